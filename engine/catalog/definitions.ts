@@ -1,0 +1,162 @@
+/**
+ * What the database knows about its own objects. All definitions are immutable plain data that survive a trip
+ * through JSON; a DDL statement produces new ones.
+ *
+ * Object ids come from one counter and are never reused; user objects start at {@link FIRST_USER_OBJECT_ID}. Column
+ * ids are per table, start at 1 and are never reused either, so that stored data can name a column for ever.
+ */
+import type { SqlType } from "../types/sql_type.ts";
+import type { StoredValue } from "../operations/effect.ts";
+
+/** Ids below this belong to built-in objects (as in PostgreSQL). */
+export const FIRST_USER_OBJECT_ID = 16384;
+
+/** A column of a table. */
+export interface ColumnDefinition {
+  /** Stable number within the table, from 1 (the catalog's attnum). */
+  readonly id: number;
+  readonly name: string;
+  readonly type: SqlType;
+  readonly notNull: boolean;
+  /** Canonical SQL text of the DEFAULT expression, or null. */
+  readonly defaultText: string | null;
+  readonly identity: "always" | "by default" | null;
+  /** Canonical text of GENERATED ALWAYS AS (…) STORED, or null. */
+  readonly generatedText: string | null;
+  /** The sequence that serial and identity columns own. */
+  readonly sequenceId: number | null;
+  /** What rows written before this column was added hold in it (the DEFAULT at that time). */
+  readonly missingValue: StoredValue;
+  /** A column that only the system sees, such as the key of an expression index; never part of `*`. */
+  readonly hidden: boolean;
+  readonly comment: string | null;
+}
+
+/** What happens to referencing rows. */
+export type ReferentialAction = "no action" | "restrict" | "cascade" | "set null" | "set default";
+
+/** A named rule of a table. Columns are column ids. */
+export type ConstraintDefinition =
+  | {
+    readonly kind: "primary_key";
+    readonly id: number;
+    readonly name: string;
+    readonly columns: readonly number[];
+    readonly indexId: number | null;
+  }
+  | {
+    readonly kind: "unique";
+    readonly id: number;
+    readonly name: string;
+    readonly columns: readonly number[];
+    readonly indexId: number;
+    readonly nullsNotDistinct: boolean;
+  }
+  | {
+    readonly kind: "check";
+    readonly id: number;
+    readonly name: string;
+    readonly text: string;
+    readonly columns: readonly number[];
+  }
+  | {
+    readonly kind: "foreign_key";
+    readonly id: number;
+    readonly name: string;
+    readonly columns: readonly number[];
+    readonly referencedTableId: number;
+    readonly referencedColumns: readonly number[];
+    readonly onDelete: ReferentialAction;
+    readonly onUpdate: ReferentialAction;
+    /** Columns that SET NULL/DEFAULT touches; empty: all of `columns`. */
+    readonly onDeleteColumns: readonly number[];
+    readonly match: "simple" | "full";
+    readonly deferrable: boolean;
+    readonly initiallyDeferred: boolean;
+  };
+
+/** One key part of an index. */
+export interface IndexColumn {
+  readonly columnId: number;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+/** A secondary index. Every index is sorted; `kind` is what the user wrote and is shown in the catalog. */
+export interface IndexDefinition {
+  readonly id: number;
+  readonly name: string;
+  readonly kind: "plain" | "range";
+  readonly unique: boolean;
+  readonly nullsNotDistinct: boolean;
+  readonly columns: readonly IndexColumn[];
+  /** INCLUDE columns: recorded, not stored apart. */
+  readonly includes: readonly number[];
+  /** Canonical text of a partial index's predicate, or null. */
+  readonly predicateText: string | null;
+  readonly comment: string | null;
+}
+
+/** A trigger of a table; kept as canonical text and compiled by the engine. */
+export interface TriggerDefinition {
+  readonly id: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A table. */
+export interface TableDefinition {
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  /** Live columns in display order. */
+  readonly columns: readonly ColumnDefinition[];
+  readonly nextColumnId: number;
+  /** The integer primary-key column that is the row id, or null when ids come from the table's own counter. */
+  readonly rowIdColumn: number | null;
+  readonly constraints: readonly ConstraintDefinition[];
+  readonly indexes: readonly IndexDefinition[];
+  readonly triggers: readonly TriggerDefinition[];
+  /** Storage parameters as written (`fillfactor` …): recorded for the catalog, without effect. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly comment: string | null;
+}
+
+/** A sequence; its current value is state beside the catalog. */
+export interface SequenceDefinition {
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly type: "i16" | "i32" | "i64";
+  readonly start: number | bigint;
+  readonly increment: number | bigint;
+  readonly minimum: number | bigint;
+  readonly maximum: number | bigint;
+  readonly cycle: boolean;
+  readonly cache: number;
+  readonly ownedBy: { readonly tableId: number; readonly columnId: number } | null;
+}
+
+/** A view: its columns and the canonical text of its query. */
+export interface ViewDefinition {
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly text: string;
+  readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
+  readonly comment: string | null;
+}
+
+/** A schema (namespace). */
+export interface SchemaDefinition {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** An enumerated type; values are stored as text and compared by `labels` order. */
+export interface EnumDefinition {
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+}

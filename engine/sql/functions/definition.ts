@@ -1,0 +1,161 @@
+/**
+ * The shapes in which built-in functions, operators, casts and aggregates are defined.
+ *
+ * A definition is data: it drives name resolution, the code generator, `docs/sql.md` and the system catalog. Each has
+ * a plain implementation (`evaluate`); hot ones also give the JavaScript that the code generator inlines. Both must
+ * agree; a test compares them.
+ */
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+
+/**
+ * What an evaluation may ask besides its arguments. All of it is fixed by the session or chosen once by the node
+ * that orders the log, so that evaluation is repeatable.
+ */
+export interface EvaluationContext {
+  /** Microseconds since 2000-01-01 UTC; the transaction's timestamp (`now()`). */
+  readonly transactionTimestamp: number;
+  /** Microseconds since 2000-01-01 UTC; when the statement began (`statement_timestamp()`). */
+  readonly statementTimestamp: number;
+  /** The session's TimeZone setting, an IANA name or a fixed offset such as `+02:00`. */
+  readonly timeZone: string;
+  readonly dateStyle: string;
+  readonly intervalStyle: string;
+  readonly user: string;
+  readonly database: string;
+  /** Schemas searched for unqualified names. */
+  readonly searchPath: readonly string[];
+  /** Uniformly random number in [0, 1), from the node's random source. */
+  random(): number;
+  /** `n` random bytes, from the node's random source. */
+  randomBytes(n: number): Uint8Array;
+  /** Microseconds since 2000-01-01 UTC, now (`clock_timestamp()`). */
+  clockTimestamp(): number;
+  /** The session's services that some system functions need: settings, sequences, catalog look-ups, locks. */
+  readonly services: SessionServices;
+}
+
+/** What functions such as `nextval`, `current_setting` or `pg_table_is_visible` ask of the session. */
+export interface SessionServices {
+  nextSequenceValue(sequence: string): number | bigint;
+  currentSequenceValue(sequence: string): number | bigint;
+  lastSequenceValue(): number | bigint;
+  setSequenceValue(sequence: string, value: number | bigint, called: boolean): void;
+  getSetting(name: string): string | undefined;
+  setSetting(name: string, value: string, local: boolean): void;
+  /** Catalog-dependent functions (pg_get_indexdef, format_type of a table type, regclass look-ups …), by name. */
+  catalogFunction(name: string, args: readonly SqlValue[]): SqlValue;
+}
+
+/** immutable: folded at plan time. stable: once per statement may be assumed. volatile: evaluated at each row. */
+export type Volatility = "immutable" | "stable" | "volatile";
+
+/** Registers a run-time function for generated code and answers the identifier that the code calls it by. */
+// deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
+export type UseRuntime = (name: string, implementation: (...args: any[]) => unknown) => string;
+
+/** A function or operator chosen for concrete argument types. */
+export interface BoundFunction {
+  readonly name: string;
+  /** The types that arguments must be converted to first (implicit casts are the binder's work). */
+  readonly argumentTypes: readonly SqlType[];
+  readonly returnType: SqlType;
+  readonly volatility: Volatility;
+  /** true: any NULL argument gives NULL and `evaluate` and `inline` never see one. */
+  readonly strict: boolean;
+  /** true when the result can be NULL although no argument is. */
+  readonly mayReturnNull: boolean;
+  readonly evaluate: (context: EvaluationContext, ...args: SqlValue[]) => SqlValue;
+  /**
+   * The same as a JavaScript expression over `args`, each an identifier or literal (safe to repeat). For strict
+   * functions arguments are never null. `use` registers run-time helpers. Absent: `evaluate` is called. The identifier
+   * `context` is in scope.
+   */
+  readonly inline?: (args: readonly string[], use: UseRuntime) => string;
+  /** A set-returning function (generate_series, unnest …): `evaluate` is not used, `rows` is. */
+  readonly rows?: (context: EvaluationContext, ...args: SqlValue[]) => Iterable<readonly SqlValue[]>;
+  /** Columns of a set-returning function. */
+  readonly rowColumns?: readonly { readonly name: string; readonly type: SqlType }[];
+}
+
+/** One overload in the table of functions or operators. */
+export interface FunctionDefinition {
+  /** Lower case, without schema; operators by their symbol. */
+  readonly name: string;
+  /** For documentation and the catalog, e.g. `["numeric", "i32"]`; patterns such as `anyelement` are allowed. */
+  readonly signature: readonly string[];
+  readonly returns: string;
+  readonly variadic?: boolean;
+  readonly category:
+    | "mathematical"
+    | "text"
+    | "binary"
+    | "date/time"
+    | "array"
+    | "json"
+    | "conditional"
+    | "comparison"
+    | "system"
+    | "sequence"
+    | "set-returning"
+    | "conversion"
+    | "cryptographic"
+    | "logical";
+  /** One sentence for `docs/sql.md`. */
+  readonly summary: string;
+  /** Chooses this overload for the given argument types, or says that it does not fit. `cost` counts implicit casts. */
+  readonly bind: (
+    argumentTypes: readonly SqlType[],
+  ) => { readonly cost: number; readonly bound: BoundFunction } | undefined;
+}
+
+/** One piece of an aggregate's state; `float` states live in a Float64Array, `object` states in a plain array. */
+export interface AggregateSlot {
+  readonly kind: "float" | "object";
+  /** JavaScript literal of the initial value, e.g. `0` or `null`. */
+  readonly initial: string;
+}
+
+/** An aggregate chosen for concrete argument types; fused into generated code. */
+export interface BoundAggregate {
+  readonly name: string;
+  readonly argumentTypes: readonly SqlType[];
+  readonly returnType: SqlType;
+  /** true: rows in which any argument is NULL are skipped before `step` (all but array_agg, json_agg, count(*)). */
+  readonly skipsNulls: boolean;
+  readonly slots: readonly AggregateSlot[];
+  /**
+   * A JavaScript statement that folds one row into the state. `slots` are assignable expressions (a local variable or
+   * `state0[group]`), `args` identifiers.
+   */
+  readonly step: (slots: readonly string[], args: readonly string[], use: UseRuntime) => string;
+  /** A JavaScript expression of the result (a value of returnType, or null). */
+  readonly finish: (slots: readonly string[], use: UseRuntime) => string;
+  /** The value over no rows at all equals `finish` of the initial state. */
+  readonly orderSensitive: boolean;
+}
+
+/** One overload of an aggregate. */
+export interface AggregateDefinition {
+  readonly name: string;
+  readonly signature: readonly string[];
+  readonly returns: string;
+  readonly summary: string;
+  readonly bind: (
+    argumentTypes: readonly SqlType[],
+  ) => { readonly cost: number; readonly bound: BoundAggregate } | undefined;
+}
+
+/** In which places a cast happens by itself: everywhere, when assigned to a column, or only when written. */
+export type CastContext = "implicit" | "assignment" | "explicit";
+
+/** A conversion between two types, chosen for concrete types (typmods included: length and scale checks are in it). */
+export interface BoundCast {
+  readonly from: SqlType;
+  readonly to: SqlType;
+  readonly context: CastContext;
+  readonly volatility: Volatility;
+  readonly mayReturnNull: boolean;
+  readonly evaluate: (context: EvaluationContext, value: SqlValue) => SqlValue;
+  readonly inline?: (argument: string, use: UseRuntime) => string;
+}

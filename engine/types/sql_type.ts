@@ -1,0 +1,110 @@
+/**
+ * The types of SQL values. A {@link SqlType} determines how a value is represented in JavaScript:
+ *
+ * - `bool`: boolean. Integers up to 32 bits, `oid` and `date`: number.
+ * - `i64 u64 time timestamp timestamptz` and `numeric` with a static scale: a *mixed integer*, that is a number when
+ *   it is a safe integer and a bigint otherwise, always normalised, so that `===`, `<` and Map keys are exact.
+ * - `numeric` without a static scale: `Decimal`. Floats: number. Text kinds, `uuid json jsonb`: string.
+ * - `bytea bytes`: Uint8Array. `interval`: `Interval`. `array`: `SqlArray`. NULL: null, in every type.
+ *
+ * Dates are days and times are microseconds, both since 2000-01-01, as in PostgreSQL; infinities are JavaScript's.
+ */
+
+/** Kinds without parameters. */
+export type SimpleTypeKind =
+  | "bool"
+  | "i8"
+  | "i16"
+  | "i32"
+  | "i64"
+  | "u8"
+  | "u16"
+  | "u32"
+  | "u64"
+  | "f32"
+  | "f64"
+  | "text"
+  | "name"
+  | "bytea"
+  | "date"
+  | "time"
+  | "timestamp"
+  | "timestamptz"
+  | "interval"
+  | "uuid"
+  | "json"
+  | "jsonb"
+  | "oid"
+  | "regclass"
+  | "regtype"
+  | "regproc"
+  | "regnamespace"
+  | "internal_char"
+  | "void"
+  /** An untyped literal or NULL whose type is still to be inferred; never the type of a stored column. */
+  | "unknown";
+
+/** The type of a value or column; see the file's head for the JavaScript form of its values. */
+export type SqlType =
+  | { readonly kind: SimpleTypeKind }
+  /** `scale` set: values are mixed integers scaled by 10^scale. Unset: values are `Decimal`. */
+  | { readonly kind: "numeric"; readonly precision?: number; readonly scale?: number }
+  | { readonly kind: "varchar"; readonly length?: number }
+  | { readonly kind: "char"; readonly length: number }
+  | { readonly kind: "bytes"; readonly length: number }
+  | { readonly kind: "array"; readonly element: SqlType }
+  | { readonly kind: "record"; readonly fields: readonly RecordField[] };
+
+/** A field of an anonymous row value such as `ROW(1, 'a')`. */
+export interface RecordField {
+  readonly name: string;
+  readonly type: SqlType;
+}
+
+/** Every kind of {@link SqlType}. */
+export type SqlTypeKind = SqlType["kind"];
+
+/** How storage keeps a column: see `storageClassOf`. */
+export type StorageClass = "int" | "float" | "text" | "bytes";
+
+/** The storage class of a type: `int` also holds bool (0/1) and scaled numerics, `bytes` all that has a value codec. */
+export function storageClassOf(type: SqlType): StorageClass {
+  switch (type.kind) {
+    case "bool":
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+    case "date":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+    case "oid":
+    case "regclass":
+    case "regtype":
+    case "regproc":
+    case "regnamespace":
+      return "int";
+    case "numeric":
+      return type.scale === undefined ? "bytes" : "int";
+    case "f32":
+    case "f64":
+      return "float";
+    case "text":
+    case "name":
+    case "varchar":
+    case "char":
+    case "uuid":
+    case "json":
+    case "jsonb":
+    case "internal_char":
+    case "unknown":
+      return "text";
+    default:
+      return "bytes";
+  }
+}
