@@ -1,0 +1,67 @@
+/**
+ * The contract between the session, which owns time and transactions, and compiled plans, which are synchronous.
+ *
+ * A compiled statement is started with a context and then stepped: each step works through a bounded piece (about
+ * one block of rows), so that the session can yield to other connections, cancel, or wait for a slow reader between
+ * steps. Most statements finish in their first step.
+ */
+import type { ReadableTable } from "../storage/vector.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { ResultWriter } from "./result_writer.ts";
+import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
+
+/** What a running statement may read and write. Writes go to the transaction's overlay. */
+export interface ExecutionContext {
+  readonly evaluation: EvaluationContext;
+  /** By parameter index, in the parameter's type. */
+  readonly parameters: readonly SqlValue[];
+  /** The table as this transaction sees it, its own writes included. */
+  table(tableId: number): ReadableTable;
+  readonly writer: RowTransaction;
+  /** Raises 57014 when the statement has been cancelled or has timed out; cheap. */
+  checkCancelled(): void;
+  /** Bytes that sorts, hash tables and materialised results of this statement may hold before 53200. */
+  readonly memoryLimitBytes: number;
+}
+
+/**
+ * Writes of one transaction. Each raises an internal retry signal when another open transaction holds the row or key; the
+ * session then rolls the statement back, waits, and runs it again.
+ */
+export interface RowTransaction {
+  /** Takes the row lock; `wait` as in FOR UPDATE. Answers false when `skip locked` applies. */
+  lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean;
+  /** A new id from the table's own counter. */
+  nextRowId(tableId: number): RowId;
+  /** Raises 23505 (naming the constraint) when the id or a unique key exists; NOT NULL and CHECK are the caller's work. */
+  create(tableId: number, id: RowId, values: StoredRow): void;
+  update(tableId: number, id: RowId, values: StoredRow): void;
+  delete(tableId: number, id: RowId): void;
+  createBatch(tableId: number, batch: RowBatch): void;
+  truncate(tableId: number): void;
+}
+
+/** A compiled query or modification; cached and shared by all sessions. */
+export interface CompiledStatement {
+  /** Begins an execution; does no work yet. */
+  start(context: ExecutionContext): StatementExecution;
+  /** The generated JavaScript, readable; EXPLAIN (CODE) prints it. */
+  readonly source: string;
+}
+
+/** One running statement. */
+export interface StatementExecution {
+  /** Works through one piece and writes its rows. true: finished. */
+  step(writer: ResultWriter): boolean;
+  /** Rows returned, inserted, updated or deleted so far. */
+  readonly rowCount: number;
+  /** The id assigned by a single-row INSERT, for the HTTP answer. */
+  readonly insertedId: RowId | null;
+  /** EXPLAIN ANALYZE: rows and microseconds per operator, in plan order; empty unless asked for. */
+  readonly profile: readonly {
+    readonly rows: number;
+    readonly microseconds: number;
+    readonly loops: number;
+  }[];
+}
