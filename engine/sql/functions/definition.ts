@@ -156,6 +156,8 @@ export interface BoundCast {
   readonly context: CastContext;
   readonly volatility: Volatility;
   readonly mayReturnNull: boolean;
+  /** True when values stay as they are, so that the cast may be left out of a plan. */
+  readonly identity: boolean;
   readonly evaluate: (context: EvaluationContext, value: SqlValue) => SqlValue;
   readonly inline?: (argument: string, use: UseRuntime) => string;
 }

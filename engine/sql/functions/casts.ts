@@ -1,0 +1,365 @@
+/**
+ * Conversions between types: which exist, where they happen by themselves, and how values are converted, including the
+ * check or adaptation to length, precision and scale.
+ *
+ * `numeric` has two representations (scaled integers and `Decimal`); casts between them are ordinary casts here. A cast
+ * to a scaled numeric without a precision (the type of an expression) only changes the scale. The explicit cast to
+ * `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { formatText, parseText, type TextOptions } from "../../types/text_io.ts";
+import { applyTypeModifier } from "../../types/type_modifier.ts";
+import type { SqlValue } from "../../types/value.ts";
+import { mapArray } from "../../types/sql_array.ts";
+import type { BoundCast, CastContext, EvaluationContext, UseRuntime, Volatility } from "./definition.ts";
+import { dateTimeConversion } from "./date_time_casts.ts";
+import { numberConversion } from "./number_casts.ts";
+import { castContextOf, categoryOf, typeKey } from "./type_family.ts";
+export { commonType } from "./common_type.ts";
+
+/** One step of a cast. No `run` and no `runIn`: the value stays as it is. */
+export interface Conversion {
+  // deno-lint-ignore no-explicit-any -- the form of the argument follows from the type cast from
+  readonly run?: (value: any) => SqlValue;
+  // deno-lint-ignore no-explicit-any -- as above
+  readonly runIn?: (context: EvaluationContext, value: any) => SqlValue;
+  readonly inline?: (argument: string, use: UseRuntime) => string;
+  readonly volatility?: Volatility;
+  readonly mayReturnNull?: boolean;
+}
+
+/** The conversion that changes nothing. */
+export const identity: Conversion = {};
+
+const contextRank: Record<CastContext, number> = { implicit: 0, assignment: 1, explicit: 2 };
+
+/** The settings that text forms depend on. */
+export function textOptions(context: EvaluationContext): TextOptions {
+  return {
+    now: context.transactionTimestamp,
+    timeZone: context.timeZone,
+    dateStyle: context.dateStyle,
+    intervalStyle: context.intervalStyle,
+  };
+}
+
+/**
+ * The cast from one type to another, or undefined when there is none that is allowed in the place it is `requested`
+ * for. The result's `context` is the least place in which it is allowed. Untyped literals convert to every type,
+ * by their text.
+ */
+export function findCast(
+  from: SqlType,
+  to: SqlType,
+  requested: CastContext = "explicit",
+): BoundCast | undefined {
+  const context = castContextOf(typeKey(from), typeKey(to));
+  if (context === undefined || contextRank[context] > contextRank[requested]) return undefined;
+  const explicit = requested === "explicit";
+  const conversion = findConversion(from, to, explicit);
+  return conversion === undefined ? undefined : bindConversion(from, to, context, conversion);
+}
+
+function bindConversion(from: SqlType, to: SqlType, context: CastContext, conversion: Conversion): BoundCast {
+  const { run, runIn, inline } = conversion;
+  const common = {
+    from,
+    to,
+    context,
+    volatility: conversion.volatility ?? "immutable",
+    mayReturnNull: conversion.mayReturnNull ?? false,
+    identity: run === undefined && runIn === undefined,
+  };
+  if (run !== undefined) {
+    return {
+      ...common,
+      evaluate: (_context, value) => value === null ? null : run(value),
+      inline: inline ?? ((argument, use) => `${use("cast", run)}(${argument})`),
+    };
+  }
+  if (runIn !== undefined) {
+    return {
+      ...common,
+      evaluate: (evaluation, value) => value === null ? null : runIn(evaluation, value),
+      inline: inline ?? ((argument, use) => `${use("cast", runIn)}(context, ${argument})`),
+    };
+  }
+  return { ...common, evaluate: (_context, value) => value, inline: (argument) => argument };
+}
+
+function findConversion(from: SqlType, to: SqlType, explicit: boolean): Conversion | undefined {
+  if (JSON.stringify(from) === JSON.stringify(to) && from.kind !== "numeric") return identity;
+  const number = numberConversion(from, to);
+  if (number !== undefined) return number;
+  const time = dateTimeConversion(from, to);
+  if (time !== undefined) return time;
+  if (from.kind === "unknown" || (isTextual(from) && !isTextual(to))) {
+    return conversionFromText(from, to, explicit);
+  }
+  if (isTextual(to)) return conversionToText(from, to, explicit);
+  if (from.kind === "array" && to.kind === "array") {
+    return arrayConversion(from.element, to.element, explicit);
+  }
+  if (from.kind === "json" && to.kind === "jsonb") {
+    return { runIn: (context, value: string) => parseText(to, value, textOptions(context)) };
+  }
+  if (from.kind === "jsonb" && to.kind === "json") return identity;
+  if (from.kind === "jsonb") return conversionFromJsonb(to);
+  if ((from.kind === "bytea" || from.kind === "bytes") && to.kind === "bytes") {
+    return modifierOnly(to, explicit);
+  }
+  if (from.kind === "bytes" && to.kind === "bytea") return identity;
+  if (from.kind === to.kind && from.kind !== "record") return identity;
+  if (from.kind === "record" && to.kind === "record") return recordConversion(from, to, explicit);
+  return undefined;
+}
+
+function isTextual(type: SqlType): boolean {
+  return categoryOf(type.kind) === "S" || type.kind === "internal_char";
+}
+
+/** Whether a text kind limits its values: `text` and `varchar` without length do not. */
+function limitsText(type: SqlType): boolean {
+  return type.kind === "char" || type.kind === "name" || type.kind === "internal_char" ||
+    (type.kind === "varchar" && type.length !== undefined);
+}
+
+function modifierOnly(to: SqlType, explicit: boolean): Conversion {
+  return { run: (value: SqlValue) => applyTypeModifier(to, value, explicit) };
+}
+
+/** Cuts a text to what `to` holds or raises 22001; text kinds without a limit take any text. */
+function limitText(to: SqlType, text: string, explicit: boolean): SqlValue {
+  switch (to.kind) {
+    case "name":
+      return truncateName(text);
+    case "internal_char":
+      return text.slice(0, 1);
+    case "char":
+    case "varchar":
+      return applyTypeModifier(to, text, explicit);
+    default:
+      return text;
+  }
+}
+
+/** A `name` has at most 63 bytes of UTF-8; more are cut at a character boundary. */
+function truncateName(text: string): string {
+  if (text.length <= 15) return text;
+  let bytes = 0;
+  let kept = "";
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    if (bytes > 63) return kept;
+    kept += character;
+  }
+  return text;
+}
+
+function conversionToText(from: SqlType, to: SqlType, explicit: boolean): Conversion {
+  if (isTextual(from)) {
+    if (!limitsText(to)) return identity;
+    if (from.kind === "varchar" && to.kind === "varchar" && fitsLength(from.length, to.length)) {
+      return identity;
+    }
+    if (from.kind === "char" && to.kind === "char" && fitsLength(from.length, to.length)) return identity;
+    return { run: (value: string) => limitText(to, value, explicit) };
+  }
+  switch (from.kind) {
+    case "bool":
+      return {
+        run: (value: boolean) => limitText(to, value ? "true" : "false", explicit),
+        ...(limitsText(to) ? {} : { inline: (argument: string) => `(${argument} ? "true" : "false")` }),
+      };
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+      return {
+        run: (value: number | bigint) => limitText(to, String(value), explicit),
+        ...(limitsText(to) ? {} : { inline: (argument: string) => `String(${argument})` }),
+      };
+    case "uuid":
+    case "json":
+    case "jsonb":
+      return limitsText(to) ? { run: (value: string) => limitText(to, value, explicit) } : identity;
+    case "regclass":
+    case "regtype":
+    case "regproc":
+    case "regnamespace":
+      return {
+        runIn: (context, value: number) => {
+          const name = context.services.catalogFunction(`${from.kind}out`, [value]);
+          return limitText(to, String(name), explicit);
+        },
+        volatility: "stable",
+      };
+    default:
+      return {
+        runIn: (context, value: SqlValue) =>
+          limitText(to, formatText(from, value, textOptions(context)), explicit),
+        volatility: dependsOnSettings(from) ? "stable" : "immutable",
+      };
+  }
+}
+
+function fitsLength(from: number | undefined, to: number | undefined): boolean {
+  return to === undefined || (from !== undefined && from <= to);
+}
+
+/** Whether the text form depends on DateStyle, IntervalStyle, TimeZone or the clock. */
+function dependsOnSettings(type: SqlType): boolean {
+  switch (type.kind) {
+    case "date":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+    case "interval":
+    case "regclass":
+    case "regtype":
+    case "regproc":
+    case "regnamespace":
+      return true;
+    case "array":
+      return dependsOnSettings(type.element);
+    case "record":
+      return type.fields.some((field) => dependsOnSettings(field.type));
+    default:
+      return false;
+  }
+}
+
+function conversionFromText(from: SqlType, to: SqlType, explicit: boolean): Conversion | undefined {
+  if (isTextual(to)) {
+    return limitsText(to) ? { run: (value: string) => limitText(to, value, explicit) } : identity;
+  }
+  switch (to.kind) {
+    case "regclass":
+    case "regtype":
+    case "regproc":
+    case "regnamespace":
+      return {
+        runIn: (context, value: string) => context.services.catalogFunction(`${to.kind}in`, [value]),
+        volatility: "stable",
+      };
+    case "record":
+      // A record has no text input: PostgreSQL raises 0A000.
+      return from.kind === "unknown" ? undefined : {
+        run: () => {
+          throw new DatabaseError(
+            SQLSTATE.featureNotSupported,
+            "input of anonymous composite types is not implemented",
+          );
+        },
+      };
+    default:
+      return {
+        runIn: (context, value: string) => parseText(to, value, textOptions(context)),
+        volatility: dependsOnSettings(to) ? "stable" : "immutable",
+      };
+  }
+}
+
+function arrayConversion(from: SqlType, to: SqlType, explicit: boolean): Conversion | undefined {
+  const element = findConversion(from, to, explicit);
+  if (element === undefined) return undefined;
+  const { run, runIn } = element;
+  const common = {
+    ...(element.volatility === undefined ? {} : { volatility: element.volatility }),
+  };
+  if (run !== undefined) {
+    return { ...common, run: (value) => mapArray(value, (item) => item === null ? null : run(item)) };
+  }
+  if (runIn !== undefined) {
+    return {
+      ...common,
+      runIn: (context, value) => mapArray(value, (item) => item === null ? null : runIn(context, item)),
+    };
+  }
+  return identity;
+}
+
+function recordConversion(
+  from: SqlType & { readonly kind: "record" },
+  to: SqlType & { readonly kind: "record" },
+  explicit: boolean,
+): Conversion | undefined {
+  if (to.fields.length === 0) return identity;
+  if (from.fields.length !== to.fields.length) return undefined;
+  const parts: BoundCast[] = [];
+  for (const [index, field] of from.fields.entries()) {
+    const target = to.fields[index]?.type;
+    const cast = target === undefined
+      ? undefined
+      : findCast(field.type, target, explicit ? "explicit" : "assignment");
+    if (cast === undefined) return undefined;
+    parts.push(cast);
+  }
+  return {
+    runIn: (context, value: { readonly recordValues: readonly SqlValue[] }) => ({
+      recordValues: value.recordValues.map((item, index) => parts[index]?.evaluate(context, item) ?? null),
+    }),
+  };
+}
+
+/** `jsonb` to a boolean or number: 22023 when the document is something else, NULL never (JSON null is an error). */
+function conversionFromJsonb(to: SqlType): Conversion | undefined {
+  const wanted = to.kind === "bool" ? "boolean" : "numeric";
+  return {
+    runIn: (context, value: string) => {
+      const found = scalarKind(value);
+      if (found !== wanted) {
+        throw new DatabaseError(
+          SQLSTATE.invalidParameterValue,
+          `cannot cast jsonb ${found} to type ${to.kind === "bool" ? "boolean" : typeNameOf(to)}`,
+        );
+      }
+      if (to.kind === "bool") return value === "true";
+      const cast = findCast({ kind: "numeric" }, to);
+      const numeric = parseText({ kind: "numeric" }, value, textOptions(context));
+      return cast === undefined ? numeric : cast.evaluate(context, numeric);
+    },
+  };
+}
+
+function typeNameOf(type: SqlType): string {
+  switch (type.kind) {
+    case "i16":
+      return "smallint";
+    case "i32":
+      return "integer";
+    case "i64":
+      return "bigint";
+    case "f32":
+      return "real";
+    case "f64":
+      return "double precision";
+    default:
+      return type.kind;
+  }
+}
+
+/** What a canonical JSON text holds, by its first character. */
+function scalarKind(json: string): string {
+  switch (json[0]) {
+    case "t":
+    case "f":
+      return "boolean";
+    case "n":
+      return "null";
+    case '"':
+      return "string";
+    case "[":
+      return "array";
+    case "{":
+      return "object";
+    default:
+      return "numeric";
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The common type of several expressions: PostgreSQL's rule for UNION, CASE, VALUES, ARRAY, GREATEST and COALESCE.
+ *
+ * Modifiers survive only when all types agree in them, except for scaled numerics: their common type is scaled too, by
+ * the greatest scale, because that keeps values as integers and prints every value exactly.
+ */
+import type { SqlType } from "../../types/sql_type.ts";
+import { categoryOf, convertsImplicitly, isPreferred, typeKey, typeOfKey } from "./type_family.ts";
+
+/**
+ * The type to which all can be converted; undefined when there is none (42804). Untyped literals do not count; all
+ * untyped gives text. No types at all gives text.
+ */
+export function commonType(types: readonly SqlType[]): SqlType | undefined {
+  const known = types.filter((type) => type.kind !== "unknown");
+  const first = known[0];
+  if (first === undefined) return { kind: "text" };
+  let candidate = first;
+  let key = typeKey(first);
+  for (const type of known.slice(1)) {
+    const other = typeKey(type);
+    if (other === key) continue;
+    if (categoryOf(other) !== categoryOf(key)) return undefined;
+    // A later type wins only when the earlier converts to it, not the other way round, and is not preferred.
+    if (!isPreferred(key) && convertsImplicitly(key, other) && !convertsImplicitly(other, key)) {
+      candidate = type;
+      key = other;
+    } else if (!convertsImplicitly(other, key)) {
+      const wider = commonInteger(key, other);
+      if (wider === undefined) return undefined;
+      candidate = wider;
+      key = typeKey(wider);
+    } else if (!isPreferred(key) && isPreferred(other)) {
+      candidate = type;
+      key = other;
+    }
+  }
+  if (known.some((type) => typeKey(type) !== key && !convertsImplicitly(typeKey(type), key))) {
+    return undefined;
+  }
+  return mergedModifiers(known, candidate, key);
+}
+
+/** For two native integer types of which neither contains the other: the least type that contains both. */
+function commonInteger(left: string, right: string): SqlType | undefined {
+  for (const key of ["i16", "i32", "i64", "numeric"]) {
+    if (convertsImplicitly(left, key) && convertsImplicitly(right, key)) return typeOfKey(key);
+  }
+  return undefined;
+}
+
+function mergedModifiers(types: readonly SqlType[], candidate: SqlType, key: string): SqlType {
+  if (key === "numeric") return commonNumeric(types);
+  const text = JSON.stringify(candidate);
+  if (types.every((type) => JSON.stringify(type) === text)) return candidate;
+  if (candidate.kind === "char") {
+    const length = Math.max(...types.map((type) => type.kind === "char" ? type.length : 0));
+    if (types.every((type) => type.kind === "char")) return { kind: "char", length };
+  }
+  if (candidate.kind === "array") {
+    const elements = types.map((type) => type.kind === "array" ? type.element : type);
+    return { kind: "array", element: commonType(elements) ?? candidate.element };
+  }
+  if (candidate.kind === "record") return candidate;
+  return typeOfKey(key) ?? candidate;
+}
+
+/** Scaled when all are (integers have scale 0); the precision is given up when they differ. */
+function commonNumeric(types: readonly SqlType[]): SqlType {
+  let scale = 0;
+  let same = true;
+  const first = types[0];
+  for (const type of types) {
+    if (type.kind === "numeric") {
+      if (type.scale === undefined) return { kind: "numeric" };
+      scale = Math.max(scale, type.scale);
+    }
+    same &&= JSON.stringify(type) === JSON.stringify(first);
+  }
+  if (same && first !== undefined) return first;
+  return { kind: "numeric", scale };
+}

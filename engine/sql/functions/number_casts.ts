@@ -1,0 +1,254 @@
+/**
+ * Conversions among numbers and booleans: integers, scaled and unscaled `numeric`, floats, object identifiers.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { Decimal } from "../../types/decimal.ts";
+import {
+  checkInteger,
+  checkNumericRange,
+  integerFromFloat,
+  type IntegerKind,
+  multiply,
+  powerOfTen,
+  rescale,
+  scaledToNumber,
+} from "../../types/mixed_integer.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { MixedInteger } from "../../types/value.ts";
+import type { Conversion } from "./casts.ts";
+import { convertsImplicitly, displayName } from "./type_family.ts";
+
+type NumericType = SqlType & { readonly kind: "numeric" };
+
+/** The integer types whose values are always plain numbers, with the number of bits of their magnitude. */
+const plainIntegerBits: ReadonlyMap<string, number> = new Map([
+  ["i8", 7],
+  ["i16", 15],
+  ["i32", 31],
+  ["u8", 8],
+  ["u16", 16],
+  ["u32", 32],
+]);
+
+function integerKind(type: SqlType): IntegerKind | undefined {
+  switch (type.kind) {
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+    case "oid":
+      return type.kind;
+    case "regclass":
+    case "regtype":
+    case "regproc":
+    case "regnamespace":
+      return "oid";
+    default:
+      return undefined;
+  }
+}
+
+/** The conversion between two number types (or bool); undefined when one of them is neither. */
+export function numberConversion(from: SqlType, to: SqlType): Conversion | undefined {
+  const target = integerKind(to);
+  const source = integerKind(from);
+  if (target !== undefined) {
+    if (source !== undefined) return integerToInteger(source, target);
+    switch (from.kind) {
+      case "numeric":
+        return numericToInteger(from, target);
+      case "f32":
+      case "f64":
+        return { run: (value: number) => integerFromFloat(target, value) };
+      case "bool":
+        return { run: (value: boolean) => value ? 1 : 0, inline: (argument) => `(${argument} ? 1 : 0)` };
+      default:
+        return undefined;
+    }
+  }
+  switch (to.kind) {
+    case "bool":
+      if (source === undefined) return undefined;
+      return { run: (value: MixedInteger) => value !== 0, inline: (argument) => `(${argument} !== 0)` };
+    case "numeric":
+      return toNumeric(from, source, to);
+    case "f32":
+    case "f64":
+      return toFloat(from, source, to.kind);
+    default:
+      return undefined;
+  }
+}
+
+function integerToInteger(source: IntegerKind, target: IntegerKind): Conversion {
+  if (source === target || convertsImplicitly(source, target) && target !== "oid") return {};
+  if (target === "oid" && (source === "u8" || source === "u16" || source === "u32")) return {};
+  return { run: (value: MixedInteger) => checkInteger(target, value) };
+}
+
+function numericToInteger(from: NumericType, target: IntegerKind): Conversion {
+  const { scale } = from;
+  if (scale === undefined) {
+    const name = displayName(target);
+    return { run: (value: Decimal) => checkInteger(target, value.toInteger(name)) };
+  }
+  return { run: (value: MixedInteger) => checkInteger(target, rescale(value, scale, 0)) };
+}
+
+function toNumeric(from: SqlType, source: IntegerKind | undefined, to: NumericType): Conversion | undefined {
+  if (source !== undefined) return integerToNumeric(source, to);
+  switch (from.kind) {
+    case "numeric":
+      return numericToNumeric(from, to);
+    case "f32":
+    case "f64": {
+      const digits = from.kind === "f32" ? 6 : 15;
+      const shape = decimalToNumeric(to);
+      return { run: (value: number) => shape(Decimal.fromNumber(value, digits)) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function integerToNumeric(source: IntegerKind, to: NumericType): Conversion {
+  const { scale, precision } = to;
+  if (scale === undefined) return { run: (value: MixedInteger) => Decimal.fromInteger(value) };
+  const checked = precision !== undefined && precision - scale < integerDigits(source);
+  if (checked) {
+    return { run: (value: MixedInteger) => checkNumericRange(rescale(value, 0, scale), precision, scale) };
+  }
+  if (scale === 0) return {};
+  const factor = powerOfTen(scale);
+  const run = (value: MixedInteger) => multiply(value, factor);
+  const bits = plainIntegerBits.get(source);
+  const exact = bits !== undefined && typeof factor === "number" &&
+    factor * 2 ** bits <= Number.MAX_SAFE_INTEGER;
+  return exact ? { run, inline: (argument) => `(${argument} * ${factor})` } : { run };
+}
+
+/** Digits of the largest value of an integer type. */
+function integerDigits(kind: IntegerKind): number {
+  switch (kind) {
+    case "i8":
+    case "u8":
+      return 3;
+    case "i16":
+    case "u16":
+      return 5;
+    case "i32":
+    case "u32":
+    case "oid":
+      return 10;
+    case "i64":
+      return 19;
+    case "u64":
+      return 20;
+  }
+}
+
+function numericToNumeric(from: NumericType, to: NumericType): Conversion {
+  const sourceScale = from.scale;
+  const { scale, precision } = to;
+  if (sourceScale === undefined) {
+    if (scale === undefined) return {};
+    const shape = decimalToNumeric(to);
+    return { run: shape };
+  }
+  if (scale === undefined) return { run: (value: MixedInteger) => Decimal.of(value, sourceScale) };
+  const checked = precision !== undefined &&
+    (from.precision === undefined || from.precision - sourceScale > precision - scale ||
+      (scale < sourceScale && from.precision - sourceScale >= precision - scale));
+  if (checked) {
+    return {
+      run: (value: MixedInteger) => checkNumericRange(rescale(value, sourceScale, scale), precision, scale),
+    };
+  }
+  if (scale === sourceScale) return {};
+  return { run: (value: MixedInteger) => rescale(value, sourceScale, scale) };
+}
+
+/** Rounds to the scale of a type and checks its precision; numerics without scale take everything. */
+function decimalToNumeric(to: NumericType): (value: Decimal) => Decimal | MixedInteger {
+  const { scale, precision } = to;
+  if (scale === undefined) return (value) => value;
+  return (value) => {
+    if (!value.isFinite) {
+      throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "numeric field overflow", {
+        detail: `A field with precision ${precision ?? 38}, scale ${scale} cannot hold ${
+          value.isNaN ? "a NaN" : "an infinite value"
+        }.`,
+      });
+    }
+    const scaled = value.toScaled(scale);
+    return precision === undefined ? scaled : checkNumericRange(scaled, precision, scale);
+  };
+}
+
+function toFloat(
+  from: SqlType,
+  source: IntegerKind | undefined,
+  kind: "f32" | "f64",
+): Conversion | undefined {
+  const single = kind === "f32";
+  if (source !== undefined) {
+    if (single) {
+      return {
+        run: (value: MixedInteger) => Math.fround(Number(value)),
+        inline: (argument) => `Math.fround(Number(${argument}))`,
+      };
+    }
+    if (plainIntegerBits.has(source) || source === "oid") return {};
+    return { run: (value: MixedInteger) => Number(value), inline: (argument) => `Number(${argument})` };
+  }
+  switch (from.kind) {
+    case "numeric": {
+      const { scale } = from;
+      const wide = scale === undefined
+        ? (value: Decimal) => checkWide(value, value.toNumber())
+        : (value: MixedInteger) => scaledToNumber(value, scale);
+      return single ? { run: (value) => narrowNumeric(value, wide(value as never), scale) } : { run: wide };
+    }
+    case "f64":
+      return single ? { run: narrowFloat } : {};
+    case "f32":
+      return {};
+    default:
+      return undefined;
+  }
+}
+
+function checkWide(value: Decimal, wide: number): number {
+  if (value.isFinite && !Number.isFinite(wide)) throw outOfRange(value.toString(), "double precision");
+  return wide;
+}
+
+function narrowNumeric(value: Decimal | MixedInteger, wide: number, scale: number | undefined): number {
+  const single = Math.fround(wide);
+  const lost = (!Number.isFinite(single) && Number.isFinite(wide)) || (single === 0 && wide !== 0);
+  if (lost) {
+    const text = value instanceof Decimal ? value.toString() : Decimal.of(value, scale ?? 0).toString();
+    throw outOfRange(text, "real");
+  }
+  return single;
+}
+
+function outOfRange(text: string, type: string): DatabaseError {
+  return new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${text}" is out of range for type ${type}`);
+}
+
+/** A double as a single; 22003 when it is too large or vanishes. */
+export function narrowFloat(value: number): number {
+  const single = Math.fround(value);
+  if (!Number.isFinite(single) && Number.isFinite(value)) {
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "value out of range: overflow");
+  }
+  if (single === 0 && value !== 0) {
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "value out of range: underflow");
+  }
+  return single;
+}
