@@ -1,0 +1,83 @@
+/** The layer check against small trees that break one rule each. */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { folderCycles, layerViolations } from "./check_layers.ts";
+
+async function violationsOf(files: Readonly<Record<string, string>>): Promise<string[]> {
+  const root = await Deno.makeTempDir({ prefix: "layers-fixture-" });
+  try {
+    for (const [path, source] of Object.entries(files)) {
+      await Deno.mkdir(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${root}/${path}`, source);
+    }
+    return await layerViolations(root);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+Deno.test("layerViolations() finds nothing in a clean tree", async () => {
+  deepStrictEqual(
+    await violationsOf({
+      "mod.ts": `export * from "./engine/session/session.ts";`,
+      "engine/session/session.ts": `import { a } from "../base/a.ts"; export const s = a;`,
+      "engine/base/a.ts": `export const a = 1; // import "../session/session.ts"`,
+      "engine/base/a_test.ts": `import "../session/session.ts";`,
+    }),
+    [],
+  );
+});
+
+Deno.test("layerViolations() names an import that points up, types and dynamic imports included", async () => {
+  deepStrictEqual(
+    await violationsOf({
+      "engine/base/a.ts": `import type { T } from "../types/t.ts"; export type A = T;`,
+      "engine/types/t.ts": `export type T = 1; export const later = () => import("../sql/lexer.ts");`,
+      "engine/sql/lexer.ts": "export const l = 1;",
+    }),
+    [
+      "engine/base/a.ts -> engine/types/t.ts: engine/base may not import engine/types: imports only point down",
+      "engine/types/t.ts -> engine/sql/lexer.ts: engine/types may not import engine/sql: imports only point down",
+    ],
+  );
+});
+
+Deno.test("layerViolations() finds a cycle between sibling folders", async () => {
+  deepStrictEqual(
+    await violationsOf({
+      "engine/catalog/a.ts": `import "../operations/b.ts";`,
+      "engine/operations/b.ts": `export const b = 1;`,
+      "engine/operations/c.ts": `import "../catalog/d.ts";`,
+      "engine/catalog/d.ts": `export const d = 1;`,
+    }),
+    ["cycle between folders: engine/catalog -> engine/operations -> engine/catalog"],
+  );
+});
+
+Deno.test("layerViolations() refuses gateways that import each other and static links to optional ones", async () => {
+  const violations = await violationsOf({
+    "cli/dbd.ts": `import "../gateways/http/server.ts";`,
+    "gateways/http/server.ts": `import "../pg/codec.ts";`,
+    "gateways/pg/codec.ts": "export const c = 1;",
+  });
+  deepStrictEqual(violations.map((line) => line.split(":")[0]), [
+    "cli/dbd.ts -> gateways/http/server.ts",
+    "gateways/http/server.ts -> gateways/pg/codec.ts",
+  ]);
+});
+
+Deno.test("layerViolations() names a module that cannot be found", async () => {
+  const violations = await violationsOf({ "engine/base/a.ts": `import "./gone.ts";` });
+  ok(violations.some((line) => line.includes("gone.ts")), violations.join("\n"));
+});
+
+Deno.test("folderCycles() tells each cycle once", () => {
+  const edge = (from: string, to: string) => ({ from, to, typeOnly: false });
+  deepStrictEqual(
+    folderCycles([
+      edge("engine/sql/a.ts", "engine/types/a.ts"),
+      edge("engine/types/b.ts", "engine/base/a.ts"),
+      edge("engine/base/b.ts", "engine/sql/b.ts"),
+    ]),
+    [["engine/types", "engine/base", "engine/sql", "engine/types"]],
+  );
+});

@@ -1,0 +1,140 @@
+/**
+ * The layer table of the project and the one judgement made with it: may this file import that file?
+ *
+ * Read by the lint plugin (one file at a time, in the editor) and by `check_layers.ts` (the whole graph, cycles
+ * included), so both always say the same. All paths here are relative to the project root with `/` between
+ * segments. An arrow may only point down, that is from a higher rank to a lower one, or stay inside one layer; layers
+ * of equal rank are siblings, which may use each other as long as the whole graph has no cycle between folders.
+ */
+
+/** One layer: a folder (or a single file) and its height. */
+export interface Layer {
+  /** Folder without a trailing slash, or a file name, relative to the project root. */
+  readonly path: string;
+  /** Height; imports go to lower ranks only. */
+  readonly rank: number;
+}
+
+/**
+ * Every place where product code may stand. A file below `engine/` that matches no line is refused: a new
+ * layer starts with a line here, and with its reason in `docs/architecture.md`.
+ */
+export const layers: readonly Layer[] = [
+  { path: "cli", rank: 100 },
+  { path: "mod.ts", rank: 95 },
+  { path: "gateways", rank: 90 },
+  { path: "engine/sharding", rank: 85 },
+  { path: "engine/session", rank: 80 },
+  { path: "engine/replication", rank: 75 },
+  { path: "engine/execution", rank: 70 },
+  { path: "engine/sql", rank: 60 },
+  { path: "engine/machine", rank: 50 },
+  { path: "engine/external", rank: 45 },
+  { path: "engine/transactions", rank: 40 },
+  { path: "engine/functions", rank: 35 },
+  { path: "engine/storage", rank: 30 },
+  { path: "engine/catalog", rank: 20 },
+  { path: "engine/operations", rank: 20 },
+  { path: "engine/types", rank: 10 },
+  { path: "engine/host", rank: 5 },
+  { path: "engine/base", rank: 0 },
+];
+
+/** Parts of the product outside the engine's tower: they may use themselves and `engine/base`. */
+const independentParts: readonly string[] = ["lang", "registry"];
+
+/** Gateways that a build may leave out; only the feature modules of `cli/features/` may link them. */
+const optionalGateways: readonly string[] = ["gateways/http", "gateways/pg"];
+
+/** Gateway folders that hold what several gateways share, and may therefore be imported by any of them. */
+const sharedGatewayFolders: readonly string[] = ["gateways/shared"];
+
+/** The layers without `await`: everything inside a statement is synchronous, see rule 5 of the architecture. */
+export const synchronousCore: readonly string[] = [
+  "engine/base",
+  "engine/types",
+  "engine/catalog",
+  "engine/operations",
+  "engine/sql",
+  "engine/execution",
+  "engine/machine",
+  "engine/transactions",
+];
+
+/** Files of the synchronous core that may be asynchronous, each with the reason beside it. None at present. */
+export const synchronousCoreExceptions: readonly string[] = [];
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Whether the file is a test or test support, which may import anything and which no product file may import. */
+export function isTestFile(path: string): boolean {
+  return /(^|\/)(\w+_)?(test|bench|testing)\.tsx?$/.test(path) || /(^|\/)testing\//.test(path) ||
+    isWithin(path, "tests") || isWithin(path, "tools");
+}
+
+/** Whether the file is product code, whose imports the layer table rules. */
+export function isProductFile(path: string): boolean {
+  return !isTestFile(path) &&
+    (path === "mod.ts" ||
+      ["cli", "gateways", "engine", ...independentParts].some((folder) => isWithin(path, folder)));
+}
+
+/** The layer that a file stands in, or `undefined` when the table has none for it. */
+export function layerOf(path: string): Layer | undefined {
+  return layers.find((layer) => isWithin(path, layer.path));
+}
+
+/** The part of the tree that a file is counted to when cycles are looked for: its layer, its gateway, or its top folder. */
+export function partOf(path: string): string {
+  if (path.startsWith("gateways/")) return path.split("/").slice(0, 2).join("/");
+  return layerOf(path)?.path ?? path.split("/")[0] ?? path;
+}
+
+/** One import: who imports whom, and whether only types are wanted. */
+export interface Import {
+  /** The importing file. */
+  readonly from: string;
+  /** The imported file. */
+  readonly to: string;
+  /** Whether the import is erased at run time. */
+  readonly typeOnly: boolean;
+}
+
+function independentViolation(from: string, to: string): string | undefined {
+  const part = independentParts.find((folder) => isWithin(from, folder));
+  if (part === undefined || isWithin(to, part) || isWithin(to, "engine/base")) return undefined;
+  return `${part}/ may depend on itself and engine/base only, not on ${to}`;
+}
+
+function gatewayViolation({ from, to, typeOnly }: Import): string | undefined {
+  if (from.startsWith("gateways/") && to.startsWith("gateways/")) {
+    const [mine, theirs] = [partOf(from), partOf(to)];
+    const shared = theirs.endsWith(".ts") || sharedGatewayFolders.includes(theirs);
+    return mine === theirs || shared ? undefined : `gateways do not import each other: ${mine} imports ${to}`;
+  }
+  const optional = optionalGateways.find((folder) => isWithin(to, folder));
+  if (optional === undefined || typeOnly || isWithin(from, "cli/features")) return undefined;
+  return `only cli/features/ may link ${optional}, so that a build without the feature leaves it out`;
+}
+
+/** Why the import is not allowed, or `undefined` when it is. */
+export function importViolation(edge: Import): string | undefined {
+  const { from, to } = edge;
+  if (!isProductFile(from)) return undefined;
+  if (isTestFile(to)) return `product code may not import test support or tools: ${to}`;
+  const independent = independentParts.some((folder) => isWithin(from, folder));
+  if (independent) return independentViolation(from, to);
+  const upper = layerOf(from);
+  if (upper === undefined) return `${from} stands in no layer of tools/layers.ts`;
+  const lower = layerOf(to);
+  if (lower === undefined) {
+    if (independentParts.some((folder) => isWithin(to, folder))) {
+      return upper.path === "cli" ? undefined : `only cli/ may import ${to}`;
+    }
+    return `${to} stands in no layer of tools/layers.ts`;
+  }
+  if (upper.rank < lower.rank) return `${upper.path} may not import ${lower.path}: imports only point down`;
+  return gatewayViolation(edge);
+}

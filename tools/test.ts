@@ -1,0 +1,151 @@
+/**
+ * `deno task test [unit|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after the other
+ * and ends with a line of its own that says `N passed, N failed` for all of them together.
+ *
+ * - `unit`: every `_test.ts` outside `tests/e2e/`; the files run in parallel, so they share no port and no folder.
+ * - `examples`: the code blocks in the documentation comments of `mod.ts`.
+ * - `e2e`: `tests/e2e/`; real programs, one file after the other.
+ *
+ * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
+ * line. Output passes through as it comes. Exit code 0 when nothing failed, 1 otherwise, 2 for bad usage.
+ * Limits: a file that cannot even be loaded counts as one failure.
+ */
+import { notRunMarker } from "./not_run.ts";
+import { projectRoot, sourceFiles, withoutColour } from "./project.ts";
+
+/** What one run of `deno test` came to. */
+export interface Tally {
+  /** Tests that passed. */
+  readonly passed: number;
+  /** Tests that failed. */
+  readonly failed: number;
+  /** Tests that were ignored. */
+  readonly ignored: number;
+}
+
+const endToEndFolder = "tests/e2e";
+
+/** Reads the summary line of `deno test`; `undefined` when the line is another one. */
+export function parseSummary(line: string): Tally | undefined {
+  const match = /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(.*)$/
+    .exec(withoutColour(line).trim());
+  if (match === null) return undefined;
+  const ignored = /\| (\d+) ignored/.exec(match[3] ?? "");
+  return { passed: Number(match[1]), failed: Number(match[2]), ignored: Number(ignored?.[1] ?? 0) };
+}
+
+/** The name of a test that `deno test` reports as ignored; `undefined` for any other line. */
+export function parseIgnored(line: string): string | undefined {
+  return /^(.*) \.\.\. ignored(?: \(.*\))?$/.exec(withoutColour(line).trim())?.[1];
+}
+
+interface Group {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly files: readonly string[];
+}
+
+function groupsOf(files: readonly string[]): Group[] {
+  const tests = files.filter((path) => /(^|[/_])test\.tsx?$/.test(path));
+  const endToEnd = tests.filter((path) => path.startsWith(`${endToEndFolder}/`));
+  return [
+    { name: "unit", parameters: ["--parallel"], files: tests.filter((path) => !endToEnd.includes(path)) },
+    { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
+    { name: "e2e", parameters: [], files: endToEnd },
+  ];
+}
+
+/** Passes a stream on as it comes and hands each whole line to the observer. */
+async function pass(
+  source: ReadableStream<Uint8Array>,
+  target: { write(bytes: Uint8Array): Promise<number> },
+  observe: (line: string) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of source) {
+    for (let written = 0; written < chunk.length;) written += await target.write(chunk.subarray(written));
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(observe);
+  }
+  if (rest !== "") observe(rest);
+}
+
+async function runGroup(group: Group, extra: readonly string[], notRun: string[]): Promise<Tally> {
+  console.log(`\n== ${group.name}: ${group.files.length} files`);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-A", ...group.parameters, ...extra, ...group.files],
+    cwd: projectRoot,
+    env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let tally: Tally | undefined;
+  const observe = (line: string) => {
+    tally = parseSummary(line) ?? tally;
+    const ignored = parseIgnored(line);
+    if (ignored !== undefined) notRun.push(`${ignored} (ignored)`);
+    const reported = withoutColour(line).indexOf(notRunMarker);
+    if (reported >= 0) notRun.push(withoutColour(line).slice(reported + notRunMarker.length).trim());
+  };
+  const [status] = await Promise.all([
+    child.status,
+    pass(child.stdout, Deno.stdout, observe),
+    pass(child.stderr, Deno.stderr, observe),
+  ]);
+  const { passed, failed, ignored } = tally ?? { passed: 0, failed: 0, ignored: 0 };
+  return { passed, failed: status.success ? failed : Math.max(failed, 1), ignored };
+}
+
+interface Choice {
+  readonly groups: readonly string[];
+  readonly options: readonly string[];
+  readonly files: readonly string[];
+}
+
+function parseParameters(parameters: readonly string[], names: readonly string[]): Choice {
+  const groups: string[] = [];
+  const options: string[] = [];
+  const files: string[] = [];
+  for (const parameter of parameters) {
+    if (parameter === "--") continue;
+    if (names.includes(parameter)) groups.push(parameter);
+    else if (parameter.startsWith("-")) options.push(parameter);
+    else files.push(parameter.replace(/^\.\//, "").replace(/\/$/, ""));
+  }
+  return { groups: groups.length === 0 ? names : groups, options, files };
+}
+
+/** Runs the chosen groups; returns the exit code. */
+export async function runTests(parameters: readonly string[]): Promise<number> {
+  const groups = groupsOf(await sourceFiles(projectRoot));
+  const choice = parseParameters(parameters, groups.map((group) => group.name));
+  const isChosen = (path: string) =>
+    choice.files.length === 0 ||
+    choice.files.some((chosen) => path === chosen || path.startsWith(`${chosen}/`));
+  const notRun: string[] = [];
+  const total = { passed: 0, failed: 0 };
+  let started = 0;
+  for (const group of groups.filter(({ name }) => choice.groups.includes(name))) {
+    const files = group.files.filter(isChosen);
+    if (files.length === 0) continue;
+    started++;
+    const { passed, failed } = await runGroup({ ...group, files }, choice.options, notRun);
+    total.passed += passed;
+    total.failed += failed;
+  }
+  if (started === 0 && choice.files.length > 0) {
+    console.error(`Cannot run tests: no test file matches ${choice.files.join(" ")}`);
+    return 2;
+  }
+  const missing = [...new Set(notRun)];
+  if (missing.length > 0) {
+    console.log(`\nnot run on this machine:\n${missing.map((what) => `  ${what}`).join("\n")}`);
+  }
+  console.log(`\n${total.passed} passed, ${total.failed} failed`);
+  return total.failed === 0 ? 0 : 1;
+}
+
+if (import.meta.main) Deno.exit(await runTests(Deno.args));

@@ -1,0 +1,48 @@
+/** Each rule of the tidy check against a text that breaks it. */
+import { deepStrictEqual } from "node:assert/strict";
+import { remarksOn } from "./tidy.ts";
+
+const head = "/** What it is for. */\n";
+
+function messages(path: string, text?: string): string[] {
+  return remarksOn(path, text).map(({ place, message, fatal }) =>
+    `${fatal ? "" : "warning "}${place} ${message}`
+  );
+}
+
+Deno.test("remarksOn() passes a clean file", () => {
+  deepStrictEqual(messages("engine/sql/lexer.ts", `${head}export const a = 1;\n`), []);
+  deepStrictEqual(messages("README.md", "Two blanks make a break.  \n"), []);
+  deepStrictEqual(messages("tests/fixtures/Startup-3.2.bin"), []);
+});
+
+Deno.test("remarksOn() counts lines", () => {
+  const file = (lines: number) => head + "f();\n".repeat(lines - 1);
+  deepStrictEqual(messages("engine/a.ts", file(500)), []);
+  deepStrictEqual(messages("engine/a.ts", file(501)), ["warning engine/a.ts 501 lines; aim for 300"]);
+  deepStrictEqual(messages("engine/a.ts", file(800)), ["warning engine/a.ts 800 lines; aim for 300"]);
+  deepStrictEqual(messages("engine/a.ts", file(801)), ["engine/a.ts 801 lines; split it (at most 800)"]);
+});
+
+Deno.test("remarksOn() finds marks, switched-off tests, foreign paths and blanks", () => {
+  const check = (line: string, expected: string) =>
+    deepStrictEqual(messages("engine/a.ts", `${head}${line}\n`), [`engine/a.ts:2 ${expected}`], line);
+  check("// TO" + "DO later", "mark of unfinished work");
+  check("Deno.test.sk" + "ip(f);", "test switched off");
+  check("Deno.test.on" + "ly(f);", "test switched off");
+  check("({ ignore" + ": true });", "test switched off");
+  check(`open("/ho` + `me/someone/data");`, "path of one machine");
+  check(`open("/t` + `mp/data");`, "fixed path in the temporary folder; make one with Deno.makeTempDir");
+  check(`fetch("https://registry.npm` + `js.org/pg");`, "host of a package registry");
+  check("f(); ", "trailing white space");
+});
+
+Deno.test("remarksOn() wants an opening comment and a snake_case name", () => {
+  deepStrictEqual(messages("engine/a.ts", "f();\n"), [
+    "engine/a.ts no opening comment that says what the file is for",
+  ]);
+  deepStrictEqual(messages("engine/queryPlan.ts", head), ["engine/queryPlan.ts file name is not snake_case"]);
+  deepStrictEqual(messages("engine/query-plan.ts", head), [
+    "engine/query-plan.ts file name is not snake_case",
+  ]);
+});
