@@ -1,0 +1,73 @@
+/**
+ * Order of texts: by code point, which is the order of their UTF-8 bytes (the "C" collation).
+ *
+ * UTF-16 units compare alike except that surrogates (code points above U+FFFF) sort before U+E000 to U+FFFF; so the
+ * JavaScript operators are right for all texts without surrogates, and {@link compareText} is right for all.
+ */
+
+/** Compares texts by code point. */
+export function compareText(left: string, right: string): -1 | 0 | 1 {
+  if (left === right) return 0;
+  const shared = Math.min(left.length, right.length);
+  // Most texts differ within the first few characters, before a native comparison would have started.
+  for (let index = 0; index < shared; index++) {
+    const a = left.charCodeAt(index);
+    const b = right.charCodeAt(index);
+    if (a !== b) {
+      if (a >= 0xd800 && b >= 0xd800) return byCodePoint(a, b);
+      return a < b ? -1 : 1;
+    }
+  }
+  return left.length < right.length ? -1 : 1;
+}
+
+function byCodePoint(a: number, b: number): -1 | 1 {
+  const aSurrogate = a < 0xe000;
+  const bSurrogate = b < 0xe000;
+  if (aSurrogate !== bSurrogate) return aSurrogate ? 1 : -1;
+  return a < b ? -1 : 1;
+}
+
+/** The text without the spaces at its end, as CHAR(n) values are compared and stored. */
+export function trimTrailingSpaces(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 32) end--;
+  return end === text.length ? text : text.slice(0, end);
+}
+
+/** The number of characters (code points). */
+export function characterLength(text: string): number {
+  const units = text.length;
+  let length = units;
+  for (let index = 0; index < units; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 0xd800 && code < 0xdc00 && index + 1 < units) {
+      const next = text.charCodeAt(index + 1);
+      if (next >= 0xdc00 && next < 0xe000) {
+        length--;
+        index++;
+      }
+    }
+  }
+  return length;
+}
+
+/** The first characters of a text, never half of one. */
+export function takeCharacters(text: string, count: number): string {
+  if (text.length <= count) return text;
+  let index = 0;
+  for (let taken = 0; taken < count && index < text.length; taken++) {
+    const code = text.charCodeAt(index);
+    index += code >= 0xd800 && code < 0xdc00 ? 2 : 1;
+  }
+  return text.slice(0, index);
+}
+
+/** Whether the text has characters beyond the Basic Multilingual Plane, for which units are not characters. */
+export function hasSurrogates(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 0xd800 && code < 0xe000) return true;
+  }
+  return false;
+}
