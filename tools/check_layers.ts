@@ -101,6 +101,16 @@ function shortestPath(next: ReadonlyMap<string, ReadonlySet<string>>, start: str
   return undefined;
 }
 
+/** One import for each step of a cycle. */
+function exampleImports(imports: readonly Import[], cycle: readonly string[]): string[] {
+  return cycle.slice(1).map((target, index) => {
+    const edge = imports.find(({ from, to }) =>
+      !isTestFile(from) && partOf(from) === cycle[index] && partOf(to) === target
+    );
+    return edge === undefined ? "" : `${edge.from} -> ${edge.to}`;
+  });
+}
+
 /** Every violation of the layer rules below a folder, one line each; empty when the tree is clean. */
 export async function layerViolations(root: string): Promise<string[]> {
   const { imports, errors } = await readGraph(root);
@@ -108,7 +118,9 @@ export async function layerViolations(root: string): Promise<string[]> {
     const violation = importViolation(edge);
     return violation === undefined ? [] : [`${edge.from} -> ${edge.to}: ${violation}`];
   });
-  const cycles = folderCycles(imports).map((cycle) => `cycle between folders: ${cycle.join(" -> ")}`);
+  const cycles = folderCycles(imports).map((cycle) =>
+    `cycle between folders: ${cycle.join(" -> ")} (${exampleImports(imports, cycle).join("; ")})`
+  );
   return [...errors, ...wrong, ...cycles];
 }
 

@@ -1,0 +1,6 @@
+/**
+ * The version of the product, as every program prints it. The same number stands in `deno.json`; a test compares them.
+ */
+
+/** Semantic version of this build. */
+export const version = "0.1.0";

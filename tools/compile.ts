@@ -1,0 +1,180 @@
+/**
+ * `deno task compile [--features a,b] [--only dbd,lang] [--output DIR] [--launcher]`: makes the single-file executables
+ * `dbd`, `dbcli` and `lang`, and `SHA256SUMS`, in `dist/`.
+ *
+ * The way is `deno compile`. It needs the base binary `denort`, downloaded from Deno's release host or named by
+ * DENORT_BIN; where neither works the tool says so and makes a self-extracting file instead (see `compile/launcher.ts`),
+ * so that a single file always comes out.
+ *
+ * Features are linked, not switched: a generated module, which lists the chosen features only, takes the place of
+ * `cli/features.ts` through an import map, so a module that only an absent feature needs is not in the file.
+ *
+ * Exit codes: 0 done, 1 failed, 2 bad usage. Limits: executables are made for the machine that runs the tool.
+ */
+import { parseArgs } from "node:util";
+import { type FeatureName, featureNames, withImpliedFeatures } from "../cli/features/feature_names.ts";
+import { version } from "../cli/version.ts";
+import { writeConfiguration } from "./compile/feature_module.ts";
+import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
+import { projectRoot, run } from "./project.ts";
+
+const programs = ["dbd", "dbcli", "lang"] as const;
+type Program = typeof programs[number];
+
+const usage = `Usage: deno task compile [--features LIST] [--only LIST] [--output DIR] [--launcher]
+
+  --features LIST  build features, separated by commas (default: all; "" for none):
+                   ${featureNames.join(" ")}
+  --only LIST      programs to make, separated by commas (default: ${programs.join(",")})
+  --output DIR     where to put them (default: dist)
+  --launcher       make self-extracting files without trying deno compile`;
+
+/** A mistake in the command line. */
+class UsageError extends Error {}
+
+interface Request {
+  readonly features: readonly FeatureName[];
+  readonly programs: readonly Program[];
+  readonly output: string;
+  readonly launcher: boolean;
+}
+
+function chosenNames<Name extends string>(
+  text: string | undefined,
+  known: readonly Name[],
+  what: string,
+): Name[] {
+  if (text === undefined) return [...known];
+  return text.split(",").map((name) => name.trim()).filter((name) => name !== "").map((name) => {
+    const found = known.find((candidate) => candidate === name);
+    if (found === undefined) throw new UsageError(`unknown ${what} "${name}"; known are ${known.join(", ")}`);
+    return found;
+  });
+}
+
+function parseRequest(parameters: readonly string[]): Request {
+  try {
+    const { values } = parseArgs({
+      args: [...parameters],
+      options: {
+        features: { type: "string" },
+        only: { type: "string" },
+        output: { type: "string", default: `${projectRoot}/dist` },
+        launcher: { type: "boolean", default: false },
+      },
+    });
+    return {
+      features: withImpliedFeatures(chosenNames(values.features, featureNames, "feature")),
+      programs: chosenNames(values.only, programs, "program"),
+      output: values.output,
+      launcher: values.launcher,
+    };
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** Common parameters: the substituted configuration with the project's own frozen lock. */
+function linkParameters(configuration: string): string[] {
+  return ["--config", configuration, "--lock", `${projectRoot}/deno.lock`, "--frozen"];
+}
+
+/** Runs `deno compile`; returns why its base binary could not be had, or `undefined` when the file is made. */
+async function compileProgram(
+  program: Program,
+  configuration: string,
+  output: string,
+): Promise<string | undefined> {
+  const { code, stderr } = await run(Deno.execPath(), [
+    "compile",
+    "--no-check",
+    "-A",
+    ...linkParameters(configuration),
+    "--output",
+    output,
+    `${projectRoot}/cli/${program}.ts`,
+  ], { timeoutMilliseconds: 600_000 });
+  if (code === 0) return undefined;
+  const reason = /(?:^|\n)\s*1: (.*)/.exec(stderr)?.[1];
+  if (reason !== undefined && /Setting up base binary/.test(stderr)) return reason;
+  throw new Error(`Cannot compile ${program}: deno compile failed\n${stderr.trim()}`);
+}
+
+async function bundleProgram(program: Program, configuration: string, folder: string): Promise<PackedFile> {
+  const bundle = `${folder}/${program}.js`;
+  const { code, stderr } = await run(Deno.execPath(), [
+    "bundle",
+    "--quiet",
+    "--platform",
+    "deno",
+    ...linkParameters(configuration),
+    "--output",
+    bundle,
+    `${projectRoot}/cli/${program}.ts`,
+  ]);
+  if (code !== 0) throw new Error(`Cannot bundle ${program}: deno bundle failed\n${stderr.trim()}`);
+  return await packFile(bundle);
+}
+
+async function sha256(path: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", await Deno.readFile(path));
+  return new Uint8Array(digest).toHex();
+}
+
+/** Lists every executable of the folder, those of an earlier run included, in the form that `sha256sum -c` reads. */
+async function writeChecksums(output: string): Promise<void> {
+  const lines: string[] = [];
+  for (const program of programs) {
+    const exists = await Deno.stat(`${output}/${program}`).then(() => true, () => false);
+    if (exists) lines.push(`${await sha256(`${output}/${program}`)}  ${program}\n`);
+  }
+  await Deno.writeTextFile(`${output}/SHA256SUMS`, lines.join(""));
+}
+
+async function compile({ features, programs, output, launcher }: Request): Promise<void> {
+  await Deno.mkdir(output, { recursive: true });
+  const folder = await Deno.makeTempDir({ prefix: "db-compile-" });
+  try {
+    const configuration = await writeConfiguration({ root: projectRoot, folder, features });
+    let selfExtracting = launcher;
+    let runtime: PackedFile | undefined;
+    for (const program of programs) {
+      const target = `${output}/${program}`;
+      const reason = selfExtracting ? undefined : await compileProgram(program, configuration, target);
+      if (reason !== undefined) {
+        selfExtracting = true;
+        console.error(`deno compile cannot get its base binary (${reason}).`);
+        console.error(
+          "Making self-extracting files instead. To use deno compile, name a copy of denort in DENORT_BIN.",
+        );
+      }
+      if (selfExtracting) {
+        runtime ??= await packFile(Deno.execPath(), { cacheFolder: `${projectRoot}/.cache/compile` });
+        const bundle = await bundleProgram(program, configuration, folder);
+        await writeLauncher({ path: target, program, version, runtime, bundle });
+      }
+      const { size } = await Deno.stat(target);
+      const form = selfExtracting ? "self-extracting" : "deno compile";
+      console.log(`${target}  ${(size / 1_048_576).toFixed(1)} MiB, ${form}`);
+    }
+    await writeChecksums(output);
+    console.log(`features: ${features.join(" ") || "none"}`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+if (import.meta.main) {
+  if (Deno.args.includes("--help") || Deno.args.includes("-h")) {
+    console.log(usage);
+    Deno.exit(0);
+  }
+  try {
+    await compile(parseRequest(Deno.args));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(error instanceof UsageError ? `${message}\n\n${usage}` : message);
+    Deno.exit(error instanceof UsageError ? 2 : 1);
+  }
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# @PROGRAM@ @VERSION@: a self-extracting executable. This script unpacks the program and its runtime, which follow it in
+# this file, once into the user's cache folder, verifies them by hash and runs them. Format: tools/compile/launcher.ts.
+set -u
+umask 077
+self=$0
+case $self in
+  */*) ;;
+  *) [ -f "$self" ] || self=$(command -v -- "$self") || self=$0 ;;
+esac
+
+sha256_of() {
+  if command -v sha256sum >/dev/null 2>&1; then set -- $(sha256sum <"$1"); else set -- $(shasum -a 256 <"$1"); fi
+  printf '%s' "${1:-}"
+}
+
+# Size, time of change and inode: what changes when a file does.
+state_of() { stat -c '%s %Y %i' "$1" 2>/dev/null || stat -f '%z %m %i' "$1" 2>/dev/null; }
+
+is_program_whole() { [ -f "$program" ] && [ "$(sha256_of "$program")" = @PROGRAM_SHA256@ ]; }
+
+# The runtime is large, so its hash is taken again only when the file is not the one that was recorded.
+is_runtime_whole() {
+  [ -x "$runtime" ] || return 1
+  state=$(state_of "$runtime") || return 1
+  recorded=
+  if [ -f "$runtime.verified" ]; then read -r recorded <"$runtime.verified"; fi
+  [ "$recorded" = "@RUNTIME_SHA256@ $state" ] && return 0
+  [ "$(sha256_of "$runtime")" = @RUNTIME_SHA256@ ] || return 1
+  record_runtime
+}
+
+# A record that cannot be written costs a hash at the next start and nothing else.
+record_runtime() {
+  { printf '%s\n' "@RUNTIME_SHA256@ $(state_of "$runtime")" >"$runtime.verified.$$" &&
+    mv -f "$runtime.verified.$$" "$runtime.verified"; } 2>/dev/null
+  return 0
+}
+
+# unpack NAME OFFSET LENGTH SHA256 TARGET
+unpack() {
+  { tail -c "+$2" "$self" | head -c "$3" | gzip -dc >"$scratch/$1"; } 2>"$scratch/error" || {
+    reason=$(head -n 1 "$scratch/error")
+    reason="cannot unpack the $1 (${reason:-the disk may be full})"
+    return 1
+  }
+  [ "$(sha256_of "$scratch/$1")" = "$4" ] || {
+    reason="the unpacked $1 does not have the recorded hash; the disk may be full, or $self is damaged"
+    return 1
+  }
+  chmod 700 "$scratch/$1"
+  if [ "$1" = runtime ] && ! "$scratch/runtime" --version >/dev/null 2>"$scratch/error"; then
+    reason="cannot run a program from there ($(head -n 1 "$scratch/error"))"
+    return 1
+  fi
+  mkdir -p "${5%/*}" && mv -f "$scratch/$1" "$5" || { reason="cannot write there"; return 1; }
+}
+
+unpack_missing() {
+  is_program_whole ||
+    unpack program @PROGRAM_OFFSET@ @PROGRAM_PACKED@ @PROGRAM_SHA256@ "$program" || return 1
+  is_runtime_whole && return 0
+  unpack runtime @RUNTIME_OFFSET@ @RUNTIME_PACKED@ @RUNTIME_SHA256@ "$runtime" && record_runtime
+}
+
+# Makes both parts ready below one folder, or says in $reason why it cannot.
+prepare() {
+  folder=$1
+  program=$folder/@PROGRAM_SHA256@/@PROGRAM@.js
+  runtime=$folder/@RUNTIME_SHA256@/deno
+  { [ -d "$folder" ] || mkdir -p "$folder"; } 2>/dev/null || { reason="cannot make this folder"; return 1; }
+  [ ! -L "$folder" ] || { reason="it is a symbolic link"; return 1; }
+  if [ -O "$folder" ]; then chmod 700 "$folder" 2>/dev/null
+  elif [ "$(stat -c %u "$folder" 2>/dev/null)" != 0 ]; then reason="it belongs to another user"; return 1; fi
+  is_program_whole && is_runtime_whole && return 0
+  scratch=$(mktemp -d "$folder/unpack.XXXXXX" 2>/dev/null) || { reason="cannot write there"; return 1; }
+  trap 'rm -rf "$scratch"; exit 130' HUP INT TERM
+  unpack_missing
+  set -- $?
+  rm -rf "$scratch"
+  trap - HUP INT TERM
+  return "$1"
+}
+
+refused=
+try() {
+  prepare "$1" || { refused="$refused
+  $1: $reason"; return 1; }
+  [ -z "$refused" ] ||
+    printf '%s: running from %s, because this did not work:%s\n' @PROGRAM@ "$1" "$refused" >&2
+}
+
+case ${XDG_CACHE_HOME:-} in
+  /*) cache=$XDG_CACHE_HOME/db ;;
+  *) case ${HOME:-} in /*) cache=$HOME/.cache/db ;; *) cache= ;; esac ;;
+esac
+{ [ -n "$cache" ] && try "$cache"; } || try "${TMPDIR:-/tmp}/db-$(id -u)" || {
+  printf '%s: cannot unpack; set XDG_CACHE_HOME to a folder that can be written:%s\n' @PROGRAM@ "$refused" >&2
+  exit 1
+}
+export DENO_DIR="${DENO_DIR:-$folder/deno}" DENO_NO_UPDATE_CHECK=1
+exec "$runtime" run -A --quiet --no-config --no-lock --no-remote --cached-only --node-modules-dir=none "$program" "$@"
