@@ -22,6 +22,7 @@ export const SQLSTATE = {
   datetimeFieldOverflow: "22008",
   invalidTimeZoneDisplacementValue: "22009",
   substringError: "22011",
+  sequenceGeneratorLimitExceeded: "2200H",
   divisionByZero: "22012",
   intervalFieldOverflow: "22015",
   invalidArgumentForLogarithm: "2201E",

@@ -84,7 +84,7 @@ export interface ClientRequest {
 /** One entry of the log: a committed transaction, or a client's failed request that must not run twice. */
 export interface Entry {
   readonly op: OpNumber;
-  /** Microseconds since 2000-01-01 UTC, chosen once by the node that orders the log; never decreases. */
+  /** Microseconds since 2000-01-01 UTC, the transaction's timestamp, chosen once by the node that orders the log. */
   readonly timestamp: number;
   readonly client: ClientRequest | null;
   readonly effects: readonly Effect[];

@@ -1,0 +1,228 @@
+/**
+ * The uncommitted rows of one transaction in one table: what it created, changed and deleted, in the order of first
+ * touch. The committed table does not know of them until commit turns them into effects.
+ *
+ * Invariants: a row id stands in the overlay at most once. `values` null means deleted. A row that was created and
+ * deleted within the transaction stays in the list, and leaves no effect.
+ */
+import { columnPosition } from "../catalog/catalog.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { Effect, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import { storageClassOf } from "../types/sql_type.ts";
+import { BLOCK_ROWS, type Vector } from "../storage/vector.ts";
+import { keyColumns, keyOf, keyText } from "./stored_key.ts";
+
+/** One row in an overlay. */
+export interface OverlayRow {
+  readonly id: RowId;
+  /** Position in the overlay. */
+  readonly position: number;
+  /** null: deleted. */
+  values: StoredRow | null;
+  /** A committed row of this id lies beneath. */
+  readonly existed: boolean;
+}
+
+/** Rows by key text, for one index and one number of leading key parts. */
+interface KeyMap {
+  readonly index: IndexDefinition;
+  readonly length: number;
+  readonly rows: Map<string, Set<OverlayRow>>;
+}
+
+const encoder = new TextEncoder();
+
+/** See the file's head. */
+export class TableOverlay {
+  definition: TableDefinition;
+  readonly rows: OverlayRow[] = [];
+  readonly byId = new Map<RowId, OverlayRow>();
+  readonly batches: RowBatch[] = [];
+  /** Committed rows beneath are hidden. */
+  truncated = false;
+  readonly #keyMaps: KeyMap[] = [];
+
+  constructor(definition: TableDefinition) {
+    this.definition = definition;
+  }
+
+  get isEmpty(): boolean {
+    return this.rows.length === 0 && this.batches.length === 0 && !this.truncated;
+  }
+
+  /** Adds a row that the overlay does not know yet. */
+  add(id: RowId, values: StoredRow | null, existed: boolean): OverlayRow {
+    const row: OverlayRow = { id, position: this.rows.length, values, existed };
+    this.rows.push(row);
+    this.byId.set(id, row);
+    if (values !== null) this.#index(row, values);
+    return row;
+  }
+
+  /** Replaces the values of a row (null: deletes it). */
+  set(row: OverlayRow, values: StoredRow | null): void {
+    if (row.values !== null) this.#unindex(row, row.values);
+    row.values = values;
+    if (values !== null) this.#index(row, values);
+  }
+
+  /** Takes back the newest {@link add}. */
+  removeLast(): void {
+    const row = this.rows.pop();
+    if (row === undefined) return;
+    this.byId.delete(row.id);
+    if (row.values !== null) this.#unindex(row, row.values);
+  }
+
+  /** Rows whose key begins with these values. */
+  lookup(index: IndexDefinition, key: readonly StoredValue[]): Iterable<OverlayRow> {
+    if (this.rows.length === 0) return [];
+    let map = this.#keyMaps.find((each) => each.index.id === index.id && each.length === key.length);
+    if (map === undefined) {
+      map = { index, length: key.length, rows: new Map() };
+      this.#keyMaps.push(map);
+      for (const row of this.rows) if (row.values !== null) addTo(map, this.definition, row, row.values);
+    }
+    return map.rows.get(keyText(keyColumns(this.definition, index), key)) ?? [];
+  }
+
+  /** Brings rows to a new layout of the table: added columns get their missing value, dropped ones vanish. */
+  remap(next: TableDefinition): void {
+    const old = this.definition;
+    const sources = next.columns.map((column) => old.columns.findIndex((each) => each.id === column.id));
+    for (const row of this.rows) {
+      const values = row.values;
+      if (values === null) continue;
+      row.values = next.columns.map((column, position) => {
+        const source = sources[position] as number;
+        return source < 0 ? column.missingValue : values[source] ?? null;
+      });
+    }
+    this.definition = next;
+    this.#keyMaps.length = 0;
+  }
+
+  /** A copy to return to when a savepoint is rolled back. */
+  copy(): TableOverlay {
+    const result = new TableOverlay(this.definition);
+    for (const row of this.rows) result.add(row.id, row.values, row.existed);
+    result.batches.push(...this.batches);
+    result.truncated = this.truncated;
+    return result;
+  }
+
+  /** Appends the overlay's effects in the order of first touch. */
+  appendEffects(effects: Effect[]): void {
+    const tableId = this.definition.id;
+    if (this.truncated) effects.push({ kind: "truncate", tableId });
+    for (const row of this.rows) {
+      const existed = row.existed && !this.truncated;
+      if (row.values === null) {
+        if (existed) effects.push({ kind: "delete", tableId, id: row.id });
+      } else effects.push({ kind: existed ? "update" : "create", tableId, id: row.id, values: row.values });
+    }
+    for (const batch of this.batches) effects.push({ kind: "create_batch", tableId, batch });
+  }
+
+  /** Vectors over at most a block of rows, for scans. Deleted rows must have been left out. */
+  vectors(rows: readonly OverlayRow[], columnIds: readonly number[]): Vector[] {
+    return columnIds.map((columnId) => {
+      const position = columnPosition(this.definition, columnId);
+      const column = this.definition.columns[position];
+      const storageClass = column === undefined ? "bytes" : storageClassOf(column.type);
+      return vectorOf(rows.map((row) => row.values?.[position] ?? null), storageClass);
+    });
+  }
+
+  #index(row: OverlayRow, values: StoredRow): void {
+    for (const map of this.#keyMaps) addTo(map, this.definition, row, values);
+  }
+
+  #unindex(row: OverlayRow, values: StoredRow): void {
+    for (const map of this.#keyMaps) {
+      const text = textIn(map, this.definition, values);
+      const rows = map.rows.get(text);
+      rows?.delete(row);
+      if (rows?.size === 0) map.rows.delete(text);
+    }
+  }
+}
+
+function textIn(map: KeyMap, table: TableDefinition, values: StoredRow): string {
+  return keyText(keyColumns(table, map.index), keyOf(table, map.index, values, map.length));
+}
+
+function addTo(map: KeyMap, table: TableDefinition, row: OverlayRow, values: StoredRow): void {
+  const text = textIn(map, table, values);
+  const rows = map.rows.get(text);
+  if (rows === undefined) map.rows.set(text, new Set([row]));
+  else rows.add(row);
+}
+
+/** A vector holding the values; at most {@link BLOCK_ROWS}. */
+export function vectorOf(
+  values: readonly StoredValue[],
+  storageClass: "int" | "float" | "text" | "bytes",
+): Vector {
+  const count = Math.min(values.length, BLOCK_ROWS);
+  let nulls: Uint8Array | null = null;
+  const markNull = (row: number): void => {
+    nulls ??= new Uint8Array(count);
+    nulls[row] = 1;
+  };
+  if (storageClass === "int" || storageClass === "float") {
+    const data = new Float64Array(count);
+    let big: Map<number, bigint> | null = null;
+    for (let row = 0; row < count; row++) {
+      const value = values[row] ?? null;
+      if (value === null) markNull(row);
+      else if (typeof value === "bigint") {
+        data[row] = NaN;
+        big ??= new Map();
+        big.set(row, value);
+      } else data[row] = value as number;
+    }
+    return { kind: "number", data, nulls, big };
+  }
+  const starts = new Uint32Array(count), ends = new Uint32Array(count);
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for (let row = 0; row < count; row++) {
+    const value = values[row] ?? null;
+    starts[row] = length;
+    if (value === null) markNull(row);
+    else {
+      const piece = typeof value === "string" ? encoder.encode(value) : value as Uint8Array;
+      pieces.push(piece);
+      length += piece.length;
+    }
+    ends[row] = length;
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return { kind: "bytes", bytes, starts, ends, nulls };
+}
+
+/** The value of one row of a batch's column. */
+export function batchValue(batch: RowBatch, row: number, position: number): StoredValue {
+  const column = batch.columns[position];
+  if (column === undefined || column.nulls?.[row] === 1) return null;
+  if (column.storageClass === "int") {
+    const value = column.data[row] as number;
+    return value !== value ? column.big?.get(row) ?? null : value;
+  }
+  if (column.storageClass === "float") return column.data[row] as number;
+  const bytes = column.bytes.subarray(column.offsets[row] as number, column.offsets[row + 1] as number);
+  return column.storageClass === "text" ? decoder.decode(bytes) : bytes.slice();
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** All values of one row of a batch. */
+export function batchRow(batch: RowBatch, row: number): StoredValue[] {
+  return batch.columns.map((_, position) => batchValue(batch, row, position));
+}

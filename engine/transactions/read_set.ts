@@ -1,0 +1,146 @@
+/**
+ * What a transaction has read, as predicates: whole tables narrowed by comparisons, id and key ranges, single ids. At
+ * commit a transaction whose snapshot is no longer the newest must show that no row written since, before or after its
+ * change, satisfies one of them; that catches write skew and phantoms as well as changed rows
+ * (backward validation of precision locks: Jordan, Banerjee, Batman, "Precision Locks", SIGMOD 1981).
+ */
+import { compareText } from "../types/text.ts";
+import type { IndexBounds, ZonePredicate } from "../storage/vector.ts";
+import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+
+/** One thing read. Columns are named by id. */
+export type ReadPredicate =
+  | { readonly kind: "id"; readonly tableId: number; readonly id: RowId }
+  | { readonly kind: "id_range"; readonly tableId: number; readonly bounds: IndexBounds }
+  | { readonly kind: "scan"; readonly tableId: number; readonly prune: readonly ZonePredicate[] }
+  | {
+    readonly kind: "index";
+    readonly tableId: number;
+    readonly columnIds: readonly number[];
+    readonly bounds: IndexBounds;
+  };
+
+/** One committed write, as later validations need it. Rows are in the order of `columnIds`. */
+export interface CommittedWrite {
+  readonly tableId: number;
+  readonly columnIds: readonly number[];
+  readonly id: RowId;
+  readonly before: StoredRow | null;
+  readonly after: StoredRow | null;
+}
+
+/** A committed bulk load, truncation or DDL: judged by table, and by id range for a load. */
+export interface CommittedBulk {
+  readonly tableId: number;
+  readonly batch: RowBatch | null;
+}
+
+/** Whether a committed write touches what the predicate read. */
+export function affects(write: CommittedWrite, predicate: ReadPredicate): boolean {
+  if (write.tableId !== predicate.tableId) return false;
+  switch (predicate.kind) {
+    case "id":
+      return write.id === predicate.id;
+    case "id_range":
+      return withinBounds([write.id], predicate.bounds);
+    case "scan":
+    case "index":
+      return matches(write.before, write.columnIds, predicate) ||
+        matches(write.after, write.columnIds, predicate);
+  }
+}
+
+/** Whether a bulk write touches what the predicate read; errs on the side of yes. */
+export function bulkAffects(bulk: CommittedBulk, predicate: ReadPredicate): boolean {
+  if (bulk.tableId !== predicate.tableId) return false;
+  if (bulk.batch === null || predicate.kind === "scan" || predicate.kind === "index") return true;
+  if (predicate.kind === "id") {
+    return typeof predicate.id === "number" && bulk.batch.ids.includes(predicate.id);
+  }
+  return bulk.batch.ids.some((id) => withinBounds([id], predicate.bounds));
+}
+
+function matches(
+  row: StoredRow | null,
+  columnIds: readonly number[],
+  predicate: Extract<ReadPredicate, { kind: "scan" | "index" }>,
+): boolean {
+  if (row === null) return false;
+  const valueOf = (columnId: number): StoredValue | undefined => row[columnIds.indexOf(columnId)];
+  if (predicate.kind === "scan") {
+    return predicate.prune.every((prune) => {
+      const value = valueOf(prune.columnId);
+      return value === undefined || satisfies(value, prune);
+    });
+  }
+  const key: StoredValue[] = [];
+  for (const columnId of predicate.columnIds) {
+    const value = valueOf(columnId);
+    if (value === undefined) return true;
+    key.push(value);
+  }
+  return withinBounds(key, predicate.bounds);
+}
+
+function satisfies(value: StoredValue, prune: ZonePredicate): boolean {
+  if (prune.operator === "is null") return value === null;
+  if (prune.operator === "is not null") return value !== null;
+  if (value === null || prune.value === null) return false;
+  const order = compareStored(value, prune.value);
+  switch (prune.operator) {
+    case "=":
+      return order === 0;
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+    case ">":
+      return order > 0;
+    case ">=":
+      return order >= 0;
+  }
+}
+
+/** Whether a key lies in the bounds: equality on the prefix, then the range on the next part. */
+export function withinBounds(key: readonly StoredValue[], bounds: IndexBounds): boolean {
+  for (const [position, wanted] of bounds.prefix.entries()) {
+    const value = key[position] ?? null;
+    if (wanted === null ? value !== null : value === null || compareStored(value, wanted) !== 0) return false;
+  }
+  const next = key[bounds.prefix.length];
+  if (next === undefined || (bounds.low === null && bounds.high === null)) return true;
+  if (next === null) return false;
+  if (bounds.low !== null) {
+    if (bounds.low.value === null) return false;
+    const order = compareStored(next, bounds.low.value);
+    if (order < 0 || (order === 0 && !bounds.low.inclusive)) return false;
+  }
+  if (bounds.high !== null) {
+    if (bounds.high.value === null) return false;
+    const order = compareStored(next, bounds.high.value);
+    if (order > 0 || (order === 0 && !bounds.high.inclusive)) return false;
+  }
+  return true;
+}
+
+/** Order of two non-null stored values of one storage class; NaN last, text by code point. */
+export function compareStored(left: StoredValue, right: StoredValue): number {
+  if (typeof left === "string" && typeof right === "string") return compareText(left, right);
+  if (left instanceof Uint8Array && right instanceof Uint8Array) return compareBytes(left, right);
+  const a = left as number | bigint;
+  const b = right as number | bigint;
+  if (a < b) return -1;
+  if (a > b) return 1;
+  if (a === b) return 0;
+  const aNaN = a !== a, bNaN = b !== b;
+  return aNaN === bNaN ? 0 : aNaN ? 1 : -1;
+}
+
+function compareBytes(left: Uint8Array, right: Uint8Array): number {
+  const length = Math.min(left.length, right.length);
+  for (let i = 0; i < length; i++) {
+    const difference = (left[i] as number) - (right[i] as number);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}

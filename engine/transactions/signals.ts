@@ -1,0 +1,51 @@
+/**
+ * Signals that stop a statement so that the session can wait and run it again. They are thrown because they must cross
+ * generated code, but they are no errors: they carry no stack and never reach a user.
+ */
+import type { Transaction } from "./transaction.ts";
+import type { Lock } from "./lock_table.ts";
+
+/** Another open transaction holds a lock that the statement needs. */
+export class LockWait {
+  readonly kind = "lock_wait";
+  readonly lock: Lock;
+  /** For messages: what is locked. */
+  readonly resource: string;
+
+  constructor(lock: Lock, resource: string) {
+    this.lock = lock;
+    this.resource = resource;
+  }
+}
+
+/** A row that the statement wants to write or lock was changed after the transaction's snapshot. */
+export class StaleSnapshot {
+  readonly kind = "stale_snapshot";
+  readonly tableId: number;
+  readonly rowId: number | bigint;
+
+  constructor(tableId: number, rowId: number | bigint) {
+    this.tableId = tableId;
+    this.rowId = rowId;
+  }
+}
+
+/** Another open transaction writes to a table that the statement wants to alter, or the other way round. */
+export class TableWait {
+  readonly kind = "table_wait";
+  readonly holder: Transaction;
+  readonly resource: string;
+
+  constructor(holder: Transaction, resource: string) {
+    this.holder = holder;
+    this.resource = resource;
+  }
+}
+
+/** Any of the signals above. */
+export type RetrySignal = LockWait | StaleSnapshot | TableWait;
+
+/** Tells signals from errors in a catch clause. */
+export function isRetrySignal(thrown: unknown): thrown is RetrySignal {
+  return thrown instanceof LockWait || thrown instanceof StaleSnapshot || thrown instanceof TableWait;
+}

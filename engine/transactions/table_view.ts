@@ -1,0 +1,449 @@
+/**
+ * A table as one transaction sees it: the committed rows at its snapshot with its own uncommitted rows laid on top, and
+ * every read noted for validation.
+ *
+ * Locations at or above {@link OVERLAY_BASE} stand in the overlay: rows first, then (from {@link BATCH_BASE}) the rows of
+ * bulk loads one batch after the other. All below belong to the committed table.
+ */
+import { columnPosition } from "../catalog/catalog.ts";
+import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import { assertDefined } from "../base/assert.ts";
+import type { RowBatch, RowId, StoredValue } from "../operations/effect.ts";
+import {
+  type Block,
+  BLOCK_ROWS,
+  type BlockCursor,
+  type ColumnStatistics,
+  type IndexBounds,
+  type LocationCursor,
+  NO_ROW,
+  type ReadableTable,
+  type RowLocation,
+  type Vector,
+  type ZonePredicate,
+} from "../storage/vector.ts";
+import { batchValue, type OverlayRow, type TableOverlay, vectorOf } from "./overlay.ts";
+import { type ReadPredicate, withinBounds } from "./read_set.ts";
+import { compareKeys, comparesDirectly, keyColumns } from "./stored_key.ts";
+
+/** First location of the overlay: part number 2^20. */
+export const OVERLAY_BASE: RowLocation = 2 ** 52;
+const BATCH_BASE: RowLocation = OVERLAY_BASE + 2 ** 31;
+
+/** Receives what is read. */
+export type ReadTracker = (predicate: ReadPredicate) => void;
+
+/** See the file's head. */
+export class TableView implements ReadableTable {
+  readonly #definition: TableDefinition;
+  readonly #committed: ReadableTable | null;
+  readonly #committedColumns: ReadonlySet<number>;
+  readonly #committedIndexes: ReadonlySet<number>;
+  readonly #overlay: TableOverlay | null;
+  readonly #track: ReadTracker | null;
+
+  /** `committed` null: the table was created by this transaction. `beneath`: the committed definition. */
+  constructor(options: {
+    readonly definition: TableDefinition;
+    readonly beneath: TableDefinition | null;
+    readonly committed: ReadableTable | null;
+    readonly overlay: TableOverlay | null;
+    readonly track: ReadTracker | null;
+  }) {
+    this.#definition = options.definition;
+    this.#overlay = options.overlay;
+    this.#committed = options.overlay?.truncated ? null : options.committed;
+    this.#committedColumns = new Set(options.beneath?.columns.map((column) => column.id));
+    this.#committedIndexes = new Set(options.beneath?.indexes.map((index) => index.id));
+    this.#track = options.track;
+  }
+
+  get estimatedRows(): number {
+    const own = this.#overlay === null ? 0 : this.#overlay.rows.length + batchRows(this.#overlay);
+    return (this.#committed?.estimatedRows ?? 0) + own;
+  }
+
+  exactRowCount(): number | undefined {
+    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: [] });
+    const committed = this.#committed === null ? 0 : this.#committed.exactRowCount();
+    if (committed === undefined || this.#overlay === null) return committed;
+    let count = committed + batchRows(this.#overlay);
+    for (const row of this.#overlay.rows) {
+      count += (row.values === null ? 0 : 1) - (row.existed && this.#committed !== null ? 1 : 0);
+    }
+    return count;
+  }
+
+  statistics(columnId: number): ColumnStatistics | undefined {
+    return this.#committedColumns.has(columnId) ? this.#committed?.statistics(columnId) : undefined;
+  }
+
+  find(id: RowId): RowLocation {
+    this.#track?.({ kind: "id", tableId: this.#definition.id, id });
+    const overlay = this.#overlay;
+    if (overlay !== null) {
+      const row = overlay.byId.get(id);
+      if (row !== undefined) return row.values === null ? NO_ROW : OVERLAY_BASE + row.position;
+      const inBatch = findInBatches(overlay.batches, id);
+      if (inBatch >= 0) return BATCH_BASE + inBatch;
+    }
+    return this.#committed === null ? NO_ROW : this.#committed.find(id);
+  }
+
+  idAt(location: RowLocation): RowId {
+    if (location < OVERLAY_BASE) return this.#beneath().idAt(location);
+    if (location < BATCH_BASE) return this.#row(location).id;
+    const { batch, row } = this.#inBatch(location);
+    return batch.ids[row] as number;
+  }
+
+  valueAt(location: RowLocation, columnId: number): StoredValue {
+    if (location < OVERLAY_BASE) {
+      if (this.#committedColumns.has(columnId)) return this.#beneath().valueAt(location, columnId);
+      return this.#column(columnId).missingValue;
+    }
+    const position = columnPosition(this.#definition, columnId);
+    if (location < BATCH_BASE) return this.#row(location).values?.[position] ?? null;
+    const { batch, row } = this.#inBatch(location);
+    return batchValue(batch, row, position);
+  }
+
+  scan(
+    columnIds: readonly number[],
+    options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+  ): BlockCursor {
+    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: options.prune });
+    const committed = this.#committed === null
+      ? null
+      : this.#scanCommitted(this.#committed, columnIds, options);
+    if (this.#overlay === null) return committed ?? { next: () => null };
+    const own = this.#scanOverlay(this.#overlay, columnIds);
+    return { next: () => committed?.next() ?? (own.next().value ?? null) };
+  }
+
+  lookup(indexId: number, key: readonly StoredValue[]): LocationCursor {
+    const index = this.#index(indexId);
+    this.#trackIndex(index, { prefix: key, low: null, high: null, backward: false });
+    const committed = this.#committed === null
+      ? null
+      : this.#committedIndexes.has(indexId)
+      ? this.#committed.lookup(indexId, key)
+      : this.#slowIndexScan(index, { prefix: key, low: null, high: null, backward: false });
+    const overlay = this.#overlay;
+    if (overlay === null) return committed ?? EMPTY;
+    const own = [...overlay.lookup(index, key)].map((row) => OVERLAY_BASE + row.position);
+    own.push(
+      ...this.#batchLocations(
+        (values) => withinBounds(values, { prefix: key, low: null, high: null, backward: false }),
+        index,
+      ),
+    );
+    return concatenate(own, committed === null ? EMPTY : this.#withoutShadowed(committed, this.#committed));
+  }
+
+  range(indexId: number, bounds: IndexBounds): LocationCursor {
+    const index = this.#index(indexId);
+    this.#trackIndex(index, bounds);
+    const committed = this.#committed === null
+      ? EMPTY
+      : this.#committedIndexes.has(indexId)
+      ? this.#committed.range(indexId, bounds)
+      : this.#slowIndexScan(index, bounds);
+    const overlay = this.#overlay;
+    if (overlay === null) return committed;
+    const keyAt = (location: RowLocation): StoredValue[] =>
+      index.columns.map((part) => this.valueAt(location, part.columnId));
+    const inRange = (key: readonly StoredValue[]): boolean => withinBounds(key, bounds);
+    const own: RowLocation[] = [];
+    for (const row of overlay.rows) {
+      const location = OVERLAY_BASE + row.position;
+      if (row.values !== null && inRange(keyAt(location))) own.push(location);
+    }
+    own.push(...this.#batchLocations(inRange, index));
+    const direction = bounds.backward ? -1 : 1;
+    const compare = (a: RowLocation, b: RowLocation): number =>
+      direction * compareKeys(this.#definition, index, keyAt(a), keyAt(b));
+    return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
+  }
+
+  findRange(bounds: IndexBounds): LocationCursor {
+    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds });
+    const committed = this.#committed?.findRange(bounds) ?? EMPTY;
+    const overlay = this.#overlay;
+    if (overlay === null) return committed;
+    const own: RowLocation[] = [];
+    for (const row of overlay.rows) {
+      if (row.values !== null && withinBounds([row.id], bounds)) own.push(OVERLAY_BASE + row.position);
+    }
+    let at = 0;
+    for (const batch of overlay.batches) {
+      for (const id of batch.ids) {
+        if (withinBounds([id], bounds)) own.push(BATCH_BASE + at);
+        at++;
+      }
+    }
+    const direction = bounds.backward ? -1 : 1;
+    const compare = (a: RowLocation, b: RowLocation): number => {
+      const left = this.idAt(a), right = this.idAt(b);
+      return left < right ? -direction : left > right ? direction : 0;
+    };
+    return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
+  }
+
+  /** Committed blocks, with rows that the overlay replaces hidden and columns that only exist here filled in. */
+  #scanCommitted(
+    committed: ReadableTable,
+    columnIds: readonly number[],
+    options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+  ): BlockCursor {
+    const known = columnIds.filter((id) => this.#committedColumns.has(id));
+    const inner = committed.scan(known, {
+      ids: options.ids,
+      prune: options.prune.filter((prune) => this.#committedColumns.has(prune.columnId)),
+    });
+    const shadowed = this.#shadowedLocations(committed);
+    if (shadowed.length === 0 && known.length === columnIds.length) return inner;
+    return {
+      next: () => {
+        const block = inner.next();
+        return block === null ? null : this.#adapt(block, columnIds, known, shadowed);
+      },
+    };
+  }
+
+  #adapt(
+    block: Block,
+    columnIds: readonly number[],
+    known: readonly number[],
+    shadowed: readonly RowLocation[],
+  ): Block {
+    const columns: Vector[] = columnIds.map((columnId) => {
+      const position = known.indexOf(columnId);
+      return position >= 0
+        ? assertDefined(block.columns[position], "column of a block")
+        : { kind: "constant", value: this.#column(columnId).missingValue };
+    });
+    let hidden = block.hidden;
+    let first = lowerBound(shadowed, block.firstLocation);
+    if (first < shadowed.length && (shadowed[first] as number) < block.firstLocation + block.rowCount) {
+      hidden = hidden === null ? new Uint8Array(block.rowCount) : hidden.slice(0, block.rowCount);
+      for (; first < shadowed.length; first++) {
+        const row = (shadowed[first] as number) - block.firstLocation;
+        if (row >= block.rowCount) break;
+        hidden[row] = 1;
+      }
+    }
+    return { ...block, columns, hidden };
+  }
+
+  *#scanOverlay(overlay: TableOverlay, columnIds: readonly number[]): Generator<Block, null> {
+    // Deleted rows are cut out by splitting, so that a block's locations stay consecutive.
+    let run: OverlayRow[] = [];
+    for (let position = 0; position <= overlay.rows.length; position++) {
+      const row = overlay.rows[position];
+      if (row !== undefined && row.values !== null) run.push(row);
+      if (run.length > 0 && (row === undefined || row.values === null || run.length === BLOCK_ROWS)) {
+        yield {
+          rowCount: run.length,
+          firstLocation: OVERLAY_BASE + (run[0] as OverlayRow).position,
+          ids: vectorOf(run.map((each) => each.id), "int"),
+          columns: overlay.vectors(run, columnIds),
+          hidden: null,
+        };
+        run = [];
+      }
+    }
+    let first = 0;
+    for (const batch of overlay.batches) {
+      for (let start = 0; start < batch.rowCount; start += BLOCK_ROWS) {
+        const end = Math.min(start + BLOCK_ROWS, batch.rowCount);
+        yield {
+          rowCount: end - start,
+          firstLocation: BATCH_BASE + first + start,
+          ids: { kind: "number", data: batch.ids.subarray(start, end), nulls: null, big: null },
+          columns: columnIds.map((id) =>
+            batchVector(batch, columnPosition(this.#definition, id), start, end)
+          ),
+          hidden: null,
+        };
+      }
+      first += batch.rowCount;
+    }
+    return null;
+  }
+
+  /** Committed locations that the overlay replaces, ascending. */
+  #shadowedLocations(committed: ReadableTable): RowLocation[] {
+    const result: RowLocation[] = [];
+    for (const row of this.#overlay?.rows ?? []) {
+      if (!row.existed) continue;
+      const location = committed.find(row.id);
+      if (location !== NO_ROW) result.push(location);
+    }
+    return result.sort((a, b) => a - b);
+  }
+
+  #withoutShadowed(cursor: LocationCursor, committed: ReadableTable | null): LocationCursor {
+    const overlay = this.#overlay;
+    if (overlay === null || committed === null || overlay.byId.size === 0) return cursor;
+    return {
+      next: () => {
+        for (;;) {
+          const location = cursor.next();
+          if (location === NO_ROW || !overlay.byId.has(committed.idAt(location))) return location;
+        }
+      },
+    };
+  }
+
+  /** An index that only this transaction knows: its committed rows are found by a scan and sorted. */
+  #slowIndexScan(index: IndexDefinition, bounds: IndexBounds): LocationCursor {
+    const committed = this.#beneath();
+    const cursor = committed.scan([], { ids: false, prune: [] });
+    const found: RowLocation[] = [];
+    const keyAt = (location: RowLocation): StoredValue[] =>
+      index.columns.map((part) => this.valueAt(location, part.columnId));
+    for (let block = cursor.next(); block !== null; block = cursor.next()) {
+      for (let row = 0; row < block.rowCount; row++) {
+        if (block.hidden !== null && block.hidden[row] !== 0) continue;
+        const location = block.firstLocation + row;
+        if (withinBounds(keyAt(location), bounds)) found.push(location);
+      }
+    }
+    const direction = bounds.backward ? -1 : 1;
+    found.sort((a, b) => direction * compareKeys(this.#definition, index, keyAt(a), keyAt(b)));
+    return concatenate(found, EMPTY);
+  }
+
+  #batchLocations(accepts: (key: StoredValue[]) => boolean, index: IndexDefinition): RowLocation[] {
+    const result: RowLocation[] = [];
+    const positions = index.columns.map((part) => columnPosition(this.#definition, part.columnId));
+    let at = 0;
+    for (const batch of this.#overlay?.batches ?? []) {
+      for (let row = 0; row < batch.rowCount; row++, at++) {
+        if (accepts(positions.map((position) => batchValue(batch, row, position)))) {
+          result.push(BATCH_BASE + at);
+        }
+      }
+    }
+    return result;
+  }
+
+  #trackIndex(index: IndexDefinition, bounds: IndexBounds): void {
+    if (this.#track === null) return;
+    const tableId = this.#definition.id;
+    if (keyColumns(this.#definition, index).every(comparesDirectly)) {
+      const descending = index.columns[bounds.prefix.length]?.descending === true;
+      this.#track({
+        kind: "index",
+        tableId,
+        columnIds: index.columns.map((part) => part.columnId),
+        bounds: descending ? { ...bounds, low: bounds.high, high: bounds.low } : bounds,
+      });
+    } else this.#track({ kind: "scan", tableId, prune: [] });
+  }
+
+  #beneath(): ReadableTable {
+    return assertDefined(this.#committed, "committed table");
+  }
+
+  #row(location: RowLocation): OverlayRow {
+    return assertDefined(this.#overlay?.rows[location - OVERLAY_BASE], "overlay row");
+  }
+
+  #inBatch(location: RowLocation): { batch: RowBatch; row: number } {
+    let row = location - BATCH_BASE;
+    for (const batch of this.#overlay?.batches ?? []) {
+      if (row < batch.rowCount) return { batch, row };
+      row -= batch.rowCount;
+    }
+    return assertDefined(undefined, "batch row");
+  }
+
+  #column(columnId: number): ColumnDefinition {
+    return assertDefined(
+      this.#definition.columns.find((column) => column.id === columnId),
+      `column ${columnId}`,
+    );
+  }
+
+  #index(indexId: number): IndexDefinition {
+    return assertDefined(this.#definition.indexes.find((index) => index.id === indexId), `index ${indexId}`);
+  }
+}
+
+const EMPTY: LocationCursor = { next: () => NO_ROW };
+
+function batchRows(overlay: TableOverlay): number {
+  return overlay.batches.reduce((sum, batch) => sum + batch.rowCount, 0);
+}
+
+function findInBatches(batches: readonly RowBatch[], id: RowId): number {
+  if (batches.length === 0 || typeof id !== "number") return -1;
+  let first = 0;
+  for (const batch of batches) {
+    const row = batch.ids.indexOf(id);
+    if (row >= 0) return first + row;
+    first += batch.rowCount;
+  }
+  return -1;
+}
+
+function batchVector(batch: RowBatch, position: number, start: number, end: number): Vector {
+  const column = assertDefined(batch.columns[position], "column of a batch");
+  const nulls = column.nulls?.subarray(start, end) ?? null;
+  if (column.storageClass === "float") {
+    return { kind: "number", data: column.data.subarray(start, end), nulls, big: null };
+  }
+  if (column.storageClass === "int") {
+    let big: Map<number, bigint> | null = null;
+    for (const [row, value] of column.big ?? []) {
+      if (row >= start && row < end) (big ??= new Map()).set(row - start, value);
+    }
+    return { kind: "number", data: column.data.subarray(start, end), nulls, big };
+  }
+  const starts = column.offsets.subarray(start, end), ends = column.offsets.subarray(start + 1, end + 1);
+  return { kind: "bytes", bytes: column.bytes, starts, ends, nulls };
+}
+
+function lowerBound(sorted: readonly number[], value: number): number {
+  let low = 0, high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function concatenate(first: readonly RowLocation[], then: LocationCursor): LocationCursor {
+  let at = 0;
+  return { next: () => at < first.length ? first[at++] as number : then.next() };
+}
+
+/** Merges two sorted sources; on a tie the committed row comes first. */
+function merge(
+  own: readonly RowLocation[],
+  committed: LocationCursor,
+  compare: (a: RowLocation, b: RowLocation) => number,
+): LocationCursor {
+  let at = 0;
+  let waiting = committed.next();
+  return {
+    next: () => {
+      const mine = own[at];
+      if (waiting === NO_ROW) {
+        if (mine === undefined) return NO_ROW;
+        at++;
+        return mine;
+      }
+      if (mine !== undefined && compare(mine, waiting) < 0) {
+        at++;
+        return mine;
+      }
+      const result = waiting;
+      waiting = committed.next();
+      return result;
+    },
+  };
+}

@@ -1,0 +1,458 @@
+/**
+ * One transaction: a snapshot, what it has read, and what it wants to write.
+ *
+ * An autocommit statement that runs to its end without yielding can meet no other transaction, so it neither takes
+ * locks nor notes its reads: it only respects the locks of others. As soon as a transaction may be interleaved (a
+ * block, or a statement that yields) it is *interruptible*, and does both.
+ *
+ * Invariants: writes are private until commit. A row is locked before it is written; after that nobody else changes
+ * it, and its newest committed version is not newer than the snapshot.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { assert, assertDefined } from "../base/assert.ts";
+import { Catalog, columnPosition } from "../catalog/catalog.ts";
+import type { CatalogChange } from "../catalog/catalog_change.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
+import type { ReadableTable } from "../storage/vector.ts";
+import { formatText } from "../types/text_io.ts";
+import { fromStored } from "../types/stored_value.ts";
+import type { Lock } from "./lock_table.ts";
+import { type OverlayRow, TableOverlay } from "./overlay.ts";
+import type { ReadPredicate } from "./read_set.ts";
+import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
+import { keyColumns, keyOf, keyText } from "./stored_key.ts";
+import { TableView } from "./table_view.ts";
+import type { TransactionManager } from "./transaction_manager.ts";
+
+/** A place in a transaction's life that it can return to. */
+export interface Mark {
+  readonly journal: number;
+  readonly reads: number;
+  readonly locks: number;
+  readonly changes: number;
+  readonly sequences: number;
+  readonly catalog: Catalog;
+}
+
+/** How to take one write back. */
+type JournalEntry =
+  | { readonly kind: "add"; readonly overlay: TableOverlay }
+  | {
+    readonly kind: "set";
+    readonly overlay: TableOverlay;
+    readonly row: OverlayRow;
+    readonly values: StoredRow | null;
+  }
+  | { readonly kind: "batch"; readonly overlay: TableOverlay }
+  | { readonly kind: "overlay"; readonly tableId: number; readonly before: TableOverlay | undefined };
+
+/** See the file's head. */
+export class Transaction {
+  /** Entries up to this op are visible. */
+  snapshot: OpNumber;
+  /** Microseconds since 2000-01-01 UTC. */
+  readonly timestamp: number;
+  readonly locks: Lock[] = [];
+  /** What it waits for, for deadlock detection. */
+  waitsFor: Lock | Transaction | null = null;
+  /** Called when the transaction has ended, for those who wait for it as a whole. */
+  readonly ended: (() => void)[] = [];
+  readonly reads: ReadPredicate[] = [];
+  readOnly = false;
+  interruptible: boolean;
+  isOpen = true;
+  readonly #manager: TransactionManager;
+  readonly #overlays = new Map<number, TableOverlay>();
+  readonly #views = new Map<number, ReadableTable>();
+  readonly #journal: JournalEntry[] = [];
+  readonly #changes: CatalogChange[] = [];
+  readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
+  #catalog: Catalog;
+  readonly #track = (predicate: ReadPredicate): void => {
+    this.reads.push(predicate);
+  };
+
+  constructor(
+    manager: TransactionManager,
+    options: { readonly interruptible: boolean; readonly timestamp: number },
+  ) {
+    this.#manager = manager;
+    this.snapshot = manager.lastOp;
+    this.timestamp = options.timestamp;
+    this.interruptible = options.interruptible;
+    this.#catalog = manager.catalog;
+  }
+
+  /** The catalog with this transaction's own DDL. */
+  get catalog(): Catalog {
+    return this.#changes.length > 0 ? this.#catalog : this.#manager.catalog;
+  }
+
+  /** true: commit will append an entry. */
+  get hasEffects(): boolean {
+    if (this.#changes.length > 0 || this.#sequences.length > 0) return true;
+    for (const overlay of this.#overlays.values()) if (!overlay.isEmpty) return true;
+    return false;
+  }
+
+  /** true: the transaction changed the catalog. */
+  get hasDdl(): boolean {
+    return this.#changes.length > 0;
+  }
+
+  /** The table as this transaction sees it. */
+  table(tableId: number): ReadableTable {
+    const overlay = this.#overlays.get(tableId);
+    if (overlay === undefined && !this.interruptible && this.#changes.length === 0) {
+      return this.#manager.store(tableId).at(this.snapshot);
+    }
+    const cached = this.#views.get(tableId);
+    if (cached !== undefined) return cached;
+    const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
+    const beneath = this.#manager.catalog.table(tableId) ?? null;
+    const view = new TableView({
+      definition,
+      beneath,
+      committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
+      overlay: overlay ?? null,
+      track: this.interruptible && !this.readOnly ? this.#track : null,
+    });
+    this.#views.set(tableId, view);
+    return view;
+  }
+
+  /**
+   * From now on others may run in between: reads are noted and the locks on what was written are taken. No other
+   * transaction has run since this one's snapshot, so nothing can be held by somebody else unless it was checked.
+   */
+  becomeInterruptible(): void {
+    if (this.interruptible) return;
+    this.interruptible = true;
+    this.#views.clear();
+    this.#manager.register(this);
+    for (const overlay of this.#overlays.values()) {
+      for (const row of overlay.rows) {
+        this.#lock(overlay.definition.id, row.id, () => `row ${row.id}`);
+        if (row.values !== null) this.#lockKeys(overlay.definition, row.values);
+      }
+    }
+  }
+
+  lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean {
+    const table = this.#definition(tableId);
+    if (wait !== "wait") {
+      const held = this.#manager.locks.heldByOther(tableId, id, this);
+      if (held !== undefined) {
+        if (wait === "skip locked") return false;
+        throw new DatabaseError(
+          SQLSTATE.lockNotAvailable,
+          `could not obtain lock on row in relation "${table.name}"`,
+        );
+      }
+    }
+    this.#lockAndCheck(table, id);
+    return true;
+  }
+
+  nextRowId(tableId: number): RowId {
+    return this.#manager.nextRowId(tableId);
+  }
+
+  create(tableId: number, id: RowId, values: StoredRow): void {
+    const table = this.#definition(tableId);
+    const overlay = this.#writable(table);
+    this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
+    const own = overlay.byId.get(id);
+    const existed = own === undefined
+      ? this.#manager.existsNow(tableId, id) && !overlay.truncated
+      : own.existed;
+    if (own === undefined ? existed : own.values !== null) throw duplicateId(table, id);
+    this.#checkUnique(table, overlay, values, id);
+    if (own === undefined) {
+      overlay.add(id, values, false);
+      this.#note({ kind: "add", overlay });
+    } else {
+      this.#note({ kind: "set", overlay, row: own, values: own.values });
+      overlay.set(own, values);
+    }
+  }
+
+  update(tableId: number, id: RowId, values: StoredRow): void {
+    const table = this.#definition(tableId);
+    const overlay = this.#writable(table);
+    this.#lockAndCheck(table, id);
+    this.#checkUnique(table, overlay, values, id);
+    this.#write(overlay, id, values);
+  }
+
+  delete(tableId: number, id: RowId): void {
+    const table = this.#definition(tableId);
+    const overlay = this.#writable(table);
+    this.#lockAndCheck(table, id);
+    this.#write(overlay, id, null);
+  }
+
+  /** Ids must be new (from the table's counter, or shown to be free); the table has no unique secondary index. */
+  createBatch(tableId: number, batch: RowBatch): void {
+    const overlay = this.#writable(this.#definition(tableId));
+    overlay.batches.push(batch);
+    this.#note({ kind: "batch", overlay });
+  }
+
+  truncate(tableId: number): void {
+    const table = this.#definition(tableId);
+    this.#requireExclusive(tableId, table.name);
+    const before = this.#overlays.get(tableId);
+    const overlay = new TableOverlay(table);
+    overlay.truncated = true;
+    this.#overlays.set(tableId, overlay);
+    this.#views.delete(tableId);
+    this.#note({ kind: "overlay", tableId, before });
+  }
+
+  /** Applies a DDL change to the private catalog and to the transaction's own rows of that table. */
+  change(change: CatalogChange): void {
+    this.#requireCatalog();
+    const tableId = change.kind === "put_table"
+      ? change.table.id
+      : change.kind === "drop_table"
+      ? change.tableId
+      : 0;
+    if (tableId !== 0 && this.#manager.catalog.table(tableId) !== undefined) {
+      this.#requireExclusive(tableId, this.catalog.table(tableId)?.name ?? "");
+    }
+    this.#catalog = this.catalog.apply(change);
+    this.#changes.push(change);
+    this.#views.clear();
+    const overlay = this.#overlays.get(tableId);
+    if (overlay === undefined) return;
+    this.#note({ kind: "overlay", tableId, before: overlay.copy() });
+    if (change.kind === "put_table") overlay.remap(change.table);
+    else if (change.kind === "drop_table") this.#overlays.delete(tableId);
+  }
+
+  /** Records that a sequence has advanced; the manager hands out the value. */
+  noteSequence(sequenceId: number, value: number | bigint, called: boolean): void {
+    this.#sequences.push({ kind: "sequence", sequenceId, value, called });
+  }
+
+  /** The effects of the whole transaction, catalog changes first. */
+  effects(): Effect[] {
+    const effects: Effect[] = this.#changes.map((change) => ({ kind: "ddl", change }));
+    for (const overlay of this.#overlays.values()) overlay.appendEffects(effects);
+    const last = new Map<number, Effect>();
+    for (const effect of this.#sequences) last.set(effect.sequenceId, effect);
+    effects.push(
+      ...[...last.values()].filter((each) =>
+        each.kind === "sequence" && this.catalog.sequence(each.sequenceId) !== undefined
+      ),
+    );
+    return effects;
+  }
+
+  /** A place to return to with {@link rollbackTo}. */
+  mark(): Mark {
+    return {
+      journal: this.#journal.length,
+      reads: this.reads.length,
+      locks: this.locks.length,
+      changes: this.#changes.length,
+      sequences: this.#sequences.length,
+      catalog: this.#catalog,
+    };
+  }
+
+  /** Takes back everything since the mark; locks taken since are released unless `keepLocks`. */
+  rollbackTo(mark: Mark, options: { readonly keepLocks: boolean; readonly forgetReads: boolean }): void {
+    while (this.#journal.length > mark.journal) {
+      const entry = assertDefined(this.#journal.pop(), "journal entry");
+      switch (entry.kind) {
+        case "add":
+          entry.overlay.removeLast();
+          break;
+        case "set":
+          entry.overlay.set(entry.row, entry.values);
+          break;
+        case "batch":
+          entry.overlay.batches.pop();
+          break;
+        case "overlay":
+          if (entry.before === undefined) this.#overlays.delete(entry.tableId);
+          else this.#overlays.set(entry.tableId, entry.before);
+          break;
+      }
+    }
+    if (options.forgetReads) this.reads.length = mark.reads;
+    if (!options.keepLocks) this.#manager.locks.releaseAfter(this, mark.locks);
+    if (this.#changes.length > mark.changes) {
+      this.#changes.length = mark.changes;
+      this.#catalog = mark.catalog;
+    }
+    this.#views.clear();
+  }
+
+  /** Moves the snapshot; the manager has shown that nothing read so far changed. */
+  moveSnapshot(snapshot: OpNumber): void {
+    assert(snapshot >= this.snapshot, "a snapshot moves forward");
+    this.snapshot = snapshot;
+    this.#views.clear();
+  }
+
+  /** Somebody else changed the catalog: views are laid anew over the new definitions. */
+  catalogChanged(): void {
+    this.#views.clear();
+  }
+
+  /** Ids of the tables with uncommitted rows. */
+  get writtenTables(): Iterable<number> {
+    return this.#overlays.keys();
+  }
+
+  #definition(tableId: number): TableDefinition {
+    return assertDefined(this.catalog.table(tableId), `table ${tableId}`);
+  }
+
+  /** The overlay to write to; waits for a transaction that alters the table. */
+  #writable(table: TableDefinition): TableOverlay {
+    if (this.readOnly) {
+      throw new DatabaseError(
+        SQLSTATE.readOnlySqlTransaction,
+        "cannot execute a write in a read-only transaction",
+      );
+    }
+    const existing = this.#overlays.get(table.id);
+    if (existing !== undefined) return existing;
+    const altering = this.#manager.alteringTransaction(table.id);
+    if (altering !== undefined && altering !== this) {
+      throw new TableWait(altering, `relation "${table.name}"`);
+    }
+    const overlay = new TableOverlay(table);
+    this.#overlays.set(table.id, overlay);
+    this.#views.delete(table.id);
+    // An empty overlay is taken back too: it would keep a later ALTER of another transaction waiting.
+    this.#note({ kind: "overlay", tableId: table.id, before: undefined });
+    return overlay;
+  }
+
+  #write(overlay: TableOverlay, id: RowId, values: StoredRow | null): void {
+    const own = overlay.byId.get(id);
+    if (own !== undefined) {
+      this.#note({ kind: "set", overlay, row: own, values: own.values });
+      overlay.set(own, values);
+      return;
+    }
+    assert(!overlay.truncated, "a truncated table has no committed rows");
+    overlay.add(id, values, true);
+    this.#note({ kind: "add", overlay });
+  }
+
+  #note(entry: JournalEntry): void {
+    this.#journal.push(entry);
+  }
+
+  #lockAndCheck(table: TableDefinition, id: RowId): void {
+    this.#lock(table.id, id, () => `row ${id} of relation "${table.name}"`);
+    if (this.#overlays.get(table.id)?.byId.has(id)) return;
+    if (this.#manager.changedSince(table.id, id, this.snapshot)) throw new StaleSnapshot(table.id, id);
+  }
+
+  #lock(space: number, key: RowId | string, describe: () => string): void {
+    const held = this.interruptible
+      ? this.#manager.locks.acquire(space, key, this)
+      : this.#manager.locks.heldByOther(space, key, this);
+    if (held !== undefined) throw new LockWait(held, describe());
+  }
+
+  #lockKeys(table: TableDefinition, values: StoredRow): void {
+    for (const index of table.indexes) {
+      if (!index.unique) continue;
+      const key = keyOf(table, index, values, index.columns.length);
+      if (key.includes(null) && !index.nullsNotDistinct) continue;
+      this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
+    }
+  }
+
+  #checkUnique(table: TableDefinition, overlay: TableOverlay, values: StoredRow, id: RowId): void {
+    for (const index of table.indexes) {
+      if (!index.unique) continue;
+      const key = keyOf(table, index, values, index.columns.length);
+      if (key.includes(null) && !index.nullsNotDistinct) continue;
+      this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
+      for (const row of overlay.lookup(index, key)) {
+        if (row.id !== id) throw duplicateKey(table, index, values);
+      }
+      if (overlay.truncated) continue;
+      const rival = this.#manager.keyHolderNow(table, index, key, this, overlay, id);
+      if (rival) throw duplicateKey(table, index, values);
+    }
+  }
+
+  /** One transaction at a time changes the catalog. */
+  #requireCatalog(): void {
+    this.becomeInterruptible();
+    const rival = this.#manager.catalogOwner(this);
+    if (rival !== undefined) throw new TableWait(rival, "the catalog");
+    if (this.#changes.length === 0 && this.#catalog !== this.#manager.catalog) {
+      this.#catalog = this.#manager.catalog;
+    }
+  }
+
+  /** Waits until no other open transaction has uncommitted rows in the table, and keeps new ones out. */
+  #requireExclusive(tableId: number, name: string): void {
+    this.becomeInterruptible();
+    const rival = this.#manager.claimTable(tableId, this);
+    if (rival !== undefined) throw new TableWait(rival, `relation "${name}"`);
+  }
+
+  /** Whether this transaction has uncommitted rows in the table. */
+  writes(tableId: number): boolean {
+    return this.#overlays.has(tableId);
+  }
+
+  /** Whether a committed row is replaced or deleted by this transaction. */
+  overlayRow(tableId: number, id: RowId): OverlayRow | undefined {
+    return this.#overlays.get(tableId)?.byId.get(id);
+  }
+}
+
+function duplicateId(table: TableDefinition, id: RowId): DatabaseError {
+  const primaryKey = table.constraints.find((constraint) => constraint.kind === "primary_key");
+  const column = table.columns.find((each) => each.id === table.rowIdColumn);
+  const name = primaryKey?.name ?? `${table.name}_id`;
+  return new DatabaseError(
+    SQLSTATE.uniqueViolation,
+    `duplicate key value violates unique constraint "${name}"`,
+    {
+      detail: `Key (${column?.name ?? "rowid"})=(${id}) already exists.`,
+      schema: table.schema,
+      table: table.name,
+      constraint: name,
+    },
+  );
+}
+
+/** The 23505 error for a key of a unique index. */
+export function duplicateKey(
+  table: TableDefinition,
+  index: IndexDefinition,
+  values: StoredRow,
+): DatabaseError {
+  const columns = keyColumns(table, index);
+  const texts = columns.map((column) => {
+    const value = fromStored(column.type, values[columnPosition(table, column.id)] ?? null);
+    return value === null ? "null" : formatText(column.type, value);
+  });
+  return new DatabaseError(
+    SQLSTATE.uniqueViolation,
+    `duplicate key value violates unique constraint "${index.name}"`,
+    {
+      detail: `Key (${columns.map((column) => column.name).join(", ")})=(${
+        texts.join(", ")
+      }) already exists.`,
+      schema: table.schema,
+      table: table.name,
+      constraint: index.name,
+    },
+  );
+}

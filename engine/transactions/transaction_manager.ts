@@ -1,0 +1,324 @@
+/**
+ * Begins, validates and commits transactions, and knows which snapshots are still needed.
+ *
+ * Serializability: a transaction that wrote something commits at the end of the log. If its snapshot is older than
+ * that, everything it read must be untouched by the entries in between (see `read_set.ts`); writes cannot collide, for
+ * they were locked. A read-only transaction is serial at its snapshot.
+ *
+ * History of committed writes is kept only while an interruptible transaction is open that might have to be checked
+ * against it.
+ */
+import { assert } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { TableStore } from "../storage/table/table_store.ts";
+import { NO_ROW } from "../storage/vector.ts";
+import { LockTable } from "./lock_table.ts";
+import type { TableOverlay } from "./overlay.ts";
+import {
+  affects,
+  bulkAffects,
+  type CommittedBulk,
+  type CommittedWrite,
+  type ReadPredicate,
+} from "./read_set.ts";
+import { Transaction } from "./transaction.ts";
+
+/** The state machine, as transactions need it. */
+export interface CommitSink {
+  readonly lastOp: OpNumber;
+  readonly catalog: Catalog;
+  store(tableId: number): TableStore;
+  nextRowId(tableId: number): RowId;
+  /** Appends an entry to the log and applies it. */
+  commit(entry: {
+    readonly timestamp: number;
+    readonly client: ClientRequest | null;
+    readonly effects: readonly Effect[];
+  }): OpNumber;
+}
+
+/** What one entry wrote, for validation. */
+interface HistoryRecord {
+  readonly op: OpNumber;
+  readonly writes: readonly CommittedWrite[];
+  readonly bulk: readonly CommittedBulk[];
+}
+
+/** See the file's head. */
+export class TransactionManager {
+  readonly locks = new LockTable();
+  readonly #sink: CommitSink;
+  readonly #active = new Set<Transaction>();
+  readonly #history: HistoryRecord[] = [];
+  readonly #claims = new Map<number, Transaction>();
+  #catalogOwner: Transaction | undefined;
+  /** False only in tests that show what validation is for. */
+  validates = true;
+
+  constructor(sink: CommitSink) {
+    this.#sink = sink;
+  }
+
+  get lastOp(): OpNumber {
+    return this.#sink.lastOp;
+  }
+
+  get catalog(): Catalog {
+    return this.#sink.catalog;
+  }
+
+  /** Open transactions that others may run in between of. */
+  get activeCount(): number {
+    return this.#active.size;
+  }
+
+  store(tableId: number): TableStore {
+    return this.#sink.store(tableId);
+  }
+
+  nextRowId(tableId: number): RowId {
+    return this.#sink.nextRowId(tableId);
+  }
+
+  /** The oldest snapshot that somebody may still read; versions no newer reader can see are reclaimed. */
+  oldestSnapshot(): OpNumber {
+    let oldest = this.#sink.lastOp;
+    for (const transaction of this.#active) if (transaction.snapshot < oldest) oldest = transaction.snapshot;
+    return oldest;
+  }
+
+  /** A new transaction at the newest snapshot. An interruptible one is registered at once. */
+  begin(options: { readonly interruptible: boolean; readonly timestamp: number }): Transaction {
+    const transaction = new Transaction(this, options);
+    if (options.interruptible) this.register(transaction);
+    return transaction;
+  }
+
+  /** Keeps the transaction's snapshot readable from now on. */
+  register(transaction: Transaction): void {
+    this.#active.add(transaction);
+  }
+
+  /** Whether a row of this id exists in the newest committed state. */
+  existsNow(tableId: number, id: RowId): boolean {
+    return this.#isCommitted(tableId) && this.store(tableId).find(id, this.lastOp) !== NO_ROW;
+  }
+
+  /** Whether a row that was visible at the snapshot has been changed or deleted since. */
+  changedSince(tableId: number, id: RowId, snapshot: OpNumber): boolean {
+    const lastOp = this.lastOp;
+    if (snapshot === lastOp || !this.#isCommitted(tableId)) return false;
+    const store = this.store(tableId);
+    const location = store.find(id, lastOp);
+    if (location === NO_ROW) return store.find(id, snapshot) !== NO_ROW;
+    return store.versionOp(location) > snapshot;
+  }
+
+  /** Whether another committed row than `id`, not replaced by the overlay, holds the key of a unique index. */
+  keyHolderNow(
+    table: TableDefinition,
+    index: IndexDefinition,
+    key: readonly StoredValue[],
+    transaction: Transaction,
+    overlay: TableOverlay,
+    id: RowId,
+  ): boolean {
+    const committed = this.catalog.table(table.id);
+    if (committed === undefined) return false;
+    const known = committed.indexes.some((each) => each.id === index.id);
+    const reader = known ? this.store(table.id).at(this.lastOp) : transaction.table(table.id);
+    const cursor = reader.lookup(index.id, key);
+    for (let location = cursor.next(); location !== NO_ROW; location = cursor.next()) {
+      const holder = reader.idAt(location);
+      if (holder !== id && !overlay.byId.has(holder)) return true;
+    }
+    return false;
+  }
+
+  /** The transaction that alters the table, if any. */
+  alteringTransaction(tableId: number): Transaction | undefined {
+    return this.#claims.get(tableId);
+  }
+
+  /** Reserves a table for DDL. Answers the transaction that is in the way, if there is one. */
+  claimTable(tableId: number, transaction: Transaction): Transaction | undefined {
+    const owner = this.#claims.get(tableId);
+    if (owner !== undefined && owner !== transaction) return owner;
+    for (const other of this.#active) if (other !== transaction && other.writes(tableId)) return other;
+    this.#claims.set(tableId, transaction);
+    return undefined;
+  }
+
+  /** Reserves the catalog for DDL. Answers the transaction that is in the way, if there is one. */
+  catalogOwner(transaction: Transaction): Transaction | undefined {
+    if (this.#catalogOwner !== undefined && this.#catalogOwner !== transaction) return this.#catalogOwner;
+    this.#catalogOwner = transaction;
+    return undefined;
+  }
+
+  /**
+   * Commits: validates, appends, applies. Answers the entry's op, or 0 when there was nothing to write.
+   * Raises 40001 on a serialization conflict; the transaction is rolled back then.
+   */
+  commit(transaction: Transaction, client: ((op: OpNumber) => ClientRequest) | null = null): OpNumber {
+    assert(transaction.isOpen, "a transaction is committed once");
+    try {
+      if (!transaction.hasEffects && client === null) return 0 as OpNumber;
+      if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
+      const effects = transaction.effects();
+      if (effects.length === 0 && client === null) return 0 as OpNumber;
+      const record = this.#recordOf(effects, transaction);
+      const op = this.#sink.commit({
+        timestamp: transaction.timestamp,
+        client: client === null ? null : client((this.lastOp + 1) as OpNumber),
+        effects,
+      });
+      if (record !== null) this.#history.push({ op, ...record });
+      if (transaction.hasDdl) { for (const other of this.#active) other.catalogChanged(); }
+      return op;
+    } finally {
+      this.end(transaction);
+    }
+  }
+
+  /** Ends a transaction; what it has not committed is gone. */
+  end(transaction: Transaction): void {
+    if (!transaction.isOpen) return;
+    transaction.isOpen = false;
+    this.#active.delete(transaction);
+    this.locks.releaseAll(transaction);
+    if (this.#catalogOwner === transaction) this.#catalogOwner = undefined;
+    for (const [tableId, owner] of this.#claims) if (owner === transaction) this.#claims.delete(tableId);
+    for (const listener of transaction.ended) listener();
+    this.#pruneHistory();
+  }
+
+  /** Moves a transaction's snapshot to the newest state if nothing that it has read has changed since. */
+  advanceSnapshot(transaction: Transaction): boolean {
+    if (this.#conflict(transaction) !== null) return false;
+    transaction.moveSnapshot(this.lastOp);
+    return true;
+  }
+
+  #validate(transaction: Transaction): void {
+    if (!this.validates) return;
+    const conflict = this.#conflict(transaction);
+    if (conflict !== null) throw serializationFailure(this.catalog, conflict);
+  }
+
+  #conflict(transaction: Transaction): { tableId: number; id: RowId | null; op: OpNumber } | null {
+    if (transaction.snapshot === this.lastOp || transaction.reads.length === 0) return null;
+    for (const record of this.#history) {
+      if (record.op <= transaction.snapshot) continue;
+      for (const predicate of transaction.reads) {
+        const conflict = conflictWith(record, predicate);
+        if (conflict !== null) return { ...conflict, op: record.op };
+      }
+    }
+    return null;
+  }
+
+  /** What later validations must know of the effects; null when nobody could ask. Rows before are read here. */
+  #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> | null {
+    let needed = false;
+    for (const other of this.#active) if (other !== committing && !other.readOnly) needed = true;
+    if (!needed) return null;
+    const writes: CommittedWrite[] = [];
+    const bulk: CommittedBulk[] = [];
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case "create":
+        case "update":
+        case "delete": {
+          const table = committing.catalog.table(effect.tableId);
+          if (table === undefined) break;
+          writes.push({
+            tableId: effect.tableId,
+            columnIds: table.columns.map((column) => column.id),
+            id: effect.id,
+            before: effect.kind === "create" ? null : this.#rowNow(table, effect.id),
+            after: effect.kind === "delete" ? null : effect.values,
+          });
+          break;
+        }
+        case "create_batch":
+          bulk.push({ tableId: effect.tableId, batch: effect.batch });
+          break;
+        case "truncate":
+          bulk.push({ tableId: effect.tableId, batch: null });
+          break;
+        case "ddl":
+          if (effect.change.kind === "put_table") bulk.push({ tableId: effect.change.table.id, batch: null });
+          else if (effect.change.kind === "drop_table") {
+            bulk.push({ tableId: effect.change.tableId, batch: null });
+          }
+          break;
+        case "sequence":
+          break;
+      }
+    }
+    return { writes, bulk };
+  }
+
+  #rowNow(table: TableDefinition, id: RowId): StoredRow | null {
+    if (!this.#isCommitted(table.id)) return null;
+    const store = this.store(table.id);
+    const location = store.find(id, this.lastOp);
+    if (location === NO_ROW) return null;
+    const known = new Set(this.catalog.table(table.id)?.columns.map((column) => column.id));
+    return table.columns.map((column) =>
+      known.has(column.id) ? store.valueAt(location, column.id) : column.missingValue
+    );
+  }
+
+  #isCommitted(tableId: number): boolean {
+    return this.catalog.table(tableId) !== undefined;
+  }
+
+  #pruneHistory(): void {
+    if (this.#history.length === 0) return;
+    let oldest = Infinity;
+    for (const transaction of this.#active) {
+      if (!transaction.readOnly && transaction.snapshot < oldest) oldest = transaction.snapshot;
+    }
+    let keepFrom = 0;
+    while (keepFrom < this.#history.length && (this.#history[keepFrom]?.op ?? 0) <= oldest) keepFrom++;
+    if (keepFrom > 0) this.#history.splice(0, keepFrom);
+  }
+}
+
+function conflictWith(
+  record: HistoryRecord,
+  predicate: ReadPredicate,
+): { tableId: number; id: RowId | null } | null {
+  for (const write of record.writes) {
+    if (affects(write, predicate)) return { tableId: write.tableId, id: write.id };
+  }
+  for (const bulk of record.bulk) {
+    if (bulkAffects(bulk, predicate)) return { tableId: bulk.tableId, id: null };
+  }
+  return null;
+}
+
+/** The 40001 error, naming the table, the row and the rival. */
+export function serializationFailure(
+  catalog: Catalog,
+  conflict: { readonly tableId: number; readonly id: RowId | null; readonly op: OpNumber | null },
+): DatabaseError {
+  const table = catalog.table(conflict.tableId)?.name ?? `table ${conflict.tableId}`;
+  const row = conflict.id === null ? "rows" : `row ${conflict.id}`;
+  const rival = conflict.op === null
+    ? "a concurrent transaction"
+    : `the transaction committed at op ${conflict.op}`;
+  return new DatabaseError(
+    SQLSTATE.serializationFailure,
+    "could not serialize access due to concurrent update",
+    {
+      detail: `${row} of relation "${table}", which this transaction has read, changed in ${rival}.`,
+      hint: "Run the transaction again.",
+    },
+  );
+}
