@@ -193,11 +193,7 @@ export function decimalLog(base: Decimal, value: Decimal): Decimal {
   checkLogarithm(base);
   checkLogarithm(value);
   if (base.form !== "finite") return value.form !== "finite" ? Decimal.NAN : Decimal.ZERO;
-  if (value.form !== "finite") {
-    const direction = base.compare(Decimal.ONE);
-    if (direction === 0) return lnToScale(Decimal.ONE, 0).divide(Decimal.ZERO);
-    return direction > 0 ? Decimal.INFINITY : Decimal.NEGATIVE_INFINITY;
-  }
+  if (value.form !== "finite") return Decimal.INFINITY;
   const baseWeight = lnWeight(base);
   const valueWeight = lnWeight(value);
   const weight = valueWeight - baseWeight;
@@ -256,11 +252,11 @@ function powerReal(base: Decimal, exponent: Decimal): Decimal {
 function powerInteger(base: Decimal, exponent: number, exponentScale: number): Decimal {
   const weight = powerWeight(base, exponent);
   if (weight > (32767 + 1) * 4) throw overflow();
-  if (weight + 1 < -MAXIMUM_RESULT_SCALE) return Decimal.of(0, MAXIMUM_RESULT_SCALE);
   const scale = Math.min(
-    Math.max(MINIMUM_SIGNIFICANT_DIGITS - Math.trunc(weight), base.scale, exponentScale, 0),
+    Math.max(MINIMUM_SIGNIFICANT_DIGITS, base.scale, exponentScale),
     MAXIMUM_RESULT_SCALE,
   );
+  if (weight + 1 < -MAXIMUM_RESULT_SCALE) return Decimal.of(0, scale);
   if (exponent === 0) return Decimal.ONE.round(scale);
   if (base.isZero) return Decimal.of(0, scale);
   const positive = Math.abs(exponent);

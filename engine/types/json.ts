@@ -133,8 +133,12 @@ class JsonParser {
   parse(): JsonValue {
     this.#advance();
     const value = this.#value(0, "Expected JSON value");
-    if (this.#token !== "end") throw this.#unexpected("Expected end of input");
+    if (!this.#at("end")) throw this.#unexpected("Expected end of input");
     return value;
+  }
+
+  #at(kind: TokenKind): boolean {
+    return this.#token === kind;
   }
 
   #error(detail: string): DatabaseError {
@@ -144,7 +148,7 @@ class JsonParser {
   }
 
   #unexpected(expected: string): DatabaseError {
-    if (this.#token === "end") return this.#error("The input string ended unexpectedly.");
+    if (this.#at("end")) return this.#error("The input string ended unexpectedly.");
     return this.#error(`${expected}, but found "${this.#text.slice(this.#start, this.#position)}".`);
   }
 
@@ -174,7 +178,7 @@ class JsonParser {
       }
       case "true":
       case "false": {
-        const truth = this.#token === "true";
+        const truth = this.#at("true");
         this.#advance();
         return truth;
       }
@@ -189,7 +193,7 @@ class JsonParser {
   #array(depth: number): JsonArray {
     const items: JsonValue[] = [];
     this.#advance();
-    if (this.#token === "]") {
+    if (this.#at("]")) {
       this.#advance();
       return items;
     }
@@ -199,8 +203,8 @@ class JsonParser {
         items.length === 0 ? 'Expected array element or "]"' : "Expected JSON value",
       );
       items.push(item);
-      if (this.#token === "]") break;
-      if (this.#token !== ",") throw this.#unexpected('Expected "," or "]"');
+      if (this.#at("]")) break;
+      if (!this.#at(",")) throw this.#unexpected('Expected "," or "]"');
       this.#advance();
     }
     this.#advance();
@@ -210,21 +214,21 @@ class JsonParser {
   #object(depth: number): JsonObject {
     const entries: [string, JsonValue][] = [];
     this.#advance();
-    if (this.#token === "}") {
+    if (this.#at("}")) {
       this.#advance();
       return new Map();
     }
     while (true) {
-      if (this.#token !== "string") {
+      if (!this.#at("string")) {
         throw this.#unexpected(entries.length === 0 ? 'Expected string or "}"' : "Expected string");
       }
       const key = this.#string;
       this.#advance();
-      if (this.#token !== ":") throw this.#unexpected('Expected ":"');
+      if (!this.#at(":")) throw this.#unexpected('Expected ":"');
       this.#advance();
       entries.push([key, this.#value(depth + 1, "Expected JSON value")]);
-      if (this.#token === "}") break;
-      if (this.#token !== ",") throw this.#unexpected('Expected "," or "}"');
+      if (this.#at("}")) break;
+      if (!this.#at(",")) throw this.#unexpected('Expected "," or "}"');
       this.#advance();
     }
     this.#advance();

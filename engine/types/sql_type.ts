@@ -47,6 +47,8 @@ export type SimpleTypeKind =
 /** The type of a value or column; see the file's head for the JavaScript form of its values. */
 export type SqlType =
   | { readonly kind: SimpleTypeKind }
+  /** `precision`: how many digits of the seconds are kept, 0 to 6; see {@link temporalPrecision}. */
+  | { readonly kind: TemporalTypeKind; readonly precision: number }
   /** `scale` set: values are mixed integers scaled by 10^scale. Unset: values are `Decimal`. */
   | { readonly kind: "numeric"; readonly precision?: number; readonly scale?: number }
   | { readonly kind: "varchar"; readonly length?: number }
@@ -54,6 +56,14 @@ export type SqlType =
   | { readonly kind: "bytes"; readonly length: number }
   | { readonly kind: "array"; readonly element: SqlType }
   | { readonly kind: "record"; readonly fields: readonly RecordField[] };
+
+/** The kinds that may keep fewer than six digits of the seconds. */
+export type TemporalTypeKind = "time" | "timestamp" | "timestamptz" | "interval";
+
+/** How many digits of the seconds a time, timestamp or interval keeps, or undefined for all six. */
+export function temporalPrecision(type: SqlType): number | undefined {
+  return "precision" in type && type.kind !== "numeric" ? type.precision : undefined;
+}
 
 /** A field of an anonymous row value such as `ROW(1, 'a')`. */
 export interface RecordField {

@@ -1,0 +1,262 @@
+/**
+ * Texts of booleans, integers, floating-point numbers, UUIDs and byte strings, as PostgreSQL reads and prints them.
+ *
+ * Floating-point numbers print with the fewest digits that read back as the same value, with an exponent below 1e-4
+ * and from 1e15 (1e6 for single precision) on. All parsers ignore white space around the value.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./mixed_integer.ts";
+import type { IntegerKind } from "./mixed_integer.ts";
+import type { MixedInteger } from "./value.ts";
+
+/** The error of a text that is no value of the type. */
+export function invalidText(typeName: string, text: string): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.invalidTextRepresentation,
+    `invalid input syntax for type ${typeName}: "${text}"`,
+  );
+}
+
+/** Parses `t`, `true`, `yes`, `on`, `1` and their opposites, and unambiguous beginnings of them. */
+export function parseBoolean(text: string): boolean {
+  switch (text.trim().toLowerCase()) {
+    case "t":
+    case "tr":
+    case "tru":
+    case "true":
+    case "y":
+    case "ye":
+    case "yes":
+    case "on":
+    case "1":
+      return true;
+    case "f":
+    case "fa":
+    case "fal":
+    case "fals":
+    case "false":
+    case "n":
+    case "no":
+    case "of":
+    case "off":
+    case "0":
+      return false;
+    default:
+      throw invalidText("boolean", text);
+  }
+}
+
+/** Parses a decimal integer of an integer type; 22P02 when it is none, 22003 when the type cannot hold it. */
+export function parseInteger(kind: IntegerKind, text: string): MixedInteger {
+  const value = parseDigits(text);
+  if (value === undefined) throw invalidText(INTEGER_NAMES[kind], text);
+  const [low, high] = INTEGER_RANGES[kind];
+  if (value >= low && value <= high) return value;
+  // PostgreSQL reads negative oids as their unsigned counterparts.
+  if (kind === "oid" && value < 0 && value >= -2147483648) return Number(value) + 4294967296;
+  throw new DatabaseError(
+    SQLSTATE.numericValueOutOfRange,
+    `value "${text}" is out of range for type ${INTEGER_NAMES[kind]}`,
+  );
+}
+
+/** Reads an optional sign and digits between white space; undefined for anything else. */
+function parseDigits(text: string): MixedInteger | undefined {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  let position = start;
+  const sign = text.charCodeAt(position);
+  if (sign === 45 || sign === 43) position++;
+  if (position === end) return undefined;
+  const short = end - position <= 15;
+  let value = 0;
+  for (let index = position; index < end; index++) {
+    const digit = text.charCodeAt(index) - 48;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    if (short) value = value * 10 + digit;
+  }
+  if (short) return sign === 45 ? 0 - value : value;
+  const big = BigInt(text.slice(position, end));
+  return normalize(sign === 45 ? -big : big);
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
+const FLOAT = /^[ \t\n\r\f\v]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[ \t\n\r\f\v]*$/;
+
+/** Parses a `double precision` or, with `single`, a `real`; 22P02, and 22003 when the value over- or underflows. */
+export function parseFloatText(text: string, single = false): number {
+  const name = single ? "real" : "double precision";
+  const match = FLOAT.exec(text);
+  if (match === null) {
+    switch (text.trim().toLowerCase()) {
+      case "nan":
+        return NaN;
+      case "infinity":
+      case "+infinity":
+      case "inf":
+      case "+inf":
+        return Infinity;
+      case "-infinity":
+      case "-inf":
+        return -Infinity;
+      default:
+        throw invalidText(name, text);
+    }
+  }
+  const digits = match[1] ?? "";
+  const exact = Number(digits);
+  const value = single ? Math.fround(exact) : exact;
+  const isZeroText = !/^[^eE]*[1-9]/.test(digits);
+  if (!Number.isFinite(value) || (value === 0 && !isZeroText)) {
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${digits}" is out of range for type ${name}`);
+  }
+  return value;
+}
+
+/** The text of a `double precision` in PostgreSQL's shortest form. */
+export function formatFloat64(value: number): string {
+  const magnitude = Math.abs(value);
+  if (magnitude < 1e15 && magnitude >= 1e-4) return String(value);
+  return formatShortest(value, String(value));
+}
+
+/** The text of a `real` in PostgreSQL's shortest form. */
+export function formatFloat32(value: number): string {
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return Object.is(value, -0) ? "-0" : String(value);
+  if (!Number.isFinite(value)) return formatShortest(value, "");
+  for (let digits = 6; digits < 9; digits++) {
+    const text = value.toPrecision(digits);
+    // Fewer than six digits show as zeros at the end.
+    if (Math.fround(Number(text)) === value) return formatSingle(value, text);
+  }
+  return formatSingle(value, value.toPrecision(9));
+}
+
+function formatSingle(value: number, text: string): string {
+  const magnitude = Math.abs(value);
+  const trimmed = String(Number(text));
+  if (magnitude >= 1e-4 && magnitude < 1e6) return trimmed;
+  return formatShortest(value, trimmed);
+}
+
+/** Rewrites the shortest digits in exponent form. */
+function formatShortest(value: number, text: string): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (value === Infinity) return "Infinity";
+  if (value === -Infinity) return "-Infinity";
+  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+  const [mantissa = "", exponent = ""] = Number(text).toExponential().split("e");
+  const power = Number(exponent);
+  const size = Math.abs(power);
+  return `${mantissa}e${power < 0 ? "-" : "+"}${size < 10 ? `0${size}` : size}`;
+}
+
+const PLAIN_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const ANY_UUID = /^(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}$/;
+
+/** Parses PostgreSQL's forms of a UUID to its 36 characters in lower case. */
+export function parseUuid(text: string): string {
+  if (PLAIN_UUID.test(text)) return text;
+  const braced = text.startsWith("{") && text.endsWith("}");
+  const inner = braced ? text.slice(1, -1) : text;
+  if (!ANY_UUID.test(inner)) throw invalidText("uuid", text);
+  const hex = inner.replaceAll("-", "").toLowerCase();
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** The sixteen bytes of a UUID. */
+export function uuidToBytes(uuid: string): Uint8Array {
+  const hex = uuid.replaceAll("-", "");
+  const bytes = new Uint8Array(16);
+  for (let index = 0; index < 16; index++) bytes[index] = parseInt(hex.slice(index * 2, index * 2 + 2), 16);
+  return bytes;
+}
+
+/** The UUID of sixteen bytes. */
+export function uuidFromBytes(bytes: Uint8Array): string {
+  const hex = hexOf(bytes);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** Lower-case hexadecimal digits, two a byte. */
+export function hexOf(bytes: Uint8Array): string {
+  let hex = "";
+  for (let index = 0; index < bytes.length; index++) hex += HEX[bytes[index] as number] as string;
+  return hex;
+}
+
+/** Parses pairs of hexadecimal digits, white space between pairs allowed; 22023 as PostgreSQL words it. */
+export function parseHex(digits: string): Uint8Array {
+  const bytes = new Uint8Array(digits.length >> 1);
+  let length = 0;
+  let high = -1;
+  for (const character of digits) {
+    const code = character.charCodeAt(0);
+    if (high < 0 && isSpace(code)) continue;
+    const lower = code | 32;
+    const digit = code >= 48 && code <= 57 ? code - 48 : lower >= 97 && lower <= 102 ? lower - 87 : -1;
+    if (digit < 0 || code > 0x7f) {
+      throw new DatabaseError(SQLSTATE.invalidParameterValue, `invalid hexadecimal digit: "${character}"`);
+    }
+    if (high < 0) high = digit;
+    else {
+      bytes[length++] = high * 16 + digit;
+      high = -1;
+    }
+  }
+  if (high >= 0) {
+    throw new DatabaseError(SQLSTATE.invalidParameterValue, "invalid hexadecimal data: odd number of digits");
+  }
+  return bytes.slice(0, length);
+}
+
+const utf8 = new TextEncoder();
+
+/** Parses a byte string in hex (`\x1f`) or escape (`a\\b\001`) form. */
+export function parseBytea(text: string): Uint8Array {
+  if (text.startsWith("\\x")) return parseHex(text.slice(2));
+  const source = utf8.encode(text);
+  const bytes = new Uint8Array(source.length);
+  let length = 0;
+  for (let index = 0; index < source.length; index++) {
+    const byte = source[index] as number;
+    if (byte !== 0x5c) {
+      bytes[length++] = byte;
+      continue;
+    }
+    const [first = 0, second = 0, third = 0] = source.subarray(index + 1, index + 4);
+    if (first === 0x5c) {
+      bytes[length++] = 0x5c;
+      index++;
+    } else if (isOctal(first, 51) && isOctal(second, 55) && isOctal(third, 55)) {
+      bytes[length++] = (first - 48) * 64 + (second - 48) * 8 + third - 48;
+      index += 3;
+    } else {
+      throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "invalid input syntax for type bytea");
+    }
+  }
+  return bytes.slice(0, length);
+}
+
+function isOctal(code: number, highest: number): boolean {
+  return code >= 48 && code <= highest;
+}
+
+/** The text of a byte string, `\x1f` or with `escape` the older form. */
+export function formatBytea(bytes: Uint8Array, style: "hex" | "escape" = "hex"): string {
+  if (style === "hex") return `\\x${hexOf(bytes)}`;
+  let text = "";
+  for (const byte of bytes) {
+    if (byte === 0x5c) text += "\\\\";
+    else if (byte < 0x20 || byte > 0x7e) text += `\\${byte.toString(8).padStart(3, "0")}`;
+    else text += String.fromCharCode(byte);
+  }
+  return text;
+}
