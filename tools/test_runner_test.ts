@@ -1,6 +1,6 @@
 /** How the test runner reads the lines of `deno test`. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
-import { parseIgnored, parseSummary } from "./test.ts";
+import { parseIgnored, parseSummary } from "./test_runner.ts";
 
 Deno.test("parseSummary() reads every form of the summary line", () => {
   const check = (line: string, passed: number, failed: number, ignored: number) =>

@@ -39,10 +39,30 @@ export function parseIgnored(line: string): string | undefined {
   return /^(.*) \.\.\. ignored(?: \(.*\))?$/.exec(withoutColour(line).trim())?.[1];
 }
 
-interface Group {
+/** Tests that are run by one `deno test`. */
+export interface Group {
+  /** The name by which the group is chosen. */
   readonly name: string;
+  /** Its own parameters of `deno test`. */
   readonly parameters: readonly string[];
+  /** Its test files. */
   readonly files: readonly string[];
+}
+
+/** Where output goes. */
+export interface ByteTarget {
+  /** Writes a part of the bytes and returns how many. */
+  write(bytes: Uint8Array): Promise<number>;
+}
+
+/** Where a group's output goes, and the list that what was not run is added to. */
+export interface GroupReport {
+  /** Receives one line for each thing that was not run. */
+  readonly notRun: string[];
+  /** Receives the standard output as it comes. */
+  readonly stdout: ByteTarget;
+  /** Receives the standard error as it comes. */
+  readonly stderr: ByteTarget;
 }
 
 function groupsOf(files: readonly string[]): Group[] {
@@ -58,7 +78,7 @@ function groupsOf(files: readonly string[]): Group[] {
 /** Passes a stream on as it comes and hands each whole line to the observer. */
 async function pass(
   source: ReadableStream<Uint8Array>,
-  target: { write(bytes: Uint8Array): Promise<number> },
+  target: ByteTarget,
   observe: (line: string) => void,
 ): Promise<void> {
   const decoder = new TextDecoder();
@@ -72,10 +92,10 @@ async function pass(
   if (rest !== "") observe(rest);
 }
 
-async function runGroup(group: Group, extra: readonly string[], notRun: string[]): Promise<Tally> {
-  console.log(`\n== ${group.name}: ${group.files.length} files`);
+/** Runs one group to its end. */
+export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupReport): Promise<Tally> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", ...group.parameters, ...extra, ...group.files],
+    args: ["test", "-A", ...group.parameters, ...group.files],
     cwd: projectRoot,
     env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
     stdin: "null",
@@ -92,8 +112,8 @@ async function runGroup(group: Group, extra: readonly string[], notRun: string[]
   };
   const [status] = await Promise.all([
     child.status,
-    pass(child.stdout, Deno.stdout, observe),
-    pass(child.stderr, Deno.stderr, observe),
+    pass(child.stdout, stdout, observe),
+    pass(child.stderr, stderr, observe),
   ]);
   const { passed, failed, ignored } = tally ?? { passed: 0, failed: 0, ignored: 0 };
   return { passed, failed: status.success ? failed : Math.max(failed, 1), ignored };
@@ -132,7 +152,11 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
     const files = group.files.filter(isChosen);
     if (files.length === 0) continue;
     started++;
-    const { passed, failed } = await runGroup({ ...group, files }, choice.options, notRun);
+    console.log(`\n== ${group.name}: ${files.length} ${files.length === 1 ? "file" : "files"}`);
+    const { passed, failed } = await runGroup(
+      { name: group.name, parameters: [...group.parameters, ...choice.options], files },
+      { notRun, stdout: Deno.stdout, stderr: Deno.stderr },
+    );
     total.passed += passed;
     total.failed += failed;
   }
