@@ -21,6 +21,9 @@ import { projectRoot, run } from "./project.ts";
 const programs = ["dbd", "dbcli", "lang"] as const;
 type Program = typeof programs[number];
 
+/** Longest wait for `deno compile`, whose download may meet a network that swallows packets. */
+const compileTimeoutMilliseconds = 5 * 60_000;
+
 const usage = `Usage: deno task compile [--features LIST] [--only LIST] [--output DIR] [--launcher]
 
   --features LIST  build features, separated by commas (default: all; "" for none):
@@ -86,7 +89,7 @@ async function compileProgram(
   configuration: string,
   output: string,
 ): Promise<string | undefined> {
-  const { code, stderr } = await run(Deno.execPath(), [
+  const { code, stderr, timedOut } = await run(Deno.execPath(), [
     "compile",
     "--no-check",
     "-A",
@@ -94,8 +97,9 @@ async function compileProgram(
     "--output",
     output,
     `${projectRoot}/cli/${program}.ts`,
-  ], { timeoutMilliseconds: 600_000 });
+  ], { timeoutMilliseconds: compileTimeoutMilliseconds });
   if (code === 0) return undefined;
+  if (timedOut) return `no answer within ${compileTimeoutMilliseconds / 60_000} minutes`;
   const reason = /(?:^|\n)\s*1: (.*)/.exec(stderr)?.[1];
   if (reason !== undefined && /Setting up base binary/.test(stderr)) return reason;
   throw new Error(`Cannot compile ${program}: deno compile failed\n${stderr.trim()}`);
@@ -117,6 +121,22 @@ async function bundleProgram(program: Program, configuration: string, folder: st
   return await packFile(bundle);
 }
 
+/** Starts what was made, so that a file that does not run, or runs something else, is never handed out. */
+async function tryProgram(program: Program, target: string, folder: string): Promise<void> {
+  const { code, stdout, stderr, timedOut } = await run(target, ["--help"], {
+    environment: { XDG_CACHE_HOME: `${folder}/cache` },
+    timeoutMilliseconds: 60_000,
+  });
+  if (code === 0) {
+    if (new RegExp(`(^|\\s)${program}(\\s|$)`).test(stdout)) return;
+    throw new Error(`Cannot use the compiled ${program}: it is another program; is DENORT_BIN a denort?`);
+  }
+  const outcome = timedOut ? "does not come to an end" : `ends with exit code ${code}`;
+  throw new Error(
+    `Cannot use the compiled ${program}: --help ${outcome}\n${stderr.trim()}`,
+  );
+}
+
 async function sha256(path: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", await Deno.readFile(path));
   return new Uint8Array(digest).toHex();
@@ -134,13 +154,13 @@ async function writeChecksums(output: string): Promise<void> {
 
 async function compile({ features, programs, output, launcher }: Request): Promise<void> {
   await Deno.mkdir(output, { recursive: true });
-  const folder = await Deno.makeTempDir({ prefix: "db-compile-" });
+  const folder = await Deno.makeTempDir({ dir: await Deno.realPath(output), prefix: ".compile-" });
   try {
     const configuration = await writeConfiguration({ root: projectRoot, folder, features });
     let selfExtracting = launcher;
     let runtime: PackedFile | undefined;
     for (const program of programs) {
-      const target = `${output}/${program}`;
+      const target = `${folder}/${program}`;
       const reason = selfExtracting ? undefined : await compileProgram(program, configuration, target);
       if (reason !== undefined) {
         selfExtracting = true;
@@ -154,9 +174,11 @@ async function compile({ features, programs, output, launcher }: Request): Promi
         const bundle = await bundleProgram(program, configuration, folder);
         await writeLauncher({ path: target, program, version, runtime, bundle });
       }
-      const { size } = await Deno.stat(target);
+      await tryProgram(program, target, folder);
+      await Deno.rename(target, `${output}/${program}`);
+      const { size } = await Deno.stat(`${output}/${program}`);
       const form = selfExtracting ? "self-extracting" : "deno compile";
-      console.log(`${target}  ${(size / 1_048_576).toFixed(1)} MiB, ${form}`);
+      console.log(`${output}/${program}  ${(size / 1_048_576).toFixed(1)} MiB, ${form}`);
     }
     await writeChecksums(output);
     console.log(`features: ${features.join(" ") || "none"}`);

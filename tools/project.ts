@@ -16,6 +16,8 @@ export interface RunResult {
   readonly stdout: string;
   /** Everything it wrote to standard error, without colour codes. */
   readonly stderr: string;
+  /** Whether it was stopped because its time was up. */
+  readonly timedOut: boolean;
 }
 
 /** Options of {@link run}. */
@@ -40,6 +42,7 @@ export async function run(
   parameters: readonly string[],
   { directory = projectRoot, environment = {}, timeoutMilliseconds }: RunOptions = {},
 ): Promise<RunResult> {
+  const timeout = timeoutMilliseconds === undefined ? undefined : AbortSignal.timeout(timeoutMilliseconds);
   const output = await new Deno.Command(program, {
     args: [...parameters],
     cwd: directory,
@@ -47,13 +50,14 @@ export async function run(
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    ...(timeoutMilliseconds === undefined ? {} : { signal: AbortSignal.timeout(timeoutMilliseconds) }),
+    ...(timeout === undefined ? {} : { signal: timeout }),
   }).output();
   const decoder = new TextDecoder();
   return {
     code: output.code,
     stdout: decoder.decode(output.stdout),
     stderr: withoutColour(decoder.decode(output.stderr)),
+    timedOut: output.signal !== null && timeout?.aborted === true,
   };
 }
 
