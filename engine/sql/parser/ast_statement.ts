@@ -132,10 +132,10 @@ export interface SetConstraints {
   readonly position: number;
 }
 
-/** One value of SET; `quoted` tells `'on'` from `on`; an interval value has its text. */
+/** One value of SET; `type` tells `'on'` from `on`, and `INTERVAL '-08:00' HOUR TO MINUTE` from `'-08:00'`. */
 export interface SettingValue {
   readonly text: string;
-  readonly type: "identifier" | "string" | "number";
+  readonly type: "identifier" | "string" | "number" | "interval";
 }
 
 /**
