@@ -1,0 +1,97 @@
+/**
+ * Every limit of the database in one place, with its unit in its name. A queue, cache, loop, message or depth without
+ * a line here is a mistake. How limits depend on each other is asserted when the module loads.
+ */
+import { assert } from "./assert.ts";
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+const GIBIBYTE = 1024 * MEBIBYTE;
+
+/** The limits; see the file's head. Those that an operator may change are the defaults of settings. */
+export const LIMITS = {
+  /** A frame of the binary protocol, its length prefix not counted. */
+  maximumFrameBytes: 64 * MEBIBYTE,
+  /** The body of an HTTP request. */
+  maximumHttpBodyBytes: 8 * MEBIBYTE,
+  /** A message on a WebSocket. */
+  maximumWebSocketMessageBytes: 8 * MEBIBYTE,
+  /** The text of one statement. */
+  maximumStatementBytes: 64 * MEBIBYTE,
+  /** Nesting of expressions, subqueries and parentheses in a statement. */
+  maximumExpressionDepth: 1000,
+  /** Columns of one table, as in PostgreSQL. */
+  maximumTableColumns: 1600,
+  /** Columns of one index, as in PostgreSQL. */
+  maximumIndexColumns: 32,
+  /** Parameters of one statement: the PostgreSQL protocol counts them in 16 bits. */
+  maximumParameters: 65_535,
+  /** Bytes of an identifier; longer ones are cut, as in PostgreSQL. */
+  maximumIdentifierBytes: 63,
+
+  /** One value of a text or bytea column. */
+  maximumValueBytes: 256 * MEBIBYTE,
+  /** One entry of the log, which is one transaction's effects. */
+  maximumEntryBytes: GIBIBYTE,
+  /** Effects in one entry. */
+  maximumEntryEffects: 16_777_216,
+  /** Rows of one columnar batch in an entry. */
+  maximumBatchRows: 16_777_216,
+  /** Digits of an integer that a number literal, entry or message may carry, in bytes of its encoding. */
+  maximumIntegerBytes: 64 * KIBIBYTE,
+
+  /** A log file is closed and the next begun when it would grow beyond this. */
+  logFileBytes: 64 * MEBIBYTE,
+  /** Space of a log file that is written with zeros ahead, so that a full disk shows before an entry is accepted. */
+  logReserveBytes: MEBIBYTE,
+  /** Entries collected for one write. */
+  groupCommitBufferBytes: MEBIBYTE,
+  /** Entries from this size on go to the file at once, without a copy in the buffer. */
+  directWriteBytes: 64 * KIBIBYTE,
+  /** A checkpoint begins when the log has grown by this much since the last one. */
+  checkpointLogBytes: 64 * MEBIBYTE,
+  /** Manifests kept on disk. */
+  keptManifests: 2,
+
+  /** Segments of one table that a point read may probe. */
+  maximumProbedSegments: 8,
+  /** Decoded blocks kept in memory. */
+  blockCacheBytes: 64 * MEBIBYTE,
+
+  /** Prepared statements of one session. */
+  maximumPreparedStatements: 10_000,
+  /** Open cursors and portals of one session. */
+  maximumCursors: 1000,
+  /** Plans kept by shape. */
+  maximumCachedPlans: 2000,
+  /** Clients whose last reply is kept for exactly-once. */
+  exactlyOnceClients: 10_000,
+  /** Memory that one statement may take for sorts, hash joins and aggregates. */
+  statementMemoryBytes: 256 * MEBIBYTE,
+  /** Steps of one evaluation of a trigger or CHECK expression. */
+  expressionGas: 100_000,
+  /** Instructions of one call of a WASM function. */
+  wasmGas: 10_000_000,
+
+  /** PostgreSQL connections. */
+  pgConnections: 256,
+  /** HTTP connections. */
+  httpConnections: 1024,
+  /** HTTP requests being answered. */
+  httpRequestsInFlight: 4096,
+  /** Binary-protocol connections. */
+  binaryConnections: 1024,
+  /** Messages waiting to be sent on one WebSocket. */
+  webSocketSendQueue: 16,
+} as const;
+
+assert(LIMITS.groupCommitBufferBytes <= LIMITS.logFileBytes, "the group-commit buffer fits a log file");
+assert(LIMITS.directWriteBytes <= LIMITS.groupCommitBufferBytes, "what is not written directly fits the buffer");
+assert(LIMITS.logReserveBytes <= LIMITS.logFileBytes, "the reserve fits a log file");
+assert(LIMITS.maximumEntryBytes < 2 ** 31, "an entry fits one byte array");
+assert(LIMITS.maximumFrameBytes <= LIMITS.maximumEntryBytes, "what one frame carries fits an entry");
+assert(LIMITS.maximumHttpBodyBytes <= LIMITS.maximumFrameBytes, "what HTTP accepts the binary protocol accepts");
+assert(LIMITS.maximumWebSocketMessageBytes <= LIMITS.maximumFrameBytes, "a WebSocket message fits a frame");
+assert(LIMITS.maximumValueBytes <= LIMITS.maximumEntryBytes, "a value fits an entry");
+assert(LIMITS.checkpointLogBytes >= LIMITS.logFileBytes, "a checkpoint frees at least one log file");
+assert(LIMITS.keptManifests >= 2, "the manifest before the last is kept");
