@@ -311,12 +311,12 @@ function powerSpecial(base: Decimal, exponent: Decimal): Decimal {
     return (size > 0) === (exponent.sign > 0) ? Decimal.INFINITY : Decimal.ZERO;
   }
   if (exponent.isZero) return Decimal.ONE;
-  if (exponent.sign < 0) return Decimal.ZERO;
-  if (base.form === "infinity" || exponent.form !== "finite") return Decimal.INFINITY;
   const integral = exponent.trimScale();
-  if (integral.scale !== 0) {
+  if (base.form === "-infinity" && integral.scale !== 0) {
     throw powerError("a negative number raised to a non-integer power yields a complex result");
   }
+  if (exponent.sign < 0) return Decimal.ZERO;
+  if (base.form === "infinity" || exponent.form !== "finite") return Decimal.INFINITY;
   return modulo(integral.coefficient, 2) !== 0 ? Decimal.NEGATIVE_INFINITY : Decimal.INFINITY;
 }
 
