@@ -1,0 +1,99 @@
+/**
+ * Fitting values to the limits that a column's type declares: lengths, precision and scale, digits of the seconds.
+ *
+ * An assignment refuses what does not fit (22001, 22003), except that spaces beyond the length are dropped, as the
+ * SQL standard says. An explicit cast cuts texts. Numbers are rounded half away from zero in both cases. `Decimal`
+ * values become scaled integers when the type has a static scale.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { Decimal } from "./decimal.ts";
+import { Interval } from "./interval.ts";
+import { roundInterval, roundMicroseconds } from "./interval_text.ts";
+import { checkNumericRange, formatScaled } from "./mixed_integer.ts";
+import { SqlArray } from "./sql_array.ts";
+import { temporalPrecision } from "./sql_type.ts";
+import type { SqlType } from "./sql_type.ts";
+import { characterLength, takeCharacters, trimTrailingSpaces } from "./text.ts";
+import { formatType } from "./type_names.ts";
+import type { MixedInteger, SqlValue } from "./value.ts";
+
+/** The value as a column of the type holds it; see the file's head. The value has the type's kind already. */
+export function applyTypeModifier(type: SqlType, value: SqlValue, explicit: boolean): SqlValue {
+  if (value === null) return null;
+  switch (type.kind) {
+    case "varchar":
+      return type.length === undefined ? value : fitText(type, value as string, type.length, explicit);
+    case "char":
+      return trimTrailingSpaces(fitText(type, trimTrailingSpaces(value as string), type.length, explicit));
+    case "bytes": {
+      const bytes = value as Uint8Array;
+      if (bytes.length <= type.length) return bytes;
+      if (explicit) return bytes.slice(0, type.length);
+      throw tooLong(type);
+    }
+    case "numeric":
+      return fitNumeric(type, value as MixedInteger | Decimal);
+    case "time":
+    case "timestamp":
+    case "timestamptz": {
+      const precision = temporalPrecision(type);
+      return precision === undefined ? value : roundMicroseconds(value as MixedInteger, precision);
+    }
+    case "interval": {
+      const precision = temporalPrecision(type);
+      return precision === undefined || !(value instanceof Interval)
+        ? value
+        : roundInterval(value, precision);
+    }
+    case "array":
+      return value instanceof SqlArray
+        ? value.map((element) => applyTypeModifier(type.element, element, explicit))
+        : value;
+    default:
+      return value;
+  }
+}
+
+function tooLong(type: SqlType): DatabaseError {
+  return new DatabaseError(SQLSTATE.stringDataRightTruncation, `value too long for type ${formatType(type)}`);
+}
+
+function fitText(type: SqlType, text: string, length: number, explicit: boolean): string {
+  // There are never more characters than units.
+  if (text.length <= length || characterLength(text) <= length) return text;
+  const kept = takeCharacters(text, length);
+  if (!explicit && /[^ ]/.test(text.slice(kept.length))) throw tooLong(type);
+  return kept;
+}
+
+/** A decimal, or an integer already at the type's scale, as the numeric type holds it; 22003 when it does not fit. */
+export function fitNumeric(
+  type: { readonly precision?: number; readonly scale?: number },
+  value: MixedInteger | Decimal,
+): MixedInteger | Decimal {
+  const { precision, scale } = type;
+  if (scale === undefined) {
+    return value instanceof Decimal ? value : Decimal.fromInteger(value);
+  }
+  if (!(value instanceof Decimal)) {
+    return precision === undefined ? value : checkNumericRange(value, precision, scale);
+  }
+  if (!value.isFinite) {
+    const what = value.isNaN ? "NaN" : "an infinite value";
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "numeric field overflow", {
+      detail: `A field with precision ${precision ?? "unlimited"}, scale ${scale} cannot hold ${what}.`,
+    });
+  }
+  const scaled = value.toScaled(scale);
+  return precision === undefined ? scaled : checkNumericRange(scaled, precision, scale);
+}
+
+/** The decimal of a numeric value, whether its type has a static scale or not. */
+export function toDecimal(type: { readonly scale?: number }, value: MixedInteger | Decimal): Decimal {
+  return value instanceof Decimal ? value : Decimal.of(value, type.scale ?? 0);
+}
+
+/** The text of a numeric value, whether its type has a static scale or not. */
+export function numericText(type: { readonly scale?: number }, value: MixedInteger | Decimal): string {
+  return value instanceof Decimal ? value.toString() : formatScaled(value, type.scale ?? 0);
+}
