@@ -1,0 +1,323 @@
+/**
+ * An index of a delta: a sorted list of (key, slot) over every version that the delta holds; readers filter by
+ * visibility.
+ *
+ * Slots that arrive in bulk are only noted, and sorted and merged at the first use, so that loading costs nothing until
+ * somebody looks. The index has number keys until a value comes that has none, and text keys from then on.
+ */
+import { assert } from "../../base/assert.ts";
+import type { StoredValue } from "../../operations/effect.ts";
+import type { IndexKeyEncoder, KeyBounds } from "./index_key.ts";
+import type { PartIndexCursor } from "./part.ts";
+import { NumberTree, type SlotOrder, TextTree } from "./slot_tree.ts";
+import { sortOrderOfNumbers } from "./sort_order.ts";
+
+/** The rows that a delta index orders. */
+export interface IndexedSlots extends SlotOrder {
+  /** Whether the slot holds a version at all. */
+  isOccupied(slot: number): boolean;
+  isVisible(slot: number, snapshot: number): boolean;
+  indexedValue(slot: number, columnId: number): StoredValue;
+}
+
+/** A sorted index in memory. */
+export class DeltaIndex {
+  readonly indexId: number;
+  readonly encoder: IndexKeyEncoder;
+  readonly #slots: IndexedSlots;
+  /** Exactly one of the trees is there. */
+  numbers: NumberTree | null;
+  texts: TextTree | null;
+  #pending: number[] = [];
+  #version = 0;
+
+  constructor(indexId: number, encoder: IndexKeyEncoder, slots: IndexedSlots) {
+    this.indexId = indexId;
+    this.encoder = encoder;
+    this.#slots = slots;
+    this.numbers = encoder.numeric ? new NumberTree(slots, encoder.nullsFirst) : null;
+    this.texts = encoder.numeric ? null : new TextTree(slots);
+  }
+
+  /** Changes whenever positions in the trees become invalid. */
+  get version(): number {
+    return this.#version + (this.numbers ?? this.texts as TextTree).version;
+  }
+
+  get bytes(): number {
+    return this.#size * (this.numbers !== null ? 24 : 72);
+  }
+
+  get #size(): number {
+    return (this.numbers ?? this.texts as TextTree).size;
+  }
+
+  /** Adds the slots from `from` to below `to`, at leisure. */
+  addRange(from: number, to: number): void {
+    if (to > from) this.#pending.push(from, to);
+  }
+
+  /** Adds one slot. */
+  add(slot: number): void {
+    const numbers = this.numbers;
+    if (numbers !== null) {
+      const key = this.#numberKey(slot);
+      if (key !== undefined) {
+        numbers.insert(key, slot);
+        return;
+      }
+      this.#toTexts();
+    }
+    (this.texts as TextTree).insert(this.#textKey(slot), slot);
+  }
+
+  /** Removes one slot, whose columns still hold the values it was added with. */
+  remove(slot: number): void {
+    this.settle();
+    if (this.numbers !== null) this.numbers.remove(this.#numberKey(slot) as number, slot);
+    else (this.texts as TextTree).remove(this.#textKey(slot), slot);
+  }
+
+  /** Whether giving the slot these column values would leave its key as it is. */
+  keeps(slot: number, valueOf: (columnId: number) => StoredValue): boolean {
+    for (const columnId of this.encoder.columnIds) {
+      if (!sameValue(this.#slots.indexedValue(slot, columnId), valueOf(columnId))) return false;
+    }
+    return true;
+  }
+
+  #numberKey(slot: number): number | undefined {
+    return this.encoder.numberKey(this.#slots.indexedValue(slot, this.encoder.columnIds[0] as number));
+  }
+
+  #textKey(slot: number): string {
+    const ids = this.encoder.columnIds;
+    const values: StoredValue[] = [];
+    for (let index = 0; index < ids.length; index++) {
+      values.push(this.#slots.indexedValue(slot, ids[index] as number));
+    }
+    return this.encoder.textKey(values);
+  }
+
+  #toTexts(): void {
+    const texts = new TextTree(this.#slots);
+    const keys: string[] = [];
+    const slots: number[] = [];
+    this.#version += (this.numbers as NumberTree).version + 1;
+    (this.numbers as NumberTree).forEach((key, slot) => {
+      keys.push(this.encoder.textOfNumberKey(key));
+      slots.push(slot);
+    });
+    texts.insertSorted(keys, slots);
+    this.numbers = null;
+    this.texts = texts;
+  }
+
+  /** Sorts in what {@link addRange} has noted. */
+  settle(): void {
+    const pending = this.#pending;
+    if (pending.length === 0) return;
+    this.#pending = [];
+    let count = 0;
+    for (let index = 0; index < pending.length; index += 2) {
+      count += (pending[index + 1] as number) - (pending[index] as number);
+    }
+    const slots = new Uint32Array(count);
+    let length = 0;
+    for (let index = 0; index < pending.length; index += 2) {
+      const to = pending[index + 1] as number;
+      for (let slot = pending[index] as number; slot < to; slot++) {
+        if (this.#slots.isOccupied(slot)) slots[length++] = slot;
+      }
+    }
+    const added = slots.subarray(0, length);
+    if (this.numbers !== null && !this.#settleNumbers(added)) this.#toTexts();
+    if (this.texts !== null) this.#settleTexts(added);
+  }
+
+  /** False when a value has no number key; then nothing was added. */
+  #settleNumbers(slots: Uint32Array): boolean {
+    const count = slots.length;
+    const keys = new Float64Array(count);
+    // The radix sort puts NaN last: where NULLs come first they are moved there afterwards.
+    let nulls = 0;
+    for (let index = 0; index < count; index++) {
+      const key = this.#numberKey(slots[index] as number);
+      if (key === undefined) return false;
+      if (key !== key) nulls++;
+      keys[index] = key;
+    }
+    let order = sortOrderOfNumbers(keys, count);
+    if (nulls > 0 && this.encoder.nullsFirst) {
+      const rotated = new Uint32Array(count);
+      rotated.set(order.subarray(count - nulls), 0);
+      rotated.set(order.subarray(0, count - nulls), nulls);
+      order = rotated;
+    }
+    const sortedKeys = new Float64Array(count);
+    const sortedSlots = new Uint32Array(count);
+    for (let index = 0; index < count; index++) {
+      const position = order[index] as number;
+      sortedKeys[index] = keys[position] as number;
+      sortedSlots[index] = slots[position] as number;
+    }
+    this.#orderTies(sortedSlots, (left, right) => {
+      const a = sortedKeys[left] as number;
+      const b = sortedKeys[right] as number;
+      return a === b || (a !== a && b !== b);
+    });
+    (this.numbers as NumberTree).insertSorted(sortedKeys, sortedSlots);
+    return true;
+  }
+
+  #settleTexts(slots: Uint32Array): void {
+    const keys: string[] = [];
+    for (let index = 0; index < slots.length; index++) keys.push(this.#textKey(slots[index] as number));
+    const order = new Uint32Array(slots.length);
+    for (let index = 0; index < order.length; index++) order[index] = index;
+    order.sort((left, right) => {
+      const a = keys[left] as string;
+      const b = keys[right] as string;
+      return a < b ? -1 : a > b ? 1 : left - right;
+    });
+    const sortedKeys: string[] = [];
+    const sortedSlots = new Uint32Array(slots.length);
+    for (let index = 0; index < order.length; index++) {
+      const position = order[index] as number;
+      sortedKeys.push(keys[position] as string);
+      sortedSlots[index] = slots[position] as number;
+    }
+    this.#orderTies(sortedSlots, (left, right) => sortedKeys[left] === sortedKeys[right]);
+    (this.texts as TextTree).insertSorted(sortedKeys, sortedSlots);
+  }
+
+  /** Puts slots with equal keys into row id order. */
+  #orderTies(slots: Uint32Array, equal: (left: number, right: number) => boolean): void {
+    const order = this.#slots;
+    for (let from = 0; from < slots.length;) {
+      let to = from + 1;
+      let sorted = true;
+      while (to < slots.length && equal(from, to)) {
+        if (order.compareSlots(slots[to - 1] as number, slots[to] as number) > 0) sorted = false;
+        to++;
+      }
+      if (!sorted) slots.subarray(from, to).sort((left, right) => order.compareSlots(left, right));
+      from = to;
+    }
+  }
+
+  /** A walk over the visible entries within bounds; null when there are none at all. */
+  open(bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
+    this.settle();
+    if (this.#size === 0) return null;
+    const cursor = new DeltaIndexCursor(this, this.#slots, bounds, snapshot, backward);
+    return cursor.isEmpty ? null : cursor;
+  }
+
+  /** The positions between which the bounds' entries stand: [first, past the last). */
+  span(bounds: KeyBounds): [from: number, to: number] {
+    const numbers = this.numbers;
+    if (numbers !== null) {
+      return [
+        numbers.seek(bounds.lowNumber, bounds.lowAfter),
+        numbers.seek(bounds.highNumber, bounds.highAfter),
+      ];
+    }
+    const texts = this.texts as TextTree;
+    return [texts.seek(bounds.lowText, false), texts.seek(bounds.highText, false)];
+  }
+}
+
+function sameValue(left: StoredValue, right: StoredValue): boolean {
+  if (left === right) return true;
+  if (left instanceof Uint8Array && right instanceof Uint8Array) {
+    if (left.length !== right.length) return false;
+    for (let index = 0; index < left.length; index++) if (left[index] !== right[index]) return false;
+    return true;
+  }
+  return left !== left && right !== right;
+}
+
+class DeltaIndexCursor implements PartIndexCursor {
+  readonly #index: DeltaIndex;
+  readonly #slots: IndexedSlots;
+  readonly #bounds: KeyBounds;
+  readonly #snapshot: number;
+  readonly #backward: boolean;
+  #version: number;
+  /** Forward: the position to visit next and the one to stop at. Backward: the position after both. */
+  #position: number;
+  #stop: number;
+  #started = false;
+  row = -1;
+  numberKey = 0;
+  textKey: string | null = null;
+
+  constructor(
+    index: DeltaIndex,
+    slots: IndexedSlots,
+    bounds: KeyBounds,
+    snapshot: number,
+    backward: boolean,
+  ) {
+    this.#index = index;
+    this.#slots = slots;
+    this.#bounds = bounds;
+    this.#snapshot = snapshot;
+    this.#backward = backward;
+    this.#version = index.version;
+    const [from, to] = index.span(bounds);
+    this.#position = backward ? to : from;
+    this.#stop = backward ? from : to;
+  }
+
+  get isEmpty(): boolean {
+    return this.#backward ? this.#position <= this.#stop : this.#position >= this.#stop;
+  }
+
+  advance(): boolean {
+    this.#index.settle();
+    if (this.#version !== this.#index.version) this.#seekAgain();
+    const tree = this.#index.numbers ?? this.#index.texts as TextTree;
+    while (!this.isEmpty) {
+      let at = this.#position;
+      if (this.#backward) {
+        at = tree.previous(at);
+        assert(at >= 0, "an index walk stays within the index");
+        this.#position = at;
+      } else {
+        this.#position = tree.next(at);
+      }
+      const slot = tree.slotAt(at);
+      if (!this.#slots.isVisible(slot, this.#snapshot)) continue;
+      this.row = slot;
+      this.#started = true;
+      if (this.#index.numbers !== null) this.numberKey = this.#index.numbers.keyAt(at);
+      else this.textKey = (this.#index.texts as TextTree).keyAt(at);
+      return true;
+    }
+    return false;
+  }
+
+  /** The index has changed since the last step: finds the place after the last entry again. */
+  #seekAgain(): void {
+    const index = this.#index;
+    this.#version = index.version;
+    const [from, to] = index.span(this.#bounds);
+    this.#stop = this.#backward ? from : to;
+    if (!this.#started) {
+      this.#position = this.#backward ? to : from;
+      return;
+    }
+    let at: number;
+    if (index.numbers !== null) {
+      at = index.numbers.seekEntry(this.numberKey, this.row);
+    } else {
+      this.textKey ??= index.encoder.textOfNumberKey(this.numberKey);
+      at = (index.texts as TextTree).seekEntry(this.textKey, this.row);
+    }
+    const tree = index.numbers ?? index.texts as TextTree;
+    // The last entry itself is still there, as the snapshot sees its version.
+    this.#position = this.#backward ? at : at === tree.end ? at : tree.next(at);
+  }
+}

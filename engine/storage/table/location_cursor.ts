@@ -1,0 +1,81 @@
+/**
+ * Walks over an index of a whole table: the index cursors of its parts, merged in key order, ties by row id.
+ *
+ * A table has at most a handful of parts, so the least head is found by comparing them all. Parts may hold number keys or
+ * text keys for the same index; heads of different forms are compared as text keys.
+ */
+import { type LocationCursor, NO_ROW, type RowLocation } from "../vector.ts";
+import { compareNumberKeys, type IndexKeyEncoder } from "./index_key.ts";
+import { type Part, PART_ROWS, type PartIndexCursor } from "./part.ts";
+
+/** A cursor with nothing in it. */
+export const NO_LOCATIONS: LocationCursor = { next: () => NO_ROW };
+
+/** A walk over one part. */
+export class PartLocations implements LocationCursor {
+  readonly #base: number;
+  readonly #cursor: PartIndexCursor;
+
+  constructor(part: Part, cursor: PartIndexCursor) {
+    this.#base = part.number * PART_ROWS;
+    this.#cursor = cursor;
+  }
+
+  next(): RowLocation {
+    return this.#cursor.advance() ? this.#base + this.#cursor.row : NO_ROW;
+  }
+}
+
+/** A part's cursor that stands on an entry. */
+export interface PartHead {
+  readonly part: Part;
+  readonly cursor: PartIndexCursor;
+}
+
+/** A merged walk over several parts. */
+export class MergedLocations implements LocationCursor {
+  readonly #encoder: IndexKeyEncoder;
+  readonly #direction: 1 | -1;
+  /** Heads that stand on an entry not yet handed out. */
+  readonly #heads: PartHead[] = [];
+
+  constructor(encoder: IndexKeyEncoder, heads: readonly PartHead[], backward: boolean) {
+    this.#encoder = encoder;
+    this.#direction = backward ? -1 : 1;
+    for (const head of heads) if (head.cursor.advance()) this.#heads.push(head);
+  }
+
+  next(): RowLocation {
+    const heads = this.#heads;
+    if (heads.length === 0) return NO_ROW;
+    let best = heads[0] as PartHead;
+    let at = 0;
+    for (let index = 1; index < heads.length; index++) {
+      const head = heads[index] as PartHead;
+      if (this.#compare(head, best) * this.#direction < 0) {
+        best = head;
+        at = index;
+      }
+    }
+    const location = best.part.number * PART_ROWS + best.cursor.row;
+    if (!best.cursor.advance()) heads.splice(at, 1);
+    return location;
+  }
+
+  #compare(left: PartHead, right: PartHead): number {
+    const order = this.#compareKeys(left.cursor, right.cursor);
+    if (order !== 0) return order;
+    const a = left.part.idAt(left.cursor.row);
+    const b = right.part.idAt(right.cursor.row);
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+
+  #compareKeys(left: PartIndexCursor, right: PartIndexCursor): number {
+    if (left.textKey === null && right.textKey === null) {
+      return compareNumberKeys(left.numberKey, right.numberKey, this.#encoder.nullsFirst);
+    }
+    const a = left.textKey ?? this.#encoder.textOfNumberKey(left.numberKey);
+    const b = right.textKey ?? this.#encoder.textOfNumberKey(right.numberKey);
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Sorting permutations. Number keys are sorted by a least-significant-digit radix sort over their order-preserving bit
+ * patterns (Knuth, TAOCP vol. 3, 5.2.5), which is stable and linear; digits that do not vary are skipped. NaN sorts
+ * after every number.
+ */
+
+const RADIX = 65536;
+const SMALL = 1024;
+
+/** Whether the first `count` keys never decrease (NaN being the greatest). */
+export function isAscending(keys: Float64Array, count: number): boolean {
+  for (let index = 1; index < count; index++) {
+    const left = keys[index - 1] as number;
+    const right = keys[index] as number;
+    if (left > right || (left !== left && right === right)) return false;
+  }
+  return true;
+}
+
+/** The stable permutation that sorts the first `count` keys ascending: result[0] is the position of the least. */
+export function sortOrderOfNumbers(keys: Float64Array, count: number): Uint32Array {
+  const order = new Uint32Array(count);
+  for (let index = 0; index < count; index++) order[index] = index;
+  if (isAscending(keys, count)) return order;
+  if (count <= SMALL) return order.sort((left, right) => comparePositions(keys, left, right));
+  return radixSort(keys, count, order);
+}
+
+function comparePositions(keys: Float64Array, left: number, right: number): number {
+  const a = keys[left] as number;
+  const b = keys[right] as number;
+  if (a < b) return -1;
+  if (a > b) return 1;
+  if (a !== a && b === b) return 1;
+  if (b !== b && a === a) return -1;
+  return left - right;
+}
+
+/** The order-preserving bit patterns of the keys: low word at 2·i, high word at 2·i + 1. */
+function orderedWords(keys: Float64Array, count: number): Uint32Array {
+  const normalised = new Float64Array(count);
+  // Adding 0 turns -0 into 0; a NaN becomes the canonical one.
+  for (let index = 0; index < count; index++) normalised[index] = (keys[index] as number) + 0;
+  const words = new Uint32Array(normalised.buffer);
+  for (let index = 0; index < count; index++) {
+    const key = normalised[index] as number;
+    const high = words[2 * index + 1] as number;
+    if (key !== key) {
+      words[2 * index] = 0xffffffff;
+      words[2 * index + 1] = 0xffffffff;
+    } else if (high >= 0x80000000) {
+      words[2 * index] = ~(words[2 * index] as number);
+      words[2 * index + 1] = ~high;
+    } else {
+      words[2 * index + 1] = high ^ 0x80000000;
+    }
+  }
+  return words;
+}
+
+function radixSort(keys: Float64Array, count: number, order: Uint32Array): Uint32Array {
+  const words = orderedWords(keys, count);
+  let from: Uint32Array = order;
+  let to: Uint32Array = new Uint32Array(count);
+  const counts = new Uint32Array(RADIX);
+  for (let digit = 0; digit < 4; digit++) {
+    const word = digit >> 1;
+    const shift = (digit & 1) * 16;
+    counts.fill(0);
+    for (let index = 0; index < count; index++) {
+      const value = ((words[2 * index + word] as number) >>> shift) & 0xffff;
+      counts[value] = (counts[value] as number) + 1;
+    }
+    if (counts[((words[word] as number) >>> shift) & 0xffff] === count) continue;
+    let sum = 0;
+    for (let value = 0; value < RADIX; value++) {
+      const next = sum + (counts[value] as number);
+      counts[value] = sum;
+      sum = next;
+    }
+    for (let index = 0; index < count; index++) {
+      const position = from[index] as number;
+      const value = ((words[2 * position + word] as number) >>> shift) & 0xffff;
+      const target = counts[value] as number;
+      to[target] = position;
+      counts[value] = target + 1;
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
