@@ -1,0 +1,226 @@
+/**
+ * Log entries as bytes: the one encoding of write-ahead log, replication and binary protocol.
+ *
+ * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
+ * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count; the
+ * effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence) and its
+ * fields in the order of their declaration; table and sequence ids are LEB128, a DDL change is canonical JSON.
+ *
+ * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
+ * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.
+ */
+import { assert, unreachable } from "../base/assert.ts";
+import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { CatalogChange } from "../catalog/catalog_change.ts";
+import { readBatch, writeBatch } from "./batch_codec.ts";
+import { decodeCanonicalJson, encodeCanonicalJson } from "./canonical_json.ts";
+import { type ClientRequest, type Effect, type Entry, opNumber } from "./effect.ts";
+import { corrupted, readBigInteger, readRow, readRowId, writeRow, writeRowId } from "./value_codec.ts";
+
+/** The first byte of every entry. */
+export const ENTRY_FORMAT_VERSION = 1;
+
+const FLAG_CLIENT = 1;
+const CLIENT_ID_PATTERN = /^[0-9a-f]{32}$/;
+
+const KIND_CREATE = 1;
+const KIND_UPDATE = 2;
+const KIND_DELETE = 3;
+const KIND_CREATE_BATCH = 4;
+const KIND_TRUNCATE = 5;
+const KIND_DDL = 6;
+const KIND_SEQUENCE = 7;
+
+/** What must stand in a DDL change, by kind: the member that names the object and its type. */
+const CHANGE_MEMBERS: Readonly<
+  Record<CatalogChange["kind"], { readonly name: string; readonly type: string }>
+> = {
+  put_table: { name: "table", type: "object" },
+  drop_table: { name: "tableId", type: "number" },
+  put_sequence: { name: "sequence", type: "object" },
+  drop_sequence: { name: "sequenceId", type: "number" },
+  put_view: { name: "view", type: "object" },
+  drop_view: { name: "viewId", type: "number" },
+  put_schema: { name: "schema", type: "object" },
+  drop_schema: { name: "schemaId", type: "number" },
+  put_enum: { name: "enumeration", type: "object" },
+  drop_enum: { name: "enumId", type: "number" },
+  set_setting: { name: "name", type: "string" },
+};
+
+/** Appends an entry to the writer; raises 54000 when its effects exceed the limit of one entry. */
+export function encodeEntry(entry: Entry, writer: ByteWriter): void {
+  const start = writer.length;
+  const client = entry.client;
+  assert(Number.isSafeInteger(entry.timestamp), `timestamp ${entry.timestamp} is not a safe integer`);
+  writer.writeU8(ENTRY_FORMAT_VERSION);
+  writer.writeU8(client === null ? 0 : FLAG_CLIENT);
+  writer.writeVarint(entry.op);
+  writer.writeSignedVarint(entry.timestamp);
+  if (client !== null) writeClient(writer, client);
+  const effects = entry.effects;
+  if (effects.length > LIMITS.maximumEntryEffects) throw entryTooLarge();
+  writer.writeVarint(effects.length);
+  for (let index = 0; index < effects.length; index++) {
+    encodeEffect(effects[index] as Effect, writer);
+    if (writer.length - start > LIMITS.maximumEntryBytes) throw entryTooLarge();
+  }
+}
+
+/** The bytes of an entry in an array of their own. */
+export function entryBytes(entry: Entry): Uint8Array {
+  const writer = new ByteWriter();
+  encodeEntry(entry, writer);
+  return writer.finish();
+}
+
+function entryTooLarge(): DatabaseError {
+  return new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry", {
+    hint: `A transaction may write at most ${LIMITS.maximumEntryBytes} bytes; split it.`,
+  });
+}
+
+function writeClient(writer: ByteWriter, client: ClientRequest): void {
+  assert(
+    CLIENT_ID_PATTERN.test(client.clientId),
+    `client id "${client.clientId}" is not 32 hexadecimal digits`,
+  );
+  writer.writeBytes(Uint8Array.fromHex(client.clientId));
+  writer.writeU64(client.sequence);
+  writer.writeSizedBytes(client.requestDigest);
+  writer.writeSizedBytes(client.reply);
+}
+
+/** Appends one effect. */
+export function encodeEffect(effect: Effect, writer: ByteWriter): void {
+  switch (effect.kind) {
+    case "create":
+      writer.writeU8(KIND_CREATE);
+      writer.writeVarint(effect.tableId);
+      writeRowId(writer, effect.id);
+      writeRow(writer, effect.values);
+      return;
+    case "update":
+      writer.writeU8(KIND_UPDATE);
+      writer.writeVarint(effect.tableId);
+      writeRowId(writer, effect.id);
+      writeRow(writer, effect.values);
+      return;
+    case "delete":
+      writer.writeU8(KIND_DELETE);
+      writer.writeVarint(effect.tableId);
+      writeRowId(writer, effect.id);
+      return;
+    case "create_batch":
+      writer.writeU8(KIND_CREATE_BATCH);
+      writer.writeVarint(effect.tableId);
+      writeBatch(writer, effect.batch);
+      return;
+    case "truncate":
+      writer.writeU8(KIND_TRUNCATE);
+      writer.writeVarint(effect.tableId);
+      return;
+    case "ddl":
+      writer.writeU8(KIND_DDL);
+      writer.writeText(encodeCanonicalJson(effect.change));
+      return;
+    case "sequence":
+      writer.writeU8(KIND_SEQUENCE);
+      writer.writeVarint(effect.sequenceId);
+      writer.writeU8((effect.called ? 1 : 0) | (typeof effect.value === "bigint" ? 2 : 0));
+      writer.writeSignedVarint(effect.value);
+      return;
+    default:
+      unreachable(effect);
+  }
+}
+
+/** The entry that the bytes are; raises `dataCorrupted` when they are none. */
+export function decodeEntry(bytes: Uint8Array): Entry {
+  const reader = new ByteReader(bytes);
+  const version = reader.readU8();
+  if (version !== ENTRY_FORMAT_VERSION) throw corrupted(`format version ${version}`);
+  const flags = reader.readU8();
+  if ((flags & ~FLAG_CLIENT) !== 0) throw corrupted(`flags ${flags}`);
+  const op = reader.readVarint();
+  const timestamp = reader.readSignedVarint();
+  if (typeof timestamp !== "number") throw corrupted("a timestamp out of range");
+  const client = flags & FLAG_CLIENT ? readClient(reader) : null;
+  const count = reader.readVarint();
+  // Each effect takes two bytes at least, so a damaged count cannot ask for more memory than the input is worth.
+  if (count > LIMITS.maximumEntryEffects || count * 2 > reader.remaining) throw corrupted(`${count} effects`);
+  const effects = new Array<Effect>(count);
+  for (let index = 0; index < count; index++) effects[index] = decodeEffect(reader);
+  reader.expectEnd();
+  return { op: opNumber(op), timestamp, client, effects };
+}
+
+function readClient(reader: ByteReader): ClientRequest {
+  return {
+    clientId: reader.readBytes(16).toHex(),
+    sequence: reader.readU64(),
+    requestDigest: reader.readSizedBytes().slice(),
+    reply: reader.readSizedBytes().slice(),
+  };
+}
+
+/** Reads what {@link encodeEffect} wrote. */
+export function decodeEffect(reader: ByteReader): Effect {
+  const kind = reader.readU8();
+  switch (kind) {
+    case KIND_CREATE:
+      return { kind: "create", tableId: reader.readVarint(), id: readRowId(reader), values: readRow(reader) };
+    case KIND_UPDATE:
+      return { kind: "update", tableId: reader.readVarint(), id: readRowId(reader), values: readRow(reader) };
+    case KIND_DELETE:
+      return { kind: "delete", tableId: reader.readVarint(), id: readRowId(reader) };
+    case KIND_CREATE_BATCH:
+      return { kind: "create_batch", tableId: reader.readVarint(), batch: readBatch(reader) };
+    case KIND_TRUNCATE:
+      return { kind: "truncate", tableId: reader.readVarint() };
+    case KIND_DDL:
+      return { kind: "ddl", change: readChange(reader.readText()) };
+    case KIND_SEQUENCE: {
+      const sequenceId = reader.readVarint();
+      const flags = reader.readU8();
+      if (flags > 3) throw corrupted(`sequence flags ${flags}`);
+      const value = flags & 2 ? readBigInteger(reader) : reader.readSignedVarint();
+      if (!(flags & 2) && typeof value !== "number") throw corrupted("a sequence value out of range");
+      return { kind: "sequence", sequenceId, value, called: (flags & 1) === 1 };
+    }
+    default:
+      throw corrupted(`unknown effect kind ${kind}`);
+  }
+}
+
+function readChange(text: string): CatalogChange {
+  const value = decodeCanonicalJson(text);
+  if (value === null || typeof value !== "object" || Array.isArray(value) || value instanceof Uint8Array) {
+    throw corrupted("a definition that is no object");
+  }
+  const members = value as { readonly [key: string]: unknown };
+  const kind = members.kind;
+  if (typeof kind !== "string" || !Object.hasOwn(CHANGE_MEMBERS, kind)) {
+    throw corrupted(`definition ${String(kind)}`);
+  }
+  const expected = CHANGE_MEMBERS[kind as CatalogChange["kind"]];
+  const member = members[expected.name];
+  if (typeof member !== expected.type || member === null) throw corrupted(`${kind} without ${expected.name}`);
+  if (expected.type === "object") checkNamed(kind, member as object);
+  if (kind === "set_setting" && typeof members.value !== "string" && members.value !== null) {
+    throw corrupted("set_setting without value");
+  }
+  // The checks above and the checksum around the bytes stand for the rest of the shape.
+  return value as unknown as CatalogChange;
+}
+
+function checkNamed(kind: string, definition: object): void {
+  const named = "id" in definition && Number.isSafeInteger(definition.id) && "name" in definition &&
+    typeof definition.name === "string";
+  const isTable = kind !== "put_table" || ("columns" in definition && Array.isArray(definition.columns) &&
+    "indexes" in definition && Array.isArray(definition.indexes) &&
+    "constraints" in definition && Array.isArray(definition.constraints));
+  if (!named || !isTable) throw corrupted(`${kind} with an incomplete definition`);
+}
