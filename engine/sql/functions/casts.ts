@@ -7,11 +7,15 @@
  * `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+import { type SqlType, temporalPrecision } from "../../types/sql_type.ts";
 import { formatText, parseText, type TextOptions } from "../../types/text_io.ts";
 import { applyTypeModifier } from "../../types/type_modifier.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { mapArray } from "../../types/sql_array.ts";
+import type { SqlArray } from "../../types/sql_array.ts";
+import { ISO_MDY, parseDateStyle } from "../../types/date_time_format.ts";
+import type { DateStyle } from "../../types/date_time_format.ts";
+import type { IntervalStyle } from "../../types/interval_text.ts";
+import { timeZone } from "../../types/time_zone.ts";
 import type { BoundCast, CastContext, EvaluationContext, UseRuntime, Volatility } from "./definition.ts";
 import { dateTimeConversion } from "./date_time_casts.ts";
 import { numberConversion } from "./number_casts.ts";
@@ -38,10 +42,37 @@ const contextRank: Record<CastContext, number> = { implicit: 0, assignment: 1, e
 export function textOptions(context: EvaluationContext): TextOptions {
   return {
     now: context.transactionTimestamp,
-    timeZone: context.timeZone,
-    dateStyle: context.dateStyle,
-    intervalStyle: context.intervalStyle,
+    timeZone: timeZone(context.timeZone),
+    dateStyle: dateStyleOf(context.dateStyle),
+    intervalStyle: intervalStyleOf(context.intervalStyle),
+    lookupObject: (kind, name) => Number(context.services.catalogFunction(`${kind}in`, [name])),
+    objectName: (kind, oid) => {
+      const name = context.services.catalogFunction(`${kind}out`, [oid]);
+      return name === null ? undefined : String(name);
+    },
   };
+}
+
+const dateStyles = new Map<string, DateStyle>();
+
+/** The style of a setting's text, remembered; sessions use few different ones. */
+function dateStyleOf(setting: string): DateStyle {
+  const known = dateStyles.get(setting);
+  if (known !== undefined) return known;
+  const style = parseDateStyle(setting) ?? ISO_MDY;
+  if (dateStyles.size < 100) dateStyles.set(setting, style);
+  return style;
+}
+
+function intervalStyleOf(setting: string): IntervalStyle {
+  switch (setting) {
+    case "postgres_verbose":
+    case "sql_standard":
+    case "iso_8601":
+      return setting;
+    default:
+      return "postgres";
+  }
 }
 
 /**
@@ -93,7 +124,7 @@ function findConversion(from: SqlType, to: SqlType, explicit: boolean): Conversi
   const number = numberConversion(from, to);
   if (number !== undefined) return number;
   const time = dateTimeConversion(from, to);
-  if (time !== undefined) return time;
+  if (time !== undefined) return withPrecision(time, to, explicit);
   if (from.kind === "unknown" || (isTextual(from) && !isTextual(to))) {
     return conversionFromText(from, to, explicit);
   }
@@ -110,9 +141,24 @@ function findConversion(from: SqlType, to: SqlType, explicit: boolean): Conversi
     return modifierOnly(to, explicit);
   }
   if (from.kind === "bytes" && to.kind === "bytea") return identity;
-  if (from.kind === to.kind && from.kind !== "record") return identity;
+  if (from.kind === to.kind && from.kind !== "record") {
+    return temporalPrecision(to) === undefined ? identity : modifierOnly(to, explicit);
+  }
   if (from.kind === "record" && to.kind === "record") return recordConversion(from, to, explicit);
   return undefined;
+}
+
+/** The conversion followed by rounding to the digits of the seconds that the target keeps. */
+function withPrecision(conversion: Conversion, to: SqlType, explicit: boolean): Conversion {
+  if (temporalPrecision(to) === undefined) return conversion;
+  const { run, runIn } = conversion;
+  const common = {
+    ...(conversion.volatility === undefined ? {} : { volatility: conversion.volatility }),
+    ...(conversion.mayReturnNull === undefined ? {} : { mayReturnNull: conversion.mayReturnNull }),
+  };
+  if (run !== undefined) return { ...common, run: (value) => applyTypeModifier(to, run(value), explicit) };
+  if (runIn === undefined) return modifierOnly(to, explicit);
+  return { ...common, runIn: (context, value) => applyTypeModifier(to, runIn(context, value), explicit) };
 }
 
 function isTextual(type: SqlType): boolean {
@@ -274,12 +320,12 @@ function arrayConversion(from: SqlType, to: SqlType, explicit: boolean): Convers
     ...(element.volatility === undefined ? {} : { volatility: element.volatility }),
   };
   if (run !== undefined) {
-    return { ...common, run: (value) => mapArray(value, (item) => item === null ? null : run(item)) };
+    return { ...common, run: (value: SqlArray) => value.map((item) => item === null ? null : run(item)) };
   }
   if (runIn !== undefined) {
     return {
       ...common,
-      runIn: (context, value) => mapArray(value, (item) => item === null ? null : runIn(context, item)),
+      runIn: (context, value: SqlArray) => value.map((item) => item === null ? null : runIn(context, item)),
     };
   }
   return identity;

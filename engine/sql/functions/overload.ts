@@ -57,8 +57,14 @@ export interface Overload extends Specialization {
   readonly strict?: boolean;
   /** Default immutable. */
   readonly volatility?: Volatility;
-  /** Changes the binding for concrete argument types; undefined: this overload does not fit after all. */
-  readonly specialize?: (argumentTypes: readonly SqlType[]) => Specialization | undefined;
+  /**
+   * Changes the binding for concrete argument types; undefined: this overload does not fit after all. `types` are the
+   * parameters' types, with the modifiers of arguments that have that type already; `written` are the arguments' own.
+   */
+  readonly specialize?: (
+    types: readonly SqlType[],
+    written: readonly SqlType[],
+  ) => Specialization | undefined;
 }
 
 /** Splits `"text, i32"` into its keys. */
@@ -190,7 +196,9 @@ export function defineFunction(overload: Overload): FunctionDefinition {
         const actual = argumentTypes[index];
         return actual !== undefined && typeKey(actual) === typeKey(type) ? actual : type;
       });
-      const special = overload.specialize === undefined ? overload : overload.specialize(known);
+      const special = overload.specialize === undefined
+        ? overload
+        : overload.specialize(known, argumentTypes);
       if (special === undefined) return undefined;
       const returnType = special.returnType ?? concreteType(overload.returns, undefined, match.unified);
       if (returnType === undefined) return undefined;
@@ -227,7 +235,8 @@ function bindImplementation(
   const runIn = special.runIn ?? overload.runIn;
   const rows = special.rows ?? overload.rows;
   const inline = special.inline ?? overload.inline;
-  const identifier = overload.name.replaceAll(/[^a-z0-9_]/g, "") || "operator";
+  const fallback = overload.name.replaceAll(/[^a-z0-9_]/g, "") || "operator";
+  const identifier = (run?.name ?? runIn?.name) || fallback;
   if (rows !== undefined) {
     return {
       ...common,

@@ -1,0 +1,12 @@
+/**
+ * The list of all aggregates.
+ */
+import { basicAggregates } from "./basic_aggregates.ts";
+import type { AggregateDefinition } from "./definition.ts";
+import { statisticalAggregates } from "./statistical_aggregates.ts";
+
+/** All aggregates, in the order of the documentation. */
+export const aggregateDefinitions: readonly AggregateDefinition[] = [
+  ...basicAggregates,
+  ...statisticalAggregates,
+];

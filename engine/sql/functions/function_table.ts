@@ -1,0 +1,18 @@
+/**
+ * The list of all functions that are not aggregates.
+ */
+import { arrayFunctions } from "./array_functions.ts";
+import { binaryFunctions } from "./binary_functions.ts";
+import type { FunctionDefinition } from "./definition.ts";
+import { mathematicalFunctions } from "./mathematical_functions.ts";
+import { systemFunctions } from "./system_functions.ts";
+import { textFunctions } from "./text_functions.ts";
+
+/** All functions, in the order of the documentation. */
+export const functionDefinitions: readonly FunctionDefinition[] = [
+  ...mathematicalFunctions,
+  ...textFunctions,
+  ...binaryFunctions,
+  ...arrayFunctions,
+  ...systemFunctions,
+];

@@ -1,0 +1,341 @@
+/**
+ * The variance and regression aggregates, and the ordered-set aggregates.
+ *
+ * Over integers and numerics, variances are calculated exactly from count, sum and sum of squares, and rounded as
+ * PostgreSQL rounds. Over floats they use the updating formulas of Youngs and Cramer, "Some results relevant to choice of
+ * sum and sum-of-product algorithms" (Technometrics 13, 1971), as PostgreSQL does.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { Decimal } from "../../types/decimal.ts";
+import { compareValues } from "../../types/compare.ts";
+import { add, multiply, normalize } from "../../types/mixed_integer.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { AggregateDefinition, AggregateSlot } from "./definition.ts";
+import { type AggregateOverload, type AggregateParts, defineAggregate } from "./overload.ts";
+
+const zero: AggregateSlot = { kind: "float", initial: "0" };
+const objectZero: AggregateSlot = { kind: "object", initial: "0" };
+const nothing: AggregateSlot = { kind: "object", initial: "null" };
+
+interface VarianceKind {
+  readonly names: readonly string[];
+  readonly summary: string;
+  readonly sample: boolean;
+  readonly root: boolean;
+}
+
+const varianceKinds: readonly VarianceKind[] = [
+  { names: ["stddev_pop"], summary: "Population standard deviation.", sample: false, root: true },
+  { names: ["stddev_samp", "stddev"], summary: "Sample standard deviation.", sample: true, root: true },
+  { names: ["var_pop"], summary: "Population variance.", sample: false, root: false },
+  { names: ["var_samp", "variance"], summary: "Sample variance.", sample: true, root: false },
+];
+
+/** √value rounded half up to a scale. */
+function squareRootToScale(value: Decimal, scale: number): Decimal {
+  // Two more digits than wanted, then one rounding of the integer root.
+  const shifted = BigInt(value.toScaled(Math.max(value.scale, 2 * scale + 2)));
+  const excess = Math.max(value.scale, 2 * scale + 2) - (2 * scale + 2);
+  const root = integerSquareRoot(shifted / 10n ** BigInt(excess));
+  return Decimal.of(normalize(root), scale + 1).round(scale);
+}
+
+function integerSquareRoot(value: bigint): bigint {
+  if (value < 2n) return value;
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  for (;;) {
+    const next = (root + value / root) >> 1n;
+    if (next >= root) return root;
+    root = next;
+  }
+}
+
+/** From count, Σx and Σx², exactly; NULL when there are too few rows. */
+function exactVariance(
+  count: number,
+  sum: Decimal,
+  squares: Decimal,
+  sample: boolean,
+  root: boolean,
+): Decimal | null {
+  if (count === 0 || (sample && count === 1)) return null;
+  if (!sum.isFinite || !squares.isFinite) return Decimal.NAN;
+  const rows = Decimal.fromInteger(count);
+  const numerator = rows.multiply(squares).subtract(sum.multiply(sum));
+  if (numerator.sign <= 0) return Decimal.ZERO;
+  const denominator = rows.multiply(Decimal.fromInteger(sample ? count - 1 : count));
+  const variance = numerator.divide(denominator);
+  return root ? squareRootToScale(variance, variance.scale) : variance;
+}
+
+function scaledVariance(kind: VarianceKind, type: SqlType, scale: number): AggregateParts {
+  const finish = (count: number, sum: MixedInteger, squares: MixedInteger) =>
+    exactVariance(count, Decimal.of(sum, scale), Decimal.of(squares, 2 * scale), kind.sample, kind.root);
+  return {
+    argumentTypes: [type],
+    slots: [zero, objectZero, objectZero],
+    step: ([count, sum, squares], [x], use) => {
+      const plus = use("add", add);
+      return `${count} += 1; ${sum} = ${plus}(${sum}, ${x}); ` +
+        `${squares} = ${plus}(${squares}, ${use("multiply", multiply)}(${x}, ${x}));`;
+    },
+    finish: ([count, sum, squares], use) => `${use("variance", finish)}(${count}, ${sum}, ${squares})`,
+  };
+}
+
+function decimalVariance(kind: VarianceKind): AggregateParts {
+  const plus = (sum: Decimal | null, value: Decimal) => sum === null ? value : sum.add(value);
+  const plusSquare = (sum: Decimal | null, value: Decimal) => plus(sum, value.multiply(value));
+  const finish = (count: number, sum: Decimal | null, squares: Decimal | null) =>
+    exactVariance(count, sum ?? Decimal.ZERO, squares ?? Decimal.ZERO, kind.sample, kind.root);
+  return {
+    slots: [zero, nothing, nothing],
+    step: ([count, sum, squares], [x], use) =>
+      `${count} += 1; ${sum} = ${use("plus", plus)}(${sum}, ${x}); ` +
+      `${squares} = ${use("plusSquare", plusSquare)}(${squares}, ${x});`,
+    finish: ([count, sum, squares], use) => `${use("variance", finish)}(${count}, ${sum}, ${squares})`,
+  };
+}
+
+function floatVariance(kind: VarianceKind): AggregateParts {
+  const finish = (count: number, squares: number) => {
+    if (count === 0 || (kind.sample && count === 1)) return null;
+    const variance = squares / (kind.sample ? count - 1 : count);
+    return kind.root ? Math.sqrt(variance) : variance;
+  };
+  return {
+    slots: [zero, zero, zero],
+    step: ([n, sum, squares], [x]) =>
+      `${n} += 1; ${sum} += ${x}; ` +
+      `if (${n} > 1) { const d = ${x} * ${n} - ${sum}; ${squares} += d * d / (${n} * (${n} - 1)); } ` +
+      `else if (!Number.isFinite(${x})) ${squares} = NaN;`,
+    finish: ([n, _sum, squares], use) => `${use("variance", finish)}(${n}, ${squares})`,
+  };
+}
+
+const variances: readonly AggregateOverload[] = varianceKinds.flatMap((kind) =>
+  kind.names.flatMap((name): AggregateOverload[] => [
+    ...["i16", "i32", "i64"].map((takes): AggregateOverload => ({
+      name,
+      takes,
+      returns: "numeric",
+      summary: kind.summary,
+      parts: ([type = { kind: "i64" }]) => scaledVariance(kind, type, 0),
+    })),
+    {
+      name,
+      takes: "numeric",
+      returns: "numeric",
+      summary: kind.summary,
+      parts: ([type]) =>
+        type?.kind === "numeric" && type.scale !== undefined
+          ? scaledVariance(kind, type, type.scale)
+          : decimalVariance(kind),
+    },
+    ...["f32", "f64"].map((takes): AggregateOverload => ({
+      name,
+      takes,
+      returns: "f64",
+      summary: kind.summary,
+      parts: () => floatVariance(kind),
+    })),
+  ])
+);
+
+/** The sums that all regression aggregates finish from: N, Sx, Sxx, Sy, Syy, Sxy (deviations, as PostgreSQL). */
+type RegressionFinish = (
+  n: number,
+  sx: number,
+  sxx: number,
+  sy: number,
+  syy: number,
+  sxy: number,
+) => number | null;
+
+function regression(name: string, summary: string, finish: RegressionFinish): AggregateOverload {
+  return {
+    name,
+    takes: "f64, f64",
+    returns: name === "regr_count" ? "i64" : "f64",
+    summary,
+    parts: () => ({
+      slots: [zero, zero, zero, zero, zero, zero],
+      // PostgreSQL's order of arguments: the dependent variable Y first, then X.
+      step: ([n, sx, sxx, sy, syy, sxy], [y, x]) =>
+        `${n} += 1; ${sx} += ${x}; ${sy} += ${y}; if (${n} > 1) { ` +
+        `const dx = ${x} * ${n} - ${sx}; const dy = ${y} * ${n} - ${sy}; const scale = 1 / (${n} * (${n} - 1)); ` +
+        `${sxx} += dx * dx * scale; ${syy} += dy * dy * scale; ${sxy} += dx * dy * scale; } else { ` +
+        `if (!Number.isFinite(${x})) { ${sxx} = NaN; ${sxy} = NaN; } ` +
+        `if (!Number.isFinite(${y})) { ${syy} = NaN; ${sxy} = NaN; } }`,
+      finish: (slots, use) => `${use(name, finish)}(${slots.join(", ")})`,
+    }),
+  };
+}
+
+const regressions: readonly AggregateOverload[] = [
+  regression("regr_count", "Number of rows in which both are not NULL.", (n) => n),
+  regression(
+    "regr_sxx",
+    "Sum of squares of the independent variable X.",
+    (n, _sx, sxx) => n < 1 ? null : sxx,
+  ),
+  regression(
+    "regr_syy",
+    "Sum of squares of the dependent variable Y.",
+    (n, _sx, _sxx, _sy, syy) => n < 1 ? null : syy,
+  ),
+  regression(
+    "regr_sxy",
+    "Sum of products of the variables.",
+    (n, _sx, _sxx, _sy, _syy, sxy) => n < 1 ? null : sxy,
+  ),
+  regression("regr_avgx", "Average of the independent variable X.", (n, sx) => n < 1 ? null : sx / n),
+  regression(
+    "regr_avgy",
+    "Average of the dependent variable Y.",
+    (n, _sx, _sxx, sy) => n < 1 ? null : sy / n,
+  ),
+  regression("covar_pop", "Population covariance.", (n, _sx, _sxx, _sy, _syy, sxy) => n < 1 ? null : sxy / n),
+  regression(
+    "covar_samp",
+    "Sample covariance.",
+    (n, _sx, _sxx, _sy, _syy, sxy) => n < 2 ? null : sxy / (n - 1),
+  ),
+  regression(
+    "corr",
+    "Correlation coefficient.",
+    (n, _sx, sxx, _sy, syy, sxy) => n < 1 || sxx === 0 || syy === 0 ? null : sxy / Math.sqrt(sxx * syy),
+  ),
+  regression("regr_r2", "Square of the correlation coefficient.", (n, _sx, sxx, _sy, syy, sxy) => {
+    if (n < 1 || sxx === 0) return null;
+    return syy === 0 ? 1 : (sxy * sxy) / (sxx * syy);
+  }),
+  regression(
+    "regr_slope",
+    "Slope of the least-squares line.",
+    (n, _sx, sxx, _sy, _syy, sxy) => n < 1 || sxx === 0 ? null : sxy / sxx,
+  ),
+  regression(
+    "regr_intercept",
+    "Intercept of the least-squares line.",
+    (n, sx, sxx, sy, _syy, sxy) => n < 1 || sxx === 0 ? null : (sy - sx * sxy / sxx) / n,
+  ),
+];
+
+/** Collected values of an ordered-set aggregate, in the order of WITHIN GROUP. */
+interface Ordered {
+  readonly fraction: number;
+  readonly values: SqlValue[];
+}
+
+function collect(state: Ordered | null, fraction: number, value: SqlValue): Ordered {
+  if (state !== null) {
+    state.values.push(value);
+    return state;
+  }
+  if (!(fraction >= 0 && fraction <= 1)) {
+    throw new DatabaseError(
+      SQLSTATE.numericValueOutOfRange,
+      `percentile value ${fraction} is not between 0 and 1`,
+    );
+  }
+  return { fraction, values: [value] };
+}
+
+function continuousPercentile(state: Ordered | null): number | null {
+  if (state === null) return null;
+  const position = state.fraction * (state.values.length - 1);
+  const lower = Number(state.values[Math.floor(position)]);
+  const upper = Number(state.values[Math.ceil(position)]);
+  return lower + (upper - lower) * (position - Math.floor(position));
+}
+
+function discretePercentile(state: Ordered | null): SqlValue {
+  if (state === null) return null;
+  const row = Math.max(1, Math.ceil(state.fraction * state.values.length));
+  return state.values[row - 1] ?? null;
+}
+
+function orderedSet(
+  name: string,
+  takes: string,
+  returns: string,
+  summary: string,
+  finish: (state: Ordered | null) => SqlValue,
+): AggregateOverload {
+  return {
+    name,
+    takes,
+    returns,
+    summary,
+    orderSensitive: true,
+    parts: () => ({
+      slots: [nothing],
+      step: ([state], [fraction, x], use) =>
+        `${state} = ${use("collect", collect)}(${state}, ${fraction}, ${x});`,
+      finish: ([state], use) => `${use(name, finish)}(${state})`,
+    }),
+  };
+}
+
+/** Runs of equal values in sorted order: the first longest one wins. */
+interface Runs {
+  value: NonNullable<SqlValue>;
+  length: number;
+  best: NonNullable<SqlValue>;
+  bestLength: number;
+}
+
+function stepMode(type: SqlType): (state: Runs | null, value: NonNullable<SqlValue>) => Runs {
+  return (state, value) => {
+    if (state === null) return { value, length: 1, best: value, bestLength: 1 };
+    if (compareValues(type, state.value, value) === 0) state.length++;
+    else {
+      state.value = value;
+      state.length = 1;
+    }
+    if (state.length > state.bestLength) {
+      state.best = state.value;
+      state.bestLength = state.length;
+    }
+    return state;
+  };
+}
+
+const orderedSets: readonly AggregateOverload[] = [
+  orderedSet(
+    "percentile_cont",
+    "f64, f64",
+    "f64",
+    "Continuous percentile; WITHIN GROUP (ORDER BY value) gives the second argument.",
+    continuousPercentile,
+  ),
+  orderedSet(
+    "percentile_disc",
+    "f64, anyelement",
+    "anyelement",
+    "First value whose position reaches the fraction; WITHIN GROUP (ORDER BY value) gives the second argument.",
+    discretePercentile,
+  ),
+  {
+    name: "mode",
+    takes: "anyelement",
+    returns: "anyelement",
+    summary: "The most frequent value; WITHIN GROUP (ORDER BY value) gives the argument.",
+    orderSensitive: true,
+    parts: ([type]) =>
+      type === undefined ? undefined : {
+        slots: [nothing],
+        step: ([state], [x], use) => `${state} = ${use("mode", stepMode(type))}(${state}, ${x});`,
+        finish: ([state]) => `(${state} === null ? null : ${state}.best)`,
+      },
+  },
+];
+
+/** Variances, regressions and ordered-set aggregates. */
+export const statisticalAggregates: readonly AggregateDefinition[] = [
+  ...variances,
+  ...regressions,
+  ...orderedSets,
+].map(defineAggregate);
