@@ -1,13 +1,11 @@
 /**
  * Exactly-once: the last sequence and reply of each client, part of the replicated state.
  *
- * Kept for the {@link CLIENTS_KEPT} clients used most recently in log order, so that every replica forgets the same ones.
+ * Kept for the `LIMITS.exactlyOnceClients` clients used most recently in log order, so that every replica forgets the same ones.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { ClientRequest } from "../operations/effect.ts";
-
-/** How many clients are remembered. */
-export const CLIENTS_KEPT = 10_000;
 
 /** What a client's request meets: it is new, or it has been answered already. */
 export type ClientLookup =
@@ -34,7 +32,7 @@ export class ClientTable {
   apply(request: ClientRequest): void {
     this.#clients.delete(request.clientId);
     this.#clients.set(request.clientId, request);
-    if (this.#clients.size > CLIENTS_KEPT) {
+    if (this.#clients.size > LIMITS.exactlyOnceClients) {
       const oldest = this.#clients.keys().next();
       if (!oldest.done) this.#clients.delete(oldest.value);
     }

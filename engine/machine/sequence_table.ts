@@ -17,6 +17,8 @@ export interface SequenceValue {
 export class SequenceTable {
   readonly #logged = new Map<number, SequenceValue>();
   readonly #handedOut = new Map<number, SequenceValue>();
+  /** Sequences that this node has advanced itself; the others follow the log. */
+  readonly #advanced = new Set<number>();
 
   /** Logged values, for a checkpoint. */
   get contents(): readonly SequenceValue[] {
@@ -42,12 +44,11 @@ export class SequenceTable {
     this.#handedOut.delete(sequenceId);
   }
 
-  /** Applies a logged value; never moves what was handed out backwards unless it was set explicitly before. */
+  /** Applies a logged value. What this node has handed out is at least as far already. */
   apply(sequenceId: number, value: number | bigint, called: boolean): void {
     const next = { sequenceId, value, called };
     this.#logged.set(sequenceId, next);
-    const ahead = this.#handedOut.get(sequenceId);
-    if (ahead === undefined || !ahead.called || ahead.value < value) this.#handedOut.set(sequenceId, next);
+    if (!this.#advanced.has(sequenceId)) this.#handedOut.set(sequenceId, next);
   }
 
   /** The next value (not yet logged). Raises 2200H at the end of a sequence that does not cycle. */
@@ -55,6 +56,7 @@ export class SequenceTable {
     const current = this.#current(definition);
     const value = current.called ? this.#advance(definition, current.value) : current.value;
     this.#handedOut.set(definition.id, { sequenceId: definition.id, value, called: true });
+    this.#advanced.add(definition.id);
     return value;
   }
 
@@ -67,6 +69,7 @@ export class SequenceTable {
       );
     }
     this.#handedOut.set(definition.id, { sequenceId: definition.id, value, called });
+    this.#advanced.add(definition.id);
   }
 
   /** The state as this node knows it, for `SELECT last_value FROM sequence`. */

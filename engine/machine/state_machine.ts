@@ -34,8 +34,10 @@ export class StateMachine implements CommitSink {
   readonly clients = new ClientTable();
   readonly sequences = new SequenceTable();
   readonly #storage: StorageEngine;
-  /** Highest row id ever used or handed out, per table without a row id column. */
+  /** Highest row id in the log, per table. */
   readonly #rowCounters = new Map<number, RowId>();
+  /** Highest row id that this node has handed out; a transaction that rolled back leaves a gap. */
+  readonly #rowIdsHandedOut = new Map<number, RowId>();
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
@@ -82,8 +84,10 @@ export class StateMachine implements CommitSink {
   }
 
   nextRowId(tableId: number): RowId {
-    const next = increment(this.#rowCounters.get(tableId) ?? 0);
-    this.#rowCounters.set(tableId, next);
+    const logged = this.#rowCounters.get(tableId) ?? 0;
+    const handedOut = this.#rowIdsHandedOut.get(tableId) ?? 0;
+    const next = increment(handedOut > logged ? handedOut : logged);
+    this.#rowIdsHandedOut.set(tableId, next);
     return next;
   }
 
@@ -110,7 +114,7 @@ export class StateMachine implements CommitSink {
       catalog: this.#catalog.contents,
       clients: this.clients.contents,
       sequences: this.sequences.contents,
-      rowCounters: [...this.#rowCounters].filter(([id]) => this.#catalog.table(id) !== undefined),
+      rowCounters: [...this.#rowCounters],
     };
     return new TextEncoder().encode(encodeCanonicalJson(state));
   }
@@ -179,6 +183,7 @@ export class StateMachine implements CommitSink {
       case "drop_table":
         this.#storage.dropTable(change.tableId, op);
         this.#rowCounters.delete(change.tableId);
+        this.#rowIdsHandedOut.delete(change.tableId);
         break;
       case "put_sequence":
         if (before.sequence(change.sequence.id) === undefined) this.sequences.create(change.sequence);

@@ -1,0 +1,186 @@
+/**
+ * What expressions may ask of their session: time, chance, settings, sequences, and the catalog's own functions.
+ */
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { closest } from "../base/suggest.ts";
+import type { SequenceDefinition } from "../catalog/definitions.ts";
+import type { EvaluationContext, SessionServices } from "../sql/functions/definition.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import { runCatalogFunction } from "./system_catalog/catalog_functions.ts";
+import type { Session } from "./session.ts";
+import { parseSearchPath } from "./settings.ts";
+
+/** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
+export class SessionEvaluation implements EvaluationContext, SessionServices {
+  transactionTimestamp = 0;
+  statementTimestamp = 0;
+  readonly user: string;
+  readonly database: string;
+  readonly services: SessionServices = this;
+  readonly #session: Session;
+  readonly #currentValues = new Map<number, number | bigint>();
+  #lastSequence = 0;
+  #derivedAt = -1;
+  #timeZone = "UTC";
+  #dateStyle = "ISO, MDY";
+  #intervalStyle = "postgres";
+  #searchPath: readonly string[] = [];
+
+  constructor(session: Session, options: { readonly user: string; readonly database: string }) {
+    this.#session = session;
+    this.user = options.user;
+    this.database = options.database;
+  }
+
+  /** The session behind this context, for functions that answer from its state. */
+  get session(): Session {
+    return this.#session;
+  }
+
+  get timeZone(): string {
+    this.#derive();
+    return this.#timeZone;
+  }
+
+  get dateStyle(): string {
+    this.#derive();
+    return this.#dateStyle;
+  }
+
+  get intervalStyle(): string {
+    this.#derive();
+    return this.#intervalStyle;
+  }
+
+  /** Schemas of unqualified names, in order; those that exist, pg_catalog first unless named. */
+  get searchPath(): readonly string[] {
+    this.#derive();
+    return this.#searchPath;
+  }
+
+  random(): number {
+    return this.#session.engine.randomFraction();
+  }
+
+  randomBytes(n: number): Uint8Array {
+    return this.#session.engine.randomBytes(n);
+  }
+
+  clockTimestamp(): number {
+    return this.#session.engine.now();
+  }
+
+  nextSequenceValue(name: string): number | bigint {
+    const sequence = this.#sequence(name);
+    const transaction = this.#transaction();
+    const value = this.#session.engine.machine.sequences.next(sequence);
+    transaction.noteSequence(sequence.id, value, true);
+    this.#currentValues.set(sequence.id, value);
+    this.#lastSequence = sequence.id;
+    return value;
+  }
+
+  currentSequenceValue(name: string): number | bigint {
+    const sequence = this.#sequence(name);
+    const value = this.#currentValues.get(sequence.id);
+    if (value === undefined) {
+      throw new DatabaseError(
+        SQLSTATE.objectNotInPrerequisiteState,
+        `currval of sequence "${sequence.name}" is not yet defined in this session`,
+      );
+    }
+    return value;
+  }
+
+  lastSequenceValue(): number | bigint {
+    const value = this.#currentValues.get(this.#lastSequence);
+    if (value === undefined) {
+      throw new DatabaseError(
+        SQLSTATE.objectNotInPrerequisiteState,
+        "lastval is not yet defined in this session",
+      );
+    }
+    return value;
+  }
+
+  setSequenceValue(name: string, value: number | bigint, called: boolean): void {
+    const sequence = this.#sequence(name);
+    const transaction = this.#transaction();
+    this.#session.engine.machine.sequences.set(sequence, value, called);
+    transaction.noteSequence(sequence.id, value, called);
+    if (called) this.#currentValues.set(sequence.id, value);
+  }
+
+  getSetting(name: string): string | undefined {
+    return this.#session.settings.find(name);
+  }
+
+  setSetting(name: string, value: string, local: boolean): void {
+    this.#session.settings.set(name, value, { local });
+  }
+
+  catalogFunction(name: string, args: readonly SqlValue[]): SqlValue {
+    return runCatalogFunction(this, name, args);
+  }
+
+  /** Forgets the values that currval and lastval answer (DISCARD SEQUENCES). */
+  discardSequences(): void {
+    this.#currentValues.clear();
+    this.#lastSequence = 0;
+  }
+
+  #transaction(): Transaction {
+    return assertDefined(this.#session.currentTransaction, "transaction of a sequence function");
+  }
+
+  /** A sequence by the text that nextval takes: a name as in SQL, or an object id. */
+  #sequence(text: string): SequenceDefinition {
+    const catalog = this.#session.catalog;
+    if (/^\d+$/.test(text)) {
+      const byId = catalog.sequence(Number(text));
+      if (byId !== undefined) return byId;
+    }
+    const parts = splitName(text);
+    const name = parts.at(-1) ?? "";
+    const relation = parts.length > 1
+      ? catalog.relation(parts.at(-2) ?? "", name)
+      : catalog.findRelation(name, this.searchPath);
+    if (relation === undefined) {
+      const near = closest(name, catalog.sequences.map((each) => each.name));
+      throw new DatabaseError(
+        SQLSTATE.undefinedTable,
+        `relation "${text}" does not exist`,
+        near === undefined ? {} : { hint: `Did you mean "${near}"?` },
+      );
+    }
+    if (relation.kind !== "sequence") {
+      throw new DatabaseError(SQLSTATE.wrongObjectType, `"${name}" is not a sequence`);
+    }
+    return relation.sequence;
+  }
+
+  #derive(): void {
+    const { settings } = this.#session;
+    const stamp = settings.generation * 1_000_003 + this.#session.catalog.schemas.length;
+    if (this.#derivedAt === stamp) return;
+    this.#derivedAt = stamp;
+    this.#timeZone = settings.get("timezone");
+    this.#dateStyle = settings.get("datestyle");
+    this.#intervalStyle = settings.get("intervalstyle");
+    const catalog = this.#session.catalog;
+    const listed = parseSearchPath(settings.get("search_path"), this.user)
+      .filter((schema) => catalog.schema(schema) !== undefined);
+    this.#searchPath = listed.includes("pg_catalog") ? listed : ["pg_catalog", ...listed];
+  }
+}
+
+/** The parts of a possibly quoted, possibly qualified name, folded. */
+export function splitName(text: string): string[] {
+  const parts: string[] = [];
+  for (const match of text.matchAll(/"((?:[^"]|"")*)"|[^."\s]+/g)) {
+    parts.push(match[1] === undefined ? match[0].toLowerCase() : match[1].replaceAll('""', '"'));
+  }
+  return parts;
+}

@@ -1,0 +1,54 @@
+/**
+ * Compiled plans by the shape of their statement, shared by all sessions.
+ *
+ * A plan is good for one version of the catalog and one search path, and while its tables have about the size that it
+ * was made for. Literals have been lifted out of the key, so that `id = 17` and `id = 18` share a plan.
+ */
+import type { CompiledStatement } from "../execution/execution.ts";
+import type { PlannedStatement } from "../sql/plan/plan.ts";
+import { LIMITS } from "../base/limits.ts";
+
+/** A plan with what it takes to use it. */
+export interface CachedPlan {
+  readonly planned: PlannedStatement;
+  readonly compiled: CompiledStatement;
+  readonly catalogVersion: number;
+  readonly searchPath: string;
+  /** A modification that touches few rows and runs in one piece. */
+  readonly short: boolean;
+  /** Parameters before the lifted literals. */
+  readonly parameterCount: number;
+  /** Rows of each table when it was planned, in the order of `planned.tableIds`. */
+  readonly tableRows: readonly number[];
+}
+
+/** See the file's head. The least recently used plan goes first. */
+export class PlanCache {
+  readonly #plans = new Map<string, CachedPlan>();
+  hits = 0;
+  misses = 0;
+
+  get size(): number {
+    return this.#plans.size;
+  }
+
+  get(key: string): CachedPlan | undefined {
+    const plan = this.#plans.get(key);
+    if (plan === undefined) this.misses++;
+    else this.hits++;
+    return plan;
+  }
+
+  put(key: string, plan: CachedPlan): void {
+    this.#plans.delete(key);
+    this.#plans.set(key, plan);
+    if (this.#plans.size > LIMITS.maximumCachedPlans) {
+      const oldest = this.#plans.keys().next();
+      if (!oldest.done) this.#plans.delete(oldest.value);
+    }
+  }
+
+  clear(): void {
+    this.#plans.clear();
+  }
+}

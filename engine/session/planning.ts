@@ -1,0 +1,193 @@
+/**
+ * From text to compiled plan: the planner's environment for a session, and the cache in front of it.
+ */
+import { assertDefined } from "../base/assert.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { compileStatement } from "../execution/compile_statement.ts";
+import type { ColumnStatistics } from "../storage/vector.ts";
+import type { ParsedStatement } from "../sql/parser/ast.ts";
+import { type LiftedLiteral, normalize } from "../sql/parser/fingerprint.ts";
+import { parseLifted } from "../sql/parser/parser.ts";
+import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import { parseText } from "../types/text_io.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Engine } from "./engine.ts";
+import { type CachedPlan, PlanCache } from "./plan_cache.ts";
+import type { Prepared } from "./prepared.ts";
+import { isPlannable, type Session } from "./session.ts";
+import { isShort } from "./statement_runner.ts";
+import { systemRelation } from "./system_catalog/system_relations.ts";
+
+/** A plan is made anew when a table has grown or shrunk by this factor since. */
+const REPLAN_FACTOR = 8;
+/** Tables below this size do not make a plan stale. */
+const REPLAN_FLOOR_ROWS = 1000;
+
+/** See the file's head. */
+export class Planning {
+  readonly cache = new PlanCache();
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /**
+   * The plan and parameters for a simple query's text, when a query of the same shape was planned before or can be now; null
+   * when the text must take the general way (several statements, not a query, an own catalog).
+   */
+  find(
+    session: Session,
+    text: string,
+  ): { readonly plan: CachedPlan; readonly parameters: readonly SqlValue[] } | null {
+    if (session.status === "failed" || session.currentTransaction?.hasDdl === true) return null;
+    const normalized = normalize(text);
+    if (normalized === null) return null;
+    const key = "s" + normalized.key;
+    let plan = this.#usable(session, key);
+    if (plan === undefined) {
+      const parsed = parseLifted(text, normalized);
+      if (parsed === null || !isPlannable(parsed.statement) || parsed.parameterCount > 0) return null;
+      if (parsed.pinnedLiterals.length > 0) return null;
+      plan = this.#plan(session, text, parsed, [], normalized.literals);
+      this.cache.put(key, plan);
+    }
+    return { plan, parameters: literalValues(session, plan, normalized.literals) };
+  }
+
+  /** Plans a parsed statement. Raises the binder's errors. */
+  plan(
+    session: Session,
+    text: string,
+    parsed: ParsedStatement,
+    declared: readonly (SqlType | undefined)[],
+  ): CachedPlan {
+    const ownCatalog = session.currentTransaction?.hasDdl === true;
+    const key = `p${declared.map((type) => type === undefined ? "?" : JSON.stringify(type)).join(",")}\n${
+      text.slice(parsed.start, parsed.end)
+    }`;
+    if (!ownCatalog) {
+      const cached = this.#usable(session, key);
+      if (cached !== undefined) return cached;
+    }
+    const plan = this.#plan(session, text, parsed, declared, []);
+    if (!ownCatalog) this.cache.put(key, plan);
+    return plan;
+  }
+
+  /** The plan of a prepared statement, made anew when the catalog or the tables' sizes have changed. */
+  refresh(session: Session, prepared: Prepared): CachedPlan {
+    const { plan } = prepared;
+    if (plan !== null && this.#isCurrent(session, plan)) return plan;
+    const fresh = this.plan(
+      session,
+      prepared.text,
+      assertDefined(prepared.statement, "statement"),
+      prepared.parameterTypes,
+    );
+    prepared.plan = fresh;
+    return fresh;
+  }
+
+  /** What the planner asks about the session and the tables. */
+  environment(
+    session: Session,
+    text: string,
+    declared: readonly (SqlType | undefined)[],
+    literals: readonly LiftedLiteral[],
+  ): PlanEnvironment {
+    const { catalog } = session;
+    return {
+      text,
+      catalog,
+      searchPath: session.evaluation.searchPath,
+      evaluation: session.evaluation,
+      parameterTypes: declared,
+      literals,
+      virtualRelation: (schema, name) => systemRelation(session, schema, name),
+      statistics: (tableId) => this.#statistics(catalog, tableId),
+    };
+  }
+
+  #plan(
+    session: Session,
+    text: string,
+    parsed: ParsedStatement,
+    declared: readonly (SqlType | undefined)[],
+    literals: readonly LiftedLiteral[],
+  ): CachedPlan {
+    const { catalog } = session;
+    const planned = planStatement(parsed.statement, this.environment(session, text, declared, literals));
+    return {
+      planned,
+      compiled: compileStatement(planned),
+      catalogVersion: catalog.version,
+      searchPath: session.evaluation.searchPath.join(","),
+      short: isShort(planned.plan),
+      parameterCount: planned.parameterTypes.length - literals.length,
+      tableRows: planned.tableIds.map((id) => this.#rows(id)),
+    };
+  }
+
+  #usable(session: Session, key: string): CachedPlan | undefined {
+    const plan = this.cache.get(key);
+    return plan !== undefined && this.#isCurrent(session, plan) ? plan : undefined;
+  }
+
+  #isCurrent(session: Session, plan: CachedPlan): boolean {
+    const { catalog } = session;
+    if (plan.catalogVersion !== catalog.version) return false;
+    const path = session.evaluation.searchPath;
+    if (path.length !== 2 || plan.searchPath !== "pg_catalog,public") {
+      if (plan.searchPath !== path.join(",")) return false;
+    } else if (path[1] !== "public" || path[0] !== "pg_catalog") return false;
+    const { tableIds } = plan.planned;
+    for (let i = 0; i < tableIds.length; i++) {
+      const rows = this.#rows(tableIds[i] as number), planned = plan.tableRows[i] as number;
+      if (rows > planned * REPLAN_FACTOR + REPLAN_FLOOR_ROWS) return false;
+      if (planned > rows * REPLAN_FACTOR + REPLAN_FLOOR_ROWS) return false;
+    }
+    return true;
+  }
+
+  #rows(tableId: number): number {
+    const { machine } = this.#engine;
+    return machine.catalog.table(tableId) === undefined ? 0 : machine.store(tableId).rowCount;
+  }
+
+  #statistics(catalog: Catalog, tableId: number): TableStatistics {
+    const { machine } = this.#engine;
+    if (machine.catalog.table(tableId) === undefined) return { rows: 0, column: () => undefined };
+    const reader = machine.store(tableId).at(machine.lastOp);
+    const known = new Set(catalog.table(tableId)?.columns.map((column) => column.id));
+    return {
+      rows: reader.estimatedRows,
+      column: (columnId) => known.has(columnId) ? reader.statistics(columnId) : undefined,
+    };
+  }
+}
+
+/** Sizes and value distributions of one table. */
+interface TableStatistics {
+  readonly rows: number;
+  column(columnId: number): ColumnStatistics | undefined;
+}
+
+function literalValues(session: Session, plan: CachedPlan, literals: readonly LiftedLiteral[]): SqlValue[] {
+  const values: SqlValue[] = [];
+  for (let i = 0; i < literals.length; i++) {
+    const literal = literals[i] as LiftedLiteral;
+    const type = assertDefined(plan.planned.parameterTypes[plan.parameterCount + i], "literal's type");
+    if (literal.kind === "integer" && type.kind === "i32") values.push(Number(literal.text));
+    else {
+      values.push(parseText(type, literal.text, {
+        now: session.evaluation.transactionTimestamp,
+        timeZone: session.evaluation.timeZone,
+        dateStyle: session.evaluation.dateStyle,
+        intervalStyle: session.evaluation.intervalStyle,
+      }));
+    }
+  }
+  return values;
+}

@@ -1,0 +1,190 @@
+/**
+ * A query being fetched piece by piece: a protocol's portal or an SQL cursor.
+ *
+ * The statement runs as far as rows are asked for; rows that one of its steps made beyond that wait in a buffer.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { ResultColumn } from "../sql/plan/plan.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { MaybePromise, ResultSink, StatementOutcome } from "./outcome.ts";
+import { RowBuffer, writeRow } from "./row_buffer.ts";
+
+/** What a portal reads from. */
+export interface PortalSource {
+  readonly columns: readonly ResultColumn[];
+  /** Steps into the sink; true at the end. */
+  step(sink: ResultSink): boolean;
+  yieldToLoop(): Promise<void>;
+  outcome(rowCount: number): StatementOutcome;
+  close(): void;
+}
+
+/** See the file's head. */
+export class Portal {
+  readonly columns: readonly ResultColumn[];
+  readonly #source: PortalSource;
+  readonly #buffer = new RowBuffer();
+  #next = 0;
+  #ended = false;
+  #closed = false;
+  /** The position is behind the last row. */
+  #atEnd = false;
+  /** Rows that were fetched and kept, for going back in a scrollable cursor. */
+  readonly #kept: SqlValue[][] | null;
+  /** Rows before the cursor's position; position 0 is before the first row. */
+  #position = 0;
+
+  constructor(source: PortalSource, options: { readonly scrollable: boolean }) {
+    this.#source = source;
+    this.columns = source.columns;
+    this.#kept = options.scrollable ? [] : null;
+    this.#buffer.begin(source.columns);
+  }
+
+  /** Writes at most `maximum` further rows (0: all). `suspended`: the limit was reached. */
+  fetch(maximum: number, sink: ResultSink): MaybePromise<{ suspended: boolean; outcome: StatementOutcome }> {
+    sink.begin(this.columns, false);
+    let count = 0;
+    const limit = maximum === 0 ? Infinity : maximum;
+    const pump = (): boolean => {
+      while (count < limit) {
+        const row = this.#take();
+        if (row === null) return true;
+        if (row === undefined) return false;
+        writeRow(sink, this.columns, row);
+        count++;
+        if (sink.full) return false;
+      }
+      return true;
+    };
+    const finish = (): { suspended: boolean; outcome: StatementOutcome } => {
+      const suspended = count === limit;
+      return { suspended, outcome: this.#source.outcome(count) };
+    };
+    for (let pieces = 0; pieces < 16; pieces++) {
+      if (pump()) return finish();
+      if (sink.full) break;
+    }
+    return this.#fetchOn(pump, sink).then(finish);
+  }
+
+  /** Moves a scrollable or forward cursor and answers the rows passed over, in the order of the movement. */
+  async move(
+    direction: "forward" | "backward" | "absolute" | "relative",
+    count: number,
+  ): Promise<SqlValue[][]> {
+    const rows: SqlValue[][] = [];
+    switch (direction) {
+      case "forward":
+        for (let i = 0; i < count; i++) {
+          const row = await this.#forward();
+          if (row === null) break;
+          rows.push(row);
+        }
+        return rows;
+      case "backward":
+        for (let i = 0; i < count; i++) {
+          const row = this.#backward();
+          if (row === null) break;
+          rows.push(row);
+        }
+        return rows;
+      case "absolute": {
+        if (count < 0) {
+          while (await this.#forward() !== null);
+          return await this.move("backward", -count).then((passed) => passed.slice(-1));
+        }
+        if (count > this.#position) {
+          return (await this.move("forward", count - this.#position)).slice(-1).filter(() =>
+            this.#position === count && !this.#atEnd
+          );
+        }
+        if (count === this.#position) return this.#rowHere();
+        this.#requireScroll();
+        this.#position = count;
+        this.#atEnd = false;
+        return this.#rowHere();
+      }
+      case "relative":
+        if (count === 0) return this.#rowHere();
+        return count > 0
+          ? (await this.move("forward", count)).slice(count - 1)
+          : (await this.move("backward", -count)).slice(-count - 1);
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#source.close();
+  }
+
+  #rowHere(): SqlValue[][] {
+    const row = this.#kept?.[this.#position - 1];
+    return row === undefined || this.#atEnd ? [] : [row];
+  }
+
+  async #forward(): Promise<SqlValue[] | null> {
+    if (this.#kept !== null && this.#position < this.#kept.length) {
+      const kept = this.#kept[this.#position];
+      this.#position++;
+      return kept ?? null;
+    }
+    for (;;) {
+      const row = this.#take();
+      if (row === null) {
+        if (!this.#atEnd) this.#position++;
+        this.#atEnd = true;
+        return null;
+      }
+      if (row !== undefined) {
+        this.#kept?.push(row);
+        this.#position++;
+        return row;
+      }
+      await this.#source.yieldToLoop();
+    }
+  }
+
+  #backward(): SqlValue[] | null {
+    this.#requireScroll();
+    if (this.#position <= 1) {
+      this.#position = 0;
+      return null;
+    }
+    this.#atEnd = false;
+    this.#position--;
+    return this.#kept?.[this.#position - 1] ?? null;
+  }
+
+  #requireScroll(): void {
+    if (this.#kept === null) {
+      throw new DatabaseError(SQLSTATE.objectNotInPrerequisiteState, "cursor can only scan forward", {
+        hint: "Declare it with SCROLL option to enable backward scan.",
+      });
+    }
+  }
+
+  /** The next row; null at the end; undefined when another piece must run first in a later turn. */
+  #take(): SqlValue[] | null | undefined {
+    for (let steps = 0;; steps++) {
+      const row = this.#buffer.rows[this.#next];
+      if (row !== undefined) {
+        this.#next++;
+        return row;
+      }
+      if (this.#ended) return null;
+      if (steps > 0 && steps % 8 === 0) return undefined;
+      this.#buffer.rows = [];
+      this.#next = 0;
+      this.#ended = this.#source.step(this.#buffer);
+    }
+  }
+
+  async #fetchOn(pump: () => boolean, sink: ResultSink): Promise<void> {
+    do {
+      if (sink.full) await sink.drained();
+      else await this.#source.yieldToLoop();
+    } while (!pump());
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Keeps result rows until somebody wants them: for portals with a row limit, cursors, and the library's row objects.
+ */
+import { assertDefined } from "../base/assert.ts";
+import type { ResultWriter } from "../execution/result_writer.ts";
+import type { ResultColumn } from "../sql/plan/plan.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { CopyFormat, CopyTarget, ResultSink } from "./outcome.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** A sink that collects rows as values; see the file's head. */
+export class RowBuffer implements ResultSink {
+  columns: readonly ResultColumn[] = [];
+  rows: SqlValue[][] = [];
+  readonly full = false;
+  #row: SqlValue[] = [];
+  #first = 0;
+
+  begin(columns: readonly ResultColumn[]): void {
+    this.columns = columns;
+    this.#first = this.rows.length;
+  }
+
+  retract(): void {
+    this.rows.length = this.#first;
+  }
+
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  beginRow(): void {
+    this.#row = [];
+  }
+
+  writeNull(): void {
+    this.#row.push(null);
+  }
+
+  writeInteger(value: number | bigint): void {
+    this.#row.push(value);
+  }
+
+  writeText(value: string): void {
+    this.#row.push(value);
+  }
+
+  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
+    this.#row.push(decoder.decode(bytes.subarray(start, end)));
+  }
+
+  writeValue(_column: number, value: SqlValue): void {
+    this.#row.push(value);
+  }
+
+  endRow(): void {
+    this.rows.push(this.#row);
+  }
+
+  copyOutBegin(_format: CopyFormat): void {
+    throw new DatabaseError(SQLSTATE.featureNotSupported, "COPY to standard output is not available here");
+  }
+
+  copyOutData(_bytes: Uint8Array): void {}
+
+  copyIn(_format: CopyFormat, _target: CopyTarget): Promise<void> {
+    return Promise.reject(
+      new DatabaseError(SQLSTATE.featureNotSupported, "COPY from standard input is not available here"),
+    );
+  }
+}
+
+/** Writes one row of values to a writer, each by its column's type. */
+export function writeRow(
+  writer: ResultWriter,
+  columns: readonly ResultColumn[],
+  row: readonly SqlValue[],
+): void {
+  writer.beginRow();
+  for (const [position, column] of columns.entries()) {
+    const value = row[position] ?? null;
+    if (value === null) writer.writeNull();
+    else writeColumn(writer, position, assertDefined(column, "column").type.kind, value);
+  }
+  writer.endRow();
+}
+
+function writeColumn(writer: ResultWriter, position: number, kind: string, value: SqlValue): void {
+  switch (kind) {
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+    case "oid":
+      writer.writeInteger(value as number | bigint);
+      break;
+    case "text":
+    case "varchar":
+    case "name":
+    case "uuid":
+    case "json":
+    case "jsonb":
+      writer.writeText(value as string);
+      break;
+    default:
+      writer.writeValue(position, value);
+  }
+}

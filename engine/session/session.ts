@@ -1,0 +1,724 @@
+/**
+ * A session: one client's conversation with the database. It owns the client's transaction, settings, prepared
+ * statements and cursors, and takes each statement through its life: parse, plan (or find the plan), run in a
+ * transaction, commit, answer.
+ *
+ * Invariant: a session runs one statement at a time; who serves it waits for the answer before the next call. Answers
+ * carry the op number that must be durable before they may be sent.
+ */
+import { assert } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import { closest } from "../base/suggest.ts";
+import type { Catalog, Relation } from "../catalog/catalog.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
+import type { OpNumber } from "../operations/effect.ts";
+import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import type { Engine } from "./engine.ts";
+import { SessionEvaluation } from "./evaluation.ts";
+import {
+  type MaybePromise,
+  type Notice,
+  type PreparedStatement,
+  type ResultSink,
+  type StatementOutcome,
+  type TransactionStatus,
+  whenDone,
+} from "./outcome.ts";
+import type { CachedPlan } from "./plan_cache.ts";
+import { Portal } from "./portal.ts";
+import { Prepared } from "./prepared.ts";
+import { Settings } from "./settings.ts";
+import { StatementContext } from "./statement_context.ts";
+import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
+import { TransactionBlock } from "./transaction_block.ts";
+import { runUtility, utilityColumns } from "./utility/utility.ts";
+
+/** Who opens a session. */
+export interface SessionOptions {
+  readonly user?: string;
+  readonly database?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** See the file's head. */
+export class Session {
+  readonly engine: Engine;
+  /** Names the session in CancelRequest and pg_stat_activity; positive, 31 bits. */
+  readonly processId: number;
+  /** Must accompany a CancelRequest. */
+  readonly secretKey: number;
+  readonly settings: Settings;
+  readonly evaluation: SessionEvaluation;
+  /** Statements of SQL PREPARE, by name. */
+  readonly preparedByName = new Map<string, Prepared>();
+  /** Cursors of DECLARE, by name. */
+  readonly cursors = new Map<
+    string,
+    { readonly portal: Portal; readonly hold: boolean; readonly text: string }
+  >();
+  readonly startedAt: number;
+  /** Text of the running or last statement, for pg_stat_activity. */
+  currentText = "";
+  isRunning = false;
+  #block: TransactionBlock | null = null;
+  /** The transaction of the autocommit statement that is running. */
+  #statementTransaction: Transaction | null = null;
+  /** true inside {@link once}: BEGIN and COMMIT belong to the caller. */
+  #controlled = false;
+  #notices: Notice[] = [];
+  #abort = new AbortController();
+  #cancelled: DatabaseError | null = null;
+  #isClosed = false;
+  readonly #environment: RunnerEnvironment;
+
+  constructor(
+    engine: Engine,
+    options: SessionOptions & { readonly processId: number; readonly secretKey: number },
+  ) {
+    this.engine = engine;
+    this.processId = options.processId;
+    this.secretKey = options.secretKey;
+    const user = options.user ?? "db";
+    this.settings = new Settings({ session_authorization: user, ...options.settings });
+    this.evaluation = new SessionEvaluation(this, { user, database: options.database ?? "db" });
+    this.startedAt = engine.now();
+    const abortSignal = (): AbortSignal => this.#abort.signal;
+    this.#environment = {
+      manager: engine.manager,
+      monotonic: () => engine.monotonic(),
+      yieldToLoop: () => engine.yieldToLoop(),
+      get abort() {
+        return abortSignal();
+      },
+      checkCancelled: () => this.checkCancelled(),
+    };
+  }
+
+  get status(): TransactionStatus {
+    if (this.#block === null || !this.#block.explicit) {
+      return this.#block?.failed === true ? "failed" : "idle";
+    }
+    return this.#block.failed ? "failed" : "block";
+  }
+
+  get catalog(): Catalog {
+    return this.currentTransaction?.catalog ?? this.engine.machine.catalog;
+  }
+
+  /** The transaction that a statement running now belongs to. */
+  get currentTransaction(): Transaction | null {
+    return this.#block?.transaction ?? this.#statementTransaction;
+  }
+
+  get block(): TransactionBlock | null {
+    return this.#block;
+  }
+
+  /** Adds a notice to the outcome of the running statement. */
+  notice(notice: Notice): void {
+    this.#notices.push(notice);
+  }
+
+  // ---------------------------------------------------------------- statements
+
+  /** Runs all statements of a text; several are one transaction. `onOutcome` is called after each, in order. */
+  simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void> {
+    this.#requireOpen();
+    this.currentText = text;
+    const lifted = this.engine.plans.find(this, text);
+    if (lifted !== null) {
+      return this.#guarded(() =>
+        whenDone(this.#runPlan(lifted.plan, lifted.parameters, sink), (outcome) => onOutcome(outcome))
+      );
+    }
+    return this.#guarded(() => {
+      const statements = this.engine.parse(text);
+      if (statements.length === 0) {
+        onOutcome(this.outcome("", null, "empty"));
+        return;
+      }
+      if (statements.length === 1) {
+        const only = statements[0] as ParsedStatement;
+        return whenDone(this.#runParsed(text, only, sink), onOutcome);
+      }
+      return this.#runSeveral(text, statements, sink, onOutcome);
+    });
+  }
+
+  /** Parses and plans one statement. Raises 42601 when the text holds several. */
+  prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement {
+    this.#requireOpen();
+    this.currentText = text;
+    const statements = this.engine.parse(text);
+    if (statements.length > 1) {
+      throw new DatabaseError(
+        SQLSTATE.syntaxError,
+        "cannot insert multiple commands into a prepared statement",
+      );
+    }
+    const parsed = statements[0];
+    if (parsed !== undefined) this.#requireUsable(parsed.statement);
+    return this.prepareParsed(text, parsed ?? null, parameterTypes);
+  }
+
+  /** The same for a statement that has been parsed already; null: an empty text. */
+  prepareParsed(
+    text: string,
+    parsed: ParsedStatement | null,
+    parameterTypes: readonly (SqlType | undefined)[],
+  ): Prepared {
+    if (parsed === null) {
+      return new Prepared({
+        text,
+        statement: null,
+        columns: null,
+        parameterTypes: [],
+        plan: null,
+        declared: [],
+      });
+    }
+    const { statement } = parsed;
+    if (isPlannable(statement)) {
+      const plan = this.engine.plans.plan(this, text, parsed, parameterTypes);
+      return new Prepared({
+        text,
+        statement: parsed,
+        columns: plan.planned.columns.length === 0 ? null : plan.planned.columns,
+        parameterTypes: plan.planned.parameterTypes.slice(0, plan.parameterCount),
+        plan,
+        declared: parameterTypes,
+      });
+    }
+    return new Prepared({
+      text,
+      statement: parsed,
+      columns: utilityColumns(this, statement),
+      parameterTypes: [],
+      plan: null,
+      declared: parameterTypes,
+    });
+  }
+
+  /** Runs a prepared statement to its end. `inPipeline`: further messages follow before {@link sync}. */
+  execute(
+    prepared: PreparedStatement,
+    parameters: readonly SqlValue[],
+    sink: ResultSink,
+    options: { readonly inPipeline?: boolean } = {},
+  ): MaybePromise<StatementOutcome> {
+    this.#requireOpen();
+    assert(prepared instanceof Prepared, "a prepared statement comes from prepare()");
+    this.currentText = prepared.text;
+    return this.#guarded(() => {
+      if (prepared.statement === null) return this.outcome("", null, "empty");
+      this.#requireUsable(prepared.statement.statement);
+      if (options.inPipeline === true) this.#enterPipeline(prepared.statement.statement);
+      return this.executePrepared(prepared, parameters, sink);
+    });
+  }
+
+  /** The same without the guards, for EXECUTE. */
+  executePrepared(
+    prepared: Prepared,
+    parameters: readonly SqlValue[],
+    sink: ResultSink,
+  ): MaybePromise<StatementOutcome> {
+    if (prepared.statement === null) return this.outcome("", null, "empty");
+    if (prepared.plan === null) return runUtility(this, prepared.text, prepared.statement.statement, sink);
+    return this.#runPlan(this.engine.plans.refresh(this, prepared), parameters, sink);
+  }
+
+  /** Opens a portal, from which rows are fetched piece by piece. */
+  openPortal(
+    prepared: PreparedStatement,
+    parameters: readonly SqlValue[],
+    options: { readonly inPipeline?: boolean; readonly scrollable?: boolean } = {},
+  ): Portal {
+    this.#requireOpen();
+    assert(prepared instanceof Prepared && prepared.plan !== null, "only planned statements have portals");
+    if (prepared.statement !== null) {
+      this.#requireUsable(prepared.statement.statement);
+      if (options.inPipeline === true) this.#enterPipeline(prepared.statement.statement);
+    }
+    const plan = this.engine.plans.refresh(this, prepared);
+    const block = this.#block;
+    const transaction = block?.transaction ?? this.#begin(true);
+    if (block === null) this.engine.manager.register(transaction);
+    const compiled = plan.compiled;
+    let execution: StatementExecution | null = null;
+    return new Portal({
+      columns: plan.planned.columns,
+      step: (sink) => {
+        this.checkCancelled();
+        execution ??= compiled.start(this.#context(transaction, parameters));
+        return execution.step(sink);
+      },
+      yieldToLoop: () => this.engine.yieldToLoop(),
+      outcome: (rowCount) => ({
+        ...this.outcome(tagOf(plan.planned.command, rowCount), rowCount, "rows"),
+        durableOp: this.#readsDurableAt(plan),
+      }),
+      close: () => {
+        if (block === null) this.engine.manager.end(transaction);
+      },
+    }, { scrollable: options.scrollable ?? false });
+  }
+
+  /** The end of a pipeline: commits its implicit transaction, if there is one. */
+  sync(): MaybePromise<StatementOutcome | null> {
+    const block = this.#block;
+    if (block === null || block.explicit) return null;
+    if (block.failed) {
+      this.#endBlock(true);
+      return null;
+    }
+    return this.commitBlock("");
+  }
+
+  /** An error happened outside of a statement's run, such as a bad parameter: the transaction fails with it. */
+  fail(): void {
+    const block = this.#block;
+    if (block === null) return;
+    block.fail();
+    if (!block.explicit) this.#endBlock(true);
+  }
+
+  /**
+   * Exactly-once: runs the work in one transaction and keeps its reply with it. A request that was made before is
+   * answered with the stored reply; so is one that failed.
+   */
+  async once(
+    request: { readonly clientId: string; readonly sequence: bigint; readonly digest: Uint8Array },
+    work: () => MaybePromise<Uint8Array>,
+    failureReply: (error: DatabaseError) => Uint8Array,
+  ): Promise<{ readonly reply: Uint8Array; readonly durableOp: OpNumber; readonly repeated: boolean }> {
+    this.#requireOpen();
+    assert(this.#block === null, "exactly-once requests are transactions of their own");
+    const { manager, machine } = this.engine;
+    await this.engine.clientGate.enter(request.clientId);
+    try {
+      const known = machine.clients.lookup(request.clientId, request.sequence, request.digest);
+      if (known.kind === "repeated") {
+        return { reply: known.reply, durableOp: machine.lastOp, repeated: true };
+      }
+      const clientRequest = (reply: Uint8Array) => () => ({
+        clientId: request.clientId,
+        sequence: request.sequence,
+        requestDigest: request.digest,
+        reply,
+      });
+      for (let attempts = 0;; attempts++) {
+        this.beginBlock(false);
+        this.#controlled = true;
+        const block = this.#block as TransactionBlock | null;
+        assert(block !== null, "a block was begun");
+        try {
+          const reply = await work();
+          const durableOp = manager.commit(block.transaction, clientRequest(reply));
+          this.#endBlock(false);
+          return { reply, durableOp, repeated: false };
+        } catch (thrown) {
+          this.#endBlock(true);
+          if (!(thrown instanceof DatabaseError)) throw thrown;
+          if (thrown.code === SQLSTATE.serializationFailure && attempts < 8) continue;
+          const reply = failureReply(thrown);
+          const durableOp = manager.commit(this.#begin(true), clientRequest(reply));
+          return { reply, durableOp, repeated: false };
+        } finally {
+          this.#controlled = false;
+        }
+      }
+    } finally {
+      this.engine.clientGate.leave(request.clientId);
+    }
+  }
+
+  // ---------------------------------------------------------------- transactions
+
+  /** BEGIN, or the implicit block of a query with several statements. */
+  beginBlock(explicit: boolean): void {
+    if (this.#block !== null) {
+      this.#block.explicit ||= explicit && !this.#controlled;
+      return;
+    }
+    const transaction = this.#begin(true);
+    this.#block = new TransactionBlock({
+      transaction,
+      manager: this.engine.manager,
+      settings: this.settings,
+      explicit,
+    });
+    transaction.readOnly = this.settings.isOn("default_transaction_read_only");
+    this.evaluation.transactionTimestamp = transaction.timestamp;
+  }
+
+  /** COMMIT. A failed block is rolled back and answers so. */
+  commitBlock(tag: string): StatementOutcome {
+    const block = this.#block;
+    if (block === null) return this.outcome(tag, null, "done");
+    if (this.#controlled) return this.outcome(tag, null, "done");
+    if (block.failed) {
+      this.#endBlock(true);
+      return this.outcome("ROLLBACK", null, "done");
+    }
+    let op: OpNumber;
+    try {
+      op = this.engine.manager.commit(block.transaction);
+    } catch (thrown) {
+      this.#endBlock(true);
+      throw thrown;
+    }
+    this.#endBlock(false);
+    this.engine.afterCommit(op);
+    return { ...this.outcome(tag, null, "done"), durableOp: op };
+  }
+
+  /** ROLLBACK. */
+  rollbackBlock(tag: string): StatementOutcome {
+    if (this.#block !== null) {
+      if (this.#controlled) {
+        throw new DatabaseError(
+          SQLSTATE.featureNotSupported,
+          "ROLLBACK is not available in an exactly-once request",
+        );
+      }
+      this.#endBlock(true);
+    }
+    return this.outcome(tag, null, "done");
+  }
+
+  // ---------------------------------------------------------------- names
+
+  /** The relation that a statement names. Raises 42P01 with a hint. */
+  resolveRelation(name: ObjectName): Relation {
+    const { catalog } = this;
+    const found = name.schema === null
+      ? catalog.findRelation(name.name, this.evaluation.searchPath)
+      : catalog.relation(name.schema, name.name);
+    if (found !== undefined) return found;
+    const shown = name.schema === null ? name.name : `${name.schema}.${name.name}`;
+    const near = closest(name.name, catalog.relationNames());
+    throw new DatabaseError(SQLSTATE.undefinedTable, `relation "${shown}" does not exist`, {
+      position: name.position + 1,
+      ...(near === undefined ? {} : { hint: `Did you mean "${near}"?` }),
+    });
+  }
+
+  /** The same, for statements that want a table. Raises 42809 for others. */
+  resolveTable(name: ObjectName): TableDefinition {
+    const relation = this.resolveRelation(name);
+    if (relation.kind === "table") return relation.table;
+    throw new DatabaseError(SQLSTATE.wrongObjectType, `"${name.name}" is not a table`, {
+      position: name.position + 1,
+    });
+  }
+
+  // ---------------------------------------------------------------- running
+
+  /** An outcome with the notices gathered so far. */
+  outcome(tag: string, rowCount: number | null, kind: StatementOutcome["kind"]): StatementOutcome {
+    const notices = this.#notices;
+    this.#notices = [];
+    return { tag, rowCount, kind, insertedId: null, durableOp: 0 as OpNumber, notices };
+  }
+
+  /**
+   * Runs work that changes data or the catalog outside of a plan (DDL, COPY), within the block or in a transaction of
+   * its own, with waits and retries like any statement.
+   */
+  runWork(
+    compiled: CompiledStatement,
+    sink: ResultSink,
+    finish: (execution: StatementExecution) => StatementOutcome,
+  ): MaybePromise<StatementOutcome> {
+    return this.#run(compiled, { readOnly: false, short: false }, [], sink, finish);
+  }
+
+  /** The context of a statement in a transaction. */
+  contextFor(transaction: Transaction, parameters: readonly SqlValue[]): ExecutionContext {
+    return this.#context(transaction, parameters);
+  }
+
+  /** Ends the running statement with 57014. */
+  cancel(error?: DatabaseError): void {
+    if (!this.isRunning) return;
+    this.#cancelled = error ??
+      new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
+    this.#abort.abort(this.#cancelled);
+  }
+
+  /** Raises 57014 when the running statement has been cancelled. */
+  checkCancelled(): void {
+    if (this.#cancelled !== null) throw this.#cancelled;
+  }
+
+  /** What the runner needs; for COPY, which runs statements piece by piece. */
+  get environment(): RunnerEnvironment {
+    return this.#environment;
+  }
+
+  /** The connection has ended: whatever is open is rolled back. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.cancel(new DatabaseError(SQLSTATE.adminShutdown, "terminating connection"));
+    this.#isClosed = true;
+    if (this.#block !== null) this.#endBlock(true);
+    if (this.#statementTransaction !== null) this.engine.manager.end(this.#statementTransaction);
+    for (const cursor of this.cursors.values()) cursor.portal.close();
+    this.cursors.clear();
+    this.engine.sessionClosed(this);
+  }
+
+  /** Runs one parsed statement. */
+  #runParsed(text: string, parsed: ParsedStatement, sink: ResultSink): MaybePromise<StatementOutcome> {
+    const { statement } = parsed;
+    this.#requireUsable(statement);
+    if (!isPlannable(statement)) {
+      return runUtility(this, text.slice(parsed.start, parsed.end), statement, sink);
+    }
+    if (parsed.parameterCount > 0) {
+      throw new DatabaseError(SQLSTATE.undefinedParameter, "there is no parameter $1", {
+        hint: "Use the extended protocol, or PREPARE and EXECUTE.",
+      });
+    }
+    return this.#runPlan(this.engine.plans.plan(this, text, parsed, []), [], sink);
+  }
+
+  async #runSeveral(
+    text: string,
+    statements: readonly ParsedStatement[],
+    sink: ResultSink,
+    onOutcome: (outcome: StatementOutcome) => void,
+  ): Promise<void> {
+    const outcomes: StatementOutcome[] = [];
+    for (const [index, parsed] of statements.entries()) {
+      if (this.#block === null && !endsBlock(parsed.statement) && !standsAlone(parsed.statement)) {
+        this.beginBlock(false);
+      }
+      const outcome = await this.#runParsed(text, parsed, sink);
+      const last = index === statements.length - 1;
+      if (last && this.#block !== null && !this.#block.explicit && !this.#controlled) {
+        const committed = this.commitBlock("");
+        outcomes.push({
+          ...outcome,
+          durableOp: Math.max(outcome.durableOp, committed.durableOp) as OpNumber,
+        });
+      } else outcomes.push(outcome);
+      onOutcome(outcomes.at(-1) ?? outcome);
+    }
+  }
+
+  /** Runs a plan. The path that every point query takes: no promise unless something has to be waited for. */
+  #runPlan(
+    plan: CachedPlan,
+    parameters: readonly SqlValue[],
+    sink: ResultSink,
+  ): MaybePromise<StatementOutcome> {
+    const { planned, compiled } = plan;
+    if (planned.columns.length > 0) sink.begin(planned.columns, !planned.readOnly);
+    return this.#run(
+      compiled,
+      plan.planned.readOnly ? READ : plan.short ? SHORT_WRITE : LONG_WRITE,
+      parameters,
+      sink,
+      (execution) => {
+        const count = execution.rowCount;
+        const kind = planned.command === "SELECT"
+          ? (planned.singleAggregate ? "value" : "rows")
+          : planned.columns.length > 0
+          ? "rows"
+          : "affected";
+        const outcome = this.outcome(tagOf(planned.command, count), count, kind);
+        return {
+          ...outcome,
+          insertedId: execution.insertedId,
+          durableOp: this.#readsDurableAt(plan),
+        };
+      },
+    );
+  }
+
+  #run(
+    compiled: CompiledStatement,
+    options: { readonly readOnly: boolean; readonly short: boolean },
+    parameters: readonly SqlValue[],
+    sink: ResultSink,
+    finish: (execution: StatementExecution) => StatementOutcome,
+  ): MaybePromise<StatementOutcome> {
+    this.evaluation.statementTimestamp = this.engine.now();
+    const contextFor = (transaction: Transaction): ExecutionContext => this.#context(transaction, parameters);
+    const block = this.#block;
+    if (block !== null) {
+      return whenDone(
+        runInTransaction(this.#environment, { compiled, sink, transaction: block.transaction, contextFor }),
+        finish,
+      );
+    }
+    return runAutocommit(this.#environment, {
+      ...options,
+      begin: (interruptible) => {
+        const transaction = this.#begin(interruptible);
+        transaction.readOnly = options.readOnly || this.settings.isOn("default_transaction_read_only");
+        this.#statementTransaction = transaction;
+        this.evaluation.transactionTimestamp = transaction.timestamp;
+        return transaction;
+      },
+      run: (transaction) => runInTransaction(this.#environment, { compiled, sink, transaction, contextFor }),
+      commit: (transaction, execution) => {
+        this.#statementTransaction = null;
+        const outcome = finish(execution);
+        const op = this.engine.manager.commit(transaction);
+        if (op === 0) return outcome;
+        this.engine.afterCommit(op);
+        return { ...outcome, durableOp: op };
+      },
+      retract: () => sink.retract(),
+    });
+  }
+
+  #context(transaction: Transaction, parameters: readonly SqlValue[]): ExecutionContext {
+    return new StatementContext(this, transaction, parameters);
+  }
+
+  #begin(interruptible: boolean): Transaction {
+    return this.engine.manager.begin({ interruptible, timestamp: this.engine.now() });
+  }
+
+  /** Every statement passes through here: failures end the transaction or make its block fail. */
+  #guarded<T>(run: () => MaybePromise<T>): MaybePromise<T> {
+    assert(!this.isRunning, "a session runs one statement at a time");
+    this.isRunning = true;
+    this.#notices = [];
+    const timer = this.#startTimeout();
+    try {
+      const result = run();
+      if (!(result instanceof Promise)) {
+        this.#finished(timer);
+        return result;
+      }
+      return result.then((value) => {
+        this.#finished(timer);
+        return value;
+      }, (thrown) => this.#failed(timer, thrown));
+    } catch (thrown) {
+      return this.#failed(timer, thrown);
+    }
+  }
+
+  #finished(timer: number | null): void {
+    this.isRunning = false;
+    if (timer !== null) this.engine.host.timers.clearTimer(timer);
+    if (this.#cancelled === null) return;
+    this.#cancelled = null;
+    this.#abort = new AbortController();
+  }
+
+  #failed(timer: number | null, thrown: unknown): never {
+    this.#finished(timer);
+    this.#statementTransaction = null;
+    this.fail();
+    throw asDatabaseError(thrown);
+  }
+
+  #startTimeout(): number | null {
+    const milliseconds = this.settings.milliseconds("statement_timeout");
+    if (milliseconds === 0) return null;
+    return this.engine.host.timers.setTimer(milliseconds * 1000, () => {
+      this.cancel(new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to statement timeout"));
+    });
+  }
+
+  #endBlock(rolledBack: boolean): void {
+    const block = this.#block;
+    if (block === null) return;
+    this.#block = null;
+    block.close(rolledBack);
+    this.engine.manager.end(block.transaction);
+    for (const [name, cursor] of this.cursors) {
+      if (cursor.hold && !rolledBack) continue;
+      cursor.portal.close();
+      this.cursors.delete(name);
+    }
+  }
+
+  /** The op that must be durable before what was read from these tables may be told. */
+  #readsDurableAt(plan: CachedPlan): OpNumber {
+    return this.engine.visibleAt(plan.planned.tableIds);
+  }
+
+  #enterPipeline(statement: Statement): void {
+    if (this.#block === null && !endsBlock(statement) && !standsAlone(statement)) this.beginBlock(false);
+  }
+
+  #requireUsable(statement: Statement): void {
+    if (this.#block?.failed !== true) return;
+    if (endsBlock(statement) || statement.kind === "rollback_to") return;
+    throw new DatabaseError(
+      SQLSTATE.inFailedSqlTransaction,
+      "current transaction is aborted, commands ignored until end of transaction block",
+    );
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed) throw new DatabaseError(SQLSTATE.adminShutdown, "the session is closed");
+    if (this.engine.isFailed) {
+      throw new DatabaseError(SQLSTATE.cannotConnectNow, "the node has stopped after a failed write", {
+        hint: "See the server's log; restart it when the disk is sound.",
+      });
+    }
+  }
+
+  /** Bytes that one statement may hold in sorts and hash tables. */
+  get memoryLimitBytes(): number {
+    return LIMITS.statementMemoryBytes;
+  }
+}
+
+const READ = { readOnly: true, short: true } as const;
+const SHORT_WRITE = { readOnly: false, short: true } as const;
+const LONG_WRITE = { readOnly: false, short: false } as const;
+
+/** Whether a statement goes through the planner. */
+export function isPlannable(statement: Statement): boolean {
+  switch (statement.kind) {
+    case "insert":
+    case "update":
+    case "delete":
+      return true;
+    case "query":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Whether a statement ends a transaction block. */
+function endsBlock(statement: Statement): boolean {
+  return statement.kind === "commit" || statement.kind === "rollback";
+}
+
+/** Statements that begin their own block or must not be part of one. */
+function standsAlone(statement: Statement): boolean {
+  return statement.kind === "begin" || statement.kind === "vacuum" || statement.kind === "checkpoint";
+}
+
+/** PostgreSQL's command tag. */
+function tagOf(command: "SELECT" | "INSERT" | "UPDATE" | "DELETE", count: number): string {
+  return command === "INSERT" ? `INSERT 0 ${count}` : `${command} ${count}`;
+}
+
+/** Anything thrown while a statement ran, as an error for its user; bugs pass through. */
+function asDatabaseError(thrown: unknown): unknown {
+  if (thrown instanceof RangeError && /call stack|Maximum/.test(thrown.message)) {
+    return new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
+      hint: "Simplify the statement: it is nested too deeply.",
+      cause: thrown,
+    });
+  }
+  return thrown;
+}

@@ -1,0 +1,36 @@
+/** What one running statement may read, write and ask; see ExecutionContext. */
+import type { ExecutionContext, RowTransaction } from "../execution/execution.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { ReadableTable } from "../storage/vector.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import type { Session } from "./session.ts";
+
+/** One per execution. */
+export class StatementContext implements ExecutionContext {
+  readonly evaluation: EvaluationContext;
+  readonly parameters: readonly SqlValue[];
+  readonly writer: RowTransaction;
+  readonly transaction: Transaction;
+  readonly #session: Session;
+
+  constructor(session: Session, transaction: Transaction, parameters: readonly SqlValue[]) {
+    this.#session = session;
+    this.evaluation = session.evaluation;
+    this.parameters = parameters;
+    this.writer = transaction;
+    this.transaction = transaction;
+  }
+
+  get memoryLimitBytes(): number {
+    return this.#session.memoryLimitBytes;
+  }
+
+  table(tableId: number): ReadableTable {
+    return this.transaction.table(tableId);
+  }
+
+  checkCancelled(): void {
+    this.#session.checkCancelled();
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * Runs one compiled statement in a transaction: steps it, yields to other connections, waits for locks and slow
+ * readers, and runs it again when its snapshot turned out to be too old.
+ *
+ * A statement that finishes in its first piece (the usual case) runs without a promise. While a statement waits or
+ * yields, everything it depends on may change; that is why it then runs in an interruptible transaction.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { assert } from "../base/assert.ts";
+import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
+import type { Plan } from "../sql/plan/plan.ts";
+import { closesCycle, deadlock } from "../transactions/lock_table.ts";
+import { isRetrySignal, type RetrySignal } from "../transactions/signals.ts";
+import type { Mark, Transaction } from "../transactions/transaction.ts";
+import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
+import type { MaybePromise, ResultSink } from "./outcome.ts";
+
+/** How long a statement may run before others get their turn. */
+const SLICE_MICROSECONDS = 2_000;
+/** A statement by itself that keeps losing against concurrent ones is then run in one piece. */
+const OPTIMISTIC_ATTEMPTS = 4;
+
+/** What the runner needs of its surroundings. */
+export interface RunnerEnvironment {
+  readonly manager: TransactionManager;
+  /** Microseconds of a clock that only moves forward. */
+  monotonic(): number;
+  yieldToLoop(): Promise<void>;
+  /** Rejects waits when the statement is cancelled. */
+  readonly abort: AbortSignal;
+  /** Raises 57014 when the statement has been cancelled. */
+  checkCancelled(): void;
+}
+
+/** One run. */
+export interface StatementRun {
+  readonly compiled: CompiledStatement;
+  readonly sink: ResultSink;
+  readonly transaction: Transaction;
+  contextFor(transaction: Transaction): ExecutionContext;
+}
+
+/** Runs a statement within a transaction that goes on afterwards. Answers the finished execution. */
+export function runInTransaction(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+): MaybePromise<StatementExecution> {
+  const mark = run.transaction.mark();
+  return attempt(environment, run, mark);
+}
+
+function attempt(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  mark: Mark,
+): MaybePromise<StatementExecution> {
+  try {
+    const execution = run.compiled.start(run.contextFor(run.transaction));
+    if (execution.step(run.sink)) return execution;
+    if (!run.transaction.interruptible && !run.transaction.readOnly) {
+      // Nobody may come in between: the transaction has noted no reads.
+      while (!execution.step(run.sink)) environment.checkCancelled();
+      return execution;
+    }
+    return goOn(environment, run, mark, execution);
+  } catch (thrown) {
+    if (!isRetrySignal(thrown)) throw thrown;
+    return retry(environment, run, mark, thrown);
+  }
+}
+
+async function goOn(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  mark: Mark,
+  execution: StatementExecution,
+): Promise<StatementExecution> {
+  environment.manager.register(run.transaction);
+  try {
+    for (;;) {
+      const sliceEnd = environment.monotonic() + SLICE_MICROSECONDS;
+      do {
+        if (run.sink.full) break;
+        if (execution.step(run.sink)) return execution;
+      } while (environment.monotonic() < sliceEnd);
+      environment.checkCancelled();
+      if (run.sink.full) await run.sink.drained();
+      else await environment.yieldToLoop();
+      environment.checkCancelled();
+    }
+  } catch (thrown) {
+    if (!isRetrySignal(thrown)) throw thrown;
+    return await retry(environment, run, mark, thrown);
+  }
+}
+
+/** Takes the statement back, waits for what was in its way, and runs it again at a newer snapshot. */
+async function retry(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  mark: Mark,
+  signal: RetrySignal,
+): Promise<StatementExecution> {
+  const { transaction } = run;
+  const { manager } = environment;
+  run.sink.retract();
+  transaction.becomeInterruptible();
+  transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
+  if (signal.kind === "lock_wait") await manager.locks.wait(signal.lock, transaction, environment.abort);
+  else if (signal.kind === "table_wait") await waitForEnd(signal.holder, transaction, environment.abort);
+  environment.checkCancelled();
+  assert(transaction.isOpen, "a waiting transaction stays open");
+  if (!manager.advanceSnapshot(transaction)) {
+    throw signal.kind === "stale_snapshot"
+      ? serializationFailure(manager.catalog, { tableId: signal.tableId, id: signal.rowId, op: null })
+      : new DatabaseError(
+        SQLSTATE.serializationFailure,
+        "could not serialize access due to concurrent update",
+        {
+          detail:
+            `While this transaction waited for ${signal.resource}, something that it had read before was changed.`,
+          hint: "Run the transaction again.",
+        },
+      );
+  }
+  return await attempt(environment, run, mark);
+}
+
+/** Waits until another transaction has ended. */
+function waitForEnd(holder: Transaction, transaction: Transaction, abort: AbortSignal): Promise<void> {
+  if (!holder.isOpen) return Promise.resolve();
+  transaction.waitsFor = holder;
+  if (closesCycle(transaction)) {
+    transaction.waitsFor = null;
+    return Promise.reject(deadlock());
+  }
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => (): void => {
+      abort.removeEventListener("abort", onAbort);
+      transaction.waitsFor = null;
+      settle();
+    };
+    const onAbort = finish(() => reject(abort.reason));
+    abort.addEventListener("abort", onAbort, { once: true });
+    holder.ended.push(finish(resolve));
+  });
+}
+
+/**
+ * Runs a statement that is its own transaction, and commits it. A serialization conflict never surfaces: the statement
+ * runs again, in the end in one piece.
+ */
+export function runAutocommit<T>(
+  environment: RunnerEnvironment,
+  options: {
+    readonly short: boolean;
+    readonly readOnly: boolean;
+    begin(interruptible: boolean): Transaction;
+    run(transaction: Transaction): MaybePromise<StatementExecution>;
+    commit(transaction: Transaction, execution: StatementExecution): T;
+    retract(): void;
+  },
+): MaybePromise<T> {
+  const first = (attemptNumber: number): MaybePromise<T> => {
+    const interruptible = !options.readOnly && !options.short && attemptNumber < OPTIMISTIC_ATTEMPTS;
+    const transaction = options.begin(interruptible);
+    const failed = (thrown: unknown): MaybePromise<T> => {
+      environment.manager.end(transaction);
+      const lost = thrown instanceof DatabaseError && thrown.code === SQLSTATE.serializationFailure;
+      if (!lost || attemptNumber >= OPTIMISTIC_ATTEMPTS * 2) throw thrown;
+      options.retract();
+      return environment.yieldToLoop().then(() => first(attemptNumber + 1));
+    };
+    try {
+      const running = options.run(transaction);
+      if (!(running instanceof Promise)) return options.commit(transaction, running);
+      return running.then((execution) => options.commit(transaction, execution)).catch(failed);
+    } catch (thrown) {
+      return failed(thrown);
+    }
+  };
+  return first(0);
+}
+
+/** Whether a modification touches so few rows that it runs in one piece: found by id or key, or given as values. */
+export function isShort(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "insert":
+    case "update":
+    case "delete":
+      return isShort(plan.source);
+    case "values":
+      return plan.list.length <= 1000;
+    case "row_lookup":
+      return plan.ids.length <= 100;
+    case "index_scan":
+      return plan.prefix.length > 0 && plan.rows <= 100;
+    case "project":
+    case "filter":
+    case "limit":
+    case "lock_rows":
+    case "sort":
+      return isShort(plan.input);
+    default:
+      return false;
+  }
+}

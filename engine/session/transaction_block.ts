@@ -1,0 +1,94 @@
+/**
+ * A transaction that spans several statements: an explicit block (BEGIN … COMMIT) or the implicit one around a
+ * multi-statement query or a pipeline.
+ *
+ * After an error the block has failed: its writes are taken back at once (to the newest savepoint, or all of them, which also
+ * gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Mark, Transaction } from "../transactions/transaction.ts";
+import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import type { Settings } from "./settings.ts";
+
+/** A named place to return to. */
+interface SavepointRecord {
+  readonly name: string;
+  readonly mark: Mark;
+}
+
+/** See the file's head. */
+export class TransactionBlock {
+  readonly transaction: Transaction;
+  /** false: ends with the query or pipeline it was made for. */
+  explicit: boolean;
+  failed = false;
+  readonly #manager: TransactionManager;
+  readonly #settings: Settings;
+  readonly #savepoints: SavepointRecord[] = [];
+
+  constructor(options: {
+    readonly transaction: Transaction;
+    readonly manager: TransactionManager;
+    readonly settings: Settings;
+    readonly explicit: boolean;
+  }) {
+    this.transaction = options.transaction;
+    this.explicit = options.explicit;
+    this.#manager = options.manager;
+    this.#settings = options.settings;
+    this.#settings.beginScope();
+  }
+
+  /** SAVEPOINT. */
+  savepoint(name: string): void {
+    this.#settings.beginScope();
+    this.#savepoints.push({ name, mark: this.transaction.mark() });
+  }
+
+  /** RELEASE SAVEPOINT: forgets it and those after it. */
+  release(name: string): void {
+    const index = this.#find(name);
+    while (this.#savepoints.length > index) {
+      this.#savepoints.pop();
+      this.#settings.endScope(false);
+    }
+  }
+
+  /** ROLLBACK TO SAVEPOINT: takes back what came after; the savepoint stays. */
+  rollbackTo(name: string): void {
+    const index = this.#find(name);
+    while (this.#savepoints.length > index + 1) {
+      this.#savepoints.pop();
+      this.#settings.endScope(true);
+    }
+    const record = this.#savepoints[index];
+    if (record === undefined) return;
+    this.#settings.endScope(true);
+    this.#settings.beginScope();
+    this.transaction.rollbackTo(record.mark, { keepLocks: false, forgetReads: false });
+    this.failed = false;
+  }
+
+  /** An error: see the file's head. */
+  fail(): void {
+    if (this.failed) return;
+    this.failed = true;
+    const newest = this.#savepoints.at(-1);
+    if (newest === undefined) this.#manager.end(this.transaction);
+    else this.transaction.rollbackTo(newest.mark, { keepLocks: false, forgetReads: false });
+  }
+
+  /** The block is over. */
+  close(rolledBack: boolean): void {
+    while (this.#savepoints.pop() !== undefined) this.#settings.endScope(rolledBack);
+    this.#settings.endScope(rolledBack);
+  }
+
+  #find(name: string): number {
+    const index = this.#savepoints.findLastIndex((each) => each.name === name);
+    if (index < 0) {
+      throw new DatabaseError(SQLSTATE.savepointException, `savepoint "${name}" does not exist`);
+    }
+    return index;
+  }
+}

@@ -1,0 +1,104 @@
+/** DECLARE CURSOR, FETCH, MOVE and CLOSE. */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
+import type { CloseCursor, DeclareCursor, FetchCursor } from "../../sql/parser/ast.ts";
+import type { ResultColumn } from "../../sql/plan/plan.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { ResultSink, StatementOutcome } from "../outcome.ts";
+import type { Portal } from "../portal.ts";
+import type { Session } from "../session.ts";
+import { sendRows } from "./utility.ts";
+
+/** DECLARE. A WITH HOLD cursor reads all its rows at once, so that they outlive the transaction. */
+export async function declareCursor(session: Session, statement: DeclareCursor): Promise<StatementOutcome> {
+  const { name } = statement;
+  if (session.block === null && !statement.hold) {
+    throw new DatabaseError(
+      SQLSTATE.noActiveSqlTransaction,
+      "DECLARE CURSOR can only be used in transaction blocks",
+    );
+  }
+  if (session.cursors.has(name)) {
+    throw new DatabaseError(SQLSTATE.duplicateCursor, `cursor "${name}" already exists`);
+  }
+  if (session.cursors.size >= LIMITS.maximumCursors) {
+    throw new DatabaseError(SQLSTATE.configurationLimitExceeded, "too many open cursors in this session", {
+      hint: `The limit is ${LIMITS.maximumCursors}; CLOSE those that are no longer needed.`,
+    });
+  }
+  const prepared = session.prepareParsed(statement.text, session.engine.parse(statement.text)[0] ?? null, []);
+  const portal = session.openPortal(prepared, [], { scrollable: statement.scroll !== false });
+  if (statement.hold) {
+    await portal.move("forward", Infinity);
+    await portal.move("absolute", 0);
+  }
+  session.cursors.set(name, { portal, hold: statement.hold, text: statement.text });
+  return session.outcome("DECLARE CURSOR", null, "done");
+}
+
+/** Columns of FETCH. */
+export function fetchColumns(session: Session, statement: FetchCursor): readonly ResultColumn[] {
+  return find(session, statement.name).columns;
+}
+
+/** FETCH and MOVE. */
+export async function fetchCursor(
+  session: Session,
+  statement: FetchCursor,
+  sink: ResultSink,
+): Promise<StatementOutcome> {
+  const portal = find(session, statement.name);
+  const rows = await moved(portal, statement);
+  if (statement.move) return session.outcome(`MOVE ${rows.length}`, rows.length, "done");
+  sendRows(sink, portal.columns, rows);
+  return session.outcome(`FETCH ${rows.length}`, rows.length, "rows");
+}
+
+function moved(portal: Portal, statement: FetchCursor): Promise<SqlValue[][]> {
+  const { direction, count } = statement;
+  switch (direction) {
+    case "forward":
+      return count === 0
+        ? portal.move("relative", 0)
+        : count > 0
+        ? portal.move("forward", count)
+        : portal.move("backward", -count);
+    case "backward":
+      return count === 0
+        ? portal.move("relative", 0)
+        : count > 0
+        ? portal.move("backward", count)
+        : portal.move("forward", -count);
+    case "absolute":
+    case "relative":
+      return portal.move(direction, count);
+    case "first":
+      return portal.move("absolute", 1);
+    case "last":
+      return portal.move("absolute", -1);
+    case "all":
+      return portal.move("forward", Infinity);
+    case "backward_all":
+      return portal.move("backward", Infinity);
+  }
+}
+
+/** CLOSE. */
+export function closeCursor(session: Session, statement: CloseCursor): StatementOutcome {
+  if (statement.name === null) {
+    for (const cursor of session.cursors.values()) cursor.portal.close();
+    session.cursors.clear();
+    return session.outcome("CLOSE CURSOR ALL", null, "done");
+  }
+  find(session, statement.name).close();
+  session.cursors.delete(statement.name);
+  return session.outcome("CLOSE CURSOR", null, "done");
+}
+
+function find(session: Session, name: string): Portal {
+  const cursor = session.cursors.get(name);
+  if (cursor === undefined) {
+    throw new DatabaseError(SQLSTATE.invalidCursorName, `cursor "${name}" does not exist`);
+  }
+  return cursor.portal;
+}

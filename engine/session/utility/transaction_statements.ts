@@ -1,0 +1,111 @@
+/** BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE, ROLLBACK TO, with PostgreSQL's warnings. */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type {
+  BeginTransaction,
+  CommitTransaction,
+  ReleaseSavepoint,
+  RollbackToSavepoint,
+  RollbackTransaction,
+  Savepoint,
+  TransactionModes,
+} from "../../sql/parser/ast.ts";
+import type { StatementOutcome } from "../outcome.ts";
+import type { Session } from "../session.ts";
+
+/** BEGIN, START TRANSACTION. */
+export function begin(session: Session, statement: BeginTransaction): StatementOutcome {
+  if (session.status === "block") {
+    session.notice({
+      severity: "WARNING",
+      code: SQLSTATE.activeSqlTransaction,
+      message: "there is already a transaction in progress",
+    });
+  }
+  session.beginBlock(true);
+  applyModes(session, statement.modes);
+  return session.outcome(statement.startTransaction ? "START TRANSACTION" : "BEGIN", null, "done");
+}
+
+/** COMMIT, END. */
+export function commit(session: Session, statement: CommitTransaction): StatementOutcome {
+  warnWithoutBlock(session, statement.chain, "COMMIT");
+  const outcome = session.commitBlock("COMMIT");
+  if (statement.chain) session.beginBlock(true);
+  return outcome;
+}
+
+/** ROLLBACK, ABORT. */
+export function rollback(session: Session, statement: RollbackTransaction): StatementOutcome {
+  warnWithoutBlock(session, statement.chain, "ROLLBACK");
+  const outcome = session.rollbackBlock("ROLLBACK");
+  if (statement.chain) session.beginBlock(true);
+  return outcome;
+}
+
+/** SAVEPOINT. */
+export function savepoint(session: Session, statement: Savepoint): StatementOutcome {
+  requireBlock(session, "SAVEPOINT").savepoint(statement.name);
+  return session.outcome("SAVEPOINT", null, "done");
+}
+
+/** RELEASE SAVEPOINT. */
+export function release(session: Session, statement: ReleaseSavepoint): StatementOutcome {
+  requireBlock(session, "RELEASE SAVEPOINT").release(statement.name);
+  return session.outcome("RELEASE", null, "done");
+}
+
+/** ROLLBACK TO SAVEPOINT. */
+export function rollbackTo(session: Session, statement: RollbackToSavepoint): StatementOutcome {
+  requireBlock(session, "ROLLBACK TO SAVEPOINT").rollbackTo(statement.name);
+  return session.outcome("ROLLBACK", null, "done");
+}
+
+/** Applies the modes of BEGIN or SET TRANSACTION to the current block. */
+export function applyModes(session: Session, modes: TransactionModes): void {
+  const local = { local: true };
+  if (modes.isolation !== null) {
+    session.settings.set("transaction_isolation", modes.isolation.replaceAll("_", " "), local);
+  }
+  if (modes.readOnly !== null) {
+    session.settings.set("transaction_read_only", modes.readOnly ? "on" : "off", local);
+    const transaction = session.block?.transaction;
+    if (transaction !== undefined) {
+      if (!modes.readOnly && transaction.hasEffects) {
+        throw new DatabaseError(
+          SQLSTATE.activeSqlTransaction,
+          "transaction read-write mode must be set before any query",
+        );
+      }
+      transaction.readOnly = modes.readOnly;
+    }
+  }
+  if (modes.deferrable !== null) {
+    session.settings.set("transaction_deferrable", modes.deferrable ? "on" : "off", local);
+  }
+}
+
+function requireBlock(session: Session, command: string): NonNullable<Session["block"]> {
+  const { block } = session;
+  if (block === null || !block.explicit) {
+    throw new DatabaseError(
+      SQLSTATE.noActiveSqlTransaction,
+      `${command} can only be used in transaction blocks`,
+    );
+  }
+  return block;
+}
+
+function warnWithoutBlock(session: Session, chain: boolean, command: string): void {
+  if (session.block?.explicit === true) return;
+  if (chain) {
+    throw new DatabaseError(
+      SQLSTATE.noActiveSqlTransaction,
+      `${command} AND CHAIN can only be used in transaction blocks`,
+    );
+  }
+  session.notice({
+    severity: "WARNING",
+    code: SQLSTATE.noActiveSqlTransaction,
+    message: "there is no transaction in progress",
+  });
+}

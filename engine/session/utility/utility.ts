@@ -1,0 +1,161 @@
+/**
+ * Statements that no plan is made for: transactions, settings, prepared statements, cursors, EXPLAIN, DESCRIBE, COPY and
+ * DDL. What is not served is refused by name with 0A000, never ignored.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { ResultColumn } from "../../sql/plan/plan.ts";
+import type { Statement } from "../../sql/parser/ast.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { runCopy } from "../copy/copy_statement.ts";
+import { runDefinition } from "../ddl/run_ddl.ts";
+import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
+import { writeRow } from "../row_buffer.ts";
+import type { Session } from "../session.ts";
+import type { SqlValue } from "../../types/value.ts";
+import { closeCursor, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
+import { describeColumns, describeTable } from "./describe_statement.ts";
+import { explain, explainColumns } from "./explain_statement.ts";
+import { deallocate, executeByName, executeColumns, prepareByName } from "./prepared_statements.ts";
+import { discard, reset, set, setTransaction, show, showColumns } from "./setting_statements.ts";
+import { begin, commit, release, rollback, rollbackTo, savepoint } from "./transaction_statements.ts";
+
+/** Columns of the rows that a statement will return; null when it returns none. */
+export function utilityColumns(session: Session, statement: Statement): readonly ResultColumn[] | null {
+  switch (statement.kind) {
+    case "show":
+      return showColumns(session, statement);
+    case "explain":
+      return explainColumns(statement);
+    case "describe":
+      return describeColumns();
+    case "execute":
+      return executeColumns(session, statement);
+    case "fetch":
+      return statement.move ? null : fetchColumns(session, statement);
+    default:
+      return null;
+  }
+}
+
+/** Runs a statement that is not planned. `text` is its own text. */
+export function runUtility(
+  session: Session,
+  text: string,
+  statement: Statement,
+  sink: ResultSink,
+): MaybePromise<StatementOutcome> {
+  switch (statement.kind) {
+    case "begin":
+      return begin(session, statement);
+    case "commit":
+      return commit(session, statement);
+    case "rollback":
+      return rollback(session, statement);
+    case "savepoint":
+      return savepoint(session, statement);
+    case "release":
+      return release(session, statement);
+    case "rollback_to":
+      return rollbackTo(session, statement);
+    case "set_transaction":
+      return setTransaction(session, statement);
+    case "set_constraints":
+      return session.outcome("SET CONSTRAINTS", null, "done");
+    case "set":
+      return set(session, statement);
+    case "reset":
+      return reset(session, statement);
+    case "show":
+      return show(session, statement, sink);
+    case "discard":
+      return discard(session, statement);
+    case "prepare":
+      return prepareByName(session, statement);
+    case "execute":
+      return executeByName(session, statement, sink);
+    case "deallocate":
+      return deallocate(session, statement);
+    case "declare_cursor":
+      return declareCursor(session, statement);
+    case "fetch":
+      return fetchCursor(session, statement, sink);
+    case "close":
+      return closeCursor(session, statement);
+    case "explain":
+      return explain(session, text, statement, sink);
+    case "describe":
+      return describeTable(session, statement, sink);
+    case "copy":
+      return runCopy(session, text, statement, sink);
+    case "lock":
+      if (session.block === null) {
+        throw new DatabaseError(
+          SQLSTATE.noActiveSqlTransaction,
+          "LOCK TABLE can only be used in transaction blocks",
+        );
+      }
+      for (const table of statement.tables) session.resolveTable(table);
+      // Reads are validated at commit, so that a weaker lock has nothing to add; a stronger one only orders waits.
+      return session.outcome("LOCK TABLE", null, "done");
+    case "vacuum":
+      requireNoBlock(session, "VACUUM");
+      for (const table of statement.tables) session.resolveTable(table);
+      return session.outcome("VACUUM", null, "done");
+    case "analyze":
+      for (const table of statement.tables) session.resolveTable(table);
+      return session.outcome("ANALYZE", null, "done");
+    case "checkpoint":
+      return session.engine.checkpoint().then(() => session.outcome("CHECKPOINT", null, "done"));
+    case "listen":
+    case "notify":
+    case "unlisten":
+      throw unsupported(statement.kind.toUpperCase(), statement.position);
+    case "do":
+      throw unsupported("DO", statement.position);
+    case "call_procedure":
+      throw unsupported("CALL", statement.position);
+    case "unsupported":
+      throw unsupported(statement.feature, statement.position);
+    case "query":
+    case "insert":
+    case "update":
+    case "delete":
+      throw unsupported(`a nested ${statement.kind} statement`, statement.position);
+    default:
+      return runDefinition(session, text, statement, sink);
+  }
+}
+
+/** The 0A000 error for something that parses but is not served. */
+export function unsupported(feature: string, position?: number): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.featureNotSupported,
+    `${feature} is not supported`,
+    position === undefined ? {} : { position: position + 1 },
+  );
+}
+
+/** Raises 25001 inside a transaction block. */
+export function requireNoBlock(session: Session, command: string): void {
+  if (session.block?.explicit === true) {
+    throw new DatabaseError(
+      SQLSTATE.activeSqlTransaction,
+      `${command} cannot run inside a transaction block`,
+    );
+  }
+}
+
+/** Columns of a result that a utility statement makes. */
+export function resultColumns(...columns: readonly (readonly [string, SqlType])[]): readonly ResultColumn[] {
+  return columns.map(([name, type], index) => ({ name, type, column: index, tableId: 0, columnId: 0 }));
+}
+
+/** Sends rows made by a utility statement. */
+export function sendRows(
+  sink: ResultSink,
+  columns: readonly ResultColumn[],
+  rows: readonly (readonly SqlValue[])[],
+): void {
+  sink.begin(columns, false);
+  for (const row of rows) writeRow(sink, columns, row);
+}
