@@ -1,0 +1,474 @@
+/**
+ * A disk that fails the way real ones do, driven by a seed.
+ *
+ * Fault model, data: a write is volatile until a sync that began after it ends well. At a crash each 512-byte sector
+ * written since then holds, on its own, any one of the contents it has had since it was last durable, so writes are
+ * lost, torn between sectors and reordered; within a sector they are atomic. A file's size is any it has had since the
+ * last sync. A sync that fails loses the sectors it covered: a later sync does not write them, though reads still show
+ * them until the crash. A sync in flight at the crash has done any part of its work.
+ * Fault model, names: creating, renaming, linking and removing become durable with `syncDirectory`; at a crash, of
+ * each directory's changes since then the first few (any number) survive, in order. Directories themselves are durable at once.
+ * Also: reads, writes and syncs fail on demand or at random; the disk is full beyond its capacity; bits at rest flip on demand.
+ * Not modelled: misdirected writes, and damage within a sector while it is written.
+ *
+ * Every operation is mixed into the trace, so that two runs of a seed can be compared.
+ */
+import { assert } from "../base/assert.ts";
+import { crc32c } from "../base/checksum.ts";
+import type { SeededRandom } from "../base/random.ts";
+import {
+  type DirectoryLock,
+  directoryOf,
+  type Disk,
+  diskError,
+  type DiskFile,
+  lockedError,
+  type OpenOptions,
+} from "./disk.ts";
+
+const SECTOR_BYTES = 512;
+
+/** Thrown by every operation after a crash, until the disk is restarted. */
+export class SimulatedCrash extends Error {
+  override readonly name = "SimulatedCrash";
+}
+
+/** How likely faults are, and how large the disk is. */
+export interface DiskFaults {
+  /** Probability that a read fails with EIO. */
+  readonly readError: number;
+  readonly writeError: number;
+  readonly syncError: number;
+  /** Bytes that fit. */
+  readonly capacityBytes: number;
+  /** The power fails at this changing operation (write, sync, truncate, name change), counted from 1; 0: never. */
+  readonly crashAtOperation: number;
+}
+
+/** A disk without faults. */
+export const NO_FAULTS: DiskFaults = {
+  readError: 0,
+  writeError: 0,
+  syncError: 0,
+  capacityBytes: Infinity,
+  crashAtOperation: 0,
+};
+
+/** What the disk needs from its simulation. */
+export interface DiskSurroundings {
+  readonly random: SeededRandom;
+  /** Lets simulated time pass. */
+  pass(microseconds: number): void;
+  /** Resolves after simulated time. */
+  later(microseconds: number): Promise<void>;
+  /** Mixes an event into the trace. */
+  trace(event: string): void;
+}
+
+class Inode {
+  /** What reads see. */
+  current: Uint8Array = new Uint8Array(0);
+  size = 0;
+  durable: Uint8Array = new Uint8Array(0);
+  durableSize = 0;
+  /** By sector, its contents since it was last durable, oldest first. */
+  readonly pending = new Map<number, Uint8Array[]>();
+  pendingSizes: number[] = [];
+
+  ensure(size: number): void {
+    if (size <= this.current.length) return;
+    const grown = new Uint8Array(Math.max(alignUp(size), this.current.length * 2));
+    grown.set(this.current.subarray(0, this.size));
+    this.current = grown;
+  }
+
+  noteWrite(from: number, to: number): void {
+    for (let sector = Math.floor(from / SECTOR_BYTES); sector * SECTOR_BYTES < to; sector++) {
+      const start = sector * SECTOR_BYTES;
+      const content = this.current.slice(start, start + SECTOR_BYTES);
+      const versions = this.pending.get(sector);
+      if (versions === undefined) this.pending.set(sector, [content]);
+      else versions.push(content);
+    }
+  }
+
+  persist(sector: number, content: Uint8Array): void {
+    const end = (sector + 1) * SECTOR_BYTES;
+    if (end > this.durable.length) {
+      const grown = new Uint8Array(Math.max(end, this.durable.length * 2));
+      grown.set(this.durable);
+      this.durable = grown;
+    }
+    this.durable.set(content, sector * SECTOR_BYTES);
+  }
+
+  setDurableSize(size: number): void {
+    if (size < this.durableSize) this.durable.fill(0, Math.min(size, this.durable.length));
+    this.durableSize = size;
+  }
+
+  /** Becomes what the platter holds after the power failed. */
+  crash(random: SeededRandom): void {
+    for (const [sector, versions] of [...this.pending].sort(([left], [right]) => left - right)) {
+      const chosen = versions[random.below(versions.length + 1) - 1];
+      if (chosen !== undefined) this.persist(sector, chosen);
+    }
+    const size = this.pendingSizes[random.below(this.pendingSizes.length + 1) - 1];
+    this.setDurableSize(size ?? this.durableSize);
+    this.durable = fitted(this.durable, this.durableSize);
+    this.current = this.durable.slice();
+    this.size = this.durableSize;
+    this.pending.clear();
+    this.pendingSizes = [];
+  }
+}
+
+function alignUp(size: number): number {
+  return Math.ceil(size / SECTOR_BYTES) * SECTOR_BYTES;
+}
+
+/** The bytes cut or extended with zeros to whole sectors around a size, zero behind the size. */
+function fitted(bytes: Uint8Array, size: number): Uint8Array {
+  const result = new Uint8Array(alignUp(size));
+  result.set(bytes.subarray(0, Math.min(size, bytes.length)));
+  return result;
+}
+
+type NameChange =
+  | { readonly kind: "put"; readonly path: string; readonly inode: Inode }
+  | { readonly kind: "move"; readonly from: string; readonly path: string; readonly inode: Inode }
+  | { readonly kind: "remove"; readonly path: string };
+
+class SimulatedFile implements DiskFile {
+  readonly path: string;
+  readonly #disk: SimulatedDisk;
+  readonly #inode: Inode;
+  readonly #writable: boolean;
+  readonly #epoch: number;
+  #open = true;
+
+  constructor(disk: SimulatedDisk, path: string, inode: Inode, writable: boolean) {
+    this.#disk = disk;
+    this.path = path;
+    this.#inode = inode;
+    this.#writable = writable;
+    this.#epoch = disk.epoch;
+  }
+
+  get size(): number {
+    return this.#inode.size;
+  }
+
+  #check(): void {
+    assert(this.#open, `${this.path} is closed`);
+    if (this.#epoch !== this.#disk.epoch) throw new SimulatedCrash("the power failed");
+  }
+
+  readAt(position: number, target: Uint8Array): number {
+    this.#check();
+    this.#disk.beforeRead(this.path, position, target.length);
+    const count = Math.max(0, Math.min(target.length, this.#inode.size - position));
+    target.set(this.#inode.current.subarray(position, position + count));
+    return count;
+  }
+
+  writeAt(position: number, bytes: Uint8Array): void {
+    this.#check();
+    assert(this.#writable, `${this.path} is open for reading only`);
+    const inode = this.#inode;
+    const end = position + bytes.length;
+    this.#disk.beforeWrite(this.path, position, bytes, Math.max(0, end - inode.size));
+    inode.ensure(end);
+    inode.current.set(bytes, position);
+    const from = Math.min(position, inode.size);
+    if (end > inode.size) {
+      inode.size = end;
+      inode.pendingSizes.push(end);
+    }
+    inode.noteWrite(from, end);
+  }
+
+  truncate(size: number): void {
+    this.#check();
+    assert(this.#writable, `${this.path} is open for reading only`);
+    this.#disk.beforeChange(`truncate ${this.path} ${size}`);
+    const inode = this.#inode;
+    const before = inode.size;
+    inode.ensure(size);
+    if (size < before) inode.current.fill(0, size);
+    inode.size = size;
+    inode.pendingSizes.push(size);
+    inode.noteWrite(Math.min(size, before), Math.max(size, before));
+  }
+
+  syncDataNow(): void {
+    this.#check();
+    const covered = this.#begin();
+    this.#disk.pass(100);
+    this.#finish(covered);
+  }
+
+  async syncData(): Promise<void> {
+    this.#check();
+    const covered = this.#begin();
+    await this.#disk.later(150);
+    if (this.#epoch !== this.#disk.epoch) throw new SimulatedCrash("the power failed");
+    this.#finish(covered);
+  }
+
+  #begin(): Covered {
+    this.#disk.beforeChange(`sync ${this.path}`);
+    const inode = this.#inode;
+    return {
+      sectors: [...inode.pending].map(([sector, versions]) => [sector, versions.length]),
+      sizes: inode.pendingSizes.length,
+      failed: this.#disk.syncFails(this.path),
+    };
+  }
+
+  #finish(covered: Covered): void {
+    const inode = this.#inode;
+    for (const [sector, count] of covered.sectors) {
+      const versions = inode.pending.get(sector) ?? [];
+      const last = versions[count - 1];
+      // Another sync may have covered it meanwhile.
+      if (last === undefined) continue;
+      if (!covered.failed) inode.persist(sector, last);
+      if (versions.length === count) inode.pending.delete(sector);
+      else versions.splice(0, count);
+    }
+    const size = inode.pendingSizes[covered.sizes - 1];
+    inode.pendingSizes.splice(0, covered.sizes);
+    if (covered.failed) throw diskError("fsync file", this.path, "EIO", "Input/output error");
+    if (size !== undefined) inode.setDurableSize(size);
+  }
+
+  close(): void {
+    this.#open = false;
+  }
+}
+
+interface Covered {
+  readonly sectors: readonly (readonly [sector: number, versions: number])[];
+  readonly sizes: number;
+  readonly failed: boolean;
+}
+
+/** The disk; see the file's head. */
+export class SimulatedDisk implements Disk {
+  readonly #surroundings: DiskSurroundings;
+  faults: DiskFaults;
+  #files = new Map<string, Inode>();
+  #durableFiles = new Map<string, Inode>();
+  #nameChanges = new Map<string, NameChange[]>();
+  #locks = new Set<string>();
+  #crashed = false;
+  #operations = 0;
+  #forced: {
+    readonly kind: "read" | "write" | "sync";
+    readonly path: string;
+    readonly code: "EIO" | "ENOSPC";
+  }[] = [];
+  /** Grows with each crash; handles of an earlier epoch are dead. */
+  epoch = 0;
+
+  constructor(surroundings: DiskSurroundings, faults: DiskFaults) {
+    this.#surroundings = surroundings;
+    this.faults = faults;
+  }
+
+  /** Changing operations so far; what `crashAtOperation` counts. */
+  get operations(): number {
+    return this.#operations;
+  }
+
+  /** Lets the next operation of a kind on a file whose path contains the text fail. */
+  failNext(kind: "read" | "write" | "sync", path: string, code: "EIO" | "ENOSPC" = "EIO"): void {
+    this.#forced.push({ kind, path, code });
+  }
+
+  /** Flips one bit of a file where it lies. */
+  flipBit(path: string, position: number, bit: number): void {
+    const inode = this.#inode(path, "flip");
+    assert(position < inode.size, `offset ${position} of ${path}`);
+    for (const bytes of [inode.current, inode.durable]) {
+      if (position < bytes.length) bytes[position] = (bytes[position] as number) ^ (1 << bit);
+    }
+  }
+
+  /** The power fails: volatile state is resolved as the fault model says, and all handles and locks are gone. */
+  crash(): void {
+    const random = this.#surroundings.random;
+    this.#surroundings.trace("crash");
+    this.epoch++;
+    this.#crashed = false;
+    this.#locks.clear();
+    this.#forced = [];
+    for (const changes of this.#nameChanges.values()) {
+      const kept = random.below(changes.length + 1);
+      for (const change of changes.slice(0, kept)) applyNameChange(this.#durableFiles, change);
+    }
+    this.#nameChanges.clear();
+    this.#files = new Map(this.#durableFiles);
+    for (const inode of new Set(this.#files.values())) inode.crash(random);
+  }
+
+  /** A copy of a file's bytes as reads see them. */
+  contentOf(path: string): Uint8Array {
+    const inode = this.#inode(path, "inspect");
+    return inode.current.slice(0, inode.size);
+  }
+
+  #inode(path: string, operation: string): Inode {
+    const inode = this.#files.get(path);
+    if (inode === undefined) {
+      throw diskError(`${operation} file`, path, "ENOENT", "No such file or directory");
+    }
+    return inode;
+  }
+
+  /** Called before every change; the place where the power may fail. */
+  beforeChange(event: string): void {
+    if (this.#crashed) throw new SimulatedCrash("the power failed");
+    this.#operations++;
+    this.#surroundings.trace(event);
+    if (this.#operations === this.faults.crashAtOperation) {
+      this.#crashed = true;
+      throw new SimulatedCrash("the power failed");
+    }
+  }
+
+  beforeRead(path: string, position: number, byteCount: number): void {
+    if (this.#crashed) throw new SimulatedCrash("the power failed");
+    this.#surroundings.trace(`read ${path} ${position} ${byteCount}`);
+    this.#surroundings.pass(2);
+    if (this.#isForced("read", path) !== undefined || this.#byChance(this.faults.readError)) {
+      throw diskError("read file", path, "EIO", "Input/output error");
+    }
+  }
+
+  beforeWrite(path: string, position: number, bytes: Uint8Array, growth: number): void {
+    this.beforeChange(`write ${path} ${position} ${bytes.length} ${crc32c(bytes)}`);
+    this.#surroundings.pass(5);
+    const forced = this.#isForced("write", path);
+    if (forced === "ENOSPC" || (growth > 0 && this.#usedBytes() + growth > this.faults.capacityBytes)) {
+      throw diskError("write file", path, "ENOSPC", "No space left on device");
+    }
+    if (forced !== undefined || this.#byChance(this.faults.writeError)) {
+      throw diskError("write file", path, "EIO", "Input/output error");
+    }
+  }
+
+  syncFails(path: string): boolean {
+    return this.#isForced("sync", path) !== undefined || this.#byChance(this.faults.syncError);
+  }
+
+  pass(microseconds: number): void {
+    this.#surroundings.pass(microseconds);
+  }
+
+  later(microseconds: number): Promise<void> {
+    return this.#surroundings.later(microseconds);
+  }
+
+  #byChance(probability: number): boolean {
+    return probability > 0 && this.#surroundings.random.chance(probability);
+  }
+
+  #isForced(kind: "read" | "write" | "sync", path: string): "EIO" | "ENOSPC" | undefined {
+    const index = this.#forced.findIndex((each) => each.kind === kind && path.includes(each.path));
+    return index < 0 ? undefined : this.#forced.splice(index, 1)[0]?.code;
+  }
+
+  #usedBytes(): number {
+    let used = 0;
+    for (const inode of new Set(this.#files.values())) used += inode.size;
+    return used;
+  }
+
+  #changeName(change: NameChange): void {
+    applyNameChange(this.#files, change);
+    const directory = directoryOf(change.path);
+    const changes = this.#nameChanges.get(directory) ?? [];
+    changes.push(change);
+    this.#nameChanges.set(directory, changes);
+  }
+
+  openFile(path: string, options: OpenOptions): DiskFile {
+    if (this.#crashed) throw new SimulatedCrash("the power failed");
+    if (!this.#files.has(path)) {
+      if (!options.create) throw diskError("open file", path, "ENOENT", "No such file or directory");
+      this.beforeChange(`create ${path}`);
+      this.#changeName({ kind: "put", path, inode: new Inode() });
+    }
+    return new SimulatedFile(this, path, this.#inode(path, "open"), options.write);
+  }
+
+  list(directory: string): string[] {
+    const prefix = `${directory}/`;
+    const names = new Set<string>();
+    for (const path of this.#files.keys()) {
+      if (path.startsWith(prefix)) names.add(path.slice(prefix.length).split("/", 1)[0] ?? "");
+    }
+    return [...names].sort((left, right) => (left < right ? -1 : 1));
+  }
+
+  exists(path: string): boolean {
+    return this.#files.has(path) || this.list(path).length > 0;
+  }
+
+  rename(from: string, to: string): void {
+    const inode = this.#inode(from, "rename");
+    this.beforeChange(`rename ${from} ${to}`);
+    this.#changeName({ kind: "move", from, path: to, inode });
+  }
+
+  link(from: string, to: string): void {
+    const inode = this.#inode(from, "link");
+    if (this.#files.has(to)) throw diskError("link file", to, "EEXIST", "File exists");
+    this.beforeChange(`link ${from} ${to}`);
+    this.#changeName({ kind: "put", path: to, inode });
+  }
+
+  remove(path: string): void {
+    if (!this.#files.has(path)) return;
+    this.beforeChange(`remove ${path}`);
+    this.#changeName({ kind: "remove", path });
+  }
+
+  createDirectory(_path: string): void {
+    // Directories exist as far as files name them.
+  }
+
+  syncDirectory(path: string): void {
+    this.beforeChange(`sync directory ${path}`);
+    this.#surroundings.pass(100);
+    if (this.syncFails(path)) throw diskError("fsync directory", path, "EIO", "Input/output error");
+    for (const change of this.#nameChanges.get(path) ?? []) applyNameChange(this.#durableFiles, change);
+    this.#nameChanges.delete(path);
+  }
+
+  lock(directory: string): DirectoryLock {
+    if (this.#locks.has(directory)) throw lockedError(directory);
+    this.#locks.add(directory);
+    const epoch = this.epoch;
+    return {
+      release: () => {
+        if (epoch === this.epoch) this.#locks.delete(directory);
+      },
+    };
+  }
+
+  freeBytes(_directory: string): number {
+    return Math.max(0, this.faults.capacityBytes - this.#usedBytes());
+  }
+}
+
+function applyNameChange(files: Map<string, Inode>, change: NameChange): void {
+  if (change.kind === "remove") {
+    files.delete(change.path);
+    return;
+  }
+  if (change.kind === "move") files.delete(change.from);
+  files.set(change.path, change.inode);
+}

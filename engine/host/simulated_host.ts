@@ -1,0 +1,128 @@
+/**
+ * A whole simulated machine: clock, chance and timers that follow from a seed, and a disk with faults.
+ *
+ * Time stands still while code runs and moves when the simulation says so: by what disk operations cost, and to the
+ * next timer when nothing else can happen. {@link SimulatedHost.settle} drives the machine until a promise is settled.
+ * The fault model of the disk stands in `simulated_disk.ts`.
+ * Invariant: two runs with one seed and the same calls give equal {@link SimulatedHost.traceDigest}s at every step.
+ */
+import { crc32c } from "../base/checksum.ts";
+import { encodeUtf8 } from "../base/bytes.ts";
+import { SeededRandom } from "../base/random.ts";
+import type { Clock, Host, Random, TimerId, Timers } from "./host.ts";
+import { type DiskFaults, NO_FAULTS, SimulatedDisk } from "./simulated_disk.ts";
+
+/** The simulated year begins at 2024-01-01, in microseconds since 2000-01-01. */
+const START_MICROSECONDS = 757_382_400_000_000;
+
+/** A simulation that takes more steps than this without end is stuck. */
+const MAXIMUM_STEPS = 10_000_000;
+
+interface Timer {
+  readonly id: TimerId;
+  readonly due: number;
+  readonly callback: () => void;
+}
+
+/** The machine; see the file's head. */
+export class SimulatedHost implements Host {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly timers: Timers;
+  readonly disk: SimulatedDisk;
+  readonly #random: SeededRandom;
+  #elapsed = 0;
+  #timers: Timer[] = [];
+  #nextTimer: TimerId = 1;
+  #trace = 0;
+  #events = 0;
+
+  constructor(seed: number, faults: Partial<DiskFaults> = {}) {
+    this.#random = new SeededRandom(seed);
+    this.clock = { now: () => START_MICROSECONDS + this.#elapsed, monotonic: () => this.#elapsed };
+    this.random = { fill: (target) => this.#random.fill(target) };
+    this.timers = {
+      setTimer: (delay, callback) => this.#setTimer(delay, callback),
+      clearTimer: (id) => {
+        this.#timers = this.#timers.filter((timer) => timer.id !== id);
+      },
+      yieldToLoop: () => new Promise((resolve) => this.#setTimer(0, resolve)),
+    };
+    this.disk = new SimulatedDisk({
+      random: this.#random,
+      pass: (microseconds) => {
+        this.#elapsed += microseconds;
+      },
+      later: (microseconds) => new Promise((resolve) => this.#setTimer(microseconds, resolve)),
+      trace: (event) => this.trace(event),
+    }, { ...NO_FAULTS, ...faults });
+  }
+
+  /** Mixes an event into the trace. */
+  trace(event: string): void {
+    this.#events++;
+    this.#trace = crc32c(encodeUtf8(`${this.#elapsed} ${event}`), 0, undefined, this.#trace);
+  }
+
+  /** Stands for everything that has happened so far. */
+  get traceDigest(): string {
+    return `${this.#events}:${this.#trace.toString(16).padStart(8, "0")}`;
+  }
+
+  #setTimer(delay: number, callback: () => void): TimerId {
+    const id = this.#nextTimer++;
+    this.#timers.push({ id, due: this.#elapsed + Math.max(0, delay), callback });
+    return id;
+  }
+
+  /** Lets the earliest timer fire, after all that was ready has run; false when there is none. */
+  async step(): Promise<boolean> {
+    await drainMicrotasks();
+    let earliest: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (earliest === undefined || timer.due < earliest.due) earliest = timer;
+    }
+    if (earliest === undefined) return false;
+    const { id, due, callback } = earliest;
+    this.#timers = this.#timers.filter((timer) => timer.id !== id);
+    if (due > this.#elapsed) this.#elapsed = due;
+    callback();
+    await drainMicrotasks();
+    return true;
+  }
+
+  /** Drives the machine until the promise is settled, and gives its outcome; fails when the machine comes to rest first. */
+  async settle<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const watched = promise.finally(() => {
+      settled = true;
+    });
+    // Handled below; without this a rejection during the steps would count as unhandled.
+    watched.catch(() => undefined);
+    for (let steps = 0; !settled; steps++) {
+      if (!(await this.step()) && !settled) throw new Error("the simulation came to rest before the promise");
+      if (steps > MAXIMUM_STEPS) throw new Error("the simulation does not end");
+    }
+    return await watched;
+  }
+
+  /** Drives the machine until no timer is left. */
+  async rest(): Promise<void> {
+    for (let steps = 0; await this.step(); steps++) {
+      if (steps > MAXIMUM_STEPS) throw new Error("the simulation does not end");
+    }
+  }
+
+  /** The power fails and comes back: timers are gone, the disk holds what its fault model leaves. */
+  crash(): void {
+    this.#timers = [];
+    this.disk.crash();
+  }
+}
+
+/** Runs everything that waits for promises already settled. */
+function drainMicrotasks(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

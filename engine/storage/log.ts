@@ -1,0 +1,515 @@
+/**
+ * The write-ahead log: an append-only sequence of entries, numbered by their op, in files of bounded size.
+ *
+ * `append` is synchronous and makes the entry part of the log; it becomes durable by a group commit: entries that arrive
+ * during one turn of the event loop, or while a sync runs, share the next write and sync. With one client alone the
+ * sync blocks, which is quicker than the way through the thread pool; every few commits a sync in the background finds
+ * out whether others are waiting.
+ *
+ * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
+ * failed write or sync poisons the log for good ({@link Log.failure}) and is never tried again. Space is written ahead
+ * with zeros, so a full disk raises 53100 from `append` before an entry is accepted, and the log goes on.
+ * Limits: `maximumEntryBytes`, `logFileBytes` (a larger entry gets a file of its own), `groupCommitBufferBytes`.
+ */
+import { assert } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
+import type { Host } from "../host/host.ts";
+import {
+  detachedHead,
+  encodeLogHeader,
+  LOG_HEADER_BYTES,
+  logDamage,
+  logFileName,
+  LogFileReader,
+  RECORD_HEAD_BYTES,
+  sealRecord,
+} from "./log_file.ts";
+import { type LogFileEntry, recoverLog } from "./log_recovery.ts";
+
+/** Sizes that tests and operators change. */
+export interface LogOptions {
+  readonly fileBytes: number;
+  readonly reserveBytes: number;
+  readonly bufferBytes: number;
+  readonly directWriteBytes: number;
+}
+
+/** The sizes of a server. */
+export const DEFAULT_LOG_OPTIONS: LogOptions = {
+  fileBytes: LIMITS.logFileBytes,
+  reserveBytes: LIMITS.logReserveBytes,
+  bufferBytes: LIMITS.groupCommitBufferBytes,
+  directWriteBytes: LIMITS.directWriteBytes,
+};
+
+/** Syncs that take longer than this never block the thread. */
+const BLOCKING_SYNC_MICROSECONDS = 1000;
+/** After a blocking sync was found to hold others up, this many syncs run in the background. */
+const BACKGROUND_SYNCS = 64;
+/** Every so many blocking syncs, one in the background looks for others. */
+const PROBE_INTERVAL = 32;
+
+interface Waiter {
+  readonly op: number;
+  readonly resolve: () => void;
+  readonly reject: (error: DatabaseError) => void;
+}
+
+/** An entry read back. */
+export interface LoggedEntry {
+  readonly op: number;
+  /** Good until the next entry is read. */
+  readonly payload: Uint8Array;
+}
+
+/** The log; see the file's head. */
+export class Log {
+  readonly #host: Pick<Host, "clock" | "disk" | "timers">;
+  readonly #directory: string;
+  readonly #options: LogOptions;
+  readonly #files: LogFileEntry[];
+  #file: DiskFile;
+  #firstOp: number;
+  /** Offset where the next record goes. */
+  #end: number;
+  /** Offset up to which records were handed to the file; the buffer holds the rest. */
+  #written: number;
+  /** The file has this many bytes on the disk. */
+  #reserved: number;
+  #sealed: boolean;
+  #buffer: Uint8Array;
+  #view: DataView;
+  #lastOp: number;
+  #durableOp: number;
+  #appendedBytes: number;
+  #scheduled = false;
+  #flushing: Promise<void> | null = null;
+  #closed = false;
+  #error: DatabaseError | null = null;
+  #waiters: Waiter[] = [];
+  readonly #listeners = new Set<(durableOp: number) => void>();
+  #announceFailure: (error: DatabaseError) => void;
+  #backgroundSyncs = 0;
+  #blockingSyncs = 0;
+  /** Bytes that recovery cut from the tail; for the operator's information. */
+  readonly cutBytes: number;
+  /** Resolves with the reason when the log can no longer be written; the owner must stop. */
+  readonly failure: Promise<DatabaseError>;
+
+  private constructor(
+    host: Pick<Host, "clock" | "disk" | "timers">,
+    directory: string,
+    options: LogOptions,
+    found: {
+      readonly files: LogFileEntry[];
+      readonly file: DiskFile;
+      readonly end: number;
+      readonly sealed: boolean;
+      readonly lastOp: number;
+      readonly countedBytes: number;
+      readonly cutBytes: number;
+    },
+  ) {
+    this.#host = host;
+    this.#directory = directory;
+    this.#options = options;
+    this.#files = found.files;
+    this.#file = found.file;
+    const last = found.files.at(-1);
+    assert(last !== undefined, "a log has a file");
+    this.#firstOp = last.firstOp;
+    this.#end = this.#written = found.end;
+    this.#reserved = Math.max(found.file.size, found.end);
+    this.#sealed = found.sealed;
+    this.#lastOp = this.#durableOp = found.lastOp;
+    this.#appendedBytes = found.countedBytes;
+    this.cutBytes = found.cutBytes;
+    this.#buffer = new Uint8Array(options.bufferBytes);
+    this.#view = new DataView(this.#buffer.buffer);
+    const { promise, resolve } = Promise.withResolvers<DatabaseError>();
+    this.failure = promise;
+    this.#announceFailure = resolve;
+  }
+
+  /** Opens or creates the log of a directory whose checkpoint, if any, holds everything up to `baseOp`. */
+  static open(
+    host: Pick<Host, "clock" | "disk" | "timers">,
+    directory: string,
+    baseOp: number,
+    options: LogOptions = DEFAULT_LOG_OPTIONS,
+  ): Log {
+    host.disk.createDirectory(directory);
+    const { open, ...found } = recoverLog(host.disk, directory, baseOp);
+    if (open !== null) return new Log(host, directory, options, { ...found, ...open });
+    const firstOp = found.lastOp + 1;
+    const { file, entry } = createLogFile(host.disk, directory, firstOp, options);
+    return new Log(host, directory, options, {
+      ...found,
+      files: [entry],
+      file,
+      end: LOG_HEADER_BYTES,
+      sealed: false,
+    });
+  }
+
+  /** Op of the newest entry, durable or not; 0 when there never was one. */
+  get lastOp(): number {
+    return this.#lastOp;
+  }
+
+  /** Everything up to this op has been synced. */
+  get durableOp(): number {
+    return this.#durableOp;
+  }
+
+  /** Bytes of all records beyond the base op given to `open`; a function of the entries alone. */
+  get appendedBytes(): number {
+    return this.#appendedBytes;
+  }
+
+  /** Why the log failed, or null while it works. */
+  get error(): DatabaseError | null {
+    return this.#error;
+  }
+
+  /** Op of the oldest entry that is still kept. */
+  get oldestOp(): number {
+    return this.#files[0]?.firstOp ?? this.#lastOp + 1;
+  }
+
+  /**
+   * Adds the entry with this op, which must follow the last one. The bytes are copied or written before it returns.
+   * Raises 53100, with the log unchanged and usable, when the disk is full; 58030 when the log has failed.
+   */
+  append(op: number, payload: Uint8Array): void {
+    this.#assertUsable();
+    assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
+    assert(payload.length > 0, "an entry has a payload");
+    if (payload.length > LIMITS.maximumEntryBytes) {
+      throw new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry");
+    }
+    const recordBytes = RECORD_HEAD_BYTES + payload.length;
+    if (this.#end + recordBytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES) this.#rotate();
+    if (payload.length >= this.#options.directWriteBytes) this.#writeDirectly(op, payload);
+    else this.#collect(op, payload);
+    this.#end += recordBytes;
+    this.#appendedBytes += recordBytes;
+    this.#lastOp = op;
+    this.#sealed = false;
+    if (!this.#scheduled && this.#flushing === null) {
+      this.#scheduled = true;
+      void this.#host.timers.yieldToLoop().then(() => this.#startFlush());
+    }
+  }
+
+  #assertUsable(): void {
+    assert(!this.#closed, "the log is closed");
+    if (this.#error !== null) throw this.#error;
+  }
+
+  #collect(op: number, payload: Uint8Array): void {
+    const recordBytes = RECORD_HEAD_BYTES + payload.length;
+    this.#reserve(this.#end + recordBytes);
+    if (this.#end - this.#written + recordBytes > this.#buffer.length) this.#writeOut();
+    const at = this.#end - this.#written;
+    if (recordBytes > this.#buffer.length) {
+      this.#buffer = new Uint8Array(recordBytes);
+      this.#view = new DataView(this.#buffer.buffer);
+    }
+    this.#buffer.set(payload, at + RECORD_HEAD_BYTES);
+    sealRecord(this.#buffer, this.#view, at, {
+      op,
+      durableOp: this.#durableOp,
+      payloadBytes: payload.length,
+      firstOp: this.#firstOp,
+      position: this.#end,
+    });
+  }
+
+  /** Large entries go to the file without a copy; writing them is what finds out whether there is space. */
+  #writeDirectly(op: number, payload: Uint8Array): void {
+    this.#writeOut();
+    const position = this.#end;
+    const head = detachedHead(payload, { op, durableOp: this.#durableOp, firstOp: this.#firstOp, position });
+    try {
+      this.#file.writeAt(position, head);
+      this.#file.writeAt(position + RECORD_HEAD_BYTES, payload);
+    } catch (error) {
+      if (!isDiskFull(error)) throw this.#fail(error);
+      this.#forgetBehind(position);
+      throw error;
+    }
+    this.#written = position + RECORD_HEAD_BYTES + payload.length;
+    if (this.#written > this.#reserved) this.#reserved = this.#written;
+  }
+
+  /** Takes back what a refused entry has written. */
+  #forgetBehind(position: number): void {
+    try {
+      this.#file.truncate(position);
+      this.#reserved = position;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #reserve(end: number): void {
+    if (end <= this.#reserved) return;
+    const size = Math.min(
+      Math.max(end, this.#reserved + this.#options.reserveBytes),
+      this.#options.fileBytes,
+    );
+    try {
+      const from = this.#reserved;
+      this.#file.writeAt(from, new Uint8Array(Math.max(size, end) - from));
+      this.#reserved = Math.max(size, end);
+    } catch (error) {
+      throw isDiskFull(error) ? error : this.#fail(error);
+    }
+  }
+
+  #writeOut(): void {
+    const count = this.#end - this.#written;
+    if (count === 0) return;
+    try {
+      this.#file.writeAt(this.#written, this.#buffer.subarray(0, count));
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    this.#written = this.#end;
+  }
+
+  /** Begins a new file. That it exists proves to recovery that the old one is complete. */
+  #rotate(): void {
+    this.#syncNow();
+    const firstOp = this.#lastOp + 1;
+    const { file, entry } = createLogFile(
+      this.#host.disk,
+      this.#directory,
+      firstOp,
+      this.#options,
+      (error) => {
+        if (!isDiskFull(error)) this.#fail(error);
+      },
+    );
+    this.#file.close();
+    this.#file = file;
+    this.#files.push(entry);
+    this.#firstOp = firstOp;
+    this.#end = this.#written = LOG_HEADER_BYTES;
+    this.#reserved = file.size;
+  }
+
+  #syncNow(): void {
+    this.#writeOut();
+    try {
+      this.#file.syncDataNow();
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    this.#reportDurable(this.#lastOp);
+  }
+
+  #startFlush(): void {
+    this.#scheduled = false;
+    if (this.#flushing !== null || this.#closed || this.#error !== null) return;
+    if (this.#durableOp === this.#lastOp) return;
+    this.#flushing = this.#flush().finally(() => {
+      this.#flushing = null;
+    });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#durableOp < this.#lastOp && this.#error === null && !this.#closed) {
+      try {
+        this.#writeOut();
+        const target = this.#lastOp;
+        if (this.#mayBlock(target - this.#durableOp)) this.#syncBlocking();
+        else await this.#syncInBackground(target);
+        // A rotation may have made more durable meanwhile, or the log may have failed.
+        if (this.#error === null) this.#reportDurable(target);
+      } catch (error) {
+        this.#fail(error);
+      }
+    }
+  }
+
+  #mayBlock(entries: number): boolean {
+    return entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
+  }
+
+  #syncBlocking(): void {
+    this.#blockingSyncs++;
+    const start = this.#host.clock.monotonic();
+    this.#file.syncDataNow();
+    if (this.#host.clock.monotonic() - start > BLOCKING_SYNC_MICROSECONDS) {
+      this.#backgroundSyncs = BACKGROUND_SYNCS;
+    }
+  }
+
+  async #syncInBackground(target: number): Promise<void> {
+    const entries = target - this.#durableOp;
+    this.#blockingSyncs = 0;
+    if (this.#backgroundSyncs > 0) this.#backgroundSyncs--;
+    await this.#file.syncData();
+    if (entries > 1 || this.#lastOp > target) this.#backgroundSyncs = BACKGROUND_SYNCS;
+  }
+
+  #reportDurable(op: number): void {
+    if (op <= this.#durableOp) return;
+    this.#durableOp = op;
+    const waiters = this.#waiters;
+    if (waiters.length > 0) {
+      this.#waiters = [];
+      for (const waiter of waiters) {
+        if (waiter.op <= op) waiter.resolve();
+        else this.#waiters.push(waiter);
+      }
+    }
+    for (const listener of this.#listeners) listener(op);
+  }
+
+  #fail(cause: unknown): DatabaseError {
+    if (this.#error !== null) return this.#error;
+    const error = cause instanceof DatabaseError
+      ? cause
+      : new DatabaseError(SQLSTATE.ioError, `could not write the log: ${String(cause)}`, { cause });
+    this.#error = error;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const waiter of waiters) waiter.reject(error);
+    this.#announceFailure(error);
+    return error;
+  }
+
+  /** Resolves once the entry is durable; rejects when the log fails first, and then nobody knows whether it is. */
+  whenDurable(op: number): Promise<void> {
+    if (op <= this.#durableOp) return Promise.resolve();
+    if (this.#error !== null) return Promise.reject(this.#error);
+    return new Promise((resolve, reject) => this.#waiters.push({ op, resolve, reject }));
+  }
+
+  /** Calls the listener after each advance of {@link durableOp}, until the returned function is called. */
+  onDurable(listener: (durableOp: number) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The kept entries after an op, in order. The log may grow meanwhile; files must not be dropped. */
+  *entries(after: number): Generator<LoggedEntry> {
+    if (this.#error === null && !this.#closed) this.#writeOut();
+    const files = this.#files.slice();
+    for (const [index, { firstOp, path }] of files.entries()) {
+      const next = files[index + 1];
+      if (next !== undefined && next.firstOp <= after + 1) continue;
+      const file = this.#host.disk.openFile(path, { create: false, write: false });
+      try {
+        const reader = new LogFileReader(file, firstOp);
+        const lastOp = next === undefined ? this.#lastOp : next.firstOp - 1;
+        let position = LOG_HEADER_BYTES;
+        let op = firstOp;
+        while (op <= lastOp) {
+          const record = reader.recordAt(position);
+          const isSeal = record !== undefined && record.payload.length === 0;
+          if (record === undefined || record.op !== (isSeal ? op - 1 : op)) {
+            throw reader.damage(position, `the record of op ${op} does not verify`);
+          }
+          position = record.end;
+          if (isSeal) continue;
+          if (op > after) yield { op, payload: record.payload };
+          op++;
+        }
+      } finally {
+        file.close();
+      }
+    }
+  }
+
+  /** Reads everything that is kept and raises `dataCorrupted` for the first damage. */
+  verify(): void {
+    let expected = this.oldestOp;
+    for (const { op } of this.entries(0)) {
+      if (op !== expected) throw logDamage(this.#directory, 0, `op ${op} follows op ${expected - 1}`);
+      expected++;
+    }
+  }
+
+  /** Drops the files that hold only entries before `op`. */
+  truncateBefore(op: number): void {
+    for (;;) {
+      const [oldest, next] = this.#files;
+      if (oldest === undefined || next === undefined || next.firstOp > op) return;
+      this.#host.disk.remove(oldest.path);
+      this.#files.shift();
+    }
+  }
+
+  /** Makes everything durable, seals the log and gives up its file. Raises the error of a failed log. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    await this.#flushing;
+    if (this.#closed) return;
+    try {
+      if (this.#error === null) {
+        this.#syncNow();
+        this.#seal();
+      }
+    } finally {
+      this.#closed = true;
+      this.#file.close();
+    }
+    if (this.#error !== null) throw this.#error;
+  }
+
+  /** Vouches for the last records, behind which nothing else would. A full disk may leave it out. */
+  #seal(): void {
+    if (this.#sealed || this.#lastOp < this.#firstOp) return;
+    const head = detachedHead(new Uint8Array(0), {
+      op: this.#lastOp,
+      durableOp: this.#lastOp,
+      firstOp: this.#firstOp,
+      position: this.#end,
+    });
+    try {
+      this.#file.writeAt(this.#end, head);
+      this.#file.syncDataNow();
+    } catch (error) {
+      if (!isDiskFull(error)) throw this.#fail(error);
+    }
+  }
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === SQLSTATE.diskFull;
+}
+
+/** Makes a file with its header and first reserve, durable with its name; leaves nothing behind when that fails. */
+function createLogFile(
+  disk: Disk,
+  directory: string,
+  firstOp: number,
+  options: LogOptions,
+  onError?: (error: unknown) => void,
+): { readonly file: DiskFile; readonly entry: LogFileEntry } {
+  const path = joinPath(directory, logFileName(firstOp));
+  let file: DiskFile | null = null;
+  try {
+    file = disk.openFile(path, { create: true, write: true });
+    file.truncate(0);
+    const start = new Uint8Array(
+      Math.max(LOG_HEADER_BYTES, Math.min(options.reserveBytes, options.fileBytes)),
+    );
+    start.set(encodeLogHeader(firstOp));
+    file.writeAt(0, start);
+    file.syncDataNow();
+    disk.syncDirectory(directory);
+    return { file, entry: { firstOp, path } };
+  } catch (error) {
+    file?.close();
+    onError?.(error);
+    if (isDiskFull(error)) disk.remove(path);
+    throw error;
+  }
+}
