@@ -15,8 +15,6 @@ const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true })
 /** Up to this many bytes a JavaScript loop beats the call into the text codec. */
 const SHORT_TEXT_BYTES = 48;
 
-const NOTHING = new Uint8Array(0);
-
 /** The UTF-8 bytes of a text. */
 export function encodeUtf8(text: string): Uint8Array {
   return textEncoder.encode(text);

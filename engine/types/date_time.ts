@@ -1,0 +1,644 @@
+/**
+ * Calculating with dates, times, timestamps and intervals: sums, differences, truncation, fields and construction.
+ *
+ * Months are added first, with the day cut to the end of a shorter month, then days, then microseconds. For timestamps
+ * with time zone, months and days move the local time of a zone. Infinities stay infinite. What leaves the calendar's
+ * range raises 22008.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import {
+  checkDate,
+  checkTimestamp,
+  civilFromDays,
+  dayOfMicroseconds,
+  dayOfWeek,
+  daysFromCivil,
+  daysInMonth,
+  isoWeek,
+  isoYearStart,
+  JULIAN_DAY_2000,
+  MICROSECONDS_PER_DAY,
+  MICROSECONDS_PER_HOUR,
+  MICROSECONDS_PER_MINUTE,
+  MICROSECONDS_PER_SECOND,
+  microsecondsFromDay,
+  timeOfMicroseconds,
+  UNIX_EPOCH_DAYS,
+} from "./calendar.ts";
+import { intervalUnit } from "./date_time_tokens.ts";
+import { Decimal } from "./decimal.ts";
+import { Interval } from "./interval.ts";
+import {
+  add,
+  divide,
+  divideRounded,
+  fromIntegralNumber,
+  modulo,
+  multiply,
+  roundHalfEven,
+  subtract,
+} from "./mixed_integer.ts";
+import { fixedTimeZone, timeZone } from "./time_zone.ts";
+import type { TimeZone } from "./time_zone.ts";
+import { abbreviationOffset } from "./time_zone_abbreviations.ts";
+import type { MixedInteger } from "./value.ts";
+
+const UNIX_EPOCH_MICROSECONDS = -UNIX_EPOCH_DAYS * MICROSECONDS_PER_DAY;
+
+function isInfinite(value: MixedInteger): boolean {
+  return value === Infinity || value === -Infinity;
+}
+
+function outOfRange(message: string): DatabaseError {
+  return new DatabaseError(SQLSTATE.datetimeFieldOverflow, message);
+}
+
+/** A date as the timestamp at its start. */
+export function timestampFromDate(days: number): MixedInteger {
+  if (isInfinite(days)) return days;
+  if (days >= daysFromCivil(294277, 1, 1)) throw outOfRange("date out of range for timestamp");
+  return microsecondsFromDay(days, 0);
+}
+
+/** A date as the instant at which it starts in a zone. */
+export function timestampTzFromDate(days: number, zone: TimeZone): MixedInteger {
+  return isInfinite(days) ? days : zone.fromLocal(timestampFromDate(days));
+}
+
+/** The date of a timestamp. */
+export function dateFromTimestamp(value: MixedInteger): number {
+  return isInfinite(value) ? Number(value) : dayOfMicroseconds(value);
+}
+
+/** The date of an instant in a zone. */
+export function dateFromTimestampTz(value: MixedInteger, zone: TimeZone): number {
+  return dateFromTimestamp(zone.toLocal(value));
+}
+
+/** The time of day of a timestamp, or null for an infinite one. */
+export function timeFromTimestamp(value: MixedInteger): number | null {
+  return isInfinite(value) ? null : timeOfMicroseconds(value);
+}
+
+/** The zone that a name means in `AT TIME ZONE`: an abbreviation with its fixed offset, else a zone; 22023. */
+export function zoneForConversion(name: string): TimeZone {
+  const offset = abbreviationOffset(name.toLowerCase());
+  return offset === undefined ? timeZone(name) : fixedTimeZone(offset);
+}
+
+/** The zone of a constant offset given as an interval. */
+export function zoneFromInterval(interval: Interval): TimeZone {
+  if (interval.months !== 0 || interval.days !== 0) {
+    throw new DatabaseError(
+      SQLSTATE.invalidParameterValue,
+      "interval time zone must not include months or days",
+    );
+  }
+  return fixedTimeZone(Number(divide(interval.microseconds, MICROSECONDS_PER_SECOND)));
+}
+
+/** The day moved by months, its day of the month cut to what the month has. */
+export function addMonths(days: number, months: number): number {
+  const { year, month, day } = civilFromDays(days);
+  const total = year * 12 + month - 1 + months;
+  const newYear = Math.floor(total / 12);
+  const newMonth = total - newYear * 12 + 1;
+  return daysFromCivil(newYear, newMonth, Math.min(day, daysInMonth(newYear, newMonth)));
+}
+
+/** timestamp + interval. */
+export function addInterval(value: MixedInteger, interval: Interval): MixedInteger {
+  if (isInfinite(value)) return value;
+  let moved = value;
+  if (interval.months !== 0 || interval.days !== 0) {
+    let days = dayOfMicroseconds(value);
+    if (interval.months !== 0) days = addMonths(days, interval.months);
+    moved = microsecondsFromDay(days + interval.days, timeOfMicroseconds(value));
+  }
+  return checkTimestamp(add(moved, interval.microseconds));
+}
+
+/** timestamp - interval. */
+export function subtractInterval(value: MixedInteger, interval: Interval): MixedInteger {
+  return addInterval(value, interval.negate());
+}
+
+/** timestamptz + interval in a zone: months and days by the local calendar, the rest by elapsed time. */
+export function addIntervalTz(value: MixedInteger, interval: Interval, zone: TimeZone): MixedInteger {
+  if (isInfinite(value)) return value;
+  let moved = value;
+  if (interval.months !== 0 || interval.days !== 0) {
+    moved = zone.fromLocal(addInterval(zone.toLocal(value), new Interval(interval.months, interval.days, 0)));
+  }
+  return checkTimestamp(add(moved, interval.microseconds));
+}
+
+/** timestamptz - interval in a zone. */
+export function subtractIntervalTz(value: MixedInteger, interval: Interval, zone: TimeZone): MixedInteger {
+  return addIntervalTz(value, interval.negate(), zone);
+}
+
+/** The difference of two timestamps in days and time. */
+export function subtractTimestamps(left: MixedInteger, right: MixedInteger): Interval {
+  if (isInfinite(left) || isInfinite(right)) throw outOfRange("cannot subtract infinite timestamps");
+  return new Interval(0, 0, subtract(left, right)).justifyHours();
+}
+
+/** The difference of two dates in days. */
+export function subtractDates(left: number, right: number): number {
+  if (isInfinite(left) || isInfinite(right)) throw outOfRange("cannot subtract infinite dates");
+  return left - right;
+}
+
+/** date + days. */
+export function addDays(date: number, days: number): number {
+  return isInfinite(date) ? date : checkDate(date + days);
+}
+
+/** time + interval, around midnight; months and days do not count. */
+export function addToTime(time: number, interval: Interval): number {
+  const sum = Number(modulo(add(time, interval.microseconds), MICROSECONDS_PER_DAY));
+  return sum < 0 ? sum + MICROSECONDS_PER_DAY : sum;
+}
+
+/** time - time. */
+export function subtractTimes(left: number, right: number): Interval {
+  return new Interval(0, 0, left - right);
+}
+
+/** The difference in years, months and days as people count ages; both infinite or not at all. */
+export function age(left: MixedInteger, right: MixedInteger): Interval {
+  if (isInfinite(left) || isInfinite(right)) throw outOfRange("timestamp out of range");
+  const negative = left < right;
+  const [later, earlier] = negative ? [right, left] : [left, right];
+  const from = civilFromDays(dayOfMicroseconds(earlier));
+  const to = civilFromDays(dayOfMicroseconds(later));
+  let time = timeOfMicroseconds(later) - timeOfMicroseconds(earlier);
+  let days = to.day - from.day;
+  let months = (to.year - from.year) * 12 + to.month - from.month;
+  if (time < 0) {
+    time += MICROSECONDS_PER_DAY;
+    days--;
+  }
+  while (days < 0) {
+    days += daysInMonth(from.year, from.month);
+    months--;
+  }
+  const result = new Interval(months, days, time);
+  return negative ? result.negate() : result;
+}
+
+/** The fields that `extract` and `date_trunc` know. */
+export type DateTimeUnit =
+  | "microsecond"
+  | "millisecond"
+  | "second"
+  | "minute"
+  | "hour"
+  | "day"
+  | "week"
+  | "month"
+  | "quarter"
+  | "year"
+  | "decade"
+  | "century"
+  | "millennium"
+  | "isoyear"
+  | "dow"
+  | "isodow"
+  | "doy"
+  | "epoch"
+  | "julian"
+  | "timezone"
+  | "timezone_hour"
+  | "timezone_minute";
+
+const FIELD_NAMES: Readonly<Record<string, DateTimeUnit>> = {
+  isoyear: "isoyear",
+  dow: "dow",
+  isodow: "isodow",
+  doy: "doy",
+  epoch: "epoch",
+  j: "julian",
+  jd: "julian",
+  julian: "julian",
+  timezone: "timezone",
+  timezone_h: "timezone_hour",
+  timezone_hour: "timezone_hour",
+  timezone_m: "timezone_minute",
+  timezone_minute: "timezone_minute",
+};
+
+/** The unit of a name such as `month`, `mons` or `epoch`, or undefined. */
+export function dateTimeUnit(name: string): DateTimeUnit | undefined {
+  const lower = name.toLowerCase();
+  return (Object.hasOwn(FIELD_NAMES, lower) ? FIELD_NAMES[lower] : undefined) ?? intervalUnit(lower);
+}
+
+function unrecognized(name: string, typeName: string): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.invalidParameterValue,
+    `unit "${name.toLowerCase()}" not recognized for type ${typeName}`,
+  );
+}
+
+function unsupported(name: string, typeName: string, detail?: string): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.featureNotSupported,
+    `unit "${name.toLowerCase()}" not supported for type ${typeName}`,
+    detail === undefined ? {} : { detail },
+  );
+}
+
+function requireUnit(name: string, typeName: string): DateTimeUnit {
+  const unit = dateTimeUnit(name);
+  if (unit === undefined) throw unrecognized(name, typeName);
+  return unit;
+}
+
+/** date_trunc of a timestamp without time zone. */
+export function truncateTimestamp(
+  name: string,
+  value: MixedInteger,
+  typeName = "timestamp without time zone",
+): MixedInteger {
+  const unit = requireUnit(name, typeName);
+  if (isInfinite(value)) return value;
+  const days = dayOfMicroseconds(value);
+  const time = timeOfMicroseconds(value);
+  const size = TIME_UNITS[unit];
+  if (size !== undefined) return microsecondsFromDay(days, time - time % size);
+  return microsecondsFromDay(truncateDay(unit, days) ?? raise(unsupported(name, typeName)), 0);
+}
+
+function raise(error: DatabaseError): never {
+  throw error;
+}
+
+const TIME_UNITS: Readonly<Partial<Record<DateTimeUnit, number>>> = {
+  microsecond: 1,
+  millisecond: 1000,
+  second: MICROSECONDS_PER_SECOND,
+  minute: MICROSECONDS_PER_MINUTE,
+  hour: MICROSECONDS_PER_HOUR,
+};
+
+function truncateDay(unit: DateTimeUnit, days: number): number | undefined {
+  const { year, month } = civilFromDays(days);
+  switch (unit) {
+    case "day":
+      return days;
+    case "week":
+      return days - (dayOfWeek(days) + 6) % 7;
+    case "month":
+      return daysFromCivil(year, month, 1);
+    case "quarter":
+      return daysFromCivil(year, month - (month - 1) % 3, 1);
+    case "year":
+      return daysFromCivil(year, 1, 1);
+    case "decade":
+      return daysFromCivil(Math.floor(year / 10) * 10, 1, 1);
+    case "century":
+      return daysFromCivil(Math.floor((year - 1) / 100) * 100 + 1, 1, 1);
+    case "millennium":
+      return daysFromCivil(Math.floor((year - 1) / 1000) * 1000 + 1, 1, 1);
+    case "isoyear":
+      return isoYearStart(isoWeek(days).year);
+    default:
+      return undefined;
+  }
+}
+
+/** date_trunc of a timestamp with time zone, by the local time of a zone. */
+export function truncateTimestampTz(name: string, value: MixedInteger, zone: TimeZone): MixedInteger {
+  const typeName = "timestamp with time zone";
+  const unit = requireUnit(name, typeName);
+  if (isInfinite(value)) return value;
+  const size = TIME_UNITS[unit];
+  if (size !== undefined) {
+    // Below a day the offset stays, so that an hour that comes twice is not merged with the other.
+    const offset = zone.offsetAt(value) * MICROSECONDS_PER_SECOND;
+    return subtract(truncateTimestamp(name, add(value, offset), typeName), offset);
+  }
+  return zone.fromLocal(truncateTimestamp(name, zone.toLocal(value), typeName));
+}
+
+/** date_trunc of an interval. */
+export function truncateInterval(name: string, interval: Interval): Interval {
+  const unit = requireUnit(name, "interval");
+  const { months, days, microseconds } = interval;
+  const cut = (size: number): number => Math.trunc(months / size) * size + 0;
+  const size = TIME_UNITS[unit];
+  if (size !== undefined) {
+    return new Interval(months, days, multiply(divide(microseconds, size), size));
+  }
+  switch (unit) {
+    case "day":
+      return new Interval(months, days, 0);
+    case "month":
+      return new Interval(months, 0, 0);
+    case "quarter":
+      return new Interval(cut(3), 0, 0);
+    case "year":
+      return new Interval(cut(12), 0, 0);
+    case "decade":
+      return new Interval(cut(120), 0, 0);
+    case "century":
+      return new Interval(cut(1200), 0, 0);
+    case "millennium":
+      return new Interval(cut(12000), 0, 0);
+    default:
+      throw unsupported(
+        name,
+        "interval",
+        unit === "week" ? "Months usually have fractional weeks." : undefined,
+      );
+  }
+}
+
+/** date_bin: the start of the stride, counted from the origin, in which the timestamp lies. */
+export function binTimestamp(stride: Interval, source: MixedInteger, origin: MixedInteger): MixedInteger {
+  if (isInfinite(source)) return source;
+  if (isInfinite(origin)) throw outOfRange("origin out of range");
+  if (stride.months !== 0) {
+    throw new DatabaseError(
+      SQLSTATE.featureNotSupported,
+      "timestamps cannot be binned into intervals containing months or years",
+    );
+  }
+  const size = stride.span();
+  if (size <= 0) throw outOfRange("stride must be greater than zero");
+  const distance = subtract(source, origin);
+  let rest = modulo(distance, size);
+  if (rest < 0) rest = add(rest, size);
+  return subtract(source, rest);
+}
+
+/** Fields that grow with time; the others go around and are null for infinite values. */
+const MONOTONIC = new Set<DateTimeUnit>([
+  "year",
+  "decade",
+  "century",
+  "millennium",
+  "isoyear",
+  "epoch",
+  "julian",
+]);
+
+function infiniteField(unit: DateTimeUnit, value: MixedInteger): Decimal | null {
+  if (!MONOTONIC.has(unit)) return null;
+  return value > 0 ? Decimal.INFINITY : Decimal.NEGATIVE_INFINITY;
+}
+
+function integer(value: number): Decimal {
+  return Decimal.fromInteger(value + 0);
+}
+
+/** extract from a timestamp without time zone. */
+export function extractFromTimestamp(
+  name: string,
+  value: MixedInteger,
+  typeName = "timestamp without time zone",
+): Decimal | null {
+  const unit = requireUnit(name, typeName);
+  if (isInfinite(value)) return infiniteField(unit, value);
+  const days = dayOfMicroseconds(value);
+  const time = timeOfMicroseconds(value);
+  if (unit === "epoch") return Decimal.of(subtract(value, UNIX_EPOCH_MICROSECONDS), 6);
+  if (unit === "julian") {
+    const start = Decimal.fromInteger(days + JULIAN_DAY_2000);
+    return time === 0
+      ? start
+      : start.add(Decimal.fromInteger(time).divide(Decimal.fromInteger(MICROSECONDS_PER_DAY)));
+  }
+  return timeField(unit, time) ?? dayField(unit, days) ?? raise(unsupported(name, typeName));
+}
+
+function timeField(unit: DateTimeUnit, time: number): Decimal | undefined {
+  const inMinute = time % MICROSECONDS_PER_MINUTE;
+  switch (unit) {
+    case "microsecond":
+      return integer(inMinute);
+    case "millisecond":
+      return Decimal.of(inMinute, 3);
+    case "second":
+      return Decimal.of(inMinute, 6);
+    case "minute":
+      return integer(Math.floor(time / MICROSECONDS_PER_MINUTE) % 60);
+    case "hour":
+      return integer(Math.floor(time / MICROSECONDS_PER_HOUR));
+    default:
+      return undefined;
+  }
+}
+
+function dayField(unit: DateTimeUnit, days: number): Decimal | undefined {
+  const { year, month, day } = civilFromDays(days);
+  switch (unit) {
+    case "day":
+      return integer(day);
+    case "week":
+      return integer(isoWeek(days).week);
+    case "month":
+      return integer(month);
+    case "quarter":
+      return integer(Math.floor((month - 1) / 3) + 1);
+    case "year":
+      return integer(year > 0 ? year : year - 1);
+    case "decade":
+      return integer(Math.floor(year / 10));
+    case "century":
+      return integer(year > 0 ? Math.ceil(year / 100) : -Math.ceil((1 - year) / 100));
+    case "millennium":
+      return integer(year > 0 ? Math.ceil(year / 1000) : -Math.ceil((1 - year) / 1000));
+    case "isoyear": {
+      const isoYear = isoWeek(days).year;
+      return integer(isoYear > 0 ? isoYear : isoYear - 1);
+    }
+    case "dow":
+      return integer(dayOfWeek(days));
+    case "isodow":
+      return integer((dayOfWeek(days) + 6) % 7 + 1);
+    case "doy":
+      return integer(days - daysFromCivil(year, 1, 1) + 1);
+    default:
+      return undefined;
+  }
+}
+
+/** extract from a timestamp with time zone, seen in a zone. */
+export function extractFromTimestampTz(name: string, value: MixedInteger, zone: TimeZone): Decimal | null {
+  const typeName = "timestamp with time zone";
+  const unit = requireUnit(name, typeName);
+  if (isInfinite(value)) return infiniteField(unit, value);
+  switch (unit) {
+    case "epoch":
+      return Decimal.of(subtract(value, UNIX_EPOCH_MICROSECONDS), 6);
+    case "timezone":
+      return integer(zone.offsetAt(value));
+    case "timezone_hour":
+      return integer(Math.trunc(zone.offsetAt(value) / 3600));
+    case "timezone_minute":
+      return integer(Math.trunc(zone.offsetAt(value) / 60) % 60);
+    default:
+      return extractFromTimestamp(name, zone.toLocal(value), typeName);
+  }
+}
+
+/** extract from a date. */
+export function extractFromDate(name: string, days: number): Decimal | null {
+  const unit = requireUnit(name, "date");
+  if (unit === "epoch" || unit === "julian") {
+    if (isInfinite(days)) return infiniteField(unit, days);
+    return unit === "epoch"
+      ? Decimal.fromInteger(multiply(days + UNIX_EPOCH_DAYS, 86400))
+      : integer(days + JULIAN_DAY_2000);
+  }
+  if (dayField(unit, 0) === undefined) throw unsupported(name, "date");
+  if (isInfinite(days)) return infiniteField(unit, days);
+  return dayField(unit, days) ?? null;
+}
+
+/** extract from a time of day. */
+export function extractFromTime(name: string, time: number): Decimal {
+  const unit = requireUnit(name, "time without time zone");
+  if (unit === "epoch") return Decimal.of(time, 6);
+  return timeField(unit, time) ?? raise(unsupported(name, "time without time zone"));
+}
+
+/** extract from an interval. */
+export function extractFromInterval(name: string, interval: Interval): Decimal {
+  const unit = requireUnit(name, "interval");
+  const { months, days, microseconds } = interval;
+  const years = Math.trunc(months / 12);
+  const inMinute = Number(modulo(microseconds, MICROSECONDS_PER_MINUTE));
+  switch (unit) {
+    case "microsecond":
+      return integer(inMinute);
+    case "millisecond":
+      return Decimal.of(inMinute, 3);
+    case "second":
+      return Decimal.of(inMinute, 6);
+    case "minute":
+      return integer(Number(modulo(divide(microseconds, MICROSECONDS_PER_MINUTE), 60)));
+    case "hour":
+      return Decimal.fromInteger(divide(microseconds, MICROSECONDS_PER_HOUR));
+    case "day":
+      return integer(days);
+    case "month":
+      return integer(months % 12);
+    case "quarter":
+      return integer(Math.trunc(months % 12 / 3) + 1);
+    case "year":
+      return integer(years);
+    case "decade":
+      return integer(Math.trunc(years / 10));
+    case "century":
+      return integer(Math.trunc(years / 100));
+    case "millennium":
+      return integer(Math.trunc(years / 1000));
+    case "epoch": {
+      // A year counts 365.25 days here, a month 30.
+      const quarterDays = 1461 * years + 120 * (months % 12) + 4 * days;
+      return Decimal.of(add(multiply(quarterDays, MICROSECONDS_PER_DAY / 4), microseconds), 6);
+    }
+    default:
+      throw unsupported(name, "interval");
+  }
+}
+
+/** make_date; negative years are BC. */
+export function makeDate(year: number, month: number, day: number): number {
+  const astronomical = year < 0 ? year + 1 : year;
+  const valid = year !== 0 && month >= 1 && month <= 12 && day >= 1 &&
+    day <= daysInMonth(astronomical, month);
+  if (!valid) {
+    throw outOfRange(`date field value out of range: ${year}-${pad2(month)}-${pad2(day)}`);
+  }
+  return checkDate(daysFromCivil(astronomical, month, day));
+}
+
+function pad2(value: number): string {
+  return value < 0 ? String(value) : String(value).padStart(2, "0");
+}
+
+/** make_time; seconds may have a fraction. */
+export function makeTime(hours: number, minutes: number, seconds: number): number {
+  const valid = hours >= 0 && hours <= 24 && minutes >= 0 && minutes <= 59 && seconds >= 0 && seconds <= 60;
+  const time = hours * MICROSECONDS_PER_HOUR + minutes * MICROSECONDS_PER_MINUTE +
+    roundHalfEven(seconds * MICROSECONDS_PER_SECOND);
+  if (!valid || time > MICROSECONDS_PER_DAY) {
+    throw outOfRange(`time field value out of range: ${hours}:${pad2(minutes)}:${pad2(seconds)}`);
+  }
+  return time;
+}
+
+/** The parts of a timestamp to be made. */
+export interface TimestampParts {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hours: number;
+  readonly minutes: number;
+  readonly seconds: number;
+}
+
+/** make_timestamp. */
+export function makeTimestamp(parts: TimestampParts): MixedInteger {
+  const days = makeDate(parts.year, parts.month, parts.day);
+  return checkTimestamp(microsecondsFromDay(days, makeTime(parts.hours, parts.minutes, parts.seconds)));
+}
+
+/** make_interval from years, months, weeks, days, hours, minutes and seconds. */
+export function makeInterval(parts: {
+  readonly years?: number;
+  readonly months?: number;
+  readonly weeks?: number;
+  readonly days?: number;
+  readonly hours?: number;
+  readonly minutes?: number;
+  readonly seconds?: number;
+}): Interval {
+  const seconds = parts.seconds ?? 0;
+  if (!Number.isFinite(seconds)) throw outOfRange("interval out of range");
+  const time = add(
+    add(
+      multiply(parts.hours ?? 0, MICROSECONDS_PER_HOUR),
+      multiply(parts.minutes ?? 0, MICROSECONDS_PER_MINUTE),
+    ),
+    fromIntegralNumber(roundHalfEven(seconds * MICROSECONDS_PER_SECOND)),
+  );
+  return Interval.of(
+    (parts.years ?? 0) * 12 + (parts.months ?? 0),
+    (parts.weeks ?? 0) * 7 + (parts.days ?? 0),
+    time,
+  );
+}
+
+/** to_timestamp of seconds since 1970-01-01 UTC. */
+export function timestampFromEpoch(seconds: number): MixedInteger {
+  if (Number.isNaN(seconds)) throw outOfRange("timestamp cannot be NaN");
+  if (!Number.isFinite(seconds)) return seconds;
+  const whole = Math.trunc(seconds);
+  const fraction = roundHalfEven((seconds - whole) * MICROSECONDS_PER_SECOND);
+  const value = add(
+    add(multiply(fromIntegralNumber(whole), MICROSECONDS_PER_SECOND), fraction),
+    UNIX_EPOCH_MICROSECONDS,
+  );
+  return checkTimestamp(value);
+}
+
+/** An instant of milliseconds since 1970-01-01 UTC, as JavaScript counts. */
+export function timestampFromUnixMilliseconds(milliseconds: number): MixedInteger {
+  return add(multiply(fromIntegralNumber(Math.trunc(milliseconds)), 1000), UNIX_EPOCH_MICROSECONDS);
+}
+
+/** Milliseconds since 1970-01-01 UTC of an instant, rounded. */
+export function unixMillisecondsFromTimestamp(value: MixedInteger): number {
+  return Number(divideRounded(subtract(value, UNIX_EPOCH_MICROSECONDS), 1000));
+}
+
+/** An interval as a time of day, what is beyond a day dropped. */
+export function timeFromInterval(interval: Interval): number {
+  return addToTime(0, interval);
+}
