@@ -4,10 +4,9 @@
  * Storage knows four classes (see `storageClassOf`): booleans become 0 and 1, values without a class of their own
  * (`Decimal`, `Interval`, arrays, records) become bytes through the value codec; all others stay as they are.
  */
-import type { StoredValue } from "../operations/effect.ts";
 import { type SqlType, storageClassOf } from "./sql_type.ts";
 import type { SqlValue } from "./value.ts";
-import { decodeValue, encodeValue } from "./value_codec.ts";
+import { decodeValueBytes, encodeValueBytes } from "./value_codec.ts";
 
 /** Whether storage keeps the type's values encoded by the value codec. */
 export function isEncoded(type: SqlType): boolean {
@@ -20,12 +19,12 @@ export function toStored(type: SqlType, value: SqlValue): StoredValue {
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value !== "object") return value;
   if (value instanceof Uint8Array) return value;
-  return encodeValue(type, value);
+  return encodeValueBytes(type, value);
 }
 
 /** The value of a stored form. */
 export function fromStored(type: SqlType, stored: StoredValue): SqlValue {
   if (stored === null) return null;
   if (type.kind === "bool") return stored !== 0;
-  return isEncoded(type) ? decodeValue(type, stored as Uint8Array) : stored;
+  return isEncoded(type) ? decodeValueBytes(type, stored as Uint8Array) : stored;
 }
