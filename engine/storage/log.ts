@@ -198,10 +198,13 @@ export class Log {
     this.#appendedBytes += recordBytes;
     this.#lastOp = op;
     this.#sealed = false;
-    if (!this.#scheduled && this.#flushing === null) {
-      this.#scheduled = true;
-      void this.#host.timers.yieldToLoop().then(() => this.#startFlush());
-    }
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#flushing !== null) return;
+    this.#scheduled = true;
+    void this.#host.timers.yieldToLoop().then(() => this.#startFlush());
   }
 
   #assertUsable(): void {
@@ -316,8 +319,10 @@ export class Log {
     this.#scheduled = false;
     if (this.#flushing !== null || this.#closed || this.#error !== null) return;
     if (this.#durableOp === this.#lastOp) return;
-    this.#flushing = this.#flush().finally(() => {
+    this.#flushing = this.#flush().then(() => {
       this.#flushing = null;
+      // Whoever waited for the last sync may have appended before this ran.
+      if (this.#durableOp < this.#lastOp && this.#error === null && !this.#closed) this.#schedule();
     });
   }
 

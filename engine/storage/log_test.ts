@@ -85,6 +85,16 @@ Deno.test("Log.append() shares one sync among the entries of a turn", async () =
   strictEqual(host.disk.operations - before, 2, "one write and one sync");
 });
 
+Deno.test("Log.append() right after the last entry became durable is flushed too", async () => {
+  const host = memoryHost();
+  const log = Log.open(host, "log", 0, SMALL);
+  for (let round = 0; round < 200; round++) {
+    for (let count = 1 + round % 3; count > 0; count--) log.append(log.lastOp + 1, payloadOf(log.lastOp + 1));
+    await log.whenDurable(log.lastOp);
+  }
+  await log.close();
+});
+
 Deno.test("Log.append() refuses a gap", () => {
   const log = Log.open(memoryHost(), "log", 0);
   throws(() => log.append(2, payloadOf(2)), /op 2 appended after 0/);
