@@ -6,7 +6,7 @@
  * ids are per table, start at 1 and are never reused either, so that stored data can name a column for ever.
  */
 import type { SqlType } from "../types/sql_type.ts";
-import type { StoredValue } from "../operations/effect.ts";
+import type { StoredValue } from "../types/stored_value.ts";
 
 /** Ids below this belong to built-in objects (as in PostgreSQL). */
 export const FIRST_USER_OBJECT_ID = 16384;

@@ -6,6 +6,7 @@
  * (see {@link StoredValue}), which knows storage classes but not SQL types.
  */
 import type { CatalogChange } from "../catalog/catalog_change.ts";
+import type { StoredValue } from "../types/stored_value.ts";
 
 declare const opNumberBrand: unique symbol;
 /** Position of an entry in the log, counted from 1; also the version number of everything the entry wrote. */
@@ -19,11 +20,7 @@ export function opNumber(value: number): OpNumber {
 /** Identifies a row within its table: 0 to 2^63-1, a number when it is a safe integer, else a bigint. */
 export type RowId = number | bigint;
 
-/**
- * A value as storage keeps it. By storage class: `int` number or bigint (normalised mixed integer, bool as 0/1),
- * `float` number, `text` string, `bytes` Uint8Array; null is SQL NULL. See `engine/types/stored_value.ts`.
- */
-export type StoredValue = null | number | bigint | string | Uint8Array;
+export type { StoredValue };
 
 /** A row in stored form, in the order of the table's columns at the time of the entry. */
 export type StoredRow = readonly StoredValue[];

@@ -8,6 +8,12 @@ import { type SqlType, storageClassOf } from "./sql_type.ts";
 import type { SqlValue } from "./value.ts";
 import { decodeValueBytes, encodeValueBytes } from "./value_codec.ts";
 
+/**
+ * A value as storage keeps it. By storage class: `int` number or bigint (normalised mixed integer, bool as 0/1),
+ * `float` number, `text` string, `bytes` Uint8Array; null is SQL NULL.
+ */
+export type StoredValue = null | number | bigint | string | Uint8Array;
+
 /** Whether storage keeps the type's values encoded by the value codec. */
 export function isEncoded(type: SqlType): boolean {
   return storageClassOf(type) === "bytes" && type.kind !== "bytea" && type.kind !== "bytes";
