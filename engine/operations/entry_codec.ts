@@ -50,8 +50,25 @@ const CHANGE_MEMBERS: Readonly<
   set_setting: { name: "name", type: "string" },
 };
 
-/** Appends an entry to the writer; raises 54000 when its effects exceed the limit of one entry. */
-export function encodeEntry(entry: Entry, writer: ByteWriter): void {
+/** Buffers larger than this are not kept for the next entry. */
+const KEPT_BUFFER_BYTES = 1 << 20;
+
+let sharedWriter = new ByteWriter(4096);
+
+/**
+ * The bytes of an entry, as a view that is good until the next call; see {@link entryBytes} for a copy.
+ * Raises 54000 when its effects exceed the limit of one entry.
+ */
+export function encodeEntry(entry: Entry): Uint8Array {
+  const writer = sharedWriter;
+  writer.reset();
+  writeEntry(entry, writer);
+  if (writer.length > KEPT_BUFFER_BYTES) sharedWriter = new ByteWriter(4096);
+  return writer.view();
+}
+
+/** Appends an entry to a writer; raises 54000 when its effects exceed the limit of one entry. */
+export function writeEntry(entry: Entry, writer: ByteWriter): void {
   const start = writer.length;
   const client = entry.client;
   assert(Number.isSafeInteger(entry.timestamp), `timestamp ${entry.timestamp} is not a safe integer`);
@@ -71,9 +88,7 @@ export function encodeEntry(entry: Entry, writer: ByteWriter): void {
 
 /** The bytes of an entry in an array of their own. */
 export function entryBytes(entry: Entry): Uint8Array {
-  const writer = new ByteWriter();
-  encodeEntry(entry, writer);
-  return writer.finish();
+  return encodeEntry(entry).slice();
 }
 
 function entryTooLarge(): DatabaseError {

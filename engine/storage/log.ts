@@ -7,13 +7,14 @@
  * out whether others are waiting.
  *
  * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
- * failed write or sync poisons the log for good ({@link Log.failure}) and is never tried again. Space is written ahead
+ * failed write or sync poisons the log for good ({@link Log.failed}) and is never tried again. Space is written ahead
  * with zeros, so a full disk raises 53100 from `append` before an entry is accepted, and the log goes on.
  * Limits: `maximumEntryBytes`, `logFileBytes` (a larger entry gets a file of its own), `groupCommitBufferBytes`.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
+import { type OpNumber, opNumber } from "../operations/effect.ts";
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import {
@@ -59,7 +60,7 @@ interface Waiter {
 
 /** An entry read back. */
 export interface LoggedEntry {
-  readonly op: number;
+  readonly op: OpNumber;
   /** Good until the next entry is read. */
   readonly payload: Uint8Array;
 }
@@ -89,14 +90,14 @@ export class Log {
   #closed = false;
   #error: DatabaseError | null = null;
   #waiters: Waiter[] = [];
-  readonly #listeners = new Set<(durableOp: number) => void>();
+  readonly #listeners = new Set<(durableOp: OpNumber) => void>();
   #announceFailure: (error: DatabaseError) => void;
   #backgroundSyncs = 0;
   #blockingSyncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
   /** Resolves with the reason when the log can no longer be written; the owner must stop. */
-  readonly failure: Promise<DatabaseError>;
+  readonly failed: Promise<DatabaseError>;
 
   private constructor(
     host: Pick<Host, "clock" | "disk" | "timers">,
@@ -129,7 +130,7 @@ export class Log {
     this.#buffer = new Uint8Array(options.bufferBytes);
     this.#view = new DataView(this.#buffer.buffer);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
-    this.failure = promise;
+    this.failed = promise;
     this.#announceFailure = resolve;
   }
 
@@ -155,13 +156,13 @@ export class Log {
   }
 
   /** Op of the newest entry, durable or not; 0 when there never was one. */
-  get lastOp(): number {
-    return this.#lastOp;
+  get lastOp(): OpNumber {
+    return opNumber(this.#lastOp);
   }
 
   /** Everything up to this op has been synced. */
-  get durableOp(): number {
-    return this.#durableOp;
+  get durableOp(): OpNumber {
+    return opNumber(this.#durableOp);
   }
 
   /** Bytes of all records beyond the base op given to `open`; a function of the entries alone. */
@@ -373,7 +374,7 @@ export class Log {
         else this.#waiters.push(waiter);
       }
     }
-    for (const listener of this.#listeners) listener(op);
+    for (const listener of this.#listeners) listener(opNumber(op));
   }
 
   #fail(cause: unknown): DatabaseError {
@@ -397,7 +398,7 @@ export class Log {
   }
 
   /** Calls the listener after each advance of {@link durableOp}, until the returned function is called. */
-  onDurable(listener: (durableOp: number) => void): () => void {
+  onDurable(listener: (durableOp: OpNumber) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -423,7 +424,7 @@ export class Log {
           }
           position = record.end;
           if (isSeal) continue;
-          if (op > after) yield { op, payload: record.payload };
+          if (op > after) yield { op: opNumber(op), payload: record.payload };
           op++;
         }
       } finally {

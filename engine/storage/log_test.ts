@@ -192,7 +192,7 @@ Deno.test("Log is poisoned by a failed sync and never tries again", async () => 
     host.disk.failNext("sync", "log");
     for (let op = 1; op <= entries; op++) log.append(op, payloadOf(op));
     await rejects(host.settle(log.whenDurable(1)), code("58030"));
-    strictEqual((await host.settle(log.failure)).code, "58030");
+    strictEqual((await host.settle(log.failed)).code, "58030");
     throws(() => log.append(entries + 1, payloadOf(1)), code("58030"));
     await rejects(log.whenDurable(entries), code("58030"));
     strictEqual(log.durableOp, 0);
