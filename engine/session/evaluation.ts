@@ -6,9 +6,13 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { closest } from "../base/suggest.ts";
 import type { SequenceDefinition } from "../catalog/definitions.ts";
 import type { EvaluationContext, SessionServices } from "../sql/functions/definition.ts";
+import { type DateStyle, ISO_MDY, parseDateStyle } from "../types/date_time_format.ts";
+import type { IntervalStyle } from "../types/interval_text.ts";
+import type { TextOptions } from "../types/text_io.ts";
+import { type TimeZone, timeZone, UTC } from "../types/time_zone.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import { runCatalogFunction } from "./system_catalog/catalog_functions.ts";
+import { lookupObject, objectName, runCatalogFunction } from "./system_catalog/catalog_functions.ts";
 import type { Session } from "./session.ts";
 import { parseSearchPath } from "./settings.ts";
 
@@ -27,6 +31,8 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
   #dateStyle = "ISO, MDY";
   #intervalStyle = "postgres";
   #searchPath: readonly string[] = [];
+  #zone: TimeZone = UTC;
+  #style: DateStyle = ISO_MDY;
 
   constructor(session: Session, options: { readonly user: string; readonly database: string }) {
     this.#session = session;
@@ -58,6 +64,20 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
   get searchPath(): readonly string[] {
     this.#derive();
     return this.#searchPath;
+  }
+
+  /** How values are read from and written as text in this session. */
+  get textOptions(): TextOptions {
+    this.#derive();
+    return {
+      now: this.transactionTimestamp,
+      timeZone: this.#zone,
+      dateStyle: this.#style,
+      intervalStyle: this.#intervalStyle as IntervalStyle,
+      byteaOutput: this.#session.settings.get("bytea_output") === "escape" ? "escape" : "hex",
+      lookupObject: (kind, name) => lookupObject(this, kind, name),
+      objectName: (kind, oid) => objectName(this, kind, oid),
+    };
   }
 
   random(): number {
@@ -169,6 +189,8 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     this.#timeZone = settings.get("timezone");
     this.#dateStyle = settings.get("datestyle");
     this.#intervalStyle = settings.get("intervalstyle");
+    this.#zone = timeZone(this.#timeZone);
+    this.#style = parseDateStyle(this.#dateStyle) ?? ISO_MDY;
     const catalog = this.#session.catalog;
     const listed = parseSearchPath(settings.get("search_path"), this.user)
       .filter((schema) => catalog.schema(schema) !== undefined);

@@ -6,11 +6,11 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
 import type { ColumnStatistics } from "../storage/vector.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
-import { type LiftedLiteral, normalize } from "../sql/parser/fingerprint.ts";
+import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
 import { parseLifted } from "../sql/parser/parser.ts";
 import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
 import type { SqlType } from "../types/sql_type.ts";
-import { parseText } from "../types/text_io.ts";
+import { parseText, type TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Engine } from "./engine.ts";
 import { type CachedPlan, PlanCache } from "./plan_cache.ts";
@@ -95,7 +95,7 @@ export class Planning {
     session: Session,
     text: string,
     declared: readonly (SqlType | undefined)[],
-    literals: readonly LiftedLiteral[],
+    literals: readonly ExtractedLiteral[],
   ): PlanEnvironment {
     const { catalog } = session;
     return {
@@ -115,7 +115,7 @@ export class Planning {
     text: string,
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
-    literals: readonly LiftedLiteral[],
+    literals: readonly ExtractedLiteral[],
   ): CachedPlan {
     const { catalog } = session;
     const planned = planStatement(parsed.statement, this.environment(session, text, declared, literals));
@@ -174,19 +174,19 @@ interface TableStatistics {
   column(columnId: number): ColumnStatistics | undefined;
 }
 
-function literalValues(session: Session, plan: CachedPlan, literals: readonly LiftedLiteral[]): SqlValue[] {
+function literalValues(
+  session: Session,
+  plan: CachedPlan,
+  literals: readonly ExtractedLiteral[],
+): SqlValue[] {
   const values: SqlValue[] = [];
+  let options: TextOptions | undefined;
   for (let i = 0; i < literals.length; i++) {
-    const literal = literals[i] as LiftedLiteral;
+    const literal = literals[i] as ExtractedLiteral;
     const type = assertDefined(plan.planned.parameterTypes[plan.parameterCount + i], "literal's type");
     if (literal.kind === "integer" && type.kind === "i32") values.push(Number(literal.text));
     else {
-      values.push(parseText(type, literal.text, {
-        now: session.evaluation.transactionTimestamp,
-        timeZone: session.evaluation.timeZone,
-        dateStyle: session.evaluation.dateStyle,
-        intervalStyle: session.evaluation.intervalStyle,
-      }));
+      values.push(parseText(type, literal.text, options ??= session.evaluation.textOptions));
     }
   }
   return values;
