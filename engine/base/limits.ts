@@ -50,8 +50,8 @@ export const LIMITS = {
   directWriteBytes: 64 * KIBIBYTE,
   /** A checkpoint begins when the log has grown by this much since the last one. */
   checkpointLogBytes: 64 * MEBIBYTE,
-  /** Manifests kept on disk. */
-  keptManifests: 2,
+  /** Rows that one step of building a segment handles before it looks at the time. */
+  checkpointStepRows: 4096,
 
   /** Segments of one table that a point read may probe. */
   maximumProbedSegments: 8,
@@ -86,12 +86,17 @@ export const LIMITS = {
 } as const;
 
 assert(LIMITS.groupCommitBufferBytes <= LIMITS.logFileBytes, "the group-commit buffer fits a log file");
-assert(LIMITS.directWriteBytes <= LIMITS.groupCommitBufferBytes, "what is not written directly fits the buffer");
+assert(
+  LIMITS.directWriteBytes <= LIMITS.groupCommitBufferBytes,
+  "what is not written directly fits the buffer",
+);
 assert(LIMITS.logReserveBytes <= LIMITS.logFileBytes, "the reserve fits a log file");
 assert(LIMITS.maximumEntryBytes < 2 ** 31, "an entry fits one byte array");
 assert(LIMITS.maximumFrameBytes <= LIMITS.maximumEntryBytes, "what one frame carries fits an entry");
-assert(LIMITS.maximumHttpBodyBytes <= LIMITS.maximumFrameBytes, "what HTTP accepts the binary protocol accepts");
+assert(
+  LIMITS.maximumHttpBodyBytes <= LIMITS.maximumFrameBytes,
+  "what HTTP accepts the binary protocol accepts",
+);
 assert(LIMITS.maximumWebSocketMessageBytes <= LIMITS.maximumFrameBytes, "a WebSocket message fits a frame");
 assert(LIMITS.maximumValueBytes <= LIMITS.maximumEntryBytes, "a value fits an entry");
 assert(LIMITS.checkpointLogBytes >= LIMITS.logFileBytes, "a checkpoint frees at least one log file");
-assert(LIMITS.keptManifests >= 2, "the manifest before the last is kept");

@@ -390,6 +390,17 @@ export class Log {
     return error;
   }
 
+  /** Makes everything durable before it returns, blocking the thread. */
+  syncNow(): void {
+    this.#assertUsable();
+    if (this.#durableOp < this.#lastOp) this.#syncNow();
+  }
+
+  /** Stops the log for good because its owner cannot go on, for example when a checkpoint cannot be written. */
+  stop(reason: unknown): void {
+    this.#fail(reason);
+  }
+
   /** Resolves once the entry is durable; rejects when the log fails first, and then nobody knows whether it is. */
   whenDurable(op: number): Promise<void> {
     if (op <= this.#durableOp) return Promise.resolve();
