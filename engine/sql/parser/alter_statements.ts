@@ -127,7 +127,7 @@ const UNSUPPORTED_ACTIONS = [
 function parseUnsupportedAction(stream: TokenStream, position: number): AlterTableAction {
   if (!stream.isAnyWord(UNSUPPORTED_ACTIONS)) throw stream.syntaxError();
   const words = [stream.take()];
-  while (stream.isLabel() && words.length < 3) words.push(stream.take());
+  while (stream.category > 0 && words.length < 3) words.push(stream.take());
   skipBalanced(stream);
   return { kind: "unsupported_action", feature: `ALTER TABLE … ${words.join(" ").toUpperCase()}`, position };
 }
@@ -189,7 +189,7 @@ function parseAlterColumn(stream: TokenStream, position: number): AlterTableActi
   }
   if (!stream.isAnyWord(["set", "reset", "drop", "restart"])) throw stream.syntaxError();
   const words = [stream.take()];
-  if (stream.isLabel()) words.push(stream.take());
+  if (stream.category > 0) words.push(stream.take());
   skipBalanced(stream);
   const feature = `ALTER TABLE … ALTER COLUMN … ${words.join(" ").toUpperCase()}`;
   return { kind: "unsupported_action", feature, position };

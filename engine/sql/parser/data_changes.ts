@@ -63,7 +63,7 @@ export function parseInsert(stream: TokenStream, withClause: WithClause | null):
 
 function parseInsertSource(stream: TokenStream): Query | null {
   if (stream.acceptWords("default", "values")) return null;
-  if (!isQueryStart(stream) && !stream.isSymbol("(")) throw stream.syntaxError();
+  if (!isQueryStart(stream) && !stream.isWord("values") && !stream.isSymbol("(")) throw stream.syntaxError();
   return parseQuery(stream);
 }
 

@@ -164,6 +164,8 @@ function parseParenthesizedItem(stream: TokenStream): FromItem | Query {
   } else {
     result = parseFromItem(stream);
   }
+  // Parentheses around a single table are not SQL.
+  if (result.kind !== "query" && result.kind !== "join") throw stream.syntaxError();
   stream.expectSymbol(")");
   stream.leave();
   return result;
