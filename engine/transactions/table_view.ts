@@ -7,7 +7,7 @@
  */
 import { columnPosition } from "../catalog/catalog.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import { assertDefined } from "../base/assert.ts";
+import { assertDefined, AssertionError } from "../base/assert.ts";
 import type { RowBatch, RowId, StoredValue } from "../operations/effect.ts";
 import {
   type Block,
@@ -357,7 +357,7 @@ export class TableView implements ReadableTable {
       if (row < batch.rowCount) return { batch, row };
       row -= batch.rowCount;
     }
-    return assertDefined(undefined, "batch row");
+    throw new AssertionError(`no batch row at ${location}`);
   }
 
   #column(columnId: number): ColumnDefinition {

@@ -1,0 +1,89 @@
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { DatabaseError } from "../base/errors.ts";
+import { type Lock, LockTable } from "./lock_table.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** As much of a transaction as locks need. */
+function fakeTransaction(): Transaction {
+  const fake: { locks: Lock[]; waitsFor: Lock | null } = { locks: [], waitsFor: null };
+  return fake as unknown as Transaction;
+}
+
+const never = new AbortController().signal;
+
+Deno.test("LockTable.acquire() gives a free lock and answers a held one", () => {
+  const locks = new LockTable();
+  const first = fakeTransaction(), second = fakeTransaction();
+  strictEqual(locks.acquire(1, 10, first), undefined);
+  strictEqual(locks.acquire(1, 10, first), undefined);
+  const held = locks.acquire(1, 10, second);
+  strictEqual(held?.owner, first);
+  strictEqual(locks.acquire(2, 10, second), undefined);
+  strictEqual(locks.count, 2);
+});
+
+Deno.test("LockTable.releaseAll() hands each lock to its longest waiter", async () => {
+  const locks = new LockTable();
+  const owner = fakeTransaction(), early = fakeTransaction(), late = fakeTransaction();
+  locks.acquire(1, "key", owner);
+  const lock = locks.acquire(1, "key", early);
+  ok(lock);
+  const order: string[] = [];
+  const waits = [
+    locks.wait(lock, early, never).then(() => order.push("early")),
+    locks.wait(lock, late, never).then(() => order.push("late")),
+  ];
+  locks.releaseAll(owner);
+  await waits[0];
+  strictEqual(lock.owner, early);
+  deepStrictEqual(order, ["early"]);
+  locks.releaseAll(early);
+  await waits[1];
+  strictEqual(lock.owner, late);
+  locks.releaseAll(late);
+  strictEqual(locks.count, 0);
+});
+
+Deno.test("LockTable.wait() refuses the wait that would close a cycle", async () => {
+  const locks = new LockTable();
+  const first = fakeTransaction(), second = fakeTransaction(), third = fakeTransaction();
+  locks.acquire(1, 1, first);
+  locks.acquire(1, 2, second);
+  locks.acquire(1, 3, third);
+  const [one, two, three] = [1, 2, 3].map((key) => locks.heldByOther(1, key, fakeTransaction()));
+  ok(one && two && three);
+  const waiting = [locks.wait(two, first, never), locks.wait(three, second, never)];
+  await rejects(
+    locks.wait(one, third, never),
+    (error) => error instanceof DatabaseError && error.code === "40P01",
+  );
+  strictEqual(third.waitsFor, null);
+  locks.releaseAll(third);
+  await waiting[1];
+  locks.releaseAll(second);
+  await waiting[0];
+});
+
+Deno.test("LockTable.wait() that is aborted leaves the queue", async () => {
+  const locks = new LockTable();
+  const owner = fakeTransaction(), waiter = fakeTransaction();
+  locks.acquire(1, 1, owner);
+  const lock = locks.heldByOther(1, 1, waiter);
+  ok(lock);
+  const abort = new AbortController();
+  const waiting = locks.wait(lock, waiter, abort.signal);
+  abort.abort(new Error("cancelled"));
+  await rejects(waiting, /cancelled/);
+  locks.releaseAll(owner);
+  strictEqual(locks.count, 0);
+});
+
+Deno.test("LockTable.releaseAfter() keeps the locks taken before", () => {
+  const locks = new LockTable();
+  const owner = fakeTransaction(), other = fakeTransaction();
+  locks.acquire(1, 1, owner);
+  locks.acquire(1, 2, owner);
+  locks.releaseAfter(owner, 1);
+  ok(locks.heldByOther(1, 1, other));
+  strictEqual(locks.heldByOther(1, 2, other), undefined);
+});

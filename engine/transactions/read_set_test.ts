@@ -1,0 +1,90 @@
+import { strictEqual } from "node:assert/strict";
+import type { IndexBounds } from "../storage/vector.ts";
+import type { StoredRow } from "../operations/effect.ts";
+import {
+  affects,
+  bulkAffects,
+  type CommittedWrite,
+  compareStored,
+  type ReadPredicate,
+  withinBounds,
+} from "./read_set.ts";
+
+const bounds = (overrides: Partial<IndexBounds>): IndexBounds => ({
+  prefix: [],
+  low: null,
+  high: null,
+  backward: false,
+  ...overrides,
+});
+
+const write = (before: StoredRow | null, after: StoredRow | null): CommittedWrite => ({
+  tableId: 7,
+  columnIds: [1, 2],
+  id: 5,
+  before,
+  after,
+});
+
+function check(predicate: ReadPredicate, committed: CommittedWrite, expected: boolean): void {
+  strictEqual(affects(committed, predicate), expected);
+}
+
+Deno.test("affects() an id predicate only by that id of that table", () => {
+  check({ kind: "id", tableId: 7, id: 5 }, write(null, [1, "a"]), true);
+  check({ kind: "id", tableId: 7, id: 6 }, write(null, [1, "a"]), false);
+  check({ kind: "id", tableId: 8, id: 5 }, write(null, [1, "a"]), false);
+});
+
+Deno.test("affects() a scan when the row before or after satisfies every comparison", () => {
+  const predicate: ReadPredicate = {
+    kind: "scan",
+    tableId: 7,
+    prune: [{ columnId: 1, operator: ">=", value: 10 }, { columnId: 2, operator: "=", value: "x" }],
+  };
+  check(predicate, write([12, "x"], [1, "x"]), true);
+  check(predicate, write([1, "x"], [12, "x"]), true);
+  check(predicate, write([12, "y"], [1, "x"]), false);
+  check(predicate, write(null, [null, "x"]), false);
+});
+
+Deno.test("affects() an index range by the key before or after", () => {
+  const predicate: ReadPredicate = {
+    kind: "index",
+    tableId: 7,
+    columnIds: [2, 1],
+    bounds: bounds({
+      prefix: ["x"],
+      low: { value: 3, inclusive: false },
+      high: { value: 9, inclusive: true },
+    }),
+  };
+  check(predicate, write(null, [4, "x"]), true);
+  check(predicate, write(null, [3, "x"]), false);
+  check(predicate, write(null, [9, "x"]), true);
+  check(predicate, write([5, "x"], null), true);
+  check(predicate, write(null, [5, "y"]), false);
+  check(predicate, write(null, [null, "x"]), false);
+});
+
+Deno.test("bulkAffects() an id only when the batch holds it, a scan always", () => {
+  const batch = { rowCount: 2, ids: Float64Array.of(3, 4), columns: [] };
+  strictEqual(bulkAffects({ tableId: 7, batch }, { kind: "id", tableId: 7, id: 4 }), true);
+  strictEqual(bulkAffects({ tableId: 7, batch }, { kind: "id", tableId: 7, id: 5 }), false);
+  strictEqual(bulkAffects({ tableId: 7, batch }, { kind: "scan", tableId: 7, prune: [] }), true);
+  strictEqual(bulkAffects({ tableId: 7, batch: null }, { kind: "id", tableId: 7, id: 5 }), true);
+});
+
+Deno.test("withinBounds() treats NULL in a prefix as equal to NULL and in a range as outside", () => {
+  strictEqual(withinBounds([null], bounds({ prefix: [null] })), true);
+  strictEqual(withinBounds([1], bounds({ prefix: [null] })), false);
+  strictEqual(withinBounds([null], bounds({ low: { value: 1, inclusive: true } })), false);
+  strictEqual(withinBounds([2], bounds({ low: { value: null, inclusive: true } })), false);
+});
+
+Deno.test("compareStored() orders NaN last, text by code point, mixed integers exactly", () => {
+  strictEqual(compareStored(NaN, Infinity) > 0, true);
+  strictEqual(compareStored(NaN, NaN), 0);
+  strictEqual(compareStored("\u{ffff}", "\u{10000}") < 0, true);
+  strictEqual(compareStored(9007199254740993n, 9007199254740992) > 0, true);
+});
