@@ -1,0 +1,196 @@
+/** The same contract for the disks of all hosts, the lock, and the fault model of the simulated one. */
+import { deepStrictEqual as equal, ok, rejects, strictEqual, throws } from "node:assert/strict";
+import { DatabaseError } from "../base/errors.ts";
+import { denoHost } from "./deno_host.ts";
+import { type Disk, joinPath, readWholeFile, writeWholeFile } from "./disk.ts";
+import { memoryHost } from "./memory_host.ts";
+import { SimulatedHost } from "./simulated_host.ts";
+
+function code(expected: string) {
+  return (error: unknown) => error instanceof DatabaseError && error.code === expected;
+}
+
+async function checkDisk(
+  disk: Disk,
+  root: string,
+  settle: (done: Promise<void>) => Promise<void>,
+): Promise<void> {
+  const directory = joinPath(root, "data");
+  disk.createDirectory(directory);
+  equal(disk.list(joinPath(root, "none")), []);
+  const path = joinPath(directory, "a");
+  throws(() => disk.openFile(path, { create: false, write: false }), code("58030"));
+  const file = disk.openFile(path, { create: true, write: true });
+  strictEqual(file.size, 0);
+  file.writeAt(3, new Uint8Array([1, 2, 3]));
+  strictEqual(file.size, 6);
+  await settle(file.syncData());
+  file.syncDataNow();
+  const target = new Uint8Array(10);
+  strictEqual(file.readAt(0, target), 6);
+  equal([...target.subarray(0, 6)], [0, 0, 0, 1, 2, 3]);
+  strictEqual(file.readAt(5, target), 1);
+  strictEqual(file.readAt(6, target), 0);
+  strictEqual(file.readAt(100, target), 0);
+  file.truncate(4);
+  file.truncate(8);
+  equal([...readWholeFile(disk, path)], [0, 0, 0, 1, 0, 0, 0, 0]);
+  file.close();
+  file.close();
+  writeWholeFile(disk, joinPath(directory, "b"), new Uint8Array([7]));
+  writeWholeFile(disk, joinPath(directory, "b"), new Uint8Array([8, 9]));
+  disk.link(joinPath(directory, "b"), joinPath(directory, "c"));
+  throws(() => disk.link(joinPath(directory, "b"), joinPath(directory, "c")), code("58030"));
+  equal(disk.list(directory), ["a", "b", "c"]);
+  disk.rename(joinPath(directory, "a"), joinPath(directory, "b"));
+  equal([...readWholeFile(disk, joinPath(directory, "c"))], [8, 9]);
+  strictEqual(readWholeFile(disk, joinPath(directory, "b")).length, 8);
+  disk.remove(joinPath(directory, "b"));
+  disk.remove(joinPath(directory, "b"));
+  disk.syncDirectory(directory);
+  ok(!disk.exists(joinPath(directory, "b")) && disk.exists(joinPath(directory, "c")));
+  const lock = disk.lock(directory);
+  throws(() => disk.lock(directory), (error) => code("55006")(error) && String(error).includes(directory));
+  lock.release();
+  lock.release();
+  disk.lock(directory).release();
+}
+
+Deno.test("Disk of memoryHost() keeps the contract", async () => {
+  await checkDisk(memoryHost().disk, "root", (done) => done);
+});
+
+Deno.test("Disk of SimulatedHost keeps the contract", async () => {
+  const host = new SimulatedHost(1);
+  await checkDisk(host.disk, "root", (done) => host.settle(done));
+});
+
+Deno.test("Disk of denoHost() keeps the contract", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const { disk } = denoHost();
+    await checkDisk(disk, root, (done) => done);
+    ok((disk.freeBytes?.(root) ?? 0) > 0);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("Disk.lock() of denoHost() ends with its process", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const script = `import { denoHost } from ${
+      JSON.stringify(new URL("./deno_host.ts", import.meta.url).href)
+    };
+      denoHost().disk.lock(${JSON.stringify(root)}); console.log("locked"); setInterval(() => {}, 1000);`;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["eval", script],
+      stdout: "piped",
+      stderr: "null",
+    }).spawn();
+    const reader = child.stdout.getReader();
+    strictEqual(new TextDecoder().decode((await reader.read()).value).trim(), "locked");
+    throws(() => denoHost().disk.lock(root), code("55006"));
+    child.kill("SIGKILL");
+    await child.status;
+    await reader.cancel();
+    denoHost().disk.lock(root).release();
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("Clock.now() of denoHost() counts microseconds since 2000", () => {
+  const { clock, random } = denoHost();
+  const expected = (Date.now() - Date.UTC(2000, 0, 1)) * 1000;
+  ok(Math.abs(clock.now() - expected) < 1_000_000);
+  ok(clock.monotonic() <= clock.monotonic());
+  const bytes = new Uint8Array(100_000);
+  random.fill(bytes);
+  ok(bytes.subarray(70_000).some((byte) => byte !== 0));
+});
+
+Deno.test("SimulatedDisk loses, tears and reorders unsynced writes by sector, and nothing that was synced", () => {
+  const outcomes = new Set<string>();
+  for (let seed = 0; seed < 200; seed++) {
+    const host = new SimulatedHost(seed);
+    const file = host.disk.openFile("d/f", { create: true, write: true });
+    host.disk.syncDirectory("d");
+    file.writeAt(0, new Uint8Array(2048).fill(1));
+    file.syncDataNow();
+    file.writeAt(0, new Uint8Array(1024).fill(2));
+    file.writeAt(512, new Uint8Array(512).fill(3));
+    host.crash();
+    const bytes = readWholeFile(host.disk, "d/f");
+    strictEqual(bytes.length, 2048);
+    for (let sector = 0; sector < 4; sector++) {
+      const content = bytes.subarray(sector * 512, sector * 512 + 512);
+      ok(content.every((byte) => byte === content[0]), "sectors are atomic");
+    }
+    outcomes.add([0, 512, 1024, 1536].map((at) => bytes[at]).join(""));
+  }
+  equal([...outcomes].sort(), ["1111", "1211", "1311", "2111", "2211", "2311"]);
+});
+
+Deno.test("SimulatedDisk forgets names until their directory is synced", () => {
+  let survived = 0;
+  for (let seed = 0; seed < 50; seed++) {
+    const host = new SimulatedHost(seed);
+    writeWholeFile(host.disk, "d/whole", new Uint8Array([1]));
+    const file = host.disk.openFile("d/new", { create: true, write: true });
+    file.writeAt(0, new Uint8Array([2]));
+    file.syncDataNow();
+    host.crash();
+    throws(() => file.readAt(0, new Uint8Array(1)), /power failed/);
+    equal([...readWholeFile(host.disk, "d/whole")], [1]);
+    if (host.disk.exists("d/new")) {
+      survived++;
+      equal([...readWholeFile(host.disk, "d/new")], [2]);
+    }
+  }
+  ok(survived > 5 && survived < 45);
+});
+
+Deno.test("SimulatedDisk loses what a failed sync covered, even if a later sync succeeds", async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const host = new SimulatedHost(seed);
+    const file = host.disk.openFile("d/f", { create: true, write: true });
+    host.disk.syncDirectory("d");
+    file.writeAt(0, new Uint8Array(512).fill(1));
+    file.syncDataNow();
+    host.disk.failNext("sync", "d/f");
+    file.writeAt(0, new Uint8Array(512).fill(2));
+    await rejects(host.settle(file.syncData()), code("58030"));
+    file.syncDataNow();
+    strictEqual(host.disk.contentOf("d/f")[0], 2);
+    host.crash();
+    strictEqual(readWholeFile(host.disk, "d/f")[0], 1);
+  }
+});
+
+Deno.test("SimulatedDisk refuses writes beyond its capacity and reads on demand", () => {
+  const host = new SimulatedHost(1, { capacityBytes: 1000 });
+  const file = host.disk.openFile("f", { create: true, write: true });
+  file.writeAt(0, new Uint8Array(900));
+  throws(() => file.writeAt(900, new Uint8Array(200)), code("53100"));
+  host.disk.failNext("read", "f");
+  throws(() => file.readAt(0, new Uint8Array(1)), code("58030"));
+  strictEqual(file.readAt(0, new Uint8Array(1)), 1);
+});
+
+Deno.test("SimulatedHost runs timers in order of their time and gives equal traces for equal runs", async () => {
+  const run = async () => {
+    const host = new SimulatedHost(5);
+    const seen: string[] = [];
+    host.timers.setTimer(300, () => seen.push("late"));
+    const dropped = host.timers.setTimer(200, () => seen.push("never"));
+    host.timers.setTimer(100, () => seen.push("early"));
+    host.timers.clearTimer(dropped);
+    writeWholeFile(host.disk, "d/f", new Uint8Array([1]));
+    await host.rest();
+    return { seen, trace: host.traceDigest, now: host.clock.monotonic() };
+  };
+  const first = await run();
+  equal(first.seen, ["early", "late"]);
+  equal(await run(), first);
+});
