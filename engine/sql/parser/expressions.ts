@@ -11,7 +11,7 @@ import type { Expression, FunctionArgument, FunctionCall, QuantifiedComparison }
 import { parseDottedName } from "./names.ts";
 import { parseParenthesisBody, parsePrimary } from "./primary_expressions.ts";
 import { TOKEN } from "./token.ts";
-import { CHAIN_LENGTH_MAX, type TokenStream } from "./token_stream.ts";
+import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
 
 /** How strongly operators bind; a higher number binds more tightly. */
@@ -62,8 +62,10 @@ export function continueExpression(stream: TokenStream, left: Expression): Expre
 
 function parseOperators(stream: TokenStream, minimum: number, restricted: boolean): Expression {
   stream.enter();
+  const outer = stream.beginTree();
   const left = parsePrefix(stream, restricted);
   const expression = parseInfix(stream, left, minimum, restricted);
+  stream.endTree(outer);
   stream.leave();
   return expression;
 }
@@ -154,8 +156,10 @@ function infixPrecedence(stream: TokenStream, restricted: boolean): number {
     case "in":
     case "like":
     case "ilike":
-    case "similar":
       return PRECEDENCE.pattern;
+    case "similar":
+      // `SUBSTRING(a SIMILAR b ESCAPE c)` is another syntax.
+      return stream.isWord("to", 1) ? PRECEDENCE.pattern : -1;
     case "not":
       return stream.isAnyWord(NEGATABLE, 1) ? PRECEDENCE.pattern : -1;
     case "at":
@@ -178,12 +182,11 @@ function isDistinctTest(stream: TokenStream): boolean {
 function parseInfix(stream: TokenStream, left: Expression, minimum: number, restricted: boolean): Expression {
   // The precedence at which the operator just read does not associate.
   let barred = -1;
-  let length = 0;
   while (true) {
     const precedence = infixPrecedence(stream, restricted);
     if (precedence < 0 || precedence < minimum) return left;
     if (precedence === barred) throw stream.syntaxError();
-    if (++length > CHAIN_LENGTH_MAX) throw stream.tooDeep();
+    stream.deepen();
     barred = -1;
     const position = stream.position;
     if (stream.kind() === TOKEN.operator) {

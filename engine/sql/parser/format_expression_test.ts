@@ -53,6 +53,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ["coalesce(a, nullif(b, 0))", "COALESCE(a, NULLIF(b, 0))"],
   ["extract(year from a)", "EXTRACT(year FROM a)"],
   ["substring(a from 2 for 3)", "SUBSTRING(a FROM 2 FOR 3)"],
+  ["substring(a similar 'x' escape '#')", "SUBSTRING(a SIMILAR 'x' ESCAPE '#')"],
   ["substring(a, 2)", '"substring"(a, 2)'],
   ["position('x' in a)", "POSITION(('x') IN (a))"],
   ["overlay(a placing b from 1)", "OVERLAY(a PLACING b FROM 1)"],

@@ -24,7 +24,7 @@ import { objectName, parseList, parseNameList, parseParenthesizedList } from "./
 import { isSessionValue, parsePrimary } from "./primary_expressions.ts";
 import { continueQuery, isQueryStart, leadsToQuery, parseQuery } from "./queries.ts";
 import { TOKEN } from "./token.ts";
-import { CHAIN_LENGTH_MAX, type TokenStream } from "./token_stream.ts";
+import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
 
 /** Reads one item of FROM with the joins behind it. */
@@ -43,11 +43,10 @@ interface JoinStart {
 }
 
 function parseJoins(stream: TokenStream, left: FromItem): FromItem {
-  let length = 0;
   while (true) {
     const start = acceptJoinStart(stream);
     if (start === null) return left;
-    if (++length > CHAIN_LENGTH_MAX) throw stream.tooDeep();
+    stream.deepen();
     let right = parsePrimaryItem(stream);
     const isQualified = start.type !== "cross" && !start.natural;
     if (isQualified && !stream.isWord("on") && !stream.isWord("using")) {

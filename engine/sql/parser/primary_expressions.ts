@@ -111,7 +111,6 @@ function parseConstant(
 
 /** Reads `[i]`, `[i:j]`, `.field` and `.*` behind an operand. */
 function parseSuffixes(stream: TokenStream, operand: Expression): Expression {
-  let length = 0;
   while (true) {
     const position = stream.position;
     if (stream.acceptSymbol("[")) {
@@ -122,7 +121,7 @@ function parseSuffixes(stream: TokenStream, operand: Expression): Expression {
     } else {
       return operand;
     }
-    if (++length > 100) throw stream.tooDeep();
+    stream.deepen();
   }
 }
 

@@ -28,7 +28,7 @@ import { acceptOrderBy, parseWindowSpecification } from "./function_calls.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { parseList, parseObjectName, parseOptionalNameList, parseParenthesizedList } from "./names.ts";
 import { TOKEN } from "./token.ts";
-import { CHAIN_LENGTH_MAX, type TokenStream } from "./token_stream.ts";
+import type { TokenStream } from "./token_stream.ts";
 
 /** Whether a query begins at the token. */
 export function isQueryStart(stream: TokenStream, ahead = 0): boolean {
@@ -195,11 +195,10 @@ function setOperationPrecedence(stream: TokenStream): number {
 }
 
 function parseSetOperations(stream: TokenStream, left: QueryBody, minimum: number): QueryBody {
-  let length = 0;
   while (true) {
     const precedence = setOperationPrecedence(stream);
     if (precedence === 0 || precedence < minimum) return left;
-    if (++length > CHAIN_LENGTH_MAX) throw stream.tooDeep();
+    stream.deepen();
     const position = stream.position;
     const word = stream.take();
     const operator = word === "union" ? "union" : word === "except" ? "except" : "intersect";

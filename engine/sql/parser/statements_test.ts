@@ -121,6 +121,10 @@ Deno.test("the parser bounds its depth", () => {
     "WITH a AS (".repeat(20_000),
     "SELECT * FROM " + "a JOIN ".repeat(20_000) + "b",
     "SELECT a" + "[1]".repeat(20_000),
+    "SELECT " + "f(".repeat(100) + ("1" + " + 1".repeat(900) + ", 2)").repeat(1) + " + 1".repeat(200),
+    "SELECT " + "(".repeat(100) + ("1" + " + 1".repeat(50) + ")").repeat(1) +
+    (" + 1".repeat(50) + ")").repeat(99),
+    "(".repeat(100) + "SELECT 1" + (" UNION SELECT 1".repeat(50) + ")").repeat(100),
     "SELECT 1 GROUP BY " + "GROUPING SETS (".repeat(20_000),
   ];
   for (const text of deep) assert.match(failure(text).code, /^(54001|42601)$/, text.slice(0, 40));

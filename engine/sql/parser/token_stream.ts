@@ -15,8 +15,11 @@ import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 /** Nested levels of expressions, subqueries and joins that a statement may have. */
 export const NESTING_DEPTH_MAX = 500;
 
-/** Operands that one chain of left-associative operators (`a + b + c …`, `… UNION ALL …`) may have: it is a tree as deep. */
-export const CHAIN_LENGTH_MAX = 1000;
+/**
+ * Levels that a syntax tree may have. Chains of left-associative operators (`a + b + c …`, `… UNION ALL …`) are read without
+ * recursion but are trees as deep as they are long, and whoever walks the tree recurses.
+ */
+export const TREE_DEPTH_MAX = 1000;
 
 /** The highest number of a parameter, as in the wire protocol. */
 const PARAMETER_NUMBER_MAX = 65_535;
@@ -35,6 +38,8 @@ export class TokenStream {
   readonly #tokens: TokenList;
   #index = 0;
   #depth = 0;
+  /** Levels of the deepest tree read since the innermost {@link beginTree}. */
+  #treeDepth = 0;
   readonly #literalIndexes: ReadonlyMap<number, number> | null;
   readonly #usedLiterals = new Set<number>();
   #parameterCount = 0;
@@ -238,6 +243,23 @@ export class TokenStream {
     this.#depth--;
   }
 
+  /** Starts measuring a subtree; answers what {@link endTree} needs. */
+  beginTree(): number {
+    const outer = this.#treeDepth;
+    this.#treeDepth = 0;
+    return outer;
+  }
+
+  /** Ends a subtree: it is one level of the tree around it. */
+  endTree(outer: number): void {
+    this.#treeDepth = Math.max(outer, this.#treeDepth + 1);
+  }
+
+  /** Puts one more level on top of what has been read; raises 54001 behind {@link TREE_DEPTH_MAX}. */
+  deepen(): void {
+    if (++this.#treeDepth > TREE_DEPTH_MAX) throw this.tooDeep();
+  }
+
   /** The error of a statement that nests too deeply. */
   tooDeep(): DatabaseError {
     return new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
@@ -285,9 +307,10 @@ export class TokenStream {
     return this.#parameterCount;
   }
 
-  /** Starts counting parameters for a new statement. */
+  /** Starts counting parameters and measuring depth for a new statement. */
   resetParameters(): void {
     this.#parameterCount = 0;
+    this.#treeDepth = 0;
   }
 
   /** An error at an offset of the text. */
