@@ -2,19 +2,25 @@
  * Conversions among date, time, timestamp, timestamptz and interval. Those from or to `timestamptz` depend on the
  * session's time zone and are therefore stable, not immutable.
  */
-import type { SqlType } from "../../types/sql_type.ts";
-import type { MixedInteger } from "../../types/value.ts";
-import type { Interval } from "../../types/interval.ts";
 import {
   dateFromTimestamp,
-  intervalFromTime,
+  dateFromTimestampTz,
   timeFromInterval,
   timeFromTimestamp,
   timestampFromDate,
-  timestampFromTimestamptz,
-  timestamptzFromTimestamp,
-} from "./date_time_conversion.ts";
+  timestampTzFromDate,
+} from "../../types/date_time.ts";
+import { Interval } from "../../types/interval.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { type TimeZone, timeZone } from "../../types/time_zone.ts";
+import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import type { Conversion } from "./casts.ts";
+
+/** A conversion that depends on the session's zone. */
+// deno-lint-ignore no-explicit-any -- dates are numbers, timestamps mixed integers
+function inZone(run: (value: any, zone: TimeZone) => SqlValue): Conversion {
+  return { runIn: (context, value) => run(value, timeZone(context.timeZone)), volatility: "stable" };
+}
 
 /** The conversion between two types of date and time; undefined when there is none. */
 export function dateTimeConversion(from: SqlType, to: SqlType): Conversion | undefined {
@@ -22,32 +28,16 @@ export function dateTimeConversion(from: SqlType, to: SqlType): Conversion | und
     case "date>timestamp":
       return { run: timestampFromDate };
     case "date>timestamptz":
-      return {
-        runIn: (context, value: number) =>
-          timestamptzFromTimestamp(timestampFromDate(value), context.timeZone),
-        volatility: "stable",
-      };
+      return inZone(timestampTzFromDate);
     case "timestamp>timestamptz":
-      return {
-        runIn: (context, value: MixedInteger) => timestamptzFromTimestamp(value, context.timeZone),
-        volatility: "stable",
-      };
+      return inZone((value: MixedInteger, zone) => zone.fromLocal(value));
     case "timestamptz>timestamp":
-      return {
-        runIn: (context, value: MixedInteger) => timestampFromTimestamptz(value, context.timeZone),
-        volatility: "stable",
-      };
+      return inZone((value: MixedInteger, zone) => zone.toLocal(value));
     case "timestamptz>date":
-      return {
-        runIn: (context, value: MixedInteger) =>
-          dateFromTimestamp(timestampFromTimestamptz(value, context.timeZone)),
-        volatility: "stable",
-      };
+      return inZone(dateFromTimestampTz);
     case "timestamptz>time":
       return {
-        runIn: (context, value: MixedInteger) =>
-          timeFromTimestamp(timestampFromTimestamptz(value, context.timeZone)),
-        volatility: "stable",
+        ...inZone((value: MixedInteger, zone) => timeFromTimestamp(zone.toLocal(value))),
         mayReturnNull: true,
       };
     case "timestamp>date":
@@ -55,9 +45,9 @@ export function dateTimeConversion(from: SqlType, to: SqlType): Conversion | und
     case "timestamp>time":
       return { run: timeFromTimestamp, mayReturnNull: true };
     case "time>interval":
-      return { run: intervalFromTime };
+      return { run: (value: number) => new Interval(0, 0, value) };
     case "interval>time":
-      return { run: (value: Interval) => timeFromInterval(value) };
+      return { run: timeFromInterval };
     default:
       return undefined;
   }

@@ -3,8 +3,13 @@
  */
 import { arrayFunctions } from "./array_functions.ts";
 import { binaryFunctions } from "./binary_functions.ts";
+import { dateTimeFunctions } from "./date_time_functions.ts";
 import type { FunctionDefinition } from "./definition.ts";
+import { jsonFunctions } from "./json_functions.ts";
+import { jsonbFunctions } from "./jsonb_functions.ts";
 import { mathematicalFunctions } from "./mathematical_functions.ts";
+import { patternFunctions } from "./pattern_functions.ts";
+import { setFunctions } from "./set_functions.ts";
 import { systemFunctions } from "./system_functions.ts";
 import { textFunctions } from "./text_functions.ts";
 
@@ -12,7 +17,12 @@ import { textFunctions } from "./text_functions.ts";
 export const functionDefinitions: readonly FunctionDefinition[] = [
   ...mathematicalFunctions,
   ...textFunctions,
+  ...patternFunctions,
   ...binaryFunctions,
+  ...dateTimeFunctions,
   ...arrayFunctions,
+  ...jsonFunctions,
+  ...jsonbFunctions,
+  ...setFunctions,
   ...systemFunctions,
 ];
