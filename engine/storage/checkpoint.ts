@@ -10,7 +10,7 @@
  * built is a function of the tables at the op, not of when steps run. Errors are the owner's: a checkpoint that failed is
  * never continued.
  */
-import { assert, assertDefined } from "../base/assert.ts";
+import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type Disk, type DiskFile, joinPath, writeWholeFile } from "../host/disk.ts";
@@ -30,13 +30,20 @@ export interface CheckpointedTable {
   filesToSync(): readonly DiskFile[];
   /** What `restore` needs to know to give back the table as of the freeze. */
   describe(): CanonicalValue;
-  /** A manifest with the last description exists: files that only earlier ones named may go. */
+  /** Names of the files that the last description speaks of. */
+  fileNames(): readonly string[];
+  /** A manifest with the last description exists. */
   installed(): void;
 }
 
 /** Name of the file that holds the state machine's state at an op. */
 export function stateFileName(op: number): string {
   return `state-${op.toString(16).padStart(16, "0")}`;
+}
+
+/** Whether a name is one that {@link stateFileName} makes. */
+export function isStateFileName(name: string): boolean {
+  return /^state-[0-9a-f]{16}$/.test(name);
 }
 
 /** Where a checkpoint is written. */
@@ -133,6 +140,7 @@ export class Checkpoint {
       id,
       definition,
       storage: table.describe(),
+      files: table.fileNames(),
     }));
     const manifest: Manifest = {
       number: (previous?.number ?? 0) + 1,
@@ -143,11 +151,20 @@ export class Checkpoint {
     writeManifest(disk, directory, manifest);
     this.#manifest = manifest;
     for (const { table } of this.#tables) table.installed();
-    if (previous !== null) {
-      disk.remove(joinPath(directory, manifestName(previous.number)));
-      if (previous.state.name !== stateName) disk.remove(joinPath(directory, previous.state.name));
-    }
+    this.#removeObsolete(manifest);
     log.truncateBefore(this.op + 1);
-    return assertDefined(this.#manifest, "manifest");
+    return manifest;
+  }
+
+  /** Removes what only the manifest before named. A reader that has such a file open goes on reading it. */
+  #removeObsolete(manifest: Manifest): void {
+    const { disk, directory, tablesDirectory, previous } = this.#place;
+    if (previous === null) return;
+    disk.remove(joinPath(directory, manifestName(previous.number)));
+    if (previous.state.name !== manifest.state.name) disk.remove(joinPath(directory, previous.state.name));
+    const live = new Set(manifest.tables.flatMap((table) => table.files));
+    for (const table of previous.tables) {
+      for (const name of table.files) if (!live.has(name)) disk.remove(joinPath(tablesDirectory, name));
+    }
   }
 }

@@ -32,6 +32,8 @@ export interface ManifestTable {
   readonly definition: TableDefinition;
   /** What the table wants to know again about its files. */
   readonly storage: CanonicalValue;
+  /** Names of its files in the folder of tables. */
+  readonly files: readonly string[];
 }
 
 /** The content of a manifest. */

@@ -1,0 +1,87 @@
+/**
+ * Copying the files of a checkpoint to another directory, where a server can be started on them.
+ *
+ * The files never change, so a second name (hard link) is a copy; where links cannot reach, another file system, the bytes
+ * are copied in pieces between other work. Every source file is open before the first pause, so nothing is missed when
+ * a later checkpoint removes its name meanwhile. The manifest comes last: without it the copy is no database with rows.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
+import type { Timers } from "../host/host.ts";
+import { type Manifest, writeManifest } from "./manifest.ts";
+
+const PIECE_BYTES = 1 << 20;
+
+/** What is copied where. */
+export interface SnapshotCopy {
+  readonly disk: Disk;
+  readonly timers: Timers;
+  readonly manifest: Manifest;
+  readonly source: string;
+  readonly target: string;
+  /** Name of the folder of table files within both. */
+  readonly tablesName: string;
+}
+
+/** Makes the target directory; raises 55000 when it holds something. */
+export function prepareSnapshotDirectory(disk: Disk, target: string): void {
+  if (disk.list(target).length > 0) {
+    throw new DatabaseError(
+      SQLSTATE.objectNotInPrerequisiteState,
+      `directory "${target}" exists but is not empty`,
+      { hint: "Name a new or empty directory for the snapshot." },
+    );
+  }
+  disk.createDirectory(target);
+}
+
+/** Copies; when it ends, the copy is durable. Must be called in the turn in which the manifest is the installed one. */
+export async function copySnapshot(copy: SnapshotCopy): Promise<void> {
+  const { disk, manifest, source, target, tablesName } = copy;
+  const tables = joinPath(target, tablesName);
+  disk.createDirectory(tables);
+  const remaining: { readonly file: DiskFile; readonly path: string }[] = [];
+  const names = manifest.tables.flatMap((table) => table.files).map((name) => joinPath(tablesName, name));
+  try {
+    for (const name of [...names, manifest.state.name]) {
+      const path = joinPath(target, name);
+      if (!isLinked(disk, joinPath(source, name), path)) {
+        remaining.push({
+          file: disk.openFile(joinPath(source, name), { create: false, write: false }),
+          path,
+        });
+      }
+    }
+    for (const { file, path } of remaining) await copyFile(copy, file, path);
+  } finally {
+    for (const { file } of remaining) file.close();
+  }
+  disk.syncDirectory(tables);
+  writeManifest(disk, target, manifest);
+}
+
+function isLinked(disk: Disk, from: string, to: string): boolean {
+  try {
+    disk.link(from, to);
+    return true;
+  } catch (error) {
+    // Another file system, or one without links; if it is anything worse, copying fails with its reason.
+    if (error instanceof DatabaseError) return false;
+    throw error;
+  }
+}
+
+async function copyFile({ disk, timers }: SnapshotCopy, from: DiskFile, path: string): Promise<void> {
+  const to = disk.openFile(path, { create: true, write: true });
+  try {
+    const piece = new Uint8Array(PIECE_BYTES);
+    for (let position = 0; position < from.size; position += PIECE_BYTES) {
+      const count = from.readAt(position, piece);
+      to.writeAt(position, piece.subarray(0, count));
+      await timers.yieldToLoop();
+    }
+    await to.syncData();
+  } finally {
+    to.close();
+  }
+}
