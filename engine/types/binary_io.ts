@@ -167,7 +167,8 @@ function writeNumeric(writer: ByteWriter, value: Decimal): void {
         ? NUMERIC_INFINITY
         : NUMERIC_NEGATIVE_INFINITY,
     );
-    writer.writeI16BigEndian(0);
+    // PostgreSQL sends a display scale with infinities; receivers ignore it.
+    writer.writeI16BigEndian(value.form === "nan" ? 0 : 0x20);
     return;
   }
   const digits = String(absolute(value.coefficient));

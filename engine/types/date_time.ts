@@ -15,7 +15,6 @@ import {
   daysFromCivil,
   daysInMonth,
   isoWeek,
-  isoYearStart,
   JULIAN_DAY_2000,
   MICROSECONDS_PER_DAY,
   MICROSECONDS_PER_HOUR,
@@ -256,13 +255,22 @@ function requireUnit(name: string, typeName: string): DateTimeUnit {
   return unit;
 }
 
+/** Fields that only `extract` knows. */
+const EXTRACT_ONLY = new Set<DateTimeUnit>(["isoyear", "dow", "isodow", "doy", "epoch", "julian"]);
+
+function requireTruncationUnit(name: string, typeName: string): DateTimeUnit {
+  const unit = requireUnit(name, typeName);
+  if (EXTRACT_ONLY.has(unit)) throw unrecognized(name, typeName);
+  return unit;
+}
+
 /** date_trunc of a timestamp without time zone. */
 export function truncateTimestamp(
   name: string,
   value: MixedInteger,
   typeName = "timestamp without time zone",
 ): MixedInteger {
-  const unit = requireUnit(name, typeName);
+  const unit = requireTruncationUnit(name, typeName);
   if (isInfinite(value)) return value;
   const days = dayOfMicroseconds(value);
   const time = timeOfMicroseconds(value);
@@ -302,8 +310,6 @@ function truncateDay(unit: DateTimeUnit, days: number): number | undefined {
       return daysFromCivil(Math.floor((year - 1) / 100) * 100 + 1, 1, 1);
     case "millennium":
       return daysFromCivil(Math.floor((year - 1) / 1000) * 1000 + 1, 1, 1);
-    case "isoyear":
-      return isoYearStart(isoWeek(days).year);
     default:
       return undefined;
   }
@@ -312,7 +318,7 @@ function truncateDay(unit: DateTimeUnit, days: number): number | undefined {
 /** date_trunc of a timestamp with time zone, by the local time of a zone. */
 export function truncateTimestampTz(name: string, value: MixedInteger, zone: TimeZone): MixedInteger {
   const typeName = "timestamp with time zone";
-  const unit = requireUnit(name, typeName);
+  const unit = requireTruncationUnit(name, typeName);
   if (isInfinite(value)) return value;
   const size = TIME_UNITS[unit];
   if (size !== undefined) {
@@ -325,7 +331,7 @@ export function truncateTimestampTz(name: string, value: MixedInteger, zone: Tim
 
 /** date_trunc of an interval. */
 export function truncateInterval(name: string, interval: Interval): Interval {
-  const unit = requireUnit(name, "interval");
+  const unit = requireTruncationUnit(name, "interval");
   const { months, days, microseconds } = interval;
   const cut = (size: number): number => Math.trunc(months / size) * size + 0;
   const size = TIME_UNITS[unit];

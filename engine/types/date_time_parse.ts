@@ -312,6 +312,10 @@ class Decoder {
     const hasTime = this.#seen.has("time");
     if (this.#needsDate && !this.#hasDate()) throw new DecodeFailure("format");
     if (!this.#needsDate && !hasTime) throw new DecodeFailure("format");
+    // The offset of a named zone depends on the date.
+    if (!this.#hasDate() && this.#zone !== undefined && this.#zone.fixedOffset === undefined) {
+      throw new DecodeFailure("format");
+    }
     const days = this.#hasDate() ? this.#finishDate() : dayOfMicroseconds(this.#localNow());
     const time = this.#hours * MICROSECONDS_PER_HOUR + this.#minutes * MICROSECONDS_PER_MINUTE +
       this.#seconds * MICROSECONDS_PER_SECOND + this.#microseconds;
@@ -465,12 +469,10 @@ class Decoder {
     }
     const point = text.indexOf(".");
     const datePending = !this.#hasDate();
-    if (point >= 0 && datePending) {
-      if (point > 2 || text.indexOf(".", point + 1) < 0) return this.#runTogether(text);
-      return this.#dateParts(text);
-    }
+    if (point >= 0 && datePending && this.#needsDate) return this.#dateParts(text);
     if (point > 2) return this.#runTogether(text);
     if (text.length >= 6 && (datePending || !this.#seen.has("time"))) return this.#runTogether(text);
+    if (!this.#needsDate && text.length === 4 && !this.#seen.has("time")) return this.#runTogether(text);
     this.#dateNumber(text);
   }
 

@@ -319,11 +319,14 @@ function formatDateField(node: FieldNode, parts: BrokenDown, eraYear: number): s
     case "DY":
       return inCase((DAY_NAMES[dayOfWeek(parts.days)] ?? "").slice(0, 3), written);
     case "DDD":
-      return number(parts.isInterval ? parts.days : parts.days - daysFromCivil(parts.year, 1, 1) + 1, 3);
+      return number(
+        parts.isInterval ? parts.days : parts.days - daysFromCivil(parts.year, 1, 1) + 1,
+        parts.days < 0 && parts.isInterval ? 2 : 3,
+      );
     case "IDDD":
       return number(parts.days - isoYearStart(isoWeek(parts.days).year) + 1, 3);
     case "DD":
-      return number(parts.day, 2);
+      return number(parts.day, parts.day < 0 ? 1 : 2);
     case "D":
       return number(dayOfWeek(parts.days) + 1, 0);
     case "ID":
@@ -566,7 +569,7 @@ class TemplateParser {
       if (node.kind === "field") {
         if (node.name === "FX") continue;
         if (this.#position >= this.#text.length) break;
-        this.#field(node, this.#nodes[index + 1]);
+        this.#field(node, this.#nodes[index + 1], skipped);
         skipped = this.#exact ? 0 : this.#skipSpaces();
       } else if (node.kind === "separator") {
         if (this.#exact) this.#position += 1;
@@ -657,7 +660,7 @@ class TemplateParser {
     this.#parsed[key] = value;
   }
 
-  #field(node: FieldNode, next: Node | undefined): void {
+  #field(node: FieldNode, next: Node | undefined, skipped: number): void {
     switch (node.name) {
       case "A.M.":
       case "P.M.":
@@ -693,7 +696,7 @@ class TemplateParser {
           `formatting field "${node.written}" is only supported in to_char`,
         );
       case "TZH":
-        return this.#zoneHours(node);
+        return this.#zoneHours(node, skipped);
       case "Y,YYY": {
         const match = /^(\d+),(\d{3})/.exec(this.#text.slice(this.#position));
         if (match === null) {
@@ -708,7 +711,7 @@ class TemplateParser {
     }
   }
 
-  #zoneHours(node: FieldNode): void {
+  #zoneHours(node: FieldNode, skipped: number): void {
     const match = /^([+-]?)(\d{1,2})/.exec(this.#text.slice(this.#position));
     if (match === null) {
       throw this.#invalid(
@@ -717,8 +720,11 @@ class TemplateParser {
         "Value must be an integer.",
       );
     }
+    const start = this.#position;
     this.#position += match[0].length;
-    this.#parsed.zoneSign = match[1] === "-" ? -1 : 1;
+    // A minus may have been taken for the template's separator.
+    const swallowed = match[1] === "" && skipped > 0 && this.#text[start - 1] === "-";
+    this.#parsed.zoneSign = match[1] === "-" || swallowed ? -1 : 1;
     this.#set(node, "zoneHours", Number(match[2]));
   }
 

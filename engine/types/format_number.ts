@@ -156,8 +156,8 @@ function formatSpecial(value: Decimal, template: Template): string {
   if (text.length > positions) {
     return layOut(template, "#".repeat(positions), "#".repeat(template.fraction), value.sign < 0);
   }
-  const shown = value.sign < 0 ? `-${text}` : text;
-  return template.fill ? shown : shown.padStart(positions + 1);
+  // The text takes the digits' places; there is nothing after the point.
+  return layOut({ ...template, fraction: 0, keptFraction: 0 }, text, "", value.sign < 0);
 }
 
 interface Cell {
@@ -170,12 +170,12 @@ function layOut(template: Template, whole: string, fraction: string, negative: b
   const positions = template.whole + template.shift;
   const hasPoint = template.has(".");
   // A zero before the point is not shown by 9s when digits follow the point.
-  const significant = whole === "0" && hasPoint && template.fraction > 0 ? 0 : whole.length;
-  const shownWhole = Math.max(significant, template.shownWhole);
   let fractionShown = template.fraction;
   if (template.fill) {
     while (fractionShown > template.keptFraction && fraction[fractionShown - 1] === "0") fractionShown--;
   }
+  const significant = whole === "0" && hasPoint && fractionShown > 0 ? 0 : whole.length;
+  const shownWhole = Math.max(significant, template.shownWhole);
   const cells: Cell[] = [];
   let index = 0;
   let inFraction = false;
@@ -198,7 +198,7 @@ function layOut(template: Template, whole: string, fraction: string, negative: b
         break;
       case ".":
         inFraction = true;
-        cells.push({ text: ".", shown: true });
+        if (template.fraction > 0) cells.push({ text: ".", shown: true });
         break;
       case ",":
         if (hasDigitsBefore() && started) cells.push({ text: ",", shown: true });
@@ -223,7 +223,9 @@ function layOut(template: Template, whole: string, fraction: string, negative: b
         cells.push({ text: " ", shown: false });
         break;
       case "TH":
-        cells.push({ text: ordinalSuffix(whole, element.text, negative), shown: false });
+        if (!negative && template.fraction === 0 && /^\d+$/.test(whole)) {
+          cells.push({ text: ordinalSuffix(whole, element.text), shown: false });
+        }
         break;
       case "literal":
         cells.push({ text: element.text, shown: false });
@@ -236,7 +238,7 @@ function layOut(template: Template, whole: string, fraction: string, negative: b
 }
 
 function isLeadingSign(elements: readonly Element[], at: number): boolean {
-  return elements.slice(0, at).every(({ kind }) => kind !== "9" && kind !== "0");
+  return elements.slice(at).some(({ kind }) => kind === "9" || kind === "0");
 }
 
 function placeSign(template: Template, cells: Cell[], negative: boolean, leadingSign: boolean): string {
@@ -257,8 +259,7 @@ function placeSign(template: Template, cells: Cell[], negative: boolean, leading
   return text(0, first) + sign + text(first);
 }
 
-function ordinalSuffix(whole: string, written: string, negative: boolean): string {
-  if (negative) return "  ";
+function ordinalSuffix(whole: string, written: string): string {
   const tens = whole.length > 1 && whole[whole.length - 2] === "1";
   const last = whole[whole.length - 1];
   const suffix = tens ? "th" : last === "1" ? "st" : last === "2" ? "nd" : last === "3" ? "rd" : "th";

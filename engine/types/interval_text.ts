@@ -46,7 +46,6 @@ export function parseInterval(
   try {
     const parts = decode(text, fields, style);
     const total = parts.months;
-    if (Math.abs(total) > 2147483647 || Math.abs(parts.days) > 2147483647) throw new FieldOverflow();
     const interval = Interval.of(total, parts.days, parts.microseconds);
     return fields === undefined ? interval : restrictInterval(interval, fields);
   } catch (error) {
@@ -56,7 +55,7 @@ export function parseInterval(
         `invalid input syntax for type interval: "${text}"`,
       );
     }
-    if (error instanceof FieldOverflow || error instanceof DatabaseError) {
+    if (error instanceof FieldOverflow) {
       throw new DatabaseError(SQLSTATE.intervalFieldOverflow, `interval field value out of range: "${text}"`);
     }
     throw error;

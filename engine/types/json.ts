@@ -352,6 +352,8 @@ class JsonParser {
         detail: "\\u0000 cannot be converted to text.",
       });
     }
+    // Nor do surrogates matter to a json value.
+    if (!this.#build) return ["", 6];
     if (code >= 0xdc00 && code < 0xe000) {
       throw this.#error("Unicode low surrogate must follow a high surrogate.");
     }

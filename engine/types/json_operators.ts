@@ -175,6 +175,7 @@ function changeAt(
   };
   if (isJsonObject(value)) return changeField(value, step, next(value.get(step)));
   if (!isJsonArray(value)) return value;
+  if (value.length === 0 && change(undefined) === undefined) return value;
   const index = requireIndex(step, depth + 1);
   const position = index < 0 ? value.length + index : index;
   const current = value[position];

@@ -368,7 +368,10 @@ class ArrayParser {
       this.#skipSpaces();
       const character = this.#text[this.#position];
       if (character === undefined) throw this.#malformed("Unexpected end of input.");
-      if (character === "}" && !wantsItem) break;
+      if (character === "}" && !wantsItem) {
+        if (depth > 0) throw this.#malformed('Unexpected "}" character.');
+        break;
+      }
       if (character === "{") {
         if (this.#elementDepth === depth + 1) throw this.#malformed('Unexpected "{" character.');
         this.#parseLevel(depth + 1);

@@ -89,6 +89,8 @@ export class TimeZone {
         ? (this.name === "GMT" || this.name === "Etc/GMT" ? "GMT" : "UTC")
         : numericOffset(offset);
     }
+    // Offsets with seconds are local mean time, from before zones were introduced.
+    if (offset % 60 !== 0) return "LMT";
     return zoneAbbreviation(this.name, offset) ?? numericOffset(offset);
   }
 

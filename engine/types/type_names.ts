@@ -185,11 +185,12 @@ export function resolveTypeName(parts: TypeNameParts): SqlType {
 
 /** Parses a type name given as text, such as `numeric(10,2)[]`; undefined when it is none. */
 export function parseTypeText(text: string): SqlType | undefined {
+  // Words after the modifiers belong to the name: `timestamp(3) with time zone`.
   const pattern =
-    /^\s*(?:pg_catalog\.)?("char"|[a-z_][a-z0-9_ ]*?)\s*(?:\(\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*\))?\s*([a-z ]*?)\s*((?:\[\d*\]\s*)*)$/;
+    /^(?:pg_catalog\.)?("char"|[a-z_][a-z0-9_ ]*?)\s*(?:\(\s*(-?\d+(?:\s*,\s*-?\d+)*)\s*\)((?: [a-z]+)*))?\s*((?:\[\d*\]\s*)*)$/;
   const match = pattern.exec(text.trim().toLowerCase().replace(/\s+/g, " "));
   if (match === null) return undefined;
-  const words = `${match[1] ?? ""} ${match[3] ?? ""}`.trim().split(" ");
+  const words = `${match[1] ?? ""}${match[3] ?? ""}`.trim().split(" ");
   const modifiers = match[2] === undefined ? [] : match[2].split(",").map(Number);
   const element = typeByName(words, modifiers);
   if (element === undefined) return undefined;
