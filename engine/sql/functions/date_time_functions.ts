@@ -19,6 +19,7 @@ import {
   makeTime,
   makeTimestamp,
   timeFromTimestamp,
+  timestampFromDate,
   timestampFromEpoch,
   timestampTzFromDate,
   truncateInterval,
@@ -169,7 +170,11 @@ const fields: readonly Overload[] = extracts.flatMap(([key, extract, stable]): O
       volatility,
       mayReturnNull: true,
       summary: "A field as a floating-point number.",
-      runIn: (context, field: string, value) => extract(context, field, value)?.toNumber() ?? null,
+      // Of a date it reads the timestamp at the date's start, so that all fields of a timestamp are there.
+      runIn: key === "date"
+        ? (_context, field: string, value: number) =>
+          extractFromTimestamp(field, timestampFromDate(value))?.toNumber() ?? null
+        : (context, field: string, value) => extract(context, field, value)?.toNumber() ?? null,
     },
   ];
 });

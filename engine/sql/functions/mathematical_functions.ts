@@ -82,6 +82,12 @@ function signOf(value: MixedInteger): number {
   return value === 0 ? 0 : value < 0 ? -1 : 1;
 }
 
+/** Half to even; a negative number that rounds to zero keeps its sign. */
+function roundFloat(value: number): number {
+  const rounded = roundHalfEven(value);
+  return rounded === 0 && (value < 0 || Object.is(value, -0)) ? -0 : rounded;
+}
+
 interface Rounding {
   readonly names: readonly string[];
   readonly summary: string;
@@ -108,7 +114,7 @@ const roundings: readonly Rounding[] = [
   {
     names: ["round"],
     summary: "Nearest integer; halves away from zero for numeric, to even for floats.",
-    float: roundHalfEven,
+    float: roundFloat,
     scaled: (value, scale) => rescale(value, scale, 0),
     decimal: (value) => value.round(0),
   },

@@ -87,7 +87,13 @@ export function numberConversion(from: SqlType, to: SqlType): Conversion | undef
 function integerToInteger(source: IntegerKind, target: IntegerKind): Conversion {
   if (source === target || convertsImplicitly(source, target) && target !== "oid") return {};
   if (target === "oid" && (source === "u8" || source === "u16" || source === "u32")) return {};
+  if (target === "oid") return { run: checkIdentifier };
   return { run: (value: MixedInteger) => checkInteger(target, value) };
+}
+
+function checkIdentifier(value: MixedInteger): MixedInteger {
+  if (value >= 0 && value <= 4_294_967_295) return value;
+  throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "OID out of range");
 }
 
 function numericToInteger(from: NumericType, target: IntegerKind): Conversion {

@@ -80,9 +80,29 @@ export function aggregatesNamed(name: string): readonly AggregateDefinition[] {
   return aggregates.named(name);
 }
 
-/** The names of all functions and aggregates, for suggestions. */
+/** What looks like a function but has a syntax or a meaning of its own; only for suggestions. */
+const specialForms: readonly string[] = [
+  "coalesce",
+  "nullif",
+  "greatest",
+  "least",
+  "grouping",
+  "row_number",
+  "rank",
+  "dense_rank",
+  "percent_rank",
+  "cume_dist",
+  "ntile",
+  "lag",
+  "lead",
+  "first_value",
+  "last_value",
+  "nth_value",
+];
+
+/** The names of all functions, aggregates and special forms, for suggestions. */
 export function allFunctionNames(): readonly string[] {
-  return [...functions.names(), ...aggregates.names()];
+  return [...functions.names(), ...aggregates.names(), ...specialForms];
 }
 
 /** The symbols of all operators. */
@@ -322,15 +342,17 @@ function chooseAs<Bound>(
     const parameters = expandSignature(definition.signature, definition.variadic === true, keys.length);
     if (parameters === undefined || !accepts(parameters, keys)) continue;
     const bound = definition.bind(argumentTypes)?.bound;
-    if (bound !== undefined) applicable.push({ parameters, bound, variadic: definition.variadic === true });
+    if (bound === undefined) continue;
+    applicable.push({ parameters, bound, variadic: definition.variadic === true, bind: definition.bind });
   }
-  return chooseBest(applicable, keys);
+  return chooseBest(applicable, keys, argumentTypes);
 }
 
 interface Applicable<Bound> {
   readonly parameters: readonly string[];
   readonly bound: Bound;
   readonly variadic: boolean;
+  readonly bind: Bindable<Bound>["bind"];
 }
 
 function findExact<Definition extends Candidate>(
@@ -372,13 +394,17 @@ function accepts(parameters: readonly string[], keys: readonly string[]): boolea
   });
 }
 
-function chooseBest<Bound>(applicable: readonly Applicable<Bound>[], keys: readonly string[]): Choice<Bound> {
+function chooseBest<Bound>(
+  applicable: readonly Applicable<Bound>[],
+  keys: readonly string[],
+  argumentTypes: readonly SqlType[],
+): Choice<Bound> {
   let left = preferNonVariadic(applicable);
   if (left.length > 1) left = keepBest(left, (candidate) => count(candidate, keys, isExact));
   if (left.length > 1) left = keepBest(left, (candidate) => count(candidate, keys, isExactOrPreferred));
   if (left.length > 1 && keys.includes("unknown")) {
     left = resolveUnknowns(left, keys);
-    if (left.length > 1) left = assumeOneKnownType(left, keys);
+    if (left.length > 1) left = assumeOneKnownType(left, argumentTypes);
   }
   const [only, ...others] = left;
   if (only === undefined) return { kind: "none" };
@@ -449,18 +475,12 @@ function resolveUnknowns<Bound>(
 /** The last resort: when all typed arguments have one type, the untyped ones are taken to have it too. */
 function assumeOneKnownType<Bound>(
   candidates: readonly Applicable<Bound>[],
-  keys: readonly string[],
+  argumentTypes: readonly SqlType[],
 ): readonly Applicable<Bound>[] {
-  const known = new Set(keys.filter((key) => key !== "unknown"));
-  const [only, ...others] = known;
-  if (only === undefined || others.length > 0) return candidates;
-  const fitting = candidates.filter((candidate) =>
-    candidate.parameters.every((parameter, index) =>
-      keys[index] !== "unknown" ||
-      (isPattern(parameter)
-        ? !parameter.endsWith("array") || only.endsWith("[]")
-        : convertsImplicitly(only, parameter))
-    )
-  );
+  const known = argumentTypes.filter((type) => type.kind !== "unknown");
+  const [only] = known;
+  if (only === undefined || known.some((type) => typeKey(type) !== typeKey(only))) return candidates;
+  const assumed = argumentTypes.map((type) => type.kind === "unknown" ? only : type);
+  const fitting = candidates.filter((candidate) => candidate.bind(assumed) !== undefined);
   return fitting.length === 1 ? fitting : candidates;
 }

@@ -1,0 +1,84 @@
+/**
+ * Functions with templates: to_char, to_number, to_date, to_timestamp.
+ */
+import { Decimal } from "../../types/decimal.ts";
+import {
+  formatIntervalTemplate,
+  formatTimestampTemplate,
+  formatTimestampTzTemplate,
+  parseDateTemplate,
+  parseTimestampTemplate,
+} from "../../types/format_date_time.ts";
+import { formatNumberTemplate, parseNumberTemplate } from "../../types/format_number.ts";
+import { timeZone } from "../../types/time_zone.ts";
+import type { MixedInteger } from "../../types/value.ts";
+import type { FunctionDefinition } from "./definition.ts";
+import { defineFunction, type Overload } from "./overload.ts";
+
+const toText = { name: "to_char", returns: "text", summary: "As text by a template." } as const;
+const ofTime = { category: "date/time" } as const;
+const ofNumber = { category: "conversion" } as const;
+
+const overloads: readonly Overload[] = [
+  {
+    ...toText,
+    ...ofTime,
+    takes: "timestamp, text",
+    mayReturnNull: true,
+    run: formatTimestampTemplate,
+  },
+  {
+    ...toText,
+    ...ofTime,
+    takes: "timestamptz, text",
+    volatility: "stable",
+    mayReturnNull: true,
+    runIn: (context, value: MixedInteger, template: string) =>
+      formatTimestampTzTemplate(value, template, timeZone(context.timeZone)),
+  },
+  { ...toText, ...ofTime, takes: "interval, text", run: formatIntervalTemplate },
+  { ...toText, ...ofNumber, takes: "numeric, text", run: formatNumberTemplate },
+  ...["i32", "i64"].map((key): Overload => ({
+    ...toText,
+    ...ofNumber,
+    takes: `${key}, text`,
+    run: (value: MixedInteger, template: string) =>
+      formatNumberTemplate(Decimal.fromInteger(value), template),
+  })),
+  ...([["f32", 6], ["f64", 15]] as const).map(([key, digits]): Overload => ({
+    ...toText,
+    ...ofNumber,
+    takes: `${key}, text`,
+    run: (value: number, template: string) =>
+      formatNumberTemplate(Decimal.fromNumber(value, digits), template),
+  })),
+  {
+    ...ofNumber,
+    name: "to_number",
+    takes: "text, text",
+    returns: "numeric",
+    summary: "A number from text by a template.",
+    run: parseNumberTemplate,
+  },
+  {
+    ...ofTime,
+    name: "to_date",
+    takes: "text, text",
+    returns: "date",
+    summary: "A date from text by a template.",
+    run: parseDateTemplate,
+  },
+  {
+    ...ofTime,
+    name: "to_timestamp",
+    takes: "text, text",
+    returns: "timestamptz",
+    volatility: "stable",
+    summary: "An instant from text by a template.",
+    runIn: (context, text: string, template: string) =>
+      parseTimestampTemplate(text, template, timeZone(context.timeZone)),
+  },
+];
+
+/** Functions with templates. */
+export const formattingFunctions: readonly FunctionDefinition[] = overloads.map(defineFunction);
