@@ -139,66 +139,77 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value;
   }
 
+  /** Writes an unsigned 16-bit integer, little-endian. */
   writeU16(value: number): void {
     this.reserve(2);
     this.#view.setUint16(this.#length, value, true);
     this.#length += 2;
   }
 
+  /** Writes an unsigned 32-bit integer, little-endian. */
   writeU32(value: number): void {
     this.reserve(4);
     this.#view.setUint32(this.#length, value, true);
     this.#length += 4;
   }
 
+  /** Writes a signed 32-bit integer, little-endian. */
   writeI32(value: number): void {
     this.reserve(4);
     this.#view.setInt32(this.#length, value, true);
     this.#length += 4;
   }
 
+  /** Writes an unsigned 64-bit integer, little-endian. */
   writeU64(value: bigint): void {
     this.reserve(8);
     this.#view.setBigUint64(this.#length, value, true);
     this.#length += 8;
   }
 
+  /** Writes a signed 64-bit integer, little-endian. */
   writeI64(value: bigint): void {
     this.reserve(8);
     this.#view.setBigInt64(this.#length, value, true);
     this.#length += 8;
   }
 
+  /** Writes a floating-point 32-bit number, little-endian. */
   writeF32(value: number): void {
     this.reserve(4);
     this.#view.setFloat32(this.#length, value, true);
     this.#length += 4;
   }
 
+  /** Writes a floating-point 64-bit number, little-endian. */
   writeF64(value: number): void {
     this.reserve(8);
     this.#view.setFloat64(this.#length, value, true);
     this.#length += 8;
   }
 
+  /** Writes a signed 16-bit integer, big-endian. */
   writeI16BigEndian(value: number): void {
     this.reserve(2);
     this.#view.setInt16(this.#length, value);
     this.#length += 2;
   }
 
+  /** Writes an unsigned 16-bit integer, big-endian. */
   writeU16BigEndian(value: number): void {
     this.reserve(2);
     this.#view.setUint16(this.#length, value);
     this.#length += 2;
   }
 
+  /** Writes a signed 32-bit integer, big-endian. */
   writeI32BigEndian(value: number): void {
     this.reserve(4);
     this.#view.setInt32(this.#length, value);
     this.#length += 4;
   }
 
+  /** Writes an unsigned 32-bit integer, big-endian. */
   writeU32BigEndian(value: number): void {
     this.reserve(4);
     this.#view.setUint32(this.#length, value);
@@ -218,12 +229,14 @@ export class ByteWriter {
     this.#length += 8;
   }
 
+  /** Writes a floating-point 32-bit number, big-endian. */
   writeF32BigEndian(value: number): void {
     this.reserve(4);
     this.#view.setFloat32(this.#length, value);
     this.#length += 4;
   }
 
+  /** Writes a floating-point 64-bit number, big-endian. */
   writeF64BigEndian(value: number): void {
     this.reserve(8);
     this.#view.setFloat64(this.#length, value);
@@ -379,6 +392,7 @@ export class ByteReader {
     return start;
   }
 
+  /** Reads an unsigned 8-bit integer, little-endian. */
   readU8(): number {
     const at = this.#position;
     if (at >= this.#end) throw corrupted(`1 byte wanted at ${at}, 0 left`);
@@ -386,58 +400,72 @@ export class ByteReader {
     return this.#bytes[at] as number;
   }
 
+  /** Reads an unsigned 16-bit integer, little-endian. */
   readU16(): number {
     return this.#view.getUint16(this.#advance(2), true);
   }
 
+  /** Reads an unsigned 32-bit integer, little-endian. */
   readU32(): number {
     return this.#view.getUint32(this.#advance(4), true);
   }
 
+  /** Reads a signed 32-bit integer, little-endian. */
   readI32(): number {
     return this.#view.getInt32(this.#advance(4), true);
   }
 
+  /** Reads an unsigned 64-bit integer, little-endian. */
   readU64(): bigint {
     return this.#view.getBigUint64(this.#advance(8), true);
   }
 
+  /** Reads a signed 64-bit integer, little-endian. */
   readI64(): bigint {
     return this.#view.getBigInt64(this.#advance(8), true);
   }
 
+  /** Reads a floating-point 32-bit number, little-endian. */
   readF32(): number {
     return this.#view.getFloat32(this.#advance(4), true);
   }
 
+  /** Reads a floating-point 64-bit number, little-endian. */
   readF64(): number {
     return this.#view.getFloat64(this.#advance(8), true);
   }
 
+  /** Reads a signed 16-bit integer, big-endian. */
   readI16BigEndian(): number {
     return this.#view.getInt16(this.#advance(2));
   }
 
+  /** Reads an unsigned 16-bit integer, big-endian. */
   readU16BigEndian(): number {
     return this.#view.getUint16(this.#advance(2));
   }
 
+  /** Reads a signed 32-bit integer, big-endian. */
   readI32BigEndian(): number {
     return this.#view.getInt32(this.#advance(4));
   }
 
+  /** Reads an unsigned 32-bit integer, big-endian. */
   readU32BigEndian(): number {
     return this.#view.getUint32(this.#advance(4));
   }
 
+  /** Reads a signed 64-bit integer, big-endian. */
   readI64BigEndian(): bigint {
     return this.#view.getBigInt64(this.#advance(8));
   }
 
+  /** Reads a floating-point 32-bit number, big-endian. */
   readF32BigEndian(): number {
     return this.#view.getFloat32(this.#advance(4));
   }
 
+  /** Reads a floating-point 64-bit number, big-endian. */
   readF64BigEndian(): number {
     return this.#view.getFloat64(this.#advance(8));
   }

@@ -413,9 +413,7 @@ export function extractFromTimestamp(
   if (unit === "epoch") return Decimal.of(subtract(value, UNIX_EPOCH_MICROSECONDS), 6);
   if (unit === "julian") {
     const start = Decimal.fromInteger(days + JULIAN_DAY_2000);
-    return time === 0
-      ? start
-      : start.add(Decimal.fromInteger(time).divide(Decimal.fromInteger(MICROSECONDS_PER_DAY)));
+    return start.add(Decimal.fromInteger(time).divide(Decimal.fromInteger(MICROSECONDS_PER_DAY)));
   }
   return timeField(unit, time) ?? dayField(unit, days) ?? raise(unsupported(name, typeName));
 }

@@ -230,6 +230,8 @@ const NOT_FOR_INTERVALS = new Set([
   "OF",
   "D",
   "ID",
+  "MONTH",
+  "MON",
 ]);
 
 function formatField(node: FieldNode, parts: BrokenDown): string {

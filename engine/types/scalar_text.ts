@@ -138,8 +138,9 @@ export function formatFloat32(value: number): string {
 }
 
 function formatSingle(value: number, text: string): string {
-  const magnitude = Math.abs(value);
   const trimmed = String(Number(text));
+  // The digits decide, not the value: the nearest single to 0.0001 lies below it.
+  const magnitude = Math.abs(Number(text));
   if (magnitude >= 1e-4 && magnitude < 1e6) return trimmed;
   return formatShortest(value, trimmed);
 }

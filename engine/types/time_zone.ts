@@ -97,9 +97,9 @@ export class TimeZone {
   /** Whether daylight saving holds: the offset is above the year's lowest one. */
   isDaylightAt(instant: MixedInteger): boolean {
     if (this.fixedOffset !== undefined) return false;
-    const half = 182 * SECONDS_PER_DAY * MICROSECONDS_PER_SECOND;
+    const quarter = 91 * SECONDS_PER_DAY * MICROSECONDS_PER_SECOND;
     const here = this.offsetAt(instant);
-    return here > Math.min(this.offsetAt(add(instant, half)), this.offsetAt(subtract(instant, half)));
+    return [-3, -2, -1, 1, 2, 3].some((count) => this.offsetAt(add(instant, count * quarter)) < here);
   }
 
   #offsetsOfDay(day: number): DayOffsets {
