@@ -5,6 +5,7 @@
  * one block of rows), so that the session can yield to other connections, cancel, or wait for a slow reader between
  * steps. Most statements finish in their first step.
  */
+import type { Catalog } from "../catalog/catalog.ts";
 import type { ReadableTable } from "../storage/vector.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -30,6 +31,12 @@ export interface ExecutionContext {
  * session then rolls the statement back, waits, and runs it again.
  */
 export interface RowTransaction {
+  /** The catalog as this transaction sees it, its own DDL included. */
+  readonly catalog: Catalog;
+  /** Runs a check just before the commit, which fails when it raises an error; absent: not served. */
+  readonly beforeCommit?: (check: () => void) => void;
+  /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */
+  readonly reserveRowIds?: (tableId: number, count: number) => RowId;
   /** Takes the row lock; `wait` as in FOR UPDATE. Answers false when `skip locked` applies. */
   lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean;
   /** A new id from the table's own counter. */

@@ -1,0 +1,83 @@
+/**
+ * Compiles INSERT, UPDATE and DELETE.
+ *
+ * A modification is the program of its source with generated code at its end that makes and writes rows, and a last stage
+ * for what waits until all rows are there: rows with new ids, referential actions, foreign key checks.
+ */
+import { unreachable } from "../../base/assert.ts";
+import type { ModifyPlan, PlannedStatement } from "../../sql/plan/plan.ts";
+import { Compilation } from "../codegen/compilation.ts";
+import { Program } from "../codegen/region.ts";
+import type { CompiledStatement } from "../execution.ts";
+import { ExecutionState, type Stage } from "../runtime/execution_state.ts";
+import { deleteFacts, produceDelete } from "./delete.ts";
+import { insertFacts, produceInsert } from "./insert.ts";
+import { ModifyCode } from "./modify_code.ts";
+import type { ModifyFacts } from "./modify_run.ts";
+import { produceUpdate, updateFacts } from "./update.ts";
+
+/** Compiles a modification; `planned` is the statement whose plan it is. */
+export function compileModify(
+  plan: ModifyPlan,
+  planned: PlannedStatement,
+  options: { readonly analyze?: boolean } = {},
+): CompiledStatement {
+  const analyze = options.analyze === true;
+  const compilation = new Compilation(plan, planned.columns.map((each) => each.column), { analyze });
+  const program = new Program(compilation, { reruns: false });
+  const modify = new ModifyCode(compilation, factsOf(plan), planned.columns);
+  switch (plan.kind) {
+    case "insert":
+      produceInsert(plan, program, modify);
+      break;
+    case "update":
+      produceUpdate(plan, program, modify);
+      break;
+    case "delete":
+      produceDelete(plan, program, modify);
+      break;
+    default:
+      unreachable(plan);
+  }
+  program.add(finishStage(modify, compilation.operatorIndex(plan)));
+  const { stages } = program;
+  return {
+    start: (context) =>
+      new ExecutionState(
+        context,
+        stages,
+        compilation.slots,
+        analyze ? { ancestors: compilation.ancestors() } : null,
+      ),
+    get source() {
+      return stages.map((stage) => stage.source()).filter((text) => text !== "").join("\n\n");
+    },
+  };
+}
+
+function factsOf(plan: ModifyPlan): ModifyFacts {
+  switch (plan.kind) {
+    case "insert":
+      return insertFacts(plan);
+    case "update":
+      return updateFacts(plan);
+    case "delete":
+      return deleteFacts(plan);
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** What is left to do when the last row has been written. */
+function finishStage(modify: ModifyCode, operator: number): Stage {
+  return {
+    writesResult: false,
+    operators: [operator],
+    source: () => "",
+    run: (state) => {
+      if (state.rowCount !== 1) state.insertedId = null;
+      const run = modify.runOf(state);
+      return run === null || run.finish();
+    },
+  };
+}

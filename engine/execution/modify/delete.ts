@@ -1,0 +1,49 @@
+/**
+ * DELETE: removes each row that the source yields. One row found by its key is deleted at once, otherwise all are found
+ * before the first is deleted.
+ */
+import type { ModifyPlan } from "../../sql/plan/plan.ts";
+import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { type Program, rowSink, type Sink } from "../codegen/region.ts";
+import { produce } from "../operators/produce.ts";
+import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
+import type { ModifyFacts } from "./modify_run.ts";
+import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
+import { emitResultRow } from "./row_code.ts";
+import { emitMeet, rowIdValue } from "./update.ts";
+
+/** A DELETE. */
+export type DeletePlan = Extract<ModifyPlan, { kind: "delete" }>;
+
+/** What is known of a DELETE before it runs. */
+export function deleteFacts(plan: DeletePlan): ModifyFacts {
+  return { table: plan.table, command: "delete", changedColumns: [], defersMoves: false, arbiters: null };
+}
+
+/** Adds the stages of a DELETE. */
+export function produceDelete(plan: DeletePlan, program: Program, modify: ModifyCode): void {
+  if (yieldsOneRow(plan.source)) {
+    produce(plan.source, program, deleteSink(plan, modify));
+    return;
+  }
+  const { compilation } = modify;
+  const rows = new HeldRows(
+    compilation,
+    [rowIdValue(plan.rowId), ...sourceColumnsOfReturning(plan, [plan.rowId])],
+    ({ expression }) => mayBeNull(expression, (column) => compilation.mayBeNull(column)),
+  );
+  const repeats = mayRepeat(plan.source);
+  produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
+  program.loop(plan, rows.source(), deleteSink(plan, modify));
+}
+
+function deleteSink(plan: DeletePlan, modify: ModifyCode): Sink {
+  return rowSink((code) => {
+    const id = code.column(plan.rowId).code;
+    const run = modify.run(code);
+    code.emit(`if (${run}.changes === null) ${modify.writer(code)}.delete(${plan.table.id}, ${id});`);
+    code.emit(`else ${run}.remove(${id});`);
+    code.emit("S.rowCount++;");
+    if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);
+  });
+}

@@ -1,0 +1,195 @@
+/**
+ * The state of one running INSERT, UPDATE or DELETE beyond what generated code keeps in variables.
+ *
+ * Rows without foreign keys in either direction are written by generated code straight through the transaction; only what
+ * needs more passes through here.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
+import { NO_ROW, type ReadableTable, type RowLocation } from "../../storage/vector.ts";
+import { StaleSnapshot } from "../../transactions/signals.ts";
+import type { ExecutionContext, RowTransaction } from "../execution.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { keyAt, positionsOf, readRow } from "./key_route.ts";
+import { checkRowId, RowChanges } from "./row_changes.ts";
+import { rulesOf } from "./table_rules.ts";
+
+/** What is known of a modification before it runs. */
+export interface ModifyFacts {
+  readonly table: TableDefinition;
+  readonly command: "insert" | "update" | "delete";
+  /** Ids of the columns that the statement may change in existing rows. */
+  readonly changedColumns: readonly number[];
+  /** Rows that get another id are created only after all rows have been read. */
+  readonly defersMoves: boolean;
+  /** What decides whether a row to insert is there already; null: no ON CONFLICT. */
+  readonly arbiters: readonly (IndexDefinition | "row_id")[] | null;
+}
+
+/** Rows created between two looks at the clock. */
+const PIECE = 2048;
+/** A statement that keeps losing against rows it cannot see gives up after so many attempts. */
+const MOST_CONFLICT_RETRIES = 20;
+const conflictRetries = new WeakMap<RowTransaction, number>();
+
+/** A row on its way to a new id. */
+interface Move {
+  readonly id: RowId;
+  readonly row: StoredRow;
+}
+
+/** See the file's head. */
+export class ModifyRun {
+  readonly table: TableDefinition;
+  /** Null: no foreign key is concerned. */
+  readonly changes: RowChanges | null;
+  /** Where the last conflict was found. */
+  reader: ReadableTable | null = null;
+  readonly #facts: ModifyFacts;
+  readonly #state: ExecutionState;
+  readonly #context: ExecutionContext;
+  readonly #writer: RowTransaction;
+  readonly #arbiterPositions: readonly (readonly number[])[];
+  #moves: Move[] = [];
+  #nextMove = 0;
+  #seen: Set<RowId> | null = null;
+
+  constructor(state: ExecutionState, facts: ModifyFacts) {
+    this.#state = state;
+    this.#facts = facts;
+    this.#context = state.context;
+    this.#writer = state.context.writer;
+    this.table = facts.table;
+    this.changes = concernsForeignKeys(this.#writer, facts)
+      ? new RowChanges(this.#context, facts.table.id, (bytes) => state.charge(bytes))
+      : null;
+    this.#arbiterPositions = (facts.arbiters ?? []).map((arbiter) =>
+      arbiter === "row_id" ? [] : positionsOf(facts.table, arbiter.columns.map((part) => part.columnId))
+    );
+  }
+
+  /** Notes a row that the statement has met. false: it had met it before. */
+  meet(id: RowId): boolean {
+    const seen = this.#seen ??= new Set();
+    if (seen.has(id)) return false;
+    seen.add(id);
+    this.#state.charge(24);
+    return true;
+  }
+
+  /** A row as it is before the statement changes it. */
+  #rowBefore(id: RowId): StoredValue[] {
+    const reader = this.#context.table(this.table.id);
+    return readRow(reader, this.table, reader.find(id));
+  }
+
+  /** Writes the new values of a row, which may give it another id. Answers its id. */
+  change(id: RowId, row: StoredRow): RowId {
+    const { table, changes } = this;
+    const before = changes === null ? null : this.#rowBefore(id);
+    let newId = id;
+    if (table.rowIdColumn !== null) {
+      newId = checkRowId(
+        table,
+        row[table.columns.findIndex((column) => column.id === table.rowIdColumn)] ?? null,
+      );
+    }
+    if (newId === id) this.#writer.update(table.id, id, row);
+    else {
+      this.#writer.delete(table.id, id);
+      if (this.#facts.defersMoves) {
+        this.#state.charge(64 + 16 * row.length);
+        this.#moves.push({ id: newId, row });
+      } else this.#writer.create(table.id, newId, row);
+    }
+    if (changes !== null && before !== null) {
+      changes.updated(newId, before, row);
+      if (newId !== id) changes.created(newId, row);
+    }
+    return newId;
+  }
+
+  /** Deletes a row. */
+  remove(id: RowId): void {
+    const before = this.changes === null ? null : this.#rowBefore(id);
+    this.#writer.delete(this.table.id, id);
+    if (before !== null) this.changes?.deleted(before);
+  }
+
+  /** The location of the row that a row to insert collides with, or NO_ROW. */
+  conflict(id: RowId, row: StoredRow): RowLocation {
+    const reader = this.reader = this.#context.table(this.table.id);
+    const arbiters = this.#facts.arbiters ?? [];
+    for (let index = 0; index < arbiters.length; index++) {
+      const arbiter = arbiters[index];
+      if (arbiter === undefined) continue;
+      let found: RowLocation;
+      if (arbiter === "row_id") found = reader.find(id);
+      else {
+        const key = keyAt(row, this.#arbiterPositions[index] ?? []);
+        if (key.includes(null) && !arbiter.nullsNotDistinct) continue;
+        found = reader.lookup(arbiter.id, key).next();
+      }
+      if (found !== NO_ROW) return found;
+    }
+    return NO_ROW;
+  }
+
+  /** Creates a row for which {@link conflict} found nothing. */
+  createUnlessConflict(id: RowId, row: StoredRow): void {
+    try {
+      this.#writer.create(this.table.id, id, row);
+    } catch (thrown) {
+      if (!(thrown instanceof DatabaseError) || thrown.code !== SQLSTATE.uniqueViolation) throw thrown;
+      // A row that is committed but not visible at the snapshot is in the way: the statement runs again at a newer one.
+      const isArbiter = (this.#facts.arbiters ?? []).some((arbiter) =>
+        arbiter === "row_id"
+          ? !this.table.indexes.some((index) => index.name === thrown.constraint)
+          : arbiter.name === thrown.constraint
+      );
+      const attempts = (conflictRetries.get(this.#writer) ?? 0) + 1;
+      if (!isArbiter || attempts > MOST_CONFLICT_RETRIES) throw thrown;
+      conflictRetries.set(this.#writer, attempts);
+      throw new StaleSnapshot(this.table.id, id);
+    }
+  }
+
+  /** Notes a row that ON CONFLICT DO UPDATE has written; 21000 when the command has written it before. */
+  meetOnce(id: RowId): void {
+    if (this.meet(id)) return;
+    throw new DatabaseError(
+      SQLSTATE.cardinalityViolation,
+      "ON CONFLICT DO UPDATE command cannot affect row a second time",
+      {
+        hint:
+          "Ensure that no rows proposed for insertion within the same command have duplicate constrained values.",
+      },
+    );
+  }
+
+  /** Works through a piece of what is left to do after the last row. true: all is done. */
+  finish(): boolean {
+    for (let work = 0; this.#nextMove < this.#moves.length; work++) {
+      if (work >= PIECE) return false;
+      const { id, row } = this.#moves[this.#nextMove++] as Move;
+      this.#writer.create(this.table.id, id, row);
+    }
+    this.#moves = [];
+    this.#nextMove = 0;
+    return this.changes === null || this.changes.finish();
+  }
+}
+
+function concernsForeignKeys(writer: RowTransaction, facts: ModifyFacts): boolean {
+  const { table, command } = facts;
+  const hasForeignKeys = table.constraints.some((constraint) => constraint.kind === "foreign_key");
+  if (command === "insert" && hasForeignKeys) return true;
+  const { catalog } = writer;
+  if (!hasForeignKeys && catalog.referencing(table.id).length === 0) return false;
+  const rules = rulesOf(catalog, table.id);
+  if (command === "delete") return rules.incoming.length > 0;
+  const changes = (ids: readonly number[]): boolean => ids.some((id) => facts.changedColumns.includes(id));
+  return rules.outgoing.some((rule) => changes(rule.constraint.columns)) ||
+    rules.incoming.some((rule) => changes(rule.constraint.referencedColumns));
+}

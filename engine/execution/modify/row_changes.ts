@@ -1,0 +1,350 @@
+/**
+ * What one statement's row changes mean for foreign keys: parents that must exist, children that must follow.
+ *
+ * The statement reports each row that it has created, changed or deleted. A missing parent is looked for again at the
+ * end of the statement, when it may have come. Referential actions wait in a queue until all rows of the statement are
+ * written and are then worked through, the rows that they change reporting here again, so that chains and cycles of
+ * tables need no recursion. NO ACTION is checked at the very end: the children may be gone by then, or the key back.
+ * As in PostgreSQL, RESTRICT is checked when its turn in the queue comes.
+ *
+ * Checks of deferred constraints are left to the transaction's commit when it can run them (`beforeCommit`); every check
+ * looks at the state of its time, so that work taken back by a savepoint needs no bookkeeping.
+ */
+import { assertDefined } from "../../base/assert.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
+import { NO_ROW } from "../../storage/vector.ts";
+import { keyText } from "../../transactions/stored_key.ts";
+import type { ExecutionContext } from "../execution.ts";
+import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } from "./key_route.ts";
+import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
+import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillReferenced } from "./violations.ts";
+
+/** Work units (rows looked up or changed) between two looks at the clock and at cancellation. */
+const PIECE = 2048;
+/** Rough memory of a queued check or action. */
+const TASK_BYTES = 160;
+
+/** A parent's key that is gone. `newKey` null: the row was deleted. In the parent's types. */
+interface ActionTask {
+  readonly rule: ForeignKeyRule;
+  readonly oldKey: readonly StoredValue[];
+  readonly newKey: readonly StoredValue[] | null;
+}
+
+/** A child row whose parent was missing when it was written. */
+interface ParentCheck {
+  readonly rule: ForeignKeyRule;
+  readonly id: RowId;
+  readonly key: readonly StoredValue[];
+}
+
+/** See the file's head. */
+export class RowChanges {
+  readonly rules: TableRules;
+  readonly #context: ExecutionContext;
+  readonly #charge: (bytes: number) => void;
+  #tasks: (ActionTask | null)[] = [];
+  #nextTask = 0;
+  readonly #parentChecks: ParentCheck[] = [];
+  #nextParentCheck = 0;
+  readonly #finalChecks: ActionTask[] = [];
+  #nextFinalCheck = 0;
+
+  /** `charge` accounts for memory that the queues hold. */
+  constructor(context: ExecutionContext, tableId: number, charge: (bytes: number) => void) {
+    this.#context = context;
+    this.#charge = charge;
+    this.rules = rulesOf(context.writer.catalog, tableId);
+  }
+
+  /** Whether changes of these columns (ids) concern a foreign key of the table or one that references it. */
+  watches(columnIds: readonly number[]): boolean {
+    return this.rules.outgoing.some((rule) => rule.constraint.columns.some((id) => columnIds.includes(id))) ||
+      this.rules.incoming.some((rule) =>
+        rule.constraint.referencedColumns.some((id) => columnIds.includes(id))
+      );
+  }
+
+  /** A row has been created. */
+  created(id: RowId, row: StoredRow, rules: TableRules = this.rules): void {
+    for (const rule of rules.outgoing) this.#checkParent(rule, id, row);
+  }
+
+  /** A row has been changed. */
+  updated(id: RowId, before: StoredRow, after: StoredRow, rules: TableRules = this.rules): void {
+    for (const rule of rules.outgoing) {
+      if (!sameAt(rule.childColumns, rule.childPositions, before, after)) this.#checkParent(rule, id, after);
+    }
+    for (const rule of rules.incoming) {
+      if (sameAt(rule.parentColumns, rule.parentPositions, before, after)) continue;
+      this.#keyGone(rule, keyAt(before, rule.parentPositions), keyAt(after, rule.parentPositions));
+    }
+  }
+
+  /** A row has been deleted. */
+  deleted(row: StoredRow, rules: TableRules = this.rules): void {
+    for (const rule of rules.incoming) this.#keyGone(rule, keyAt(row, rule.parentPositions), null);
+  }
+
+  /** Works through a piece of what is queued. true: everything has been done and checked. */
+  finish(): boolean {
+    for (let work = 0; this.#nextTask < this.#tasks.length;) {
+      work += this.#runTask();
+      if (work >= PIECE) {
+        this.#context.checkCancelled();
+        return false;
+      }
+    }
+    this.#tasks = [];
+    this.#nextTask = 0;
+    for (let work = 0; this.#nextParentCheck < this.#parentChecks.length; work++) {
+      if (work >= PIECE) return false;
+      const check = assertDefined(this.#parentChecks[this.#nextParentCheck++], "parent check");
+      this.#recheckParent(check);
+    }
+    for (let work = 0; this.#nextFinalCheck < this.#finalChecks.length; work++) {
+      if (work >= PIECE) return false;
+      this.#runFinalChecks();
+    }
+    return true;
+  }
+
+  #checkParent(rule: ForeignKeyRule, id: RowId, row: StoredRow): void {
+    const key = keyAt(row, rule.childPositions);
+    if (!isWhole(rule, key)) return;
+    if (this.#parentExists(rule, key)) return;
+    const check: ParentCheck = { rule, id, key };
+    if (this.#defer(rule, () => this.#recheckParent(check))) return;
+    this.#charge(TASK_BYTES);
+    this.#parentChecks.push(check);
+  }
+
+  #parentExists(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
+    const wanted = convertKey(rule.toParent, key);
+    if (wanted === null) return false;
+    const reader = this.#context.table(rule.parent.id);
+    return findFirst(reader, rule.parent, rule.parentRoute, rule.parentColumns, wanted) !== NO_ROW;
+  }
+
+  /** The parent is looked for again; the child may have gone or changed since. */
+  #recheckParent({ rule, id, key }: ParentCheck): void {
+    const reader = this.#context.table(rule.child.id);
+    const location = reader.find(id);
+    if (location === NO_ROW) return;
+    const now = rule.childColumns.map((column) => reader.valueAt(location, column.id));
+    if (!sameKey(rule.childColumns, now, key) || this.#parentExists(rule, key)) return;
+    throw missingParent(rule.child, rule.constraint.name, rule.parent, rule.childColumns, key);
+  }
+
+  #keyGone(
+    rule: ForeignKeyRule,
+    oldKey: readonly StoredValue[],
+    newKey: readonly StoredValue[] | null,
+  ): void {
+    if (oldKey.includes(null)) return;
+    const task: ActionTask = { rule, oldKey, newKey };
+    if (actionOf(task) !== "no action") this.#tasks.push(task);
+    else if (!this.#defer(rule, () => this.#checkUnreferenced([task]))) this.#finalChecks.push(task);
+    else return;
+    this.#charge(TASK_BYTES);
+  }
+
+  /** Leaves a check of a deferred constraint to the commit. false: the transaction cannot do that. */
+  #defer(rule: ForeignKeyRule, check: () => void): boolean {
+    const { writer } = this.#context;
+    if (!rule.deferred || writer.beforeCommit === undefined) return false;
+    writer.beforeCommit(check);
+    return true;
+  }
+
+  /** Runs the next action. Actions that need a scan are run together with all others of the same constraint. */
+  #runTask(): number {
+    const first = this.#tasks[this.#nextTask++] ?? null;
+    if (first === null) return 0;
+    const { rule } = first;
+    if (rule.childRoute.kind !== "scan") {
+      const key = convertKey(rule.toChild, first.oldKey);
+      if (key === null) return 1;
+      const reader = this.#context.table(rule.child.id);
+      const ids = findAll(reader, rule.child, rule.childRoute, rule.childColumns, key);
+      return 1 + this.#act(first, key, ids);
+    }
+    const tasks = [first];
+    for (let index = this.#nextTask; index < this.#tasks.length; index++) {
+      const task = this.#tasks[index] ?? null;
+      if (task?.rule !== rule) continue;
+      tasks.push(task);
+      this.#tasks[index] = null;
+    }
+    let work = tasks.length;
+    for (const { task, key, ids } of this.#scanChildren(rule, tasks)) work += this.#act(task, key, ids);
+    return work;
+  }
+
+  /** For each task the children that reference its key, found by one scan. */
+  #scanChildren(
+    rule: ForeignKeyRule,
+    tasks: readonly ActionTask[],
+  ): Iterable<{ readonly task: ActionTask; readonly key: readonly StoredValue[]; readonly ids: RowId[] }> {
+    const found = new Map<string, { task: ActionTask; key: readonly StoredValue[]; ids: RowId[] }>();
+    for (const task of tasks) {
+      const key = convertKey(rule.toChild, task.oldKey);
+      if (key !== null) found.set(keyText(rule.childColumns, key), { task, key, ids: [] });
+    }
+    const reader = this.#context.table(rule.child.id);
+    scanByKey(reader, rule.childColumns, [], (values, location) => {
+      const key = values();
+      if (key.includes(null)) return true;
+      const group = found.get(keyText(rule.childColumns, key));
+      if (group === undefined) return true;
+      this.#charge(16);
+      group.ids.push(reader.idAt(location));
+      return true;
+    });
+    return found.values();
+  }
+
+  /** Applies an action to the children. `key` is the old key in the child's types. */
+  #act(task: ActionTask, key: readonly StoredValue[], ids: readonly RowId[]): number {
+    const { rule } = task;
+    const action = actionOf(task);
+    if (ids.length === 0) return 0;
+    if (action === "restrict") {
+      throw stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, task.oldKey);
+    }
+    const rules = rulesOf(this.#context.writer.catalog, rule.child.id);
+    for (const id of ids) {
+      const reader = this.#context.table(rule.child.id);
+      const location = reader.find(id);
+      if (location === NO_ROW) continue;
+      const before = readRow(reader, rule.child, location);
+      if (!sameKey(rule.childColumns, keyAt(before, rule.childPositions), key)) continue;
+      if (action === "cascade" && task.newKey === null) {
+        this.#context.writer.delete(rule.child.id, id);
+        this.deleted(before, rules);
+      } else this.#change(rules, id, before, this.#changedRow(rules, task, before));
+    }
+    return ids.length;
+  }
+
+  /** The child's new values under CASCADE (of an update), SET NULL or SET DEFAULT. */
+  #changedRow(rules: TableRules, task: ActionTask, before: readonly StoredValue[]): StoredValue[] {
+    const { rule } = task;
+    const after = before.slice();
+    const action = actionOf(task);
+    const chosen = task.newKey === null ? rule.constraint.onDeleteColumns : [];
+    const newKey = task.newKey === null ? null : convertKey(rule.toChild, task.newKey);
+    for (const [part, position] of rule.childPositions.entries()) {
+      const column = assertDefined(rule.childColumns[part], "column of a foreign key");
+      if (action === "cascade") after[position] = newKey?.[part] ?? null;
+      else if (chosen.length > 0 && !chosen.includes(column.id)) continue;
+      else if (action === "set null") after[position] = null;
+      else after[position] = rules.completion.defaultValue(this.#context, position);
+    }
+    rules.completion.complete(this.#context, after);
+    return after;
+  }
+
+  /** Writes a changed row; its row id may have changed with it. */
+  #change(rules: TableRules, id: RowId, before: StoredRow, after: StoredRow): void {
+    const { table } = rules;
+    const { writer } = this.#context;
+    const newId = rowIdOf(rules, id, after);
+    if (newId === id) {
+      writer.update(table.id, id, after);
+    } else {
+      if (this.#context.table(table.id).find(newId) !== NO_ROW) throw duplicateRowId(table, newId);
+      writer.delete(table.id, id);
+      writer.create(table.id, newId, after);
+    }
+    this.updated(newId, before, after, rules);
+    // Checks that wait for the end of the statement find the row by its id.
+    if (newId !== id) this.created(newId, after, rules);
+  }
+
+  #runFinalChecks(): void {
+    const first = assertDefined(this.#finalChecks[this.#nextFinalCheck++], "check");
+    if (first.rule.childRoute.kind !== "scan") {
+      this.#checkUnreferenced([first]);
+      return;
+    }
+    const tasks = [first];
+    while (this.#finalChecks[this.#nextFinalCheck]?.rule === first.rule) {
+      tasks.push(assertDefined(this.#finalChecks[this.#nextFinalCheck++], "check"));
+    }
+    this.#checkUnreferenced(tasks);
+  }
+
+  /** NO ACTION: nothing references the keys any more, or they exist again. The tasks are of one constraint. */
+  #checkUnreferenced(tasks: readonly ActionTask[]): void {
+    const { rule } = assertDefined(tasks[0], "check");
+    const parents = this.#context.table(rule.parent.id);
+    const gone = tasks.filter(({ oldKey }) =>
+      findFirst(parents, rule.parent, rule.parentRoute, rule.parentColumns, oldKey) === NO_ROW
+    );
+    if (gone.length === 0) return;
+    if (rule.childRoute.kind === "scan") {
+      for (const { task, ids } of this.#scanChildren(rule, gone)) {
+        if (ids.length > 0) throw referencedBy(task);
+      }
+      return;
+    }
+    const children = this.#context.table(rule.child.id);
+    for (const task of gone) {
+      const key = convertKey(rule.toChild, task.oldKey);
+      if (key === null) continue;
+      if (findFirst(children, rule.child, rule.childRoute, rule.childColumns, key) !== NO_ROW) {
+        throw referencedBy(task);
+      }
+    }
+  }
+}
+
+function referencedBy({ rule, oldKey }: ActionTask): Error {
+  return stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, oldKey);
+}
+
+function actionOf(task: ActionTask): ForeignKeyRule["constraint"]["onDelete"] {
+  return task.newKey === null ? task.rule.constraint.onDelete : task.rule.constraint.onUpdate;
+}
+
+/** Whether the key must have a parent: a NULL frees it, except that MATCH FULL wants all or none. */
+export function isWhole(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
+  let nulls = 0;
+  for (const value of key) if (value === null) nulls++;
+  if (nulls === 0) return true;
+  if (rule.constraint.match === "full" && nulls < key.length) {
+    throw mixedNulls(rule.child, rule.constraint.name);
+  }
+  return false;
+}
+
+function sameAt(
+  columns: ForeignKeyRule["childColumns"],
+  positions: readonly number[],
+  before: StoredRow,
+  after: StoredRow,
+): boolean {
+  for (let part = 0; part < columns.length; part++) {
+    const column = columns[part], position = positions[part];
+    if (column === undefined || position === undefined) continue;
+    if (!sameStored(column, before[position] ?? null, after[position] ?? null)) return false;
+  }
+  return true;
+}
+
+/** The id that a row has after a change: its integer primary key's value, where there is one. */
+export function rowIdOf(rules: TableRules, id: RowId, row: StoredRow): RowId {
+  const { table } = rules;
+  if (table.rowIdColumn === null) return id;
+  const value = row[table.columns.findIndex((column) => column.id === table.rowIdColumn)] ?? null;
+  return checkRowId(table, value);
+}
+
+/** A stored value as a row id; 22003 when it cannot be one. */
+export function checkRowId(table: TableDefinition, value: StoredValue): RowId {
+  if (typeof value === "number" && value >= 0 && Number.isSafeInteger(value)) return value;
+  if (typeof value === "bigint" && value >= 0n && value < 1n << 63n) return value;
+  throw rowIdOutOfRange(table, value);
+}
