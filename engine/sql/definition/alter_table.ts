@@ -1,0 +1,722 @@
+/** ALTER TABLE: one action after the other on the definition as the actions before left it. */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { equalTypes, formatTypeFamily } from "../../types/type_names.ts";
+import { toStored } from "../../types/stored_value.ts";
+import { foldingContext } from "../binder/folding_context.ts";
+import type { AlterTable, AlterTableAction } from "../parser/ast.ts";
+import { checkGenerated, newColumn, ownedSequence } from "./columns.ts";
+import { addConstraint, validateExisting } from "./constraints.ts";
+import { requireNewName, storageOptions } from "./create_table.ts";
+import { type DefinitionBinder, isVolatile } from "./definition_binder.ts";
+import { brokenViews, referencingKeys, renameColumnInText, requireCascade } from "./dependencies.ts";
+
+type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
+
+/** ALTER TABLE. */
+export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
+  const tag = "ALTER TABLE";
+  const found = binder.find(ast.name);
+  if (found === undefined && ast.ifExists) {
+    binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
+    return tag;
+  }
+  if (found?.kind === "view" && ast.actions.every((action) => action.kind === "owner_to")) return tag;
+  let table = binder.table(ast.name);
+  for (const action of ast.actions) table = alter(binder, table, action);
+  return tag;
+}
+
+function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTableAction): TableDefinition {
+  switch (action.kind) {
+    case "add_column":
+      return addColumn(binder, table, action);
+    case "drop_column":
+      return dropColumn(binder, table, action);
+    case "rename_column":
+      return renameColumn(binder, table, action);
+    case "alter_type":
+      return alterType(binder, table, action);
+    case "set_default": {
+      const column = binder.column(table, action.column, action.position);
+      requirePlain(binder, table, column, action.position);
+      binder.bind(action.default, null, "DEFAULT expressions", { type: column.type, column: column.name });
+      return putColumn(binder, table, { ...column, defaultText: action.text });
+    }
+    case "drop_default": {
+      const column = binder.column(table, action.column, action.position);
+      requirePlain(binder, table, column, action.position);
+      return putColumn(binder, table, { ...column, defaultText: null });
+    }
+    case "set_not_null": {
+      const column = binder.column(table, action.column, action.position);
+      if (column.notNull) return table;
+      binder.steps.push({ kind: "validate_not_null", table, columnId: column.id });
+      return putColumn(binder, table, { ...column, notNull: true });
+    }
+    case "drop_not_null":
+      return dropNotNull(binder, table, action);
+    case "add_identity":
+      return addIdentity(binder, table, action);
+    case "drop_identity":
+      return dropIdentity(binder, table, action);
+    case "add_constraint":
+      return addTableConstraint(binder, table, action);
+    case "drop_constraint":
+      return dropConstraint(binder, table, action);
+    case "rename_constraint":
+      return renameConstraint(binder, table, action);
+    case "validate_constraint": {
+      const constraint = table.constraints.find((each) => each.name === action.name);
+      if (constraint === undefined) throw noConstraint(binder, table, action.name, action.position);
+      validateExisting(binder, { table, constraint, index: null, rekeyed: false }, false);
+      return table;
+    }
+    case "rename_table":
+      if (binder.isTaken(table.schema, action.newName)) {
+        throw binder.error(
+          SQLSTATE.duplicateTable,
+          `relation "${action.newName}" already exists`,
+          action.position,
+        );
+      }
+      return guardViews(
+        binder,
+        `table ${table.name}`,
+        action.position,
+        () => binder.putTable({ ...table, name: action.newName }),
+      );
+    case "set_schema":
+      if (binder.catalog.schema(action.schema) === undefined) {
+        throw binder.error(
+          SQLSTATE.invalidSchemaName,
+          `schema "${action.schema}" does not exist`,
+          action.position,
+        );
+      }
+      return guardViews(
+        binder,
+        `table ${table.name}`,
+        action.position,
+        () => binder.putTable({ ...table, schema: action.schema }),
+      );
+    case "owner_to":
+      return table;
+    case "set_options":
+      return binder.putTable({
+        ...table,
+        options: { ...table.options, ...storageOptions(binder, action.options) },
+      });
+    case "reset_options": {
+      const options = Object.entries(table.options).filter(([name]) => !action.names.includes(name));
+      return binder.putTable({ ...table, options: Object.fromEntries(options) });
+    }
+    case "alter_trigger_state":
+      throw binder.unsupported("ENABLE/DISABLE TRIGGER", action.position);
+    case "unsupported_action":
+      throw binder.unsupported(action.feature, action.position);
+  }
+}
+
+function addColumn(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"add_column">,
+): TableDefinition {
+  const ast = action.column;
+  if (table.columns.some((column) => column.name === ast.name)) {
+    if (action.ifNotExists) {
+      binder.notice(
+        SQLSTATE.duplicateColumn,
+        `column "${ast.name}" of relation "${table.name}" already exists, skipping`,
+      );
+      return table;
+    }
+    throw binder.error(
+      SQLSTATE.duplicateColumn,
+      `column "${ast.name}" of relation "${table.name}" already exists`,
+      ast.position,
+    );
+  }
+  requireNewName(binder, table, ast.name, ast.position);
+  const added = newColumn(binder, table, ast, table.nextColumnId);
+  if (added.sequence !== null) binder.change({ kind: "put_sequence", sequence: added.sequence });
+  let column = added.column;
+  const defaultText = column.defaultText ?? null;
+  const fill = column.identity !== null && added.sequence !== null
+    ? `nextval(${added.sequence.id}::regclass)`
+    : defaultText;
+  let fillValue = null;
+  if (fill !== null) {
+    const value = binder.bindText(fill, null, "DEFAULT expressions", {
+      type: column.type,
+      column: column.name,
+    });
+    const constant = isVolatile(value.expression) || added.sequence !== null
+      ? undefined
+      : constantValue(value.expression);
+    if (constant !== undefined) column = { ...column, missingValue: constant };
+    else fillValue = fill;
+  } else if (column.generatedText !== null) fillValue = column.generatedText;
+  let next: TableDefinition = {
+    ...table,
+    columns: [...table.columns, fillValue === null ? column : { ...column, notNull: false }],
+    nextColumnId: table.nextColumnId + 1,
+  };
+  checkGenerated(binder, next);
+  binder.putTable(next);
+  if (fillValue !== null) {
+    const scope = column.generatedText !== null ? next : null;
+    const bound = binder.bindText(
+      fillValue,
+      next,
+      scope === null ? "DEFAULT expressions" : "column generation expressions",
+      {
+        type: column.type,
+        column: column.name,
+      },
+    );
+    binder.steps.push({ kind: "fill_column", table: next, columnId: column.id, value: bound });
+    if (column.notNull) next = putColumn(binder, next, column);
+  }
+  if (column.notNull && column.missingValue === null) {
+    binder.steps.push({ kind: "validate_not_null", table: next, columnId: column.id });
+  }
+  for (const constraint of ast.constraints) {
+    const result = addConstraint(binder, next, constraint, ast.name);
+    next = result.table;
+    if (result.constraint.kind === "unique" || result.constraint.kind === "primary_key") {
+      validateExisting(binder, result, false);
+      binder.putTable(next);
+    } else {
+      binder.putTable(next);
+      validateExisting(binder, result, "notValid" in constraint && constraint.notValid);
+    }
+  }
+  return next;
+}
+
+/** The stored value of an expression that does not depend on a row, a session or a moment; undefined otherwise. */
+function constantValue(
+  expression: import("../plan/expression.ts").Expression,
+): ColumnDefinition["missingValue"] | undefined {
+  if (expression.kind === "constant") return toStored(expression.type, expression.value);
+  if (expression.kind === "cast" && expression.cast.volatility === "immutable") {
+    const inner = expression.argument;
+    if (inner.kind !== "constant") return undefined;
+    if (inner.value === null) return null;
+    return toStored(expression.type, expression.cast.evaluate(foldingContext, inner.value));
+  }
+  return undefined;
+}
+
+function dropColumn(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"drop_column">,
+): TableDefinition {
+  const column = table.columns.find((each) => each.name === action.column && !each.hidden);
+  if (column === undefined) {
+    if (!action.ifExists) binder.column(table, action.column, action.position);
+    binder.notice(
+      SQLSTATE.undefinedColumn,
+      `column "${action.column}" of relation "${table.name}" does not exist, skipping`,
+    );
+    return table;
+  }
+  const keys = referencingKeys(binder.catalog, table, [column.id]);
+  const generated = table.columns.filter((each) =>
+    each.generatedText !== null && usesColumn(binder, table, each.generatedText, column.id)
+  );
+  const before = binder.catalog;
+  const next = withoutColumn(table, column.id);
+  const after = before.apply({ kind: "put_table", table: next });
+  const views = brokenViews(binder, before, after);
+  const what = `column ${column.name} of table ${table.name}`;
+  requireCascade(
+    binder,
+    what,
+    [
+      ...keys.filter((key) => key.table.id !== table.id).map((key) =>
+        `constraint ${key.constraint.name} on table ${key.table.name}`
+      ),
+      ...generated.map((each) => `column ${each.name} of table ${table.name}`),
+      ...views.map((view) => `view ${view.name}`),
+    ],
+    action.cascade,
+    action.position,
+  );
+  for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
+  for (const key of keys) {
+    if (key.table.id === table.id) continue;
+    const child = key.table;
+    binder.putTable({
+      ...child,
+      constraints: child.constraints.filter((each) => each.id !== key.constraint.id),
+    });
+  }
+  let result = next;
+  for (const each of generated) result = withoutColumn(result, each.id);
+  binder.putTable(result);
+  dropOwnedSequences(binder, table.id, [column.id, ...generated.map((each) => each.id)]);
+  return result;
+}
+
+function usesColumn(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  text: string,
+  columnId: number,
+): boolean {
+  const position = table.columns.findIndex((column) => column.id === columnId);
+  const { expression, columns } = binder.bindText(text, table, "column generation expressions", null);
+  return JSON.stringify(expression, (_, value) => typeof value === "bigint" ? String(value) : value)
+    .includes(`"column":${columns[position]},`);
+}
+
+/** A definition without a column and without what stands on it. */
+function withoutColumn(table: TableDefinition, columnId: number): TableDefinition {
+  const dropped = table.constraints.filter((constraint) =>
+    constraint.columns.includes(columnId) ||
+    (constraint.kind === "foreign_key" && constraint.referencedTableId === table.id &&
+      constraint.referencedColumns.includes(columnId))
+  );
+  const indexIds = dropped.flatMap((each) =>
+    "indexId" in each && each.indexId !== null ? [each.indexId] : []
+  );
+  return {
+    ...table,
+    columns: table.columns.filter((each) => each.id !== columnId),
+    rowIdColumn: table.rowIdColumn === columnId ? null : table.rowIdColumn,
+    constraints: table.constraints.filter((each) => !dropped.includes(each)),
+    indexes: table.indexes.filter((index) =>
+      !indexIds.includes(index.id) && !index.columns.some((part) => part.columnId === columnId)
+    ).map((index) => ({ ...index, includes: index.includes.filter((id) => id !== columnId) })),
+  };
+}
+
+/** Drops sequences that columns of the table own; `columnIds` null: all of them. */
+export function dropOwnedSequences(
+  binder: DefinitionBinder,
+  tableId: number,
+  columnIds: readonly number[] | null,
+): void {
+  for (const sequence of binder.catalog.sequences) {
+    const owner = sequence.ownedBy;
+    if (owner === null || owner.tableId !== tableId) continue;
+    if (columnIds === null || columnIds.includes(owner.columnId)) {
+      binder.change({ kind: "drop_sequence", sequenceId: sequence.id });
+    }
+  }
+}
+
+function renameColumn(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"rename_column">,
+): TableDefinition {
+  const column = binder.column(table, action.column, action.position);
+  const { newName } = action;
+  if (table.columns.some((each) => each.name === newName)) {
+    throw binder.error(
+      SQLSTATE.duplicateColumn,
+      `column "${newName}" of relation "${table.name}" already exists`,
+      action.position,
+    );
+  }
+  requireNewName(binder, table, newName, action.position);
+  const renamed = (text: string): string => renameColumnInText(text, column.name, newName);
+  return guardViews(
+    binder,
+    `column ${column.name} of table ${table.name}`,
+    action.position,
+    () =>
+      binder.putTable({
+        ...table,
+        columns: table.columns.map((each) => ({
+          ...each,
+          name: each.id === column.id ? newName : each.name,
+          generatedText: each.generatedText === null ? null : renamed(each.generatedText),
+        })),
+        constraints: table.constraints.map((each) =>
+          each.kind === "check" && each.columns.includes(column.id)
+            ? { ...each, text: renamed(each.text) }
+            : each
+        ),
+      }),
+  );
+}
+
+function alterType(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"alter_type">,
+): TableDefinition {
+  const column = binder.column(table, action.column, action.position);
+  requirePlain(binder, table, column, action.position);
+  const type = binder.type(action.type);
+  if (action.using === null && equalTypes(type, column.type)) return table;
+  if (table.rowIdColumn === column.id && isIntegerKind(type.kind) && action.using === null) {
+    const range = binder.bind(columnAst(column.name, action.position), table, "UPDATE", {
+      type,
+      column: column.name,
+    });
+    binder.steps.push({
+      kind: "validate_check",
+      table,
+      constraintName: "type",
+      condition: alwaysTrue(range),
+    });
+  }
+  const referenced = referencingKeys(binder.catalog, table, [column.id]);
+  if (referenced.some((key) => key.table.id !== table.id)) {
+    throw binder.unsupported("changing the type of a column that foreign keys reference", action.position);
+  }
+  const convert = (): {
+    expression: import("../plan/expression.ts").Expression;
+    columns: readonly number[];
+  } => {
+    try {
+      return binder.bind(action.using ?? columnAst(column.name, action.position), table, "UPDATE", {
+        type,
+        column: column.name,
+      });
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.code !== SQLSTATE.datatypeMismatch) throw error;
+      throw binder.error(
+        SQLSTATE.datatypeMismatch,
+        `column "${column.name}" cannot be cast automatically to type ${formatTypeFamily(type)}`,
+        action.position,
+        { hint: `You might need to specify "USING ${column.name}::${formatTypeFamily(type)}".` },
+      );
+    }
+  };
+  const value = convert();
+  const newId = table.nextColumnId;
+  const replacement: ColumnDefinition = { ...column, id: newId, type, missingValue: null };
+  // Both columns stand side by side while the values are converted; then the old one goes and the new one takes its place.
+  const between: TableDefinition = {
+    ...table,
+    columns: [...table.columns, {
+      ...replacement,
+      name: `\u0000${column.name}`,
+      notNull: false,
+      defaultText: null,
+    }],
+    nextColumnId: newId + 1,
+  };
+  binder.putTable(between);
+  const shifted = { ...value, columns: [...value.columns, 0] };
+  binder.steps.push({ kind: "fill_column", table: between, columnId: newId, value: shifted });
+  const swap = (id: number): number => id === column.id ? newId : id;
+  const next: TableDefinition = {
+    ...between,
+    columns: table.columns.map((each) => each.id === column.id ? replacement : each),
+    rowIdColumn: table.rowIdColumn === column.id
+      ? (isIntegerKind(type.kind) ? newId : null)
+      : table.rowIdColumn,
+    indexes: table.indexes.map((index) => ({
+      ...index,
+      // A new id makes storage build the index anew over the converted values.
+      id: index.columns.some((part) => part.columnId === column.id) ? binder.newId() : index.id,
+      columns: index.columns.map((part) => ({ ...part, columnId: swap(part.columnId) })),
+      includes: index.includes.map(swap),
+    })),
+  };
+  const indexIdOf = (old: number): number => {
+    const position = table.indexes.findIndex((index) => index.id === old);
+    return next.indexes[position]?.id ?? old;
+  };
+  const withConstraints: TableDefinition = {
+    ...next,
+    constraints: table.constraints.map((each) => {
+      const columns = each.columns.map(swap);
+      switch (each.kind) {
+        case "primary_key":
+          return { ...each, columns, indexId: each.indexId === null ? null : indexIdOf(each.indexId) };
+        case "unique":
+          return { ...each, columns, indexId: indexIdOf(each.indexId) };
+        case "foreign_key":
+          return {
+            ...each,
+            columns,
+            referencedColumns: each.referencedTableId === table.id
+              ? each.referencedColumns.map(swap)
+              : each.referencedColumns,
+          };
+        case "check":
+          return { ...each, columns };
+      }
+    }),
+  };
+  const isKeyLost = table.rowIdColumn === column.id && withConstraints.rowIdColumn === null;
+  if (isKeyLost) throw binder.unsupported("changing an integer primary key to another type", action.position);
+  binder.putTable(withConstraints);
+  for (const index of withConstraints.indexes) {
+    if (index.unique && index.columns.some((part) => part.columnId === newId)) {
+      binder.steps.push({ kind: "validate_unique", table: withConstraints, index });
+    }
+  }
+  if (column.sequenceId !== null) {
+    const sequence = binder.catalog.sequence(column.sequenceId);
+    if (sequence !== undefined) {
+      binder.change({
+        kind: "put_sequence",
+        sequence: { ...sequence, ownedBy: { tableId: table.id, columnId: newId } },
+      });
+    }
+  }
+  return withConstraints;
+}
+
+function isIntegerKind(kind: string): boolean {
+  return /^[iu](8|16|32|64)$/.test(kind) && kind !== "u64";
+}
+
+function columnAst(name: string, position: number): import("../parser/ast.ts").Expression {
+  return { kind: "column", parts: [name], position };
+}
+
+/** A condition that evaluates the value (which may raise) and is true. */
+function alwaysTrue(
+  value: {
+    readonly expression: import("../plan/expression.ts").Expression;
+    readonly columns: readonly number[];
+  },
+): { readonly expression: import("../plan/expression.ts").Expression; readonly columns: readonly number[] } {
+  const type = { kind: "bool" } as const;
+  const isNull = { kind: "is_null", type, argument: value.expression, negated: false } as const;
+  return {
+    expression: { kind: "or", type, args: [isNull, { ...isNull, negated: true }] },
+    columns: value.columns,
+  };
+}
+
+function dropNotNull(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"drop_not_null">,
+): TableDefinition {
+  const column = binder.column(table, action.column, action.position);
+  const key = table.constraints.find((each) => each.kind === "primary_key");
+  if (key?.columns.includes(column.id)) {
+    throw binder.error(
+      SQLSTATE.invalidTableDefinition,
+      `column "${column.name}" is in a primary key`,
+      action.position,
+    );
+  }
+  if (column.identity !== null) {
+    throw binder.error(
+      SQLSTATE.syntaxError,
+      `column "${column.name}" of relation "${table.name}" is an identity column`,
+      action.position,
+    );
+  }
+  return putColumn(binder, table, { ...column, notNull: false });
+}
+
+function addIdentity(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"add_identity">,
+): TableDefinition {
+  const column = binder.column(table, action.column, action.position);
+  requirePlain(binder, table, column, action.position);
+  if (!column.notNull) {
+    throw binder.error(
+      SQLSTATE.objectNotInPrerequisiteState,
+      `column "${column.name}" of relation "${table.name}" must be declared NOT NULL before identity can be added`,
+      action.position,
+    );
+  }
+  const sequence = ownedSequence(binder, table, column.name, column.id, column.type, action.options);
+  binder.change({ kind: "put_sequence", sequence });
+  return putColumn(binder, table, {
+    ...column,
+    defaultText: null,
+    identity: action.always ? "always" : "by default",
+    sequenceId: sequence.id,
+  });
+}
+
+function dropIdentity(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"drop_identity">,
+): TableDefinition {
+  const column = binder.column(table, action.column, action.position);
+  if (column.identity === null) {
+    const message = `column "${column.name}" of relation "${table.name}" is not an identity column`;
+    if (!action.ifExists) throw binder.error(SQLSTATE.objectNotInPrerequisiteState, message, action.position);
+    binder.notice(SQLSTATE.objectNotInPrerequisiteState, `${message}, skipping`);
+    return table;
+  }
+  const next = putColumn(binder, table, { ...column, identity: null, sequenceId: null });
+  dropOwnedSequences(binder, table.id, [column.id]);
+  return next;
+}
+
+function addTableConstraint(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"add_constraint">,
+): TableDefinition {
+  const ast = action.constraint;
+  const added = addConstraint(binder, table, ast);
+  const isKey = added.constraint.kind === "primary_key" || added.constraint.kind === "unique";
+  // A key is checked before its index exists; the others need nothing but the rows.
+  if (isKey && !added.rekeyed) {
+    validateExisting(binder, { ...added, table }, false);
+    binder.putTable(added.table);
+    return added.table;
+  }
+  if (added.rekeyed) {
+    for (const columnId of added.constraint.columns) {
+      binder.steps.push({ kind: "validate_not_null", table, columnId });
+    }
+    binder.putTable(added.table);
+    binder.steps.push({ kind: "rekey", table: added.table });
+    return added.table;
+  }
+  binder.putTable(added.table);
+  validateExisting(binder, added, "notValid" in ast && ast.notValid);
+  return added.table;
+}
+
+function dropConstraint(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"drop_constraint">,
+): TableDefinition {
+  const constraint = table.constraints.find((each) => each.name === action.name);
+  if (constraint === undefined) {
+    if (!action.ifExists) throw noConstraint(binder, table, action.name, action.position);
+    binder.notice(
+      SQLSTATE.undefinedObject,
+      `constraint "${action.name}" of relation "${table.name}" does not exist, skipping`,
+    );
+    return table;
+  }
+  const isKey = constraint.kind === "primary_key" || constraint.kind === "unique";
+  let current = table;
+  if (isKey) {
+    const keys = referencingKeys(binder.catalog, table, constraint.columns).filter((key) =>
+      key.constraint.referencedColumns.length === constraint.columns.length &&
+      key.constraint.referencedColumns.every((id) => constraint.columns.includes(id))
+    );
+    requireCascade(
+      binder,
+      `constraint ${constraint.name} on table ${table.name}`,
+      keys.map((key) => `constraint ${key.constraint.name} on table ${key.table.name}`),
+      action.cascade,
+      action.position,
+    );
+    for (const key of keys) {
+      const child = key.table.id === table.id ? current : key.table;
+      const next = {
+        ...child,
+        constraints: child.constraints.filter((each) => each.id !== key.constraint.id),
+      };
+      if (key.table.id === table.id) current = next;
+      else binder.putTable(next);
+    }
+  }
+  const indexId = "indexId" in constraint ? constraint.indexId : null;
+  return binder.putTable({
+    ...current,
+    // Rows keep the ids they have; new ones still take the column's value, so that ids stay unique.
+    rowIdColumn: constraint.kind === "primary_key" ? null : current.rowIdColumn,
+    constraints: current.constraints.filter((each) => each.id !== constraint.id),
+    indexes: current.indexes.filter((index) => index.id !== indexId),
+  });
+}
+
+function renameConstraint(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  action: Action<"rename_constraint">,
+): TableDefinition {
+  const constraint = table.constraints.find((each) => each.name === action.name);
+  if (constraint === undefined) throw noConstraint(binder, table, action.name, action.position);
+  if (
+    table.constraints.some((each) => each.name === action.newName) ||
+    binder.isTaken(table.schema, action.newName)
+  ) {
+    throw binder.error(
+      SQLSTATE.duplicateObject,
+      `constraint "${action.newName}" for relation "${table.name}" already exists`,
+      action.position,
+    );
+  }
+  const indexId = "indexId" in constraint ? constraint.indexId : null;
+  return binder.putTable({
+    ...table,
+    constraints: table.constraints.map((each) =>
+      each === constraint ? { ...each, name: action.newName } : each
+    ),
+    indexes: table.indexes.map((index) => index.id === indexId ? { ...index, name: action.newName } : index),
+  });
+}
+
+function putColumn(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  column: ColumnDefinition,
+): TableDefinition {
+  return binder.putTable({
+    ...table,
+    columns: table.columns.map((each) => each.id === column.id ? column : each),
+  });
+}
+
+function requirePlain(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  column: ColumnDefinition,
+  offset: number,
+): void {
+  if (column.generatedText !== null) {
+    throw binder.error(
+      SQLSTATE.syntaxError,
+      `column "${column.name}" of relation "${table.name}" is a generated column`,
+      offset,
+    );
+  }
+}
+
+/** Runs a change that renames something; refuses it when a view would no longer be understood. */
+function guardViews(
+  binder: DefinitionBinder,
+  what: string,
+  offset: number,
+  change: () => TableDefinition,
+): TableDefinition {
+  const before = binder.catalog;
+  const table = change();
+  const view = brokenViews(binder, before, binder.catalog)[0];
+  if (view !== undefined) {
+    throw binder.error(
+      SQLSTATE.featureNotSupported,
+      `cannot rename ${what} because view ${view.name} uses it`,
+      offset,
+      {
+        hint: "Drop the view, rename, and create the view anew.",
+      },
+    );
+  }
+  return table;
+}
+
+function noConstraint(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  name: string,
+  offset: number,
+): DatabaseError {
+  return binder.error(
+    SQLSTATE.undefinedObject,
+    `constraint "${name}" of relation "${table.name}" does not exist`,
+    offset,
+  );
+}

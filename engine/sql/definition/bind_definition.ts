@@ -1,0 +1,283 @@
+/** DDL statements to definition plans; what is not served is refused with 0A000 and its name. */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { PlanningEnvironment } from "../binder/environment.ts";
+import type {
+  CommentOn,
+  CreateSchema,
+  CreateView,
+  DefinitionStatement,
+  RenameObject,
+  Truncate,
+} from "../parser/ast.ts";
+import { planStatement } from "../planner/plan_statement.ts";
+import { alterTable } from "./alter_table.ts";
+import { createTable, createTableAs } from "./create_table.ts";
+import { DefinitionBinder } from "./definition_binder.ts";
+import type { DefinitionPlan } from "./definition_plan.ts";
+import { referencingKeys } from "./dependencies.ts";
+import { drop } from "./drop.ts";
+import { createIndex } from "./indexes.ts";
+import { alterSequence, createSequence } from "./sequences.ts";
+
+/** Extensions whose functions are built in, so that creating them has nothing to do. */
+const BUILT_IN_EXTENSIONS = ["uuid-ossp", "pgcrypto", "plpgsql"];
+
+/** Binds a DDL statement. Raises PostgreSQL's errors with positions. */
+export function bindDefinition(
+  statement: DefinitionStatement,
+  environment: PlanningEnvironment,
+): DefinitionPlan {
+  const binder = new DefinitionBinder(environment);
+  return binder.plan(bind(binder, statement));
+}
+
+function bind(binder: DefinitionBinder, statement: DefinitionStatement): string {
+  switch (statement.kind) {
+    case "create_table":
+      return createTable(binder, statement);
+    case "create_table_as":
+      return createTableAs(binder, statement);
+    case "alter_table":
+      return alterTable(binder, statement);
+    case "drop":
+      return drop(binder, statement);
+    case "create_index":
+      return createIndex(binder, statement);
+    case "create_sequence":
+      return createSequence(binder, statement);
+    case "alter_sequence":
+      return alterSequence(binder, statement);
+    case "create_view":
+      return createView(binder, statement);
+    case "create_schema":
+      return createSchema(binder, statement);
+    case "rename_object":
+      return renameObject(binder, statement);
+    case "set_object_owner":
+      return `ALTER ${statement.objectType.replaceAll("_", " ").toUpperCase()}`;
+    case "comment":
+      return commentOn(binder, statement);
+    case "truncate":
+      return truncate(binder, statement);
+    case "reindex":
+      // Indexes are part of the data and are checked by checksums; there is nothing that could be out of order.
+      if (statement.name !== null && statement.target === "table") binder.table(statement.name);
+      return "REINDEX";
+    case "create_extension":
+      if (!BUILT_IN_EXTENSIONS.includes(statement.name)) {
+        throw binder.unsupported(`extension "${statement.name}"`, statement.position);
+      }
+      return "CREATE EXTENSION";
+    case "grant_privileges":
+    case "grant_role":
+      throw binder.unsupported(statement.revoke ? "REVOKE" : "GRANT", statement.position);
+    default:
+      throw binder.unsupported(statement.kind.replaceAll("_", " ").toUpperCase(), statement.position);
+  }
+}
+
+function createView(binder: DefinitionBinder, ast: CreateView): string {
+  const tag = "CREATE VIEW";
+  if (ast.persistence === "temporary") throw binder.unsupported("CREATE TEMPORARY VIEW", ast.position);
+  if (ast.checkOption !== null) throw binder.unsupported("WITH CHECK OPTION", ast.position);
+  const schema = binder.schemaFor(ast.name);
+  const existing = binder.catalog.relation(schema, ast.name.name);
+  if (existing !== undefined && !(ast.orReplace && existing.kind === "view")) {
+    if (ast.orReplace) {
+      throw binder.error(SQLSTATE.wrongObjectType, `"${ast.name.name}" is not a view`, ast.name.position);
+    }
+    throw binder.error(
+      SQLSTATE.duplicateTable,
+      `relation "${ast.name.name}" already exists`,
+      ast.name.position,
+    );
+  }
+  const planned = planStatement(ast.query, binder.environment);
+  if (planned.parameterTypes.length > 0) {
+    throw binder.error(SQLSTATE.undefinedParameter, "there is no parameter $1", ast.position);
+  }
+  if (ast.columns.length > planned.columns.length) {
+    throw binder.error(
+      SQLSTATE.syntaxError,
+      "CREATE VIEW specifies more column names than columns",
+      ast.position,
+    );
+  }
+  const columns = planned.columns.map((column, index) => ({
+    name: ast.columns[index] ?? column.name,
+    type: column.type,
+  }));
+  const names = new Set<string>();
+  for (const { name } of columns) {
+    if (names.has(name)) {
+      throw binder.error(SQLSTATE.duplicateColumn, `column "${name}" specified more than once`, ast.position);
+    }
+    names.add(name);
+  }
+  const id = existing?.kind === "view" ? existing.view.id : binder.newId();
+  if (existing?.kind === "view") {
+    const old = existing.view.columns;
+    if (columns.length < old.length) {
+      throw binder.error(SQLSTATE.invalidTableDefinition, "cannot drop columns from view", ast.position);
+    }
+    for (const [index, column] of old.entries()) {
+      const next = columns[index];
+      if (next !== undefined && next.name !== column.name) {
+        throw binder.error(
+          SQLSTATE.invalidTableDefinition,
+          `cannot change name of view column "${column.name}" to "${next.name}"`,
+          ast.position,
+          { hint: "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead." },
+        );
+      }
+    }
+  }
+  binder.change({
+    kind: "put_view",
+    view: { id, schema, name: ast.name.name, text: ast.queryText, columns, comment: null },
+  });
+  return tag;
+}
+
+function createSchema(binder: DefinitionBinder, ast: CreateSchema): string {
+  if (binder.catalog.schema(ast.name) !== undefined) {
+    if (!ast.ifNotExists) {
+      throw binder.error(SQLSTATE.duplicateSchema, `schema "${ast.name}" already exists`, ast.position);
+    }
+    binder.notice(SQLSTATE.duplicateSchema, `schema "${ast.name}" already exists, skipping`);
+    return "CREATE SCHEMA";
+  }
+  if (ast.name.startsWith("pg_")) {
+    throw binder.error(SQLSTATE.reservedName, `unacceptable schema name "${ast.name}"`, ast.position, {
+      detail: 'The prefix "pg_" is reserved for system schemas.',
+    });
+  }
+  binder.change({ kind: "put_schema", schema: { id: binder.newId(), name: ast.name } });
+  return "CREATE SCHEMA";
+}
+
+function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
+  const what = ast.objectType.replaceAll("_", " ");
+  const tag = `ALTER ${what.toUpperCase()}`;
+  const found = binder.find(ast.name);
+  if (found === undefined) {
+    if (!ast.ifExists) throw binder.missing(ast.name, ast.objectType === "index" ? "index" : "relation");
+    binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
+    return tag;
+  }
+  if (found.kind !== ast.objectType) {
+    throw binder.error(SQLSTATE.wrongObjectType, `"${ast.name.name}" is not a ${what}`, ast.name.position);
+  }
+  const schema = found.kind === "index" || found.kind === "table"
+    ? found.table.schema
+    : found.kind === "view"
+    ? found.view.schema
+    : found.sequence.schema;
+  if (binder.isTaken(schema, ast.newName)) {
+    throw binder.error(SQLSTATE.duplicateTable, `relation "${ast.newName}" already exists`, ast.position);
+  }
+  switch (found.kind) {
+    case "table":
+      binder.putTable({ ...found.table, name: ast.newName });
+      break;
+    case "view":
+      binder.change({ kind: "put_view", view: { ...found.view, name: ast.newName } });
+      break;
+    case "sequence":
+      if (
+        binder.catalog.tables.some((table) =>
+          table.columns.some((column) => column.sequenceId === found.sequence.id)
+        )
+      ) {
+        throw binder.unsupported("renaming the sequence of a serial or identity column", ast.position);
+      }
+      binder.change({ kind: "put_sequence", sequence: { ...found.sequence, name: ast.newName } });
+      break;
+    case "index": {
+      const { table, index } = found;
+      binder.putTable({
+        ...table,
+        indexes: table.indexes.map((each) => each.id === index.id ? { ...each, name: ast.newName } : each),
+        constraints: table.constraints.map((each) =>
+          "indexId" in each && each.indexId === index.id ? { ...each, name: ast.newName } : each
+        ),
+      });
+    }
+  }
+  return tag;
+}
+
+function commentOn(binder: DefinitionBinder, ast: CommentOn): string {
+  const { comment } = ast;
+  switch (ast.objectType) {
+    case "table":
+      binder.putTable({ ...binder.table(ast.name), comment });
+      return "COMMENT";
+    case "column": {
+      const table = binder.table(ast.name);
+      const column = binder.column(table, ast.column ?? "", ast.position);
+      binder.putTable({
+        ...table,
+        columns: table.columns.map((each) => each.id === column.id ? { ...each, comment } : each),
+      });
+      return "COMMENT";
+    }
+    case "view": {
+      const found = binder.find(ast.name);
+      if (found?.kind !== "view") throw binder.missing(ast.name);
+      binder.change({ kind: "put_view", view: { ...found.view, comment } });
+      return "COMMENT";
+    }
+    case "index": {
+      const found = binder.find(ast.name);
+      if (found?.kind !== "index") throw binder.missing(ast.name, "index");
+      binder.putTable({
+        ...found.table,
+        indexes: found.table.indexes.map((each) => each.id === found.index.id ? { ...each, comment } : each),
+      });
+      return "COMMENT";
+    }
+    default:
+      throw binder.unsupported(
+        `COMMENT ON ${ast.objectType.replaceAll("_", " ").toUpperCase()}`,
+        ast.position,
+      );
+  }
+}
+
+function truncate(binder: DefinitionBinder, ast: Truncate): string {
+  const tables: TableDefinition[] = [];
+  for (const name of ast.tables) {
+    const table = binder.table(name);
+    if (!tables.some((each) => each.id === table.id)) tables.push(table);
+  }
+  // The list grows while it is walked: with CASCADE the tables that reference one of it join it.
+  for (const table of tables) {
+    for (const key of referencingKeys(binder.catalog, table)) {
+      if (tables.some((each) => each.id === key.table.id)) continue;
+      if (!ast.cascade) {
+        throw binder.error(
+          SQLSTATE.featureNotSupported,
+          "cannot truncate a table referenced in a foreign key constraint",
+          undefined,
+          {
+            detail: `Table "${key.table.name}" references "${table.name}".`,
+            hint: `Truncate table "${key.table.name}" at the same time, or use TRUNCATE ... CASCADE.`,
+          },
+        );
+      }
+      binder.notice(SQLSTATE.successfulCompletion, `truncate cascades to table "${key.table.name}"`);
+      tables.push(key.table);
+    }
+  }
+  for (const table of tables) {
+    binder.steps.push({ kind: "truncate", tableId: table.id });
+    if (!ast.restartIdentity) continue;
+    for (const sequence of binder.catalog.sequences) {
+      if (sequence.ownedBy?.tableId !== table.id) continue;
+      binder.steps.push({ kind: "restart_sequence", sequenceId: sequence.id, value: sequence.start });
+    }
+  }
+  return "TRUNCATE TABLE";
+}

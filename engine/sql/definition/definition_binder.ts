@@ -1,0 +1,277 @@
+/**
+ * The state of binding one DDL statement: the catalog as it becomes step by step, names that are taken, ids that are
+ * handed out, and errors in PostgreSQL's words.
+ */
+import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
+import { closest } from "../../base/suggest.ts";
+import type { Catalog, Relation } from "../../catalog/catalog.ts";
+import type { CatalogChange } from "../../catalog/catalog_change.ts";
+import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { Binding } from "../binder/binding.ts";
+import { coerceAssignment, coerceCondition } from "../binder/coercion.ts";
+import type { PlanningEnvironment } from "../binder/environment.ts";
+import { bindExpression } from "../binder/expression_binder.ts";
+import { resolveType } from "../binder/names.ts";
+import { type Clause, QueryLevel } from "../binder/scope.ts";
+import type { Expression as ExpressionAst, ObjectName, TypeName } from "../parser/ast.ts";
+import { errorPosition } from "../parser/source_text.ts";
+import { parseExpression } from "../parser/statements.ts";
+import type { Expression } from "../plan/expression.ts";
+import type { DefinitionNotice, DefinitionPlan, DefinitionStep, TableExpression } from "./definition_plan.ts";
+
+/** Longest identifier in bytes, as in PostgreSQL. */
+const NAME_BYTES = 63;
+
+/** See the file's head. */
+export class DefinitionBinder {
+  readonly environment: PlanningEnvironment;
+  readonly steps: DefinitionStep[] = [];
+  readonly notices: DefinitionNotice[] = [];
+  #catalog: Catalog;
+  #nextId: number;
+
+  constructor(environment: PlanningEnvironment) {
+    this.environment = environment;
+    this.#catalog = environment.catalog;
+    this.#nextId = environment.catalog.nextObjectId;
+  }
+
+  /** The catalog with the steps so far. */
+  get catalog(): Catalog {
+    return this.#catalog;
+  }
+
+  /** A new object id. */
+  newId(): number {
+    this.#nextId = Math.max(this.#nextId, this.#catalog.nextObjectId);
+    return this.#nextId++;
+  }
+
+  /** Adds a catalog change. */
+  change(change: CatalogChange): void {
+    this.#catalog = this.#catalog.apply(change);
+    this.steps.push({ kind: "change", change });
+  }
+
+  /** Puts a table's new definition and answers it. */
+  putTable(table: TableDefinition): TableDefinition {
+    this.change({ kind: "put_table", table });
+    return table;
+  }
+
+  plan(tag: string): DefinitionPlan {
+    return { tag, steps: this.steps, notices: this.notices };
+  }
+
+  notice(code: string, message: string): void {
+    this.notices.push({ code, message });
+  }
+
+  error(code: SqlState, message: string, offset?: number, fields: ErrorFields = {}): DatabaseError {
+    const { text } = this.environment;
+    const position = offset === undefined || text === undefined ? undefined : errorPosition(text, offset);
+    return new DatabaseError(code, message, position === undefined ? fields : { ...fields, position });
+  }
+
+  unsupported(feature: string, offset?: number): DatabaseError {
+    return this.error(SQLSTATE.featureNotSupported, `${feature} is not supported`, offset);
+  }
+
+  // ---------------------------------------------------------------- names
+
+  /** The schema that a new object goes to. Raises 3F000 and refuses system schemas. */
+  schemaFor(name: ObjectName): string {
+    const schema = name.schema ?? this.environment.searchPath.find((each) => each !== "pg_catalog");
+    if (schema === undefined) {
+      throw this.error(SQLSTATE.invalidSchemaName, "no schema has been selected to create in", name.position);
+    }
+    if (this.#catalog.schema(schema) === undefined) {
+      throw this.error(SQLSTATE.invalidSchemaName, `schema "${schema}" does not exist`, name.position);
+    }
+    if (schema === "pg_catalog" || schema === "information_schema") {
+      throw this.error(
+        SQLSTATE.insufficientPrivilege,
+        `permission denied to create "${schema}.${name.name}"`,
+        name.position,
+        { detail: "System catalog modifications are currently disallowed." },
+      );
+    }
+    return schema;
+  }
+
+  /** The relation of a name along the search path. */
+  find(name: ObjectName): Relation | undefined {
+    return name.schema === null
+      ? this.#catalog.findRelation(name.name, this.environment.searchPath)
+      : this.#catalog.relation(name.schema, name.name);
+  }
+
+  /** The 42P01 error for a relation that is not there. */
+  missing(name: ObjectName, what = "relation"): DatabaseError {
+    const shown = name.schema === null ? name.name : `${name.schema}.${name.name}`;
+    const near = closest(name.name, this.#catalog.relationNames());
+    return this.error(
+      what === "index" || what === "type" ? SQLSTATE.undefinedObject : SQLSTATE.undefinedTable,
+      `${what} "${shown}" does not exist`,
+      name.position,
+      near === undefined ? {} : { hint: `Did you mean "${near}"?` },
+    );
+  }
+
+  /** The table of a name. Raises 42P01 or 42809. */
+  table(name: ObjectName): TableDefinition {
+    const found = this.find(name);
+    if (found === undefined) throw this.missing(name);
+    if (found.kind !== "table") {
+      throw this.error(SQLSTATE.wrongObjectType, `"${name.name}" is not a table`, name.position);
+    }
+    return found.table;
+  }
+
+  /** Whether a relation of this name is in the schema. */
+  isTaken(schema: string, name: string): boolean {
+    return this.#catalog.relation(schema, name) !== undefined;
+  }
+
+  /** A free relation name like `table_column_suffix`, with a number where it is taken. */
+  freeName(
+    schema: string,
+    parts: readonly string[],
+    suffix: string,
+    taken: (name: string) => boolean = () => false,
+  ): string {
+    for (let number = 0;; number++) {
+      const ending = `_${suffix}${number === 0 ? "" : number}`;
+      const name = cutName(parts.join("_"), NAME_BYTES - ending.length) + ending;
+      if (!this.isTaken(schema, name) && !taken(name)) return name;
+    }
+  }
+
+  /** A column by name. Raises 42703 with a hint. */
+  column(table: TableDefinition, name: string, offset?: number): ColumnDefinition {
+    const found = table.columns.find((column) => column.name === name && !column.hidden);
+    if (found !== undefined) return found;
+    const near = closest(name, table.columns.filter((column) => !column.hidden).map((column) => column.name));
+    throw this.error(
+      SQLSTATE.undefinedColumn,
+      `column "${name}" of relation "${table.name}" does not exist`,
+      offset,
+      near === undefined ? {} : { hint: `Did you mean "${near}"?` },
+    );
+  }
+
+  // ---------------------------------------------------------------- types and expressions
+
+  type(name: TypeName): SqlType {
+    return resolveType(new Binding(this.environment), name);
+  }
+
+  /** Binds an expression over a table's columns; null: over none. */
+  bind(
+    ast: ExpressionAst,
+    table: TableDefinition | null,
+    clause: Clause,
+    target: { readonly type: SqlType; readonly column: string } | "condition" | null,
+  ): TableExpression {
+    const binding = new Binding(this.environment);
+    return this.#bind(binding, ast, table, clause, target);
+  }
+
+  /** The same for stored text, whose errors carry no position. */
+  bindText(
+    text: string,
+    table: TableDefinition | null,
+    clause: Clause,
+    target: { readonly type: SqlType; readonly column: string } | "condition" | null,
+  ): TableExpression {
+    const binding = new Binding(this.environment);
+    return binding.inOtherText(() => this.#bind(binding, parseExpression(text), table, clause, target));
+  }
+
+  #bind(
+    binding: Binding,
+    ast: ExpressionAst,
+    table: TableDefinition | null,
+    clause: Clause,
+    target: { readonly type: SqlType; readonly column: string } | "condition" | null,
+  ): TableExpression {
+    const level = new QueryLevel(null, null);
+    const columns = binding.newColumns(table?.columns.length ?? 0);
+    const scoped = (table?.columns ?? []).map((column, position) => ({
+      name: column.name,
+      expression: {
+        kind: "column",
+        type: column.type,
+        column: columns[position] ?? 0,
+        nullable: !column.notNull,
+      } satisfies Expression,
+      tableId: table?.id ?? 0,
+      columnId: column.id,
+    }));
+    if (table !== null) {
+      level.from = {
+        columns: scoped,
+        tables: [{
+          name: table.name,
+          schema: table.schema,
+          relationName: table.name,
+          columns: scoped,
+          table,
+          rowId: null,
+          nullable: false,
+        }],
+      };
+    }
+    level.clause = clause;
+    const bound = bindExpression(binding, level, ast);
+    if (level.setFunctions.length > 0) {
+      throw this.error(
+        SQLSTATE.featureNotSupported,
+        `set-returning functions are not allowed in ${clause}`,
+        ast.position,
+      );
+    }
+    if (target === "condition") {
+      return { expression: coerceCondition(binding, bound, clause, ast.position), columns };
+    }
+    if (target === null) return { expression: bound, columns };
+    return {
+      expression: coerceAssignment(binding, bound, target.type, target.column, ast.position),
+      columns,
+    };
+  }
+}
+
+function cutName(name: string, bytes: number): string {
+  const encoded = new TextEncoder().encode(name);
+  if (encoded.length <= bytes) return name;
+  return new TextDecoder().decode(encoded.subarray(0, bytes)).replace(/\ufffd+$/, "");
+}
+
+/** Calls back with each expression in a tree, outermost first. */
+export function walkExpression(expression: Expression, visit: (each: Expression) => void): void {
+  visit(expression);
+  for (const value of Object.values(expression)) {
+    if (Array.isArray(value)) { for (const each of value) descend(each, visit); }
+    else descend(value, visit);
+  }
+}
+
+function descend(value: unknown, visit: (each: Expression) => void): void {
+  if (typeof value !== "object" || value === null) return;
+  if ("kind" in value && "type" in value && !("plan" in value)) walkExpression(value as Expression, visit);
+  else if ("when" in value && "then" in value) {
+    descend(value.when, visit);
+    descend(value.then, visit);
+  }
+}
+
+/** Whether evaluating the expression twice may give two values. */
+export function isVolatile(expression: Expression): boolean {
+  let found = false;
+  walkExpression(expression, (each) => {
+    if (each.kind === "call" && each.function.volatility === "volatile") found = true;
+  });
+  return found;
+}

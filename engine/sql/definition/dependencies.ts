@@ -1,0 +1,96 @@
+/**
+ * What depends on what: foreign keys on tables, views on anything they name, sequences on their owners.
+ *
+ * Views keep their text; whether one depends on an object is found out by planning it without that object.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { ConstraintDefinition, TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
+import type { Expression } from "../parser/ast.ts";
+import { formatExpression } from "../parser/format_expression.ts";
+import { parseExpression, parseStatement } from "../parser/statements.ts";
+import { planStatement } from "../planner/plan_statement.ts";
+import type { DefinitionBinder } from "./definition_binder.ts";
+
+/** Foreign keys of other tables that reference the table, and with `columns` at least one of those. */
+export function referencingKeys(
+  catalog: Catalog,
+  table: TableDefinition,
+  columns: readonly number[] | null = null,
+): {
+  readonly table: TableDefinition;
+  readonly constraint: ConstraintDefinition & { kind: "foreign_key" };
+}[] {
+  return catalog.referencing(table.id).flatMap((child) =>
+    child.constraints.flatMap((constraint) =>
+      constraint.kind === "foreign_key" && constraint.referencedTableId === table.id &&
+        (columns === null
+          ? child.id !== table.id
+          : constraint.referencedColumns.some((id) => columns.includes(id)))
+        ? [{ table: child, constraint }]
+        : []
+    )
+  );
+}
+
+/** Views that cannot be planned any more in the catalog `after`, but could in `before`. */
+export function brokenViews(binder: DefinitionBinder, before: Catalog, after: Catalog): ViewDefinition[] {
+  return after.views.filter((view) => plans(binder, before, view) && !plans(binder, after, view));
+}
+
+function plans(binder: DefinitionBinder, catalog: Catalog, view: ViewDefinition): boolean {
+  try {
+    const { statement } = parseStatement(view.text);
+    if (statement.kind !== "query") return false;
+    planStatement(statement, { ...binder.environment, catalog, text: view.text });
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError) return false;
+    throw error;
+  }
+}
+
+/** Handles dependent objects: with CASCADE a notice each, else 2BP01 naming them. */
+export function requireCascade(
+  binder: DefinitionBinder,
+  what: string,
+  dependents: readonly string[],
+  cascade: boolean,
+  offset: number,
+): void {
+  if (dependents.length === 0) return;
+  if (!cascade) {
+    throw binder.error(
+      SQLSTATE.dependentObjectsStillExist,
+      `cannot drop ${what} because other objects depend on it`,
+      offset,
+      {
+        detail: dependents.map((each) => `${each} depends on ${what}`).join("\n"),
+        hint: "Use DROP ... CASCADE to drop the dependent objects too.",
+      },
+    );
+  }
+  if (dependents.length === 1) {
+    binder.notice(SQLSTATE.successfulCompletion, `drop cascades to ${dependents[0]}`);
+  } else binder.notice(SQLSTATE.successfulCompletion, `drop cascades to ${dependents.length} other objects`);
+}
+
+/** Stored text with a column renamed in it. */
+export function renameColumnInText(text: string, oldName: string, newName: string): string {
+  const renamed = rename(parseExpression(text), oldName, newName) as Expression;
+  return formatExpression(renamed);
+}
+
+function rename(node: unknown, oldName: string, newName: string): unknown {
+  if (Array.isArray(node)) return node.map((each) => rename(each, oldName, newName));
+  if (typeof node !== "object" || node === null) return node;
+  if ("kind" in node && node.kind === "column" && "parts" in node && Array.isArray(node.parts)) {
+    const parts = node.parts.map((part, index, all) =>
+      index === all.length - 1 && part === oldName ? newName : part
+    );
+    return { ...node, parts };
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, rename(value, oldName, newName)]),
+  );
+}

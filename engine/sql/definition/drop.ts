@@ -1,0 +1,236 @@
+/** DROP of tables, indexes, views, sequences and schemas. */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { DropObject, ObjectName } from "../parser/ast.ts";
+import { dropOwnedSequences } from "./alter_table.ts";
+import type { DefinitionBinder } from "./definition_binder.ts";
+import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts";
+
+/** DROP. */
+export function drop(binder: DefinitionBinder, ast: DropObject): string {
+  const what = ast.objectType.replaceAll("_", " ");
+  const tag = `DROP ${what.toUpperCase()}`;
+  switch (ast.objectType) {
+    case "table":
+    case "index":
+    case "view":
+    case "sequence":
+      dropRelations(binder, ast, ast.objectType);
+      return tag;
+    case "schema":
+      for (const name of ast.names) dropSchema(binder, name, ast);
+      return tag;
+    case "extension":
+      for (const name of ast.names) missing(binder, ast, "extension", name);
+      return tag;
+    case "type":
+    case "domain":
+      for (const name of ast.names) missing(binder, ast, "type", name);
+      return tag;
+    default:
+      if (ast.ifExists) {
+        for (const name of ast.names) missing(binder, ast, what, name);
+        return tag;
+      }
+      throw binder.unsupported(tag, ast.position);
+  }
+}
+
+function dropRelations(
+  binder: DefinitionBinder,
+  ast: DropObject,
+  kind: "table" | "index" | "view" | "sequence",
+): void {
+  // Objects that depend only on each other go together, whatever their order in the list.
+  const listed = ast.names.flatMap((name) => {
+    const found = binder.find(name);
+    return found?.kind === "table" ? [found.table.id] : [];
+  });
+  for (const name of ast.names) {
+    const found = binder.find(name);
+    if (found === undefined) {
+      missing(binder, ast, kind, name);
+      continue;
+    }
+    if (found.kind !== kind) {
+      throw binder.error(SQLSTATE.wrongObjectType, `"${name.name}" is not ${article(kind)}`, name.position, {
+        hint: `Use DROP ${found.kind.toUpperCase()} to remove ${article(found.kind)}.`,
+      });
+    }
+    switch (found.kind) {
+      case "table":
+        dropTable(binder, found.table, ast, name, listed);
+        break;
+      case "view":
+        dropView(binder, found.view.id, found.view.name, ast, name);
+        break;
+      case "sequence":
+        dropSequence(binder, found.sequence.id, found.sequence.name, ast, name);
+        break;
+      case "index":
+        dropIndex(binder, found.table, found.index.id, ast, name);
+        break;
+    }
+  }
+}
+
+function dropTable(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  ast: DropObject,
+  name: ObjectName,
+  listed: readonly number[],
+): void {
+  const keys = referencingKeys(binder.catalog, table);
+  const before = binder.catalog;
+  let after = before;
+  for (const key of keys) {
+    const child = after.table(key.table.id) ?? key.table;
+    after = after.apply({
+      kind: "put_table",
+      table: { ...child, constraints: child.constraints.filter((each) => each.id !== key.constraint.id) },
+    });
+  }
+  after = after.apply({ kind: "drop_table", tableId: table.id });
+  const views = brokenViews(binder, before, after);
+  requireCascade(
+    binder,
+    `table ${table.name}`,
+    [
+      ...keys.filter((key) => !listed.includes(key.table.id))
+        .map((key) => `constraint ${key.constraint.name} on table ${key.table.name}`),
+      ...views.map((view) => `view ${view.name}`),
+    ],
+    ast.cascade,
+    name.position,
+  );
+  for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
+  for (const key of keys) {
+    const child = binder.catalog.table(key.table.id) ?? key.table;
+    binder.putTable({
+      ...child,
+      constraints: child.constraints.filter((each) => each.id !== key.constraint.id),
+    });
+  }
+  dropOwnedSequences(binder, table.id, null);
+  binder.change({ kind: "drop_table", tableId: table.id });
+}
+
+function dropView(
+  binder: DefinitionBinder,
+  id: number,
+  viewName: string,
+  ast: DropObject,
+  name: ObjectName,
+): void {
+  const before = binder.catalog;
+  const after = before.apply({ kind: "drop_view", viewId: id });
+  const views = brokenViews(binder, before, after);
+  requireCascade(
+    binder,
+    `view ${viewName}`,
+    views.map((view) => `view ${view.name}`),
+    ast.cascade,
+    name.position,
+  );
+  for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
+  binder.change({ kind: "drop_view", viewId: id });
+}
+
+function dropSequence(
+  binder: DefinitionBinder,
+  id: number,
+  sequenceName: string,
+  ast: DropObject,
+  name: ObjectName,
+): void {
+  const users = binder.catalog.tables.flatMap((table) =>
+    table.columns.filter((column) => column.sequenceId === id).map((column) => ({ table, column }))
+  );
+  requireCascade(
+    binder,
+    `sequence ${sequenceName}`,
+    users.map((user) => `default value for column ${user.column.name} of table ${user.table.name}`),
+    ast.cascade,
+    name.position,
+  );
+  for (const { table, column } of users) {
+    binder.putTable({
+      ...table,
+      columns: table.columns.map((each) =>
+        each.id === column.id ? { ...each, sequenceId: null, defaultText: null, identity: null } : each
+      ),
+    });
+  }
+  binder.change({ kind: "drop_sequence", sequenceId: id });
+}
+
+function dropIndex(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  indexId: number,
+  ast: DropObject,
+  name: ObjectName,
+): void {
+  const constraint = table.constraints.find((each) => "indexId" in each && each.indexId === indexId);
+  if (constraint !== undefined) {
+    throw binder.error(
+      SQLSTATE.dependentObjectsStillExist,
+      `cannot drop index ${name.name} because constraint ${constraint.name} on table ${table.name} requires it`,
+      ast.position,
+      { hint: `You can drop constraint ${constraint.name} on table ${table.name} instead.` },
+    );
+  }
+  binder.putTable({ ...table, indexes: table.indexes.filter((index) => index.id !== indexId) });
+}
+
+function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject): void {
+  const schema = binder.catalog.schema(name.name);
+  if (schema === undefined) {
+    missing(binder, ast, "schema", name);
+    return;
+  }
+  if (schema.name === "pg_catalog" || schema.name === "information_schema") {
+    throw binder.error(
+      SQLSTATE.dependentObjectsStillExist,
+      `cannot drop schema ${schema.name} because it is required by the database system`,
+      name.position,
+    );
+  }
+  const { catalog } = binder;
+  const tables = catalog.tables.filter((each) => each.schema === schema.name);
+  const views = catalog.views.filter((each) => each.schema === schema.name);
+  const sequences = catalog.sequences.filter((each) => each.schema === schema.name && each.ownedBy === null);
+  requireCascade(
+    binder,
+    `schema ${schema.name}`,
+    [
+      ...tables.map((each) => `table ${each.name}`),
+      ...views.map((each) => `view ${each.name}`),
+      ...sequences.map((each) => `sequence ${each.name}`),
+    ],
+    ast.cascade,
+    name.position,
+  );
+  for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
+  const listed = tables.map((each) => each.id);
+  for (const table of tables) dropTable(binder, table, { ...ast, cascade: true }, name, listed);
+  for (const sequence of sequences) binder.change({ kind: "drop_sequence", sequenceId: sequence.id });
+  binder.change({ kind: "drop_schema", schemaId: schema.id });
+}
+
+function missing(binder: DefinitionBinder, ast: DropObject, what: string, name: ObjectName): void {
+  const shown = name.schema === null ? name.name : `${name.schema}.${name.name}`;
+  if (ast.ifExists) {
+    binder.notice(SQLSTATE.successfulCompletion, `${what} "${shown}" does not exist, skipping`);
+    return;
+  }
+  if (what === "schema") {
+    throw binder.error(SQLSTATE.invalidSchemaName, `schema "${shown}" does not exist`, name.position);
+  }
+  throw binder.missing(name, what);
+}
+
+function article(kind: string): string {
+  return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
+}

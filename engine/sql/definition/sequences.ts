@@ -1,0 +1,130 @@
+/** CREATE SEQUENCE and ALTER SEQUENCE. */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { SequenceDefinition } from "../../catalog/definitions.ts";
+import type { AlterSequence, CreateSequence, SequenceOptions } from "../parser/ast.ts";
+import type { DefinitionBinder } from "./definition_binder.ts";
+
+const RANGES = {
+  i16: [-32768n, 32767n],
+  i32: [-2147483648n, 2147483647n],
+  i64: [-9223372036854775808n, 9223372036854775807n],
+} as const;
+
+/** CREATE SEQUENCE. */
+export function createSequence(binder: DefinitionBinder, ast: CreateSequence): string {
+  const tag = "CREATE SEQUENCE";
+  if (ast.persistence !== "permanent") {
+    throw binder.unsupported(`a ${ast.persistence} sequence`, ast.position);
+  }
+  const schema = binder.schemaFor(ast.name);
+  if (binder.isTaken(schema, ast.name.name)) {
+    if (ast.ifNotExists) {
+      binder.notice(SQLSTATE.duplicateTable, `relation "${ast.name.name}" already exists, skipping`);
+      return tag;
+    }
+    throw binder.error(
+      SQLSTATE.duplicateTable,
+      `relation "${ast.name.name}" already exists`,
+      ast.name.position,
+    );
+  }
+  const sequence = sequenceDefinition(
+    binder,
+    { id: binder.newId(), schema, name: ast.name.name, type: sequenceType(binder, ast.options) },
+    ast.options,
+  );
+  binder.change({ kind: "put_sequence", sequence: { ...sequence, ownedBy: ownerOf(binder, ast.options) } });
+  return tag;
+}
+
+/** ALTER SEQUENCE. */
+export function alterSequence(binder: DefinitionBinder, ast: AlterSequence): string {
+  const tag = "ALTER SEQUENCE";
+  const found = binder.find(ast.name);
+  if (found === undefined) {
+    if (!ast.ifExists) throw binder.missing(ast.name);
+    binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
+    return tag;
+  }
+  if (found.kind !== "sequence") {
+    throw binder.error(SQLSTATE.wrongObjectType, `"${ast.name.name}" is not a sequence`, ast.name.position);
+  }
+  const old = found.sequence;
+  const { options } = ast;
+  const changed = sequenceDefinition(binder, old, {
+    ...options,
+    increment: options.increment ?? String(old.increment),
+    minimum: options.minimum ?? String(old.minimum),
+    maximum: options.maximum ?? String(old.maximum),
+    start: options.start ?? String(old.start),
+    cache: options.cache ?? String(old.cache),
+    cycle: options.cycle ?? old.cycle,
+  });
+  const ownedBy = options.ownedBy === null ? old.ownedBy : ownerOf(binder, options);
+  binder.change({ kind: "put_sequence", sequence: { ...changed, ownedBy } });
+  if (options.restart !== null) {
+    const value = options.restart === "start" ? changed.start : integer(options.restart);
+    binder.steps.push({ kind: "restart_sequence", sequenceId: old.id, value });
+  }
+  return tag;
+}
+
+/** A sequence with its options checked; 22023 for contradictions. */
+export function sequenceDefinition(
+  binder: DefinitionBinder,
+  base: Pick<SequenceDefinition, "id" | "schema" | "name" | "type">,
+  options: SequenceOptions,
+): SequenceDefinition {
+  const invalid = (message: string) => binder.error(SQLSTATE.invalidParameterValue, message);
+  const [lowest, highest] = RANGES[base.type];
+  const increment = options.increment === null ? 1n : BigInt(options.increment);
+  if (increment === 0n) throw invalid("INCREMENT must not be zero");
+  const bound = (text: string | "none" | null, fallback: bigint): bigint =>
+    text === null || text === "none" ? fallback : BigInt(text);
+  const maximum = bound(options.maximum, increment > 0n ? highest : -1n);
+  const minimum = bound(options.minimum, increment > 0n ? 1n : lowest);
+  if (maximum > highest) throw invalid(`MAXVALUE (${maximum}) is out of range for sequence data type`);
+  if (minimum < lowest) throw invalid(`MINVALUE (${minimum}) is out of range for sequence data type`);
+  if (minimum >= maximum) throw invalid(`MINVALUE (${minimum}) must be less than MAXVALUE (${maximum})`);
+  const start = options.start === null ? (increment > 0n ? minimum : maximum) : BigInt(options.start);
+  if (start < minimum) throw invalid(`START value (${start}) cannot be less than MINVALUE (${minimum})`);
+  if (start > maximum) throw invalid(`START value (${start}) cannot be greater than MAXVALUE (${maximum})`);
+  const cache = options.cache === null ? 1 : Number(options.cache);
+  if (cache < 1) throw invalid(`CACHE (${cache}) must be greater than zero`);
+  return {
+    ...base,
+    start: normalise(start),
+    increment: normalise(increment),
+    minimum: normalise(minimum),
+    maximum: normalise(maximum),
+    cycle: options.cycle ?? false,
+    cache,
+    ownedBy: null,
+  };
+}
+
+function sequenceType(binder: DefinitionBinder, options: SequenceOptions): SequenceDefinition["type"] {
+  if (options.type === null) return "i64";
+  const type = binder.type(options.type);
+  if (type.kind === "i16" || type.kind === "i32" || type.kind === "i64") return type.kind;
+  throw binder.error(
+    SQLSTATE.invalidParameterValue,
+    "sequence type must be smallint, integer, or bigint",
+    options.type.position,
+  );
+}
+
+function ownerOf(binder: DefinitionBinder, options: SequenceOptions): SequenceDefinition["ownedBy"] {
+  if (options.ownedBy === null || options.ownedBy === "none") return null;
+  const table = binder.table(options.ownedBy.table);
+  return { tableId: table.id, columnId: binder.column(table, options.ownedBy.column).id };
+}
+
+function integer(text: string): number | bigint {
+  return normalise(BigInt(text));
+}
+
+function normalise(value: bigint): number | bigint {
+  const small = Number(value);
+  return Number.isSafeInteger(small) ? small : value;
+}
