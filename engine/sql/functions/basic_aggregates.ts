@@ -102,7 +102,7 @@ function foldParts(
 
 function floatSum(add: (left: number, right: number) => number): AggregateParts {
   return {
-    slots: [floatZero, floatZero],
+    slots: [{ kind: "float", initial: "-0" }, floatZero],
     step: ([sum, seen], [x], use) => `${sum} = ${use("addFloat", add)}(${sum}, ${x}); ${seen} = 1;`,
     finish: ([sum, seen]) => `(${seen} === 0 ? null : ${sum})`,
   };
@@ -307,6 +307,7 @@ function extremeParts(type: SqlType, least: boolean): AggregateParts {
     case "char":
     case "name":
       return {
+        returnType: type,
         slots: [nothing],
         step: ([state], [x], use) =>
           `if (${state} === null || ${use("compareText", compareText)}(${x}, ${state}) ${

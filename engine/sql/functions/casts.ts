@@ -4,10 +4,12 @@
  *
  * `numeric` has two representations (scaled integers and `Decimal`); casts between them are ordinary casts here. A cast
  * to a scaled numeric without a precision (the type of an expression) only changes the scale. The explicit cast to
- * `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks.
+ * `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks; an implicit one (to the
+ * common type of an expression) does not look at the length.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { type SqlType, temporalPrecision } from "../../types/sql_type.ts";
+import { trimTrailingSpaces } from "../../types/text.ts";
 import { formatText, parseText, type TextOptions } from "../../types/text_io.ts";
 import { applyTypeModifier } from "../../types/type_modifier.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -87,8 +89,7 @@ export function findCast(
 ): BoundCast | undefined {
   const context = castContextOf(typeKey(from), typeKey(to));
   if (context === undefined || contextRank[context] > contextRank[requested]) return undefined;
-  const explicit = requested === "explicit";
-  const conversion = findConversion(from, to, explicit);
+  const conversion = findConversion(from, to, requested);
   return conversion === undefined ? undefined : bindConversion(from, to, context, conversion);
 }
 
@@ -119,18 +120,18 @@ function bindConversion(from: SqlType, to: SqlType, context: CastContext, conver
   return { ...common, evaluate: (_context, value) => value, inline: (argument) => argument };
 }
 
-function findConversion(from: SqlType, to: SqlType, explicit: boolean): Conversion | undefined {
+function findConversion(from: SqlType, to: SqlType, place: CastContext): Conversion | undefined {
   if (JSON.stringify(from) === JSON.stringify(to) && from.kind !== "numeric") return identity;
   const number = numberConversion(from, to);
   if (number !== undefined) return number;
   const time = dateTimeConversion(from, to);
-  if (time !== undefined) return withPrecision(time, to, explicit);
+  if (time !== undefined) return withPrecision(time, to, place);
   if (from.kind === "unknown" || (isTextual(from) && !isTextual(to))) {
-    return conversionFromText(from, to, explicit);
+    return conversionFromText(from, to, place);
   }
-  if (isTextual(to)) return conversionToText(from, to, explicit);
+  if (isTextual(to)) return conversionToText(from, to, place);
   if (from.kind === "array" && to.kind === "array") {
-    return arrayConversion(from.element, to.element, explicit);
+    return arrayConversion(from.element, to.element, place);
   }
   if (from.kind === "json" && to.kind === "jsonb") {
     return { runIn: (context, value: string) => parseText(to, value, textOptions(context)) };
@@ -138,27 +139,35 @@ function findConversion(from: SqlType, to: SqlType, explicit: boolean): Conversi
   if (from.kind === "jsonb" && to.kind === "json") return identity;
   if (from.kind === "jsonb") return conversionFromJsonb(to);
   if ((from.kind === "bytea" || from.kind === "bytes") && to.kind === "bytes") {
-    return modifierOnly(to, explicit);
+    return modifierOnly(to, place);
   }
   if (from.kind === "bytes" && to.kind === "bytea") return identity;
   if (from.kind === to.kind && from.kind !== "record") {
-    return temporalPrecision(to) === undefined ? identity : modifierOnly(to, explicit);
+    return temporalPrecision(to) === undefined ? identity : modifierOnly(to, place);
   }
-  if (from.kind === "record" && to.kind === "record") return recordConversion(from, to, explicit);
+  if (from.kind === "record" && to.kind === "record") return recordConversion(from, to, place);
   return undefined;
 }
 
 /** The conversion followed by rounding to the digits of the seconds that the target keeps. */
-function withPrecision(conversion: Conversion, to: SqlType, explicit: boolean): Conversion {
+function withPrecision(conversion: Conversion, to: SqlType, place: CastContext): Conversion {
   if (temporalPrecision(to) === undefined) return conversion;
   const { run, runIn } = conversion;
   const common = {
     ...(conversion.volatility === undefined ? {} : { volatility: conversion.volatility }),
     ...(conversion.mayReturnNull === undefined ? {} : { mayReturnNull: conversion.mayReturnNull }),
   };
-  if (run !== undefined) return { ...common, run: (value) => applyTypeModifier(to, run(value), explicit) };
-  if (runIn === undefined) return modifierOnly(to, explicit);
-  return { ...common, runIn: (context, value) => applyTypeModifier(to, runIn(context, value), explicit) };
+  if (run !== undefined) {
+    return {
+      ...common,
+      run: (value) => applyTypeModifier(to, run(value), place === "explicit"),
+    };
+  }
+  if (runIn === undefined) return modifierOnly(to, place);
+  return {
+    ...common,
+    runIn: (context, value) => applyTypeModifier(to, runIn(context, value), place === "explicit"),
+  };
 }
 
 function isTextual(type: SqlType): boolean {
@@ -171,12 +180,12 @@ function limitsText(type: SqlType): boolean {
     (type.kind === "varchar" && type.length !== undefined);
 }
 
-function modifierOnly(to: SqlType, explicit: boolean): Conversion {
-  return { run: (value: SqlValue) => applyTypeModifier(to, value, explicit) };
+function modifierOnly(to: SqlType, place: CastContext): Conversion {
+  return { run: (value: SqlValue) => applyTypeModifier(to, value, place === "explicit") };
 }
 
 /** Cuts a text to what `to` holds or raises 22001; text kinds without a limit take any text. */
-function limitText(to: SqlType, text: string, explicit: boolean): SqlValue {
+function limitText(to: SqlType, text: string, place: CastContext): SqlValue {
   switch (to.kind) {
     case "name":
       return truncateName(text);
@@ -184,7 +193,8 @@ function limitText(to: SqlType, text: string, explicit: boolean): SqlValue {
       return text.slice(0, 1);
     case "char":
     case "varchar":
-      return applyTypeModifier(to, text, explicit);
+      if (place === "implicit") return to.kind === "char" ? trimTrailingSpaces(text) : text;
+      return applyTypeModifier(to, text, place === "explicit");
     default:
       return text;
   }
@@ -204,19 +214,19 @@ function truncateName(text: string): string {
   return text;
 }
 
-function conversionToText(from: SqlType, to: SqlType, explicit: boolean): Conversion {
+function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conversion {
   if (isTextual(from)) {
     if (!limitsText(to)) return identity;
     if (from.kind === "varchar" && to.kind === "varchar" && fitsLength(from.length, to.length)) {
       return identity;
     }
     if (from.kind === "char" && to.kind === "char" && fitsLength(from.length, to.length)) return identity;
-    return { run: (value: string) => limitText(to, value, explicit) };
+    return { run: (value: string) => limitText(to, value, place) };
   }
   switch (from.kind) {
     case "bool":
       return {
-        run: (value: boolean) => limitText(to, value ? "true" : "false", explicit),
+        run: (value: boolean) => limitText(to, value ? "true" : "false", place),
         ...(limitsText(to) ? {} : { inline: (argument: string) => `(${argument} ? "true" : "false")` }),
       };
     case "i8":
@@ -228,13 +238,13 @@ function conversionToText(from: SqlType, to: SqlType, explicit: boolean): Conver
     case "u32":
     case "u64":
       return {
-        run: (value: number | bigint) => limitText(to, String(value), explicit),
+        run: (value: number | bigint) => limitText(to, String(value), place),
         ...(limitsText(to) ? {} : { inline: (argument: string) => `String(${argument})` }),
       };
     case "uuid":
     case "json":
     case "jsonb":
-      return limitsText(to) ? { run: (value: string) => limitText(to, value, explicit) } : identity;
+      return limitsText(to) ? { run: (value: string) => limitText(to, value, place) } : identity;
     case "regclass":
     case "regtype":
     case "regproc":
@@ -242,14 +252,14 @@ function conversionToText(from: SqlType, to: SqlType, explicit: boolean): Conver
       return {
         runIn: (context, value: number) => {
           const name = context.services.catalogFunction(`${from.kind}out`, [value]);
-          return limitText(to, String(name), explicit);
+          return limitText(to, String(name), place);
         },
         volatility: "stable",
       };
     default:
       return {
         runIn: (context, value: SqlValue) =>
-          limitText(to, formatText(from, value, textOptions(context)), explicit),
+          limitText(to, formatText(from, value, textOptions(context)), place),
         volatility: dependsOnSettings(from) ? "stable" : "immutable",
       };
   }
@@ -281,9 +291,9 @@ function dependsOnSettings(type: SqlType): boolean {
   }
 }
 
-function conversionFromText(from: SqlType, to: SqlType, explicit: boolean): Conversion | undefined {
+function conversionFromText(from: SqlType, to: SqlType, place: CastContext): Conversion | undefined {
   if (isTextual(to)) {
-    return limitsText(to) ? { run: (value: string) => limitText(to, value, explicit) } : identity;
+    return limitsText(to) ? { run: (value: string) => limitText(to, value, place) } : identity;
   }
   switch (to.kind) {
     case "regclass":
@@ -312,8 +322,8 @@ function conversionFromText(from: SqlType, to: SqlType, explicit: boolean): Conv
   }
 }
 
-function arrayConversion(from: SqlType, to: SqlType, explicit: boolean): Conversion | undefined {
-  const element = findConversion(from, to, explicit);
+function arrayConversion(from: SqlType, to: SqlType, place: CastContext): Conversion | undefined {
+  const element = findConversion(from, to, place);
   if (element === undefined) return undefined;
   const { run, runIn } = element;
   const common = {
@@ -334,7 +344,7 @@ function arrayConversion(from: SqlType, to: SqlType, explicit: boolean): Convers
 function recordConversion(
   from: SqlType & { readonly kind: "record" },
   to: SqlType & { readonly kind: "record" },
-  explicit: boolean,
+  place: CastContext,
 ): Conversion | undefined {
   if (to.fields.length === 0) return identity;
   if (from.fields.length !== to.fields.length) return undefined;
@@ -343,7 +353,7 @@ function recordConversion(
     const target = to.fields[index]?.type;
     const cast = target === undefined
       ? undefined
-      : findCast(field.type, target, explicit ? "explicit" : "assignment");
+      : findCast(field.type, target, place === "explicit" ? "explicit" : "assignment");
     if (cast === undefined) return undefined;
     parts.push(cast);
   }

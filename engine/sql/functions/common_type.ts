@@ -8,8 +8,9 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { categoryOf, convertsImplicitly, isPreferred, typeKey, typeOfKey } from "./type_family.ts";
 
 /**
- * The type to which all can be converted; undefined when there is none (42804). Untyped literals do not count; all
- * untyped gives text. No types at all gives text.
+ * The type to which all can be converted; undefined when there is none (42804). Untyped literals do not count, except that
+ * beside one a numeric has no static scale (leave out constants that are NULL); all untyped gives text, and so does an
+ * empty list.
  */
 export function commonType(types: readonly SqlType[]): SqlType | undefined {
   const known = types.filter((type) => type.kind !== "unknown");
@@ -38,6 +39,8 @@ export function commonType(types: readonly SqlType[]): SqlType | undefined {
   if (known.some((type) => typeKey(type) !== key && !convertsImplicitly(typeKey(type), key))) {
     return undefined;
   }
+  // What an untyped literal will hold is not known, so it must not be forced into a scale.
+  if (key === "numeric" && known.length < types.length) return { kind: "numeric" };
   return mergedModifiers(known, candidate, key);
 }
 
@@ -55,7 +58,7 @@ function mergedModifiers(types: readonly SqlType[], candidate: SqlType, key: str
   if (types.every((type) => JSON.stringify(type) === text)) return candidate;
   if (candidate.kind === "char") {
     const length = Math.max(...types.map((type) => type.kind === "char" ? type.length : 0));
-    if (types.every((type) => type.kind === "char")) return { kind: "char", length };
+    return types.every((type) => type.kind === "char") ? { kind: "char", length } : { kind: "text" };
   }
   if (candidate.kind === "array") {
     const elements = types.map((type) => type.kind === "array" ? type.element : type);

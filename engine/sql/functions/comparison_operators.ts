@@ -32,7 +32,6 @@ const comparisons: readonly Comparison[] = [
 ];
 
 const integers = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
-const identifiers = ["oid", "regclass", "regtype", "regproc", "regnamespace"];
 
 type Ordered = number | bigint | string | boolean;
 
@@ -260,8 +259,8 @@ function numerics(): Overload[] {
 function allComparisons(): Overload[] {
   const overloads: Overload[] = [];
   for (const left of integers) for (const right of integers) overloads.push(...plain(left, right));
-  for (const left of identifiers) for (const right of identifiers) overloads.push(...plain(left, right));
-  for (const key of ["bool", "date", "time", "timestamp", "timestamptz", "uuid"]) {
+  // regclass and its relatives compare as oid, to which they convert.
+  for (const key of ["oid", "bool", "date", "time", "timestamp", "timestamptz", "uuid"]) {
     overloads.push(...plain(key, key));
   }
   for (const left of ["f32", "f64"]) {

@@ -260,7 +260,6 @@ const castFunctionNames: ReadonlyMap<string, string> = new Map([
   ["numeric", "numeric"],
   ["text", "text"],
   ["varchar", "varchar"],
-  ["bpchar", "char"],
   ["name", "name"],
   ["bytea", "bytea"],
   ["date", "date"],

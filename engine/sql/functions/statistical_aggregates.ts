@@ -11,6 +11,7 @@ import { compareValues } from "../../types/compare.ts";
 import { add, multiply, normalize } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import { floatOverflow } from "./arithmetic_operators.ts";
 import type { AggregateDefinition, AggregateSlot } from "./definition.ts";
 import { type AggregateOverload, type AggregateParts, defineAggregate } from "./overload.ts";
 
@@ -98,6 +99,11 @@ function decimalVariance(kind: VarianceKind): AggregateParts {
   };
 }
 
+/** Deviations that are not finite although the value and the sum before it are: an overflow. */
+function checkSquares(value: number, before: number): void {
+  if (Number.isFinite(value) && Number.isFinite(before)) throw floatOverflow();
+}
+
 function floatVariance(kind: VarianceKind): AggregateParts {
   const finish = (count: number, squares: number) => {
     if (count === 0 || (kind.sample && count === 1)) return null;
@@ -106,10 +112,11 @@ function floatVariance(kind: VarianceKind): AggregateParts {
   };
   return {
     slots: [zero, zero, zero],
-    step: ([n, sum, squares], [x]) =>
-      `${n} += 1; ${sum} += ${x}; ` +
+    step: ([n, sum, squares], [x], use) =>
+      `{ const before = ${sum}; ${n} += 1; ${sum} += ${x}; ` +
       `if (${n} > 1) { const d = ${x} * ${n} - ${sum}; ${squares} += d * d / (${n} * (${n} - 1)); } ` +
-      `else if (!Number.isFinite(${x})) ${squares} = NaN;`,
+      `else if (!Number.isFinite(${x})) ${squares} = NaN; ` +
+      `if (!Number.isFinite(${squares})) ${use("checkSquares", checkSquares)}(${x}, before); }`,
     finish: ([n, _sum, squares], use) => `${use("variance", finish)}(${n}, ${squares})`,
   };
 }

@@ -12,8 +12,14 @@ import { formatText, parseText } from "../../types/text_io.ts";
 import { parseTypeText } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { findCast } from "./casts.ts";
-import type { BoundCast, BoundFunction, EvaluationContext, UseRuntime } from "./definition.ts";
-import { resolveFunction, resolveOperator } from "./registry.ts";
+import type {
+  BoundAggregate,
+  BoundCast,
+  BoundFunction,
+  EvaluationContext,
+  UseRuntime,
+} from "./definition.ts";
+import { resolveAggregate, resolveFunction, resolveOperator } from "./registry.ts";
 
 /** A context with fixed times: the transaction began at 2024-02-29 12:34:56.789 UTC. */
 export const testContext: EvaluationContext = {
@@ -188,4 +194,64 @@ export function evaluateText(expression: string): string {
     if (error instanceof DatabaseError) return `ERROR ${error.code}: ${error.message}`;
     throw error;
   }
+}
+
+/**
+ * Runs an aggregate over rows of literals, each row texts of the argument types with `null` for NULL, through the source
+ * that is fused into generated code. State lives in local variables, or in arrays as for groups; both must agree.
+ */
+export function aggregateText(
+  name: string,
+  typeNames: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+): string {
+  const types = typeNames.map((text) => assertDefined(parseTypeText(text), text));
+  const aggregate = resolveAggregate(name, types);
+  const casts = aggregate.argumentTypes.map((type, index) =>
+    assertDefined(findCast(types[index] ?? type, type), `cast to ${type.kind}`)
+  );
+  const values = rows.map((row) =>
+    row.map((text, index) => {
+      const type = types[index];
+      if (text === null || type === undefined) return null;
+      return casts[index]?.evaluate(testContext, parseText(type, text)) ?? null;
+    })
+  );
+  const local = runAggregate(aggregate, values, false);
+  const grouped = runAggregate(aggregate, values, true);
+  const shown = show(aggregate.returnType, local);
+  const other = show(aggregate.returnType, grouped);
+  assert(shown === other, `${name}: variables give ${shown}, arrays ${other}`);
+  return shown;
+}
+
+/** Compiles the loop over rows as the executor does. */
+export function runAggregate(
+  aggregate: BoundAggregate,
+  rows: readonly (readonly SqlValue[])[],
+  inArrays: boolean,
+): SqlValue {
+  const runtime = new Map<string, unknown>();
+  const use: UseRuntime = (name, implementation) => {
+    const identifier = `${name}$${runtime.size}`;
+    runtime.set(identifier, implementation);
+    return identifier;
+  };
+  const slots = aggregate.slots.map((_, index) => inArrays ? `state${index}[1]` : `state${index}`);
+  const declarations = aggregate.slots.map((slot, index) => {
+    if (!inArrays) return `let state${index} = ${slot.initial};`;
+    return slot.kind === "float"
+      ? `const state${index} = new Float64Array(2).fill(${slot.initial});`
+      : `const state${index} = [null, ${slot.initial}];`;
+  });
+  const args = aggregate.argumentTypes.map((_, index) => `a${index}`);
+  const step = aggregate.step(slots, args, use);
+  const finish = aggregate.finish(slots, use);
+  const skip = aggregate.skipsNulls && args.length > 0
+    ? `if (${args.map((arg) => `${arg} === null`).join(" || ")}) continue;`
+    : "";
+  const body = `"use strict"; ${declarations.join(" ")}
+    for (const [${args.join(", ")}] of rows) { ${skip} ${step} }
+    return ${finish};`;
+  return new Function("context", "rows", ...runtime.keys(), body)(testContext, rows, ...runtime.values());
 }
