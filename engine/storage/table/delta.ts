@@ -14,6 +14,7 @@ import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/e
 import { storageClassOf } from "../../types/sql_type.ts";
 import type { ColumnDefinition } from "../../catalog/definitions.ts";
 import { type Block, BLOCK_ROWS, type BlockCursor, type Vector } from "../vector.ts";
+import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import { type BytesSink, createDeltaColumn, type DeltaColumn } from "./delta_column.ts";
 import { DeltaIndex, type IndexedSlots } from "./delta_index.ts";
 import { IdMap } from "./id_map.ts";
@@ -73,6 +74,10 @@ export class Delta implements Part, IndexedSlots {
   /** Versions that have not ended. */
   get liveCount(): number {
     return this.#liveCount;
+  }
+
+  get rowLimit(): number {
+    return this.#slotCount;
   }
 
   get memoryBytes(): number {
@@ -346,6 +351,15 @@ export class Delta implements Part, IndexedSlots {
     return this.#columns[columnId];
   }
 
+  columnReader(columnId: number): ColumnReader {
+    if (columnId === ID_COLUMN) return new SlotReader(this.#ids, this.#bigIds);
+    if (columnId === VERSION_COLUMN) return new SlotReader(this.#begins, null);
+    const column = this.#columns[columnId];
+    return column === undefined
+      ? new ConstantReader(this.#shape.missingValue(columnId))
+      : new SlotColumnReader(column);
+  }
+
   bytesAt(slot: number, columnId: number, sink: BytesSink): boolean {
     const column = this.#columns[columnId];
     return column !== undefined && column.bytesAt(slot, sink);
@@ -357,6 +371,13 @@ export class Delta implements Part, IndexedSlots {
 
   endOp(slot: number): number {
     return this.#ends[slot] as number;
+  }
+
+  *endedAfter(op: number): Generator<number> {
+    for (let slot = 0; slot < this.#slotCount; slot++) {
+      const end = this.#ends[slot] as number;
+      if (end > op && end !== Infinity && this.#begins[slot] !== Infinity) yield slot;
+    }
   }
 
   isVisible(slot: number, snapshot: number): boolean {
@@ -451,6 +472,62 @@ export class Delta implements Part, IndexedSlots {
       any |= invisible;
     }
     return any === 0 ? null : hidden;
+  }
+}
+
+/** Reads an array of numbers without NULLs. */
+class SlotReader implements ColumnReader {
+  readonly #data: Float64Array;
+  readonly #big: ReadonlyMap<number, bigint> | null;
+
+  constructor(data: Float64Array, big: ReadonlyMap<number, bigint> | null) {
+    this.#data = data;
+    this.#big = big;
+  }
+
+  isNull(_slot: number): boolean {
+    return false;
+  }
+
+  numberAt(slot: number): number {
+    return this.#data[slot] as number;
+  }
+
+  bigAt(slot: number): bigint | undefined {
+    return this.#big?.get(slot);
+  }
+
+  bytesAt(_slot: number, _sink: BytesSink): void {
+    assert(false, "numbers have no bytes");
+  }
+}
+
+/** Reads a column of a delta. */
+class SlotColumnReader implements ColumnReader {
+  readonly #column: DeltaColumn;
+  readonly #nulls: Uint8Array | null;
+  readonly #data: Float64Array;
+
+  constructor(column: DeltaColumn) {
+    this.#column = column;
+    this.#nulls = column.nulls;
+    this.#data = column.kind === "number" ? column.data : new Float64Array(0);
+  }
+
+  isNull(slot: number): boolean {
+    return this.#nulls !== null && this.#nulls[slot] === 1;
+  }
+
+  numberAt(slot: number): number {
+    return this.#data[slot] as number;
+  }
+
+  bigAt(slot: number): bigint | undefined {
+    return this.#column.kind === "number" ? this.#column.big?.get(slot) : undefined;
+  }
+
+  bytesAt(slot: number, sink: BytesSink): void {
+    this.#column.bytesAt(slot, sink);
   }
 }
 

@@ -41,6 +41,16 @@ interface KeyColumn {
   readonly nullsFirst: boolean;
 }
 
+/** A range of row ids; null: unbounded on that side. */
+export interface IdRange {
+  readonly low: number | bigint | null;
+  /** Begin after rows with the id `low`. */
+  readonly lowAfter: boolean;
+  readonly high: number | bigint | null;
+  /** End after rows with the id `high`. */
+  readonly highAfter: boolean;
+}
+
 /** Where a walk over an index begins and ends, in both key forms; see {@link IndexKeyEncoder.bounds}. */
 export class KeyBounds {
   readonly #encoder: IndexKeyEncoder;
@@ -58,6 +68,29 @@ export class KeyBounds {
     this.#encoder = encoder;
     this.#bounds = bounds;
     if (encoder.numeric) encoder.setNumberBounds(this, bounds);
+  }
+
+  /** Bounds on row ids, as ids; null when no id can be within. */
+  idRange(): IdRange | null {
+    const { prefix, low, high } = this.#bounds;
+    if (prefix.length > 0) {
+      const id = idBound(prefix[0]);
+      return id === null ? null : { low: id, lowAfter: false, high: id, highAfter: true };
+    }
+    const lowId = low === null ? null : idBound(low.value);
+    const highId = high === null ? null : idBound(high.value);
+    if (low !== null && lowId === null || high !== null && highId === null) return null;
+    return {
+      low: lowId,
+      lowAfter: low?.inclusive === false,
+      high: highId,
+      highAfter: high?.inclusive !== false,
+    };
+  }
+
+  /** Whether exactly the entries with one complete key are meant. */
+  get isEquality(): boolean {
+    return this.#bounds.prefix.length === this.#encoder.columnIds.length;
   }
 
   /** The first text key that is not below the bounds. */
@@ -230,6 +263,13 @@ export class IndexKeyEncoder {
     if (key !== key) key = Infinity;
     return this.descending ? 0 - key : key;
   }
+}
+
+function idBound(value: StoredValue | undefined): number | bigint | null {
+  if (typeof value === "bigint") return value;
+  if (typeof value !== "number") return null;
+  // NaN is greater than every number.
+  return value === value ? value : Infinity;
 }
 
 function isNaNValue(value: StoredValue | undefined): boolean {

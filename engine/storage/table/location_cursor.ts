@@ -32,12 +32,13 @@ export interface PartHead {
   readonly cursor: PartIndexCursor;
 }
 
-/** A merged walk over several parts. */
-export class MergedLocations implements LocationCursor {
+/** Merges cursors in key order. */
+export class MergedHeads {
   readonly #encoder: IndexKeyEncoder;
   readonly #direction: 1 | -1;
-  /** Heads that stand on an entry not yet handed out. */
+  /** Heads that stand on an entry. */
   readonly #heads: PartHead[] = [];
+  #current = -1;
 
   constructor(encoder: IndexKeyEncoder, heads: readonly PartHead[], backward: boolean) {
     this.#encoder = encoder;
@@ -45,21 +46,25 @@ export class MergedLocations implements LocationCursor {
     for (const head of heads) if (head.cursor.advance()) this.#heads.push(head);
   }
 
-  next(): RowLocation {
+  /** Goes to the next entry; the head that stands on it, or null at the end. */
+  advance(): PartHead | null {
     const heads = this.#heads;
-    if (heads.length === 0) return NO_ROW;
+    if (this.#current >= 0) {
+      const current = heads[this.#current] as PartHead;
+      if (!current.cursor.advance()) heads.splice(this.#current, 1);
+      this.#current = -1;
+    }
+    if (heads.length === 0) return null;
     let best = heads[0] as PartHead;
-    let at = 0;
+    this.#current = 0;
     for (let index = 1; index < heads.length; index++) {
       const head = heads[index] as PartHead;
       if (this.#compare(head, best) * this.#direction < 0) {
         best = head;
-        at = index;
+        this.#current = index;
       }
     }
-    const location = best.part.number * PART_ROWS + best.cursor.row;
-    if (!best.cursor.advance()) heads.splice(at, 1);
-    return location;
+    return best;
   }
 
   #compare(left: PartHead, right: PartHead): number {
@@ -71,11 +76,32 @@ export class MergedLocations implements LocationCursor {
   }
 
   #compareKeys(left: PartIndexCursor, right: PartIndexCursor): number {
-    if (left.textKey === null && right.textKey === null) {
+    const leftText = left.textKey;
+    const rightText = right.textKey;
+    if (leftText === null && rightText === null) {
       return compareNumberKeys(left.numberKey, right.numberKey, this.#encoder.nullsFirst);
     }
-    const a = left.textKey ?? this.#encoder.textOfNumberKey(left.numberKey);
-    const b = right.textKey ?? this.#encoder.textOfNumberKey(right.numberKey);
+    const a = leftText ?? this.#encoder.textOfNumberKey(left.numberKey);
+    const b = rightText ?? this.#encoder.textOfNumberKey(right.numberKey);
     return a < b ? -1 : a > b ? 1 : 0;
+  }
+}
+
+/** Merges cursors, forward. */
+export function mergeHeads(encoder: IndexKeyEncoder, heads: readonly PartHead[]): MergedHeads {
+  return new MergedHeads(encoder, heads, false);
+}
+
+/** A merged walk over several parts. */
+export class MergedLocations implements LocationCursor {
+  readonly #merged: MergedHeads;
+
+  constructor(encoder: IndexKeyEncoder, heads: readonly PartHead[], backward: boolean) {
+    this.#merged = new MergedHeads(encoder, heads, backward);
+  }
+
+  next(): RowLocation {
+    const head = this.#merged.advance();
+    return head === null ? NO_ROW : head.part.number * PART_ROWS + head.cursor.row;
   }
 }

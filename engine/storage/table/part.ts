@@ -5,6 +5,7 @@
  */
 import type { RowId, StoredValue } from "../../operations/effect.ts";
 import type { BlockCursor, ZonePredicate } from "../vector.ts";
+import type { ColumnReader } from "./column_reader.ts";
 import type { BytesSink } from "./delta_column.ts";
 import type { IndexKeyEncoder, KeyBounds } from "./index_key.ts";
 
@@ -71,6 +72,12 @@ export interface Part {
   scan(scan: PartScan): BlockCursor;
   /** A cursor over an index ({@link ROW_ID_INDEX} for row ids), or null when nothing can match. */
   openIndex(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null;
+  /** Rows are numbered below this. */
+  readonly rowLimit: number;
+  /** Reads a column (or a pseudo-column) for building a segment. */
+  columnReader(columnId: number): ColumnReader;
+  /** Rows that ended after an op number. */
+  endedAfter(op: number): Iterable<number>;
   /** Bytes of memory that the part holds outside the block cache. */
   readonly memoryBytes: number;
 }

@@ -7,6 +7,9 @@ import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../c
 import type { OpNumber, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Block, IndexBounds, LocationCursor, Vector } from "../vector.ts";
+import { MemoryDisk } from "../../host/memory_host.ts";
+import { BlockCache } from "./block_cache.ts";
+import { type SegmentFiles, segmentFilesIn } from "./segment_files.ts";
 import { decodeTextRange } from "./delta_column.ts";
 import type { TableStore } from "./table_store.ts";
 
@@ -80,6 +83,14 @@ export function testTable(
     options: {},
     comment: null,
   };
+}
+
+/** Files in memory and a cache. */
+export function memorySurroundings(
+  cacheBytes = 1 << 22,
+): { files: SegmentFiles; cache: BlockCache; disk: MemoryDisk } {
+  const disk = new MemoryDisk();
+  return { files: segmentFilesIn(disk, "tables"), cache: new BlockCache(cacheBytes), disk };
 }
 
 interface Version {

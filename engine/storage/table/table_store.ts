@@ -21,11 +21,19 @@ import {
   type RowLocation,
   type ZonePredicate,
 } from "../vector.ts";
+import { LIMITS } from "../../base/limits.ts";
+import type { DiskFile } from "../../host/disk.ts";
+import { MemoryDisk } from "../../host/memory_host.ts";
+import { BlockCache } from "./block_cache.ts";
 import { Delta } from "./delta.ts";
+import { DistinctSketch } from "./distinct_sketch.ts";
 import type { BytesSink } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import { MergedLocations, NO_LOCATIONS, type PartHead, PartLocations } from "./location_cursor.ts";
 import { type IndexKeys, type Part, PART_ROWS, ROW_ID_INDEX, type TableShape } from "./part.ts";
+import { PartSet, type TablePiece } from "./part_set.ts";
+import { Segment } from "./segment.ts";
+import { type SegmentFiles, segmentFilesIn } from "./segment_files.ts";
 import { TableReader } from "./table_reader.ts";
 import { TableScan } from "./table_scan.ts";
 import { joinStatistics, type PartStatistics, sampleStatistics } from "./table_statistics.ts";
@@ -43,6 +51,10 @@ export interface SnapshotHorizon {
 export interface TableStoreOptions {
   readonly definition: TableDefinition;
   readonly horizon: SnapshotHorizon;
+  /** Where segments go; in memory when not given. */
+  readonly files?: SegmentFiles;
+  /** Shared by all tables; an own one when not given. */
+  readonly cache?: BlockCache;
 }
 
 const ROW_ID_KEYS: IndexKeys = { indexId: ROW_ID_INDEX, encoder: IndexKeyEncoder.forRowIds() };
@@ -57,12 +69,7 @@ interface CachedStatistics {
 export class TableStore implements TableShape {
   readonly #horizon: SnapshotHorizon;
   #definition: TableDefinition;
-  #delta: Delta;
-  /** Frozen deltas and segments, newest first; retired ones included. */
-  #older: Part[] = [];
-  /** By part number. */
-  readonly #parts: (Part | undefined)[] = [];
-  #partVersion = 0;
+  readonly #parts: PartSet;
   #rowCount = 0;
   #lastModifiedOp = 0;
   readonly #indexes = new Map<number, IndexKeys>();
@@ -75,7 +82,21 @@ export class TableStore implements TableShape {
     this.#horizon = options.horizon;
     this.#definition = options.definition;
     this.#noteDefinition(options.definition);
-    this.#delta = this.#newDelta();
+    this.#parts = new PartSet(options.definition, [...this.#indexes.values()], {
+      shape: this,
+      files: options.files ?? segmentFilesIn(new MemoryDisk(), "tables"),
+      cache: options.cache ?? new BlockCache(LIMITS.blockCacheBytes),
+    });
+  }
+
+  /** The table that a manifest describes, with its definition as of that checkpoint. */
+  static restore(piece: TablePiece, options: TableStoreOptions): TableStore {
+    const table = new TableStore(options);
+    table.#rowCount = piece.rowCount;
+    table.#lastModifiedOp = piece.lastModifiedOp;
+    table.#parts.latestSnapshot = piece.op;
+    table.#parts.restore(piece);
+    return table;
   }
 
   /** The table's definition as of the last {@link alter}. */
@@ -95,9 +116,12 @@ export class TableStore implements TableShape {
 
   /** Memory and file bytes that the table takes, roughly. */
   get bytes(): number {
-    let bytes = this.#delta.memoryBytes;
-    for (const part of this.#older) bytes += part.memoryBytes;
-    return bytes;
+    return this.#parts.memoryBytes + this.#parts.fileBytes;
+  }
+
+  /** Bytes of memory, the block cache apart. */
+  get memoryBytes(): number {
+    return this.#parts.memoryBytes;
   }
 
   #noteDefinition(definition: TableDefinition): void {
@@ -121,25 +145,12 @@ export class TableStore implements TableShape {
     }
   }
 
-  #newDelta(): Delta {
-    const delta = new Delta(this.#freePartNumber(), this);
-    delta.setColumns(this.#definition.columns);
-    delta.setIndexes([...this.#indexes.values()]);
-    this.#parts[delta.number] = delta;
-    return delta;
-  }
-
-  #freePartNumber(): number {
-    const free = this.#parts.findIndex((part) => part === undefined);
-    return free < 0 ? this.#parts.length : free;
-  }
-
   // Apply side.
 
   /** Adds a row that does not exist. */
   create(op: OpNumber, id: RowId, values: StoredRow): void {
-    this.#delta.reclaim(this.#horizon.oldestSnapshot());
-    this.#delta.insert(op, id, values);
+    this.#parts.delta.reclaim(this.#horizon.oldestSnapshot());
+    this.#parts.delta.insert(op, id, values);
     this.#rowCount++;
     this.#modified(op);
   }
@@ -147,7 +158,7 @@ export class TableStore implements TableShape {
   /** Gives a row that exists new values. */
   update(op: OpNumber, id: RowId, values: StoredRow): void {
     const oldest = this.#horizon.oldestSnapshot();
-    const delta = this.#delta;
+    const delta = this.#parts.delta;
     delta.reclaim(oldest);
     const slot = delta.liveRow(id);
     if (slot >= 0) delta.update(op, slot, values, oldest);
@@ -160,7 +171,7 @@ export class TableStore implements TableShape {
 
   /** Removes a row that exists. */
   delete(op: OpNumber, id: RowId): void {
-    const delta = this.#delta;
+    const delta = this.#parts.delta;
     const slot = delta.liveRow(id);
     if (slot >= 0) delta.markEnd(slot, op);
     else this.#endOlder(op, id);
@@ -171,14 +182,14 @@ export class TableStore implements TableShape {
 
   /** Adds many rows that do not exist. */
   createBatch(op: OpNumber, batch: RowBatch): void {
-    this.#delta.appendBatch(op, batch);
+    this.#parts.delta.appendBatch(op, batch);
     this.#rowCount += batch.rowCount;
     this.#modified(op);
   }
 
   /** Marks the end of the row's live version in an older part. */
   #endOlder(op: number, id: RowId): void {
-    for (const part of this.#older) {
+    for (const part of this.#parts.older) {
       if (part.until !== Infinity) continue;
       const row = part.liveRow(id);
       if (row < 0) continue;
@@ -191,17 +202,13 @@ export class TableStore implements TableShape {
   #modified(op: number): void {
     assert(op >= this.#lastModifiedOp, `op ${op} comes after op ${this.#lastModifiedOp}`);
     this.#lastModifiedOp = op;
+    if (op > this.#parts.latestSnapshot) this.#parts.latestSnapshot = op;
   }
 
   /** Removes all rows. */
   truncate(op: OpNumber): void {
-    this.#delta.until = op;
-    this.#older.unshift(this.#delta);
-    for (const part of this.#older) if (part.until === Infinity) part.until = op;
-    this.#delta = this.#newDelta();
-    this.#delta.from = op;
+    this.#parts.truncate(op);
     this.#rowCount = 0;
-    this.#partVersion++;
     this.#modified(op);
   }
 
@@ -209,10 +216,7 @@ export class TableStore implements TableShape {
   alter(definition: TableDefinition, _op: OpNumber): void {
     this.#definition = definition;
     this.#noteDefinition(definition);
-    this.#delta.setColumns(definition.columns);
-    const indexes = [...this.#indexes.values()];
-    this.#delta.setIndexes(indexes);
-    for (const part of this.#older) if (part instanceof Delta) part.setIndexes(indexes);
+    this.#parts.alter(definition, [...this.#indexes.values()]);
     this.#statistics.clear();
   }
 
@@ -222,6 +226,7 @@ export class TableStore implements TableShape {
   at(snapshot: OpNumber): TableReader {
     const reader = this.#reader;
     if (reader !== null && reader.snapshot === snapshot) return reader;
+    if (snapshot > this.#parts.latestSnapshot) this.#parts.latestSnapshot = snapshot;
     return this.#reader = new TableReader(this, snapshot);
   }
 
@@ -231,10 +236,10 @@ export class TableStore implements TableShape {
 
   /** The row's version at the snapshot, or NO_ROW. */
   find(id: RowId, snapshot: number): RowLocation {
-    const delta = this.#delta;
+    const delta = this.#parts.delta;
     const slot = delta.visibleRow(id, snapshot);
     if (slot >= 0) return delta.number * PART_ROWS + slot;
-    const older = this.#older;
+    const older = this.#parts.older;
     for (let index = 0; index < older.length; index++) {
       const part = older[index] as Part;
       if (part.from > snapshot || snapshot >= part.until) continue;
@@ -245,10 +250,10 @@ export class TableStore implements TableShape {
   }
 
   #partAt(location: RowLocation): Part {
-    const delta = this.#delta;
+    const delta = this.#parts.delta;
     const number = Math.floor(location / PART_ROWS);
     if (number === delta.number) return delta;
-    const part = this.#parts[number];
+    const part = this.#parts.part(number);
     if (part === undefined) assert(false, `location ${location} is in a part that is gone`);
     return part;
   }
@@ -293,11 +298,12 @@ export class TableStore implements TableShape {
     snapshot: number,
   ): BlockCursor {
     const parts: Part[] = [];
-    for (let index = this.#older.length - 1; index >= 0; index--) {
-      const part = this.#older[index] as Part;
+    const older = this.#parts.older;
+    for (let index = older.length - 1; index >= 0; index--) {
+      const part = older[index] as Part;
       if (part.from <= snapshot && snapshot < part.until) parts.push(part);
     }
-    parts.push(this.#delta);
+    parts.push(this.#parts.delta);
     return new TableScan(parts, { columnIds, ids: options.ids, prune: options.prune, snapshot });
   }
 
@@ -328,11 +334,11 @@ export class TableStore implements TableShape {
   }
 
   #walk(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): LocationCursor {
-    const delta = this.#delta;
+    const delta = this.#parts.delta;
     const first = delta.openIndex(keys, bounds, snapshot, backward);
     let heads: PartHead[] | null = null;
     let single: PartHead | null = first === null ? null : { part: delta, cursor: first };
-    const older = this.#older;
+    const older = this.#parts.older;
     for (let index = 0; index < older.length; index++) {
       const part = older[index] as Part;
       if (part.from > snapshot || snapshot >= part.until) continue;
@@ -352,14 +358,106 @@ export class TableStore implements TableShape {
     const cached = this.#statistics.get(columnId);
     const count = this.#rowCount;
     if (
-      cached !== undefined && cached.partVersion === this.#partVersion &&
+      cached !== undefined && cached.partVersion === this.#parts.version &&
       Math.abs(cached.rowCount - count) <= 64 + cached.rowCount * 0.1
     ) return cached.statistics;
     const parts: PartStatistics[] = [];
-    const sampled = sampleStatistics(this.#delta, columnId);
-    if (sampled !== undefined) parts.push(sampled);
-    const statistics = joinStatistics(parts, 0);
-    this.#statistics.set(columnId, { rowCount: count, partVersion: this.#partVersion, statistics });
+    const sketch = new DistinctSketch();
+    for (const part of [this.#parts.delta, ...this.#parts.older]) {
+      if (part.until !== Infinity) continue;
+      let found: PartStatistics | undefined;
+      if (part instanceof Segment) {
+        found = part.statistics(columnId);
+        const segmentSketch = part.sketch(columnId);
+        if (segmentSketch !== undefined) sketch.merge(segmentSketch);
+      } else if (part instanceof Delta) found = sampleStatistics(part, columnId);
+      if (found !== undefined) parts.push(found);
+    }
+    const statistics = joinStatistics(parts, sketch.estimate());
+    this.#statistics.set(columnId, { rowCount: count, partVersion: this.#parts.version, statistics });
     return statistics;
+  }
+
+  // Checkpoint side.
+
+  /**
+   * Freezes the table at the op number, which is the last one applied (to any table). Cheap; when the build of the last
+   * checkpoint is not done, it is done first.
+   */
+  freeze(op: OpNumber): void {
+    if (op > this.#parts.latestSnapshot) this.#parts.latestSnapshot = op;
+    this.#parts.freeze(op, { rowCount: this.#rowCount, lastModifiedOp: this.#lastModifiedOp });
+  }
+
+  /** Builds the segment of the last {@link freeze} for about so many column values; true: it is done. */
+  buildStep(budgetValues: number): boolean {
+    this.#parts.step(budgetValues, "built");
+    return !this.#parts.isBuilding;
+  }
+
+  /** Whether the segment of the last {@link freeze} is done, so that {@link describe} may be called. */
+  get isBuilt(): boolean {
+    return !this.#parts.isBuilding;
+  }
+
+  /** Works on queued merges for about so many column values; true: nothing is left to do. */
+  compactionStep(budgetValues: number): boolean {
+    this.#parts.step(budgetValues, "all");
+    return !this.#parts.hasWork;
+  }
+
+  /** Whether a build or merge is queued. */
+  get hasWork(): boolean {
+    return this.#parts.hasWork;
+  }
+
+  /**
+   * The table at the last frozen op number, as plain JSON data for the manifest. The files that {@link takeUnsynced}
+   * hands out afterwards must be durable before the manifest is.
+   */
+  describe(): TablePiece {
+    return this.#parts.describe();
+  }
+
+  /** Files written since the last call: sync them (and their directory) before installing a manifest, then close them. */
+  takeUnsynced(): DiskFile[] {
+    return this.#parts.takeUnsynced();
+  }
+
+  /** The manifest with the last description is durable: files that only older ones named are removed. */
+  manifestInstalled(): void {
+    this.#parts.manifestInstalled();
+  }
+
+  /** Lets go of versions and parts that no open snapshot can see. */
+  releaseOldVersions(): void {
+    const oldest = this.#horizon.oldestSnapshot();
+    this.#parts.delta.reclaim(oldest);
+    this.#parts.release(oldest);
+  }
+
+  /** Names of all files that the table uses or that the last manifests name. */
+  fileNames(): string[] {
+    return this.#parts.fileNames();
+  }
+
+  /** Reads and checks every file; damage raises XX001 naming file and offset. */
+  verify(): void {
+    this.#parts.verify();
+  }
+
+  /** How the table is kept, for monitoring and tests. */
+  layout(): { readonly frozenDeltas: number; readonly segments: number; readonly fileBytes: number } {
+    const current = this.#parts.older.filter((part) => part.until === Infinity);
+    return {
+      frozenDeltas: current.filter((part) => part instanceof Delta).length,
+      segments: current.filter((part) => part instanceof Segment).length,
+      fileBytes: this.#parts.fileBytes,
+    };
+  }
+
+  /** Closes all files. */
+  close(): void {
+    this.#parts.close();
   }
 }

@@ -4,6 +4,7 @@ import type { RowBatch, StoredRow, StoredValue } from "../../operations/effect.t
 import {
   checkAgainstModel,
   drain,
+  memorySurroundings,
   op,
   seededRandom,
   TableModel,
@@ -11,6 +12,8 @@ import {
   testIndex,
   testTable,
 } from "./table_model_test.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { TablePiece } from "./part_set.ts";
 import { TableStore } from "./table_store.ts";
 
 const COLUMNS = [
@@ -90,63 +93,153 @@ function batchOf(ids: readonly number[], rows: readonly StoredRow[]): RowBatch {
   };
 }
 
-function runHistory(seed: number, inPlace: boolean): void {
+interface HistoryOptions {
+  readonly inPlace: boolean;
+  /** Freeze, build, merge, describe, alter and reopen as well. */
+  readonly checkpoints: boolean;
+  readonly cacheBytes: number;
+  readonly steps: number;
+}
+
+/** One random history; the table's files are those of its last state. */
+function runHistory(seed: number, options: HistoryOptions): void {
   const random = seededRandom(seed);
   const held: number[] = [];
   let at = 0;
-  const table = new TableStore({
-    definition: testTable(COLUMNS, INDEXES),
-    horizon: { oldestSnapshot: () => held.length > 0 ? Math.min(...held) : inPlace ? Infinity : at },
-  });
-  const model = new TableModel(table.definition);
+  const surroundings = memorySurroundings(options.cacheBytes);
+  const horizon = {
+    oldestSnapshot: () => held.length > 0 ? Math.min(...held) : options.inPlace ? Infinity : at,
+  };
+  let definition = testTable(COLUMNS, INDEXES);
+  let table = new TableStore({ definition, horizon, ...surroundings });
+  const model = new TableModel(definition);
   let nextId = 1000;
-  const idLimit = () => nextId + 20;
-  for (let step = 0; step < 400; step++) {
+  // What has been applied since the last checkpoint, to be applied again after reopening.
+  let replay: { at: number; apply: (table: TableStore) => void }[] = [];
+  let installed: { piece: TablePiece; definition: TableDefinition } | null = null;
+  let frozen: { at: number; definition: TableDefinition } | null = null;
+  const apply = (action: (table: TableStore) => void): void => {
+    replay.push({ at, apply: action });
+    action(table);
+  };
+  const values = (): StoredRow => {
+    const row = randomValues(random);
+    return definition.columns.map((column, index) =>
+      index < 5 ? row[index] ?? null : `${column.id}:${row[0]}`
+    );
+  };
+  const install = (): void => {
+    if (frozen === null || !table.isBuilt) return;
+    const piece = JSON.parse(JSON.stringify(table.describe())) as TablePiece;
+    for (const file of table.takeUnsynced()) file.close();
+    table.manifestInstalled();
+    const checkpointOp = frozen.at;
+    assertStrict.equal(piece.op, checkpointOp);
+    installed = { piece, definition: frozen.definition };
+    replay = replay.filter((entry) => entry.at > checkpointOp);
+    frozen = null;
+  };
+  for (let step = 0; step < options.steps; step++) {
     at++;
+    const now = op(at);
     const action = random();
     const id = Math.floor(random() * (random() < 0.5 ? 60 : nextId));
     if (action < 0.08) {
       const ids = Array.from({ length: Math.floor(random() * 40) }, () => nextId += random() < 0.1 ? 3 : 1);
-      const rows = ids.map(() => randomValues(random));
-      table.createBatch(op(at), batchOf(ids, rows));
-      ids.forEach((item, index) => model.put(at, item, rows[index] ?? []));
-    } else if (action < 0.085) {
-      table.truncate(op(at));
+      if (definition.columns.length === 5) {
+        const rows = ids.map(() => randomValues(random));
+        apply((target) => target.createBatch(now, batchOf(ids, rows)));
+        ids.forEach((item, index) => model.put(at, item, rows[index] ?? []));
+      } else {
+        for (const item of ids) {
+          const row = values();
+          apply((target) => target.create(now, item, row));
+          model.put(at, item, row);
+        }
+      }
+    } else if (action < 0.083) {
+      apply((target) => target.truncate(now));
       model.truncate(at);
     } else if (action < 0.1) {
       const fresh = ++nextId;
-      const values = randomValues(random);
-      table.create(op(at), fresh, values);
-      model.put(at, fresh, values);
+      const row = values();
+      apply((target) => target.create(now, fresh, row));
+      model.put(at, fresh, row);
     } else if (!model.isLive(id)) {
-      const values = randomValues(random);
-      table.create(op(at), id, values);
-      model.put(at, id, values);
+      const row = values();
+      apply((target) => target.create(now, id, row));
+      model.put(at, id, row);
     } else if (action < 0.7) {
-      const values = randomValues(random);
-      table.update(op(at), id, values);
-      model.put(at, id, values);
+      const row = values();
+      apply((target) => target.update(now, id, row));
+      model.put(at, id, row);
     } else {
-      table.delete(op(at), id);
+      apply((target) => target.delete(now, id));
       model.remove(at, id);
+    }
+    if (options.checkpoints) {
+      const work = random();
+      if (work < 0.03 && frozen === null) {
+        table.freeze(now);
+        frozen = { at, definition };
+      } else if (work < 0.3) {
+        table.buildStep(1);
+        install();
+      } else if (work < 0.4) table.compactionStep(1);
+      else if (work < 0.41) {
+        table.compactionStep(Infinity);
+        install();
+      } else if (work < 0.5) table.releaseOldVersions();
+      else if (work < 0.505 && definition.columns.length < 8) {
+        at++;
+        const columnId = definition.columns.length + 1;
+        const added = testColumn(columnId, { kind: "text" }, columnId === 6 ? "old" : null);
+        const indexes = definition.indexes.length > 5
+          ? definition.indexes.slice(1)
+          : [...definition.indexes, testIndex(200 + columnId, [columnId, 1])];
+        definition = testTable([...definition.columns, added], indexes);
+        const taken = definition;
+        const alterOp = op(at);
+        apply((target) => target.alter(taken, alterOp));
+        model.alter(definition);
+      } else if (work < 0.52 && installed !== null) {
+        const { piece, definition: before }: { piece: TablePiece; definition: TableDefinition } = installed;
+        table.close();
+        held.splice(0, held.length, ...held.filter((snapshot) => snapshot >= piece.op));
+        table = TableStore.restore(piece, { definition: before, horizon, ...surroundings });
+        for (const entry of replay) entry.apply(table);
+        frozen = null;
+      }
     }
     if (random() < 0.05) held.push(at);
     if (random() < 0.05) held.splice(Math.floor(random() * held.length), 1);
     assertStrict.equal(table.rowCount, model.rows(at).length);
-    if (step % 20 === 0) {
+    if (step % 25 === 0) {
       for (const snapshot of new Set([at, ...held])) {
-        checkAgainstModel(table, model, snapshot, { random, idLimit: idLimit() });
+        checkAgainstModel(table, model, snapshot, { random, idLimit: nextId + 20 });
       }
     }
   }
+  table.verify();
+  table.close();
 }
 
 Deno.test("TableStore answers as the model does over random histories", () => {
-  for (let seed = 1; seed <= 6; seed++) runHistory(seed, seed % 2 === 0);
+  for (let seed = 1; seed <= 4; seed++) {
+    runHistory(seed, { inPlace: seed % 2 === 0, checkpoints: false, cacheBytes: 0, steps: 300 });
+  }
+});
+
+Deno.test("TableStore answers as the model does while it is frozen, built, merged, altered and reopened", () => {
+  for (let seed = 1; seed <= 8; seed++) {
+    const cacheBytes = seed % 3 === 0 ? 10_000 : 1 << 22;
+    runHistory(100 + seed, { inPlace: seed % 2 === 0, checkpoints: true, cacheBytes, steps: 400 });
+  }
 });
 
 Deno.test("TableStore keeps ids beyond 2^53", () => {
   const table = new TableStore({
+    ...memorySurroundings(),
     definition: testTable([testColumn(1, { kind: "i32" })]),
     horizon: { oldestSnapshot: () => 0 },
   });
@@ -164,6 +257,7 @@ Deno.test("TableStore keeps ids beyond 2^53", () => {
 
 Deno.test("TableStore.range() goes on after writes between two steps", () => {
   const table = new TableStore({
+    ...memorySurroundings(),
     definition: testTable([testColumn(1, { kind: "i32" })], [testIndex(9, [1])]),
     horizon: { oldestSnapshot: () => 10 },
   });
@@ -188,7 +282,11 @@ Deno.test("TableStore.range() goes on after writes between two steps", () => {
 
 Deno.test("TableStore.alter() gives present rows the missing value and builds the new index", () => {
   const first = testColumn(1, { kind: "i32" });
-  const table = new TableStore({ definition: testTable([first]), horizon: { oldestSnapshot: () => 0 } });
+  const table = new TableStore({
+    ...memorySurroundings(),
+    definition: testTable([first]),
+    horizon: { oldestSnapshot: () => 0 },
+  });
   for (let id = 1; id <= 5; id++) table.create(op(id), id, [id]);
   const added = testColumn(2, { kind: "text" }, "new");
   table.alter(testTable([first, added], [testIndex(7, [2])]), op(6));
@@ -207,6 +305,7 @@ Deno.test("TableStore.alter() gives present rows the missing value and builds th
 
 Deno.test("TableStore.statistics() estimates within a factor of two", () => {
   const table = new TableStore({
+    ...memorySurroundings(),
     definition: testTable([testColumn(1, { kind: "i32" }), testColumn(2, { kind: "i32" })]),
     horizon: { oldestSnapshot: () => 0 },
   });

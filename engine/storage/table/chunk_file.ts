@@ -1,0 +1,293 @@
+/**
+ * Files of chunks: the common frame of segments and index files. Written once, front to back, then immutable.
+ *
+ *     header   32 bytes: magic "DBTBL\0\0\1", u32 kind, u32 table id, f64 op number, u32 object id, u32 reserved 0
+ *     chunks   each at a multiple of 8, padded with zeros
+ *     footer   the writer's own description padded to 4, per chunk u32 length, per chunk u32 checksum,
+ *              u32 length of the description, u32 chunk count
+ *     trailer  32 bytes: u64 footer offset, u32 footer length, u32 footer checksum, u64 file size, magic
+ *
+ * All integers are little-endian. Every checksum is a CRC-32C seeded with the file's identity (table, op, kind, object) and
+ * the chunk's number, so that a chunk at the wrong place or in the wrong file does not verify. The checksum of the footer,
+ * which covers the header fields and through the chunk checksums everything else, is the checksum of the file.
+ */
+import { ByteReader, ByteWriter } from "../../base/bytes.ts";
+import { checksumSeed, crc32c } from "../../base/checksum.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { DiskFile } from "../../host/disk.ts";
+
+const MAGIC = Uint8Array.of(0x44, 0x42, 0x54, 0x42, 0x4c, 0, 0, 1);
+const HEADER_BYTES = 32;
+const TRAILER_BYTES = 32;
+const FOOTER_NUMBER = 4294967295;
+const WRITE_BYTES = 1 << 18;
+
+/** What a chunk file is of. */
+export interface ChunkFileIdentity {
+  readonly kind: "segment" | "index";
+  readonly tableId: number;
+  /** The op number at which the content became valid. */
+  readonly op: number;
+  /** Tells apart what has the rest in common: 0 for a flush, 1 for a merge; the index id shifted left by one. */
+  readonly object: number;
+}
+
+/** How a finished file is found and verified. */
+export interface ChunkFileSummary {
+  readonly name: string;
+  readonly size: number;
+  readonly checksum: number;
+}
+
+function identityNumber(identity: ChunkFileIdentity): number {
+  return checksumSeed(
+    checksumSeed(identity.tableId, identity.op) * 2 + (identity.kind === "segment" ? 0 : 1),
+    identity.object,
+  );
+}
+
+/** The error for damage; names the file and the byte offset. */
+export function damagedFile(path: string, offset: number, what: string): DatabaseError {
+  return new DatabaseError(SQLSTATE.dataCorrupted, `file "${path}" is damaged at offset ${offset}: ${what}`, {
+    hint: "Restore the file from a replica or a backup.",
+  });
+}
+
+/** Writes a chunk file. */
+export class ChunkFileWriter {
+  readonly #file: DiskFile;
+  readonly #name: string;
+  readonly #identity: ChunkFileIdentity;
+  readonly #seed: number;
+  readonly #buffer = new Uint8Array(WRITE_BYTES);
+  #buffered = 0;
+  #written = 0;
+  readonly #lengths: number[] = [];
+  readonly #checksums: number[] = [];
+
+  constructor(file: DiskFile, name: string, identity: ChunkFileIdentity) {
+    this.#file = file;
+    this.#name = name;
+    this.#identity = identity;
+    this.#seed = identityNumber(identity);
+    this.#write(headerOf(identity));
+  }
+
+  get chunkCount(): number {
+    return this.#lengths.length;
+  }
+
+  /** Bytes written so far. */
+  get size(): number {
+    return this.#written + this.#buffered;
+  }
+
+  /** Adds a chunk and returns its number. */
+  addChunk(bytes: Uint8Array): number {
+    const number = this.#lengths.length;
+    this.#lengths.push(bytes.length);
+    this.#checksums.push(crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, number)));
+    this.#write(bytes);
+    const padding = (8 - (bytes.length & 7)) & 7;
+    if (padding > 0) this.#write(new Uint8Array(padding));
+    return number;
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#buffered + bytes.length > WRITE_BYTES) this.#flush();
+    if (bytes.length >= WRITE_BYTES) {
+      this.#file.writeAt(this.#written, bytes);
+      this.#written += bytes.length;
+      return;
+    }
+    this.#buffer.set(bytes, this.#buffered);
+    this.#buffered += bytes.length;
+  }
+
+  #flush(): void {
+    if (this.#buffered === 0) return;
+    this.#file.writeAt(this.#written, this.#buffer.subarray(0, this.#buffered));
+    this.#written += this.#buffered;
+    this.#buffered = 0;
+  }
+
+  /** Ends the file with the writer's description. The file stays open, for syncing. */
+  finish(description: Uint8Array): ChunkFileSummary {
+    const footer = new ByteWriter(description.length + this.#lengths.length * 8 + 16);
+    footer.writeBytes(description);
+    footer.writeBytes(new Uint8Array((4 - (description.length & 3)) & 3));
+    for (const length of this.#lengths) footer.writeU32(length);
+    for (const checksum of this.#checksums) footer.writeU32(checksum);
+    footer.writeU32(description.length);
+    footer.writeU32(this.#lengths.length);
+    const bytes = footer.finish();
+    const offset = this.size;
+    const checksum = crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, FOOTER_NUMBER));
+    const trailer = new ByteWriter(TRAILER_BYTES);
+    trailer.writeU64(BigInt(offset));
+    trailer.writeU32(bytes.length);
+    trailer.writeU32(checksum);
+    trailer.writeU64(BigInt(offset + bytes.length + TRAILER_BYTES));
+    trailer.writeBytes(MAGIC);
+    this.#write(bytes);
+    this.#write(trailer.finish());
+    this.#flush();
+    return { name: this.#name, size: this.#written, checksum };
+  }
+}
+
+function headerOf(identity: ChunkFileIdentity): Uint8Array {
+  const header = new ByteWriter(HEADER_BYTES);
+  header.writeBytes(MAGIC);
+  header.writeU32(identity.kind === "segment" ? 1 : 2);
+  header.writeU32(identity.tableId);
+  header.writeF64(identity.op);
+  header.writeU32(identity.object);
+  header.writeU32(0);
+  return header.finish();
+}
+
+/** Reads a chunk file; every chunk is verified before it is handed out. */
+export class ChunkFile {
+  readonly #file: DiskFile;
+  readonly #seed: number;
+  readonly #offsets: Float64Array;
+  readonly #lengths: Uint32Array;
+  readonly #checksums: Uint32Array;
+  /** The writer's description. */
+  readonly description: Uint8Array;
+  readonly summary: ChunkFileSummary;
+
+  /** Opens a file that must be the one the summary and identity speak of. */
+  constructor(file: DiskFile, identity: ChunkFileIdentity, summary: ChunkFileSummary) {
+    this.#file = file;
+    this.#seed = identityNumber(identity);
+    this.summary = summary;
+    if (file.size !== summary.size) {
+      throw damagedFile(
+        file.path,
+        Math.min(file.size, summary.size),
+        `${summary.size} bytes expected, ${file.size} found`,
+      );
+    }
+    const header = this.#read(0, HEADER_BYTES);
+    const expected = headerOf(identity);
+    for (let index = 0; index < HEADER_BYTES; index++) {
+      if (header[index] !== expected[index]) {
+        throw damagedFile(file.path, index, "the header is not this file's");
+      }
+    }
+    const trailerAt = summary.size - TRAILER_BYTES;
+    const trailer = new ByteReader(this.#read(trailerAt, TRAILER_BYTES));
+    const footerOffset = Number(trailer.readU64());
+    const footerLength = trailer.readU32();
+    const checksum = trailer.readU32();
+    const size = Number(trailer.readU64());
+    const magic = trailer.readBytes(8);
+    if (
+      size !== summary.size || checksum !== summary.checksum || footerOffset + footerLength !== trailerAt ||
+      footerOffset < HEADER_BYTES || footerLength < 8 || magic.some((byte, index) => byte !== MAGIC[index])
+    ) throw damagedFile(file.path, trailerAt, "the trailer is not this file's");
+    const footer = this.#read(footerOffset, footerLength);
+    if (crc32c(footer, 0, footer.length, checksumSeed(this.#seed, FOOTER_NUMBER)) !== checksum) {
+      throw damagedFile(file.path, footerOffset, "the footer's checksum does not match");
+    }
+    const reader = new DataView(footer.buffer, footer.byteOffset, footer.byteLength);
+    const count = reader.getUint32(footerLength - 4, true);
+    const descriptionLength = reader.getUint32(footerLength - 8, true);
+    const directory = descriptionLength + ((4 - (descriptionLength & 3)) & 3);
+    if (directory + count * 8 + 8 !== footerLength) {
+      throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
+    }
+    this.description = footer.slice(0, descriptionLength);
+    this.#offsets = new Float64Array(count);
+    this.#lengths = new Uint32Array(count);
+    this.#checksums = new Uint32Array(count);
+    let offset = HEADER_BYTES;
+    for (let index = 0; index < count; index++) {
+      const length = reader.getUint32(directory + index * 4, true);
+      this.#offsets[index] = offset;
+      this.#lengths[index] = length;
+      this.#checksums[index] = reader.getUint32(directory + (count + index) * 4, true);
+      offset += length + ((8 - (length & 7)) & 7);
+    }
+    if (offset !== footerOffset) {
+      throw damagedFile(file.path, footerOffset, "the chunks do not fill the file");
+    }
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Bytes of memory that the directory takes. */
+  get memoryBytes(): number {
+    return this.#offsets.length * 16 + this.description.length;
+  }
+
+  offsetOf(chunk: number): number {
+    return this.#offsets[chunk] as number;
+  }
+
+  lengthOf(chunk: number): number {
+    return this.#lengths[chunk] as number;
+  }
+
+  get chunkCount(): number {
+    return this.#lengths.length;
+  }
+
+  #read(position: number, length: number): Uint8Array {
+    const bytes = new Uint8Array(length);
+    const count = this.#file.readAt(position, bytes);
+    if (count !== length) {
+      throw damagedFile(this.#file.path, position + count, `${length} bytes expected, ${count} found`);
+    }
+    return bytes;
+  }
+
+  /** Reads and verifies one chunk. Its bytes begin at a multiple of 8 in their buffer. */
+  readChunk(chunk: number): Uint8Array {
+    const bytes = this.#read(this.offsetOf(chunk), this.lengthOf(chunk));
+    this.#verify(chunk, bytes);
+    return bytes;
+  }
+
+  /** Reads and verifies the chunks from `first` to `last` in one go. */
+  readChunks(first: number, last: number): Uint8Array[] {
+    const start = this.offsetOf(first);
+    const bytes = this.#read(start, this.offsetOf(last) + this.lengthOf(last) - start);
+    const chunks: Uint8Array[] = [];
+    for (let chunk = first; chunk <= last; chunk++) {
+      const at = this.offsetOf(chunk) - start;
+      const part = bytes.subarray(at, at + this.lengthOf(chunk));
+      this.#verify(chunk, part);
+      chunks.push(part);
+    }
+    return chunks;
+  }
+
+  #verify(chunk: number, bytes: Uint8Array): void {
+    if (crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, chunk)) !== this.#checksums[chunk]) {
+      throw damagedFile(
+        this.#file.path,
+        this.offsetOf(chunk),
+        `the checksum of chunk ${chunk} does not match`,
+      );
+    }
+  }
+
+  /** Verifies every chunk. */
+  verify(): void {
+    for (let chunk = 0; chunk < this.chunkCount; chunk++) this.readChunk(chunk);
+  }
+
+  /** An error that names the place of a chunk whose content makes no sense. */
+  malformed(chunk: number, what: string): DatabaseError {
+    return damagedFile(this.#file.path, this.offsetOf(chunk), what);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}

@@ -1,0 +1,564 @@
+/**
+ * The parts of a table and the work that turns them into one another: freezing the delta, building segments, merging
+ * them, describing them for the manifest and finding them again.
+ *
+ * At a checkpoint the delta is frozen at the checkpoint's op number N and a *build* is queued that makes a segment of what
+ * is live in it at N; the policy may queue a *merge* behind it. Jobs run in order, in slices. A finished output serves
+ * snapshots from N on and its inputs those before N; versions that ended after N are marked in the output when it is
+ * installed. Inputs are released when every snapshot that may hold a location in them is gone, and their files are
+ * removed when no manifest names them.
+ *
+ * Everything written is a function of the log and of the op numbers of the checkpoints; when the slices run is not part
+ * of it. A job that fails (a full disk) begins again at the next step.
+ */
+import { assert, assertDefined } from "../../base/assert.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { DiskFile } from "../../host/disk.ts";
+import type { OpNumber } from "../../operations/effect.ts";
+import { BLOCK_ROWS } from "../vector.ts";
+import type { BlockCache } from "./block_cache.ts";
+import { ChunkFile, type ChunkFileSummary } from "./chunk_file.ts";
+import { type MergeCandidate, planMerge } from "./compaction_policy.ts";
+import { decodeDeletions, encodeDeletions, type SegmentDeletions } from "./deletion_file.ts";
+import { Delta } from "./delta.ts";
+import type { IndexKeys, Part, TableShape } from "./part.ts";
+import { Segment } from "./segment.ts";
+import { buildSegment, type SegmentFileSet } from "./segment_builder.ts";
+import type { SegmentFiles } from "./segment_files.ts";
+import { SegmentIndex } from "./segment_index.ts";
+import { buildIndexOfSegment } from "./segment_index_builder.ts";
+
+/** A segment as the manifest knows it. */
+export interface SegmentPiece {
+  readonly op: number;
+  readonly object: number;
+  readonly rows: number;
+  readonly data: ChunkFileSummary;
+  readonly indexes: readonly { readonly indexId: number; readonly file: ChunkFileSummary }[];
+}
+
+/** What a manifest records of a table; plain data. */
+export interface TablePiece {
+  /** The checkpoint that it describes. */
+  readonly op: number;
+  readonly rowCount: number;
+  readonly lastModifiedOp: number;
+  readonly segments: readonly SegmentPiece[];
+  readonly deletions: { readonly name: string; readonly size: number } | null;
+  /** Merges that were decided on and not done yet. */
+  readonly merges: readonly { readonly op: number; readonly inputs: readonly string[] }[];
+}
+
+interface Job {
+  readonly kind: "build" | "merge";
+  readonly op: OpNumber;
+  readonly definition: TableDefinition;
+  readonly indexes: readonly IndexKeys[];
+  /** Of a build. */
+  readonly frozen: Delta | null;
+  /** Keys of the inputs of a merge. */
+  readonly inputs: readonly string[];
+  sources: Part[];
+  work: Generator<void, SegmentFileSet | null> | null;
+}
+
+/** What a part set is made with. */
+export interface PartSetOptions {
+  readonly shape: TableShape;
+  readonly files: SegmentFiles;
+  readonly cache: BlockCache;
+}
+
+/** The state of a table at a checkpoint, as of when its delta was frozen. */
+interface Checkpoint {
+  readonly op: number;
+  readonly rowCount: number;
+  readonly lastModifiedOp: number;
+}
+
+function keyOf(op: number, object: number): string {
+  return `${op}:${object}`;
+}
+
+/** The parts of a table; see the file's head. */
+export class PartSet {
+  readonly #shape: TableShape;
+  readonly #files: SegmentFiles;
+  readonly #cache: BlockCache;
+  #definition: TableDefinition;
+  #indexes: readonly IndexKeys[];
+  /** The part that takes writes. */
+  delta: Delta;
+  /** Frozen deltas and segments, newest first; retired ones included. */
+  older: Part[] = [];
+  readonly #byNumber: (Part | undefined)[] = [];
+  /** Retired parts, and the newest snapshot that may have been read when each was. */
+  #retired: { readonly part: Part; readonly after: number }[] = [];
+  #jobs: Job[] = [];
+  #checkpoint: Checkpoint = { op: 0, rowCount: 0, lastModifiedOp: 0 };
+  /** Files that a manifest may name, those that the last description names, and those to remove once none does. */
+  #named = new Set<string>();
+  #described = new Set<string>();
+  readonly #obsolete = new Set<string>();
+  #unsynced: DiskFile[] = [];
+  #deletions: { readonly name: string; readonly size: number; readonly bytes: Uint8Array } | null = null;
+  /** Grows when parts come or go. */
+  version = 0;
+  /** The newest snapshot that anything may have been read at. */
+  latestSnapshot = 0;
+
+  constructor(definition: TableDefinition, indexes: readonly IndexKeys[], options: PartSetOptions) {
+    this.#shape = options.shape;
+    this.#files = options.files;
+    this.#cache = options.cache;
+    this.#definition = definition;
+    this.#indexes = indexes;
+    this.delta = this.#newDelta();
+  }
+
+  #newDelta(): Delta {
+    const delta = new Delta(this.#freeNumber(), this.#shape);
+    delta.setColumns(this.#definition.columns);
+    delta.setIndexes(this.#indexes);
+    this.#byNumber[delta.number] = delta;
+    return delta;
+  }
+
+  #freeNumber(): number {
+    const free = this.#byNumber.findIndex((part) => part === undefined);
+    return free < 0 ? this.#byNumber.length : free;
+  }
+
+  /** The part with the number; undefined when it has been released. */
+  part(number: number): Part | undefined {
+    return this.#byNumber[number];
+  }
+
+  get memoryBytes(): number {
+    let bytes = this.delta.memoryBytes;
+    for (const part of this.older) bytes += part.memoryBytes;
+    return bytes;
+  }
+
+  /** Bytes of the files of live segments. */
+  get fileBytes(): number {
+    let bytes = 0;
+    for (const part of this.older) if (part instanceof Segment) bytes += part.fileBytes;
+    return bytes;
+  }
+
+  /** Takes a new definition; an added index is built for every part. */
+  alter(definition: TableDefinition, indexes: readonly IndexKeys[]): void {
+    this.#definition = definition;
+    this.#indexes = indexes;
+    this.delta.setColumns(definition.columns);
+    this.delta.setIndexes(indexes);
+    for (const part of this.older) {
+      if (part instanceof Delta) part.setIndexes(indexes);
+      else if (part instanceof Segment) this.#alignIndexes(part);
+    }
+  }
+
+  #alignIndexes(segment: Segment): void {
+    const wanted = new Set(this.#indexes.map((keys) => keys.indexId));
+    for (const indexId of [...segment.indexes.keys()]) {
+      if (wanted.has(indexId)) continue;
+      const dropped = segment.dropIndex(indexId);
+      if (dropped !== undefined) {
+        dropped.file.close();
+        this.#removeFile(dropped.file.summary.name);
+      }
+    }
+    for (const keys of this.#indexes) {
+      if (segment.indexes.has(keys.indexId)) continue;
+      const order = {
+        tableId: this.#definition.id,
+        op: segment.op,
+        object: segment.object,
+        files: this.#trackingFiles(),
+        keys,
+      };
+      this.#openIndex(segment, keys, buildIndexOfSegment(order, segment));
+    }
+  }
+
+  /** Ends all parts: snapshots from the op number on see none of their rows. */
+  truncate(op: OpNumber): void {
+    const old = this.delta;
+    old.until = op;
+    this.older.unshift(old);
+    this.#retired.push({ part: old, after: op - 1 });
+    for (const part of this.older) {
+      if (part.until !== Infinity) continue;
+      part.until = op;
+      // What a job still reads is retired when the job is done.
+      if (!this.#isInput(part)) this.#retired.push({ part, after: op - 1 });
+    }
+    this.delta = this.#newDelta();
+    this.version++;
+  }
+
+  #isInput(part: Part): boolean {
+    return this.#jobs.some((job) =>
+      job.frozen === part || (part instanceof Segment && job.inputs.includes(keyOf(part.op, part.object)))
+    );
+  }
+
+  // Checkpoints.
+
+  /** Freezes the delta at the op number and queues what follows from it. Cheap, unless the last build is not done. */
+  freeze(op: OpNumber, state: { readonly rowCount: number; readonly lastModifiedOp: number }): void {
+    assert(op >= this.#checkpoint.op, `checkpoint ${op} comes after checkpoint ${this.#checkpoint.op}`);
+    if (this.#jobs.some((job) => job.kind === "build")) this.step(Infinity, "all");
+    const dirty = state.lastModifiedOp > this.#checkpoint.lastModifiedOp;
+    this.#checkpoint = { op, rowCount: state.rowCount, lastModifiedOp: state.lastModifiedOp };
+    if (!dirty) return;
+    const pending = this.#candidates();
+    const frozen = this.delta;
+    if (frozen.slotCount > 0) {
+      this.older.unshift(frozen);
+      this.delta = this.#newDelta();
+      this.version++;
+      this.#queue({ kind: "build", op, frozen, inputs: [] });
+      if (frozen.liveCount > 0) {
+        pending.push({ key: keyOf(op, 0), rows: frozen.liveCount, liveRows: frozen.liveCount });
+      }
+    }
+    const inputs = planMerge(pending);
+    if (inputs !== null) this.#queue({ kind: "merge", op, frozen: null, inputs });
+  }
+
+  #queue(job: Pick<Job, "kind" | "op" | "frozen" | "inputs">): void {
+    this.#jobs.push({
+      ...job,
+      definition: this.#definition,
+      indexes: this.#indexes,
+      sources: [],
+      work: null,
+    });
+  }
+
+  /** The segments there are, with the outcome of queued merges in place of their inputs. */
+  #candidates(): MergeCandidate[] {
+    const byKey = new Map<string, MergeCandidate>();
+    for (const part of this.older) {
+      if (!(part instanceof Segment) || part.until !== Infinity) continue;
+      const key = keyOf(part.op, part.object);
+      byKey.set(key, { key, rows: part.rowLimit, liveRows: part.liveCount });
+    }
+    for (const job of this.#jobs) {
+      let liveRows = 0;
+      for (const input of job.inputs) {
+        liveRows += byKey.get(input)?.liveRows ?? 0;
+        byKey.delete(input);
+      }
+      if (liveRows > 0) byKey.set(keyOf(job.op, 1), { key: keyOf(job.op, 1), rows: liveRows, liveRows });
+    }
+    return [...byKey.values()];
+  }
+
+  /** Whether a checkpoint's build is under way: {@link describe} has to wait. */
+  get isBuilding(): boolean {
+    return this.#jobs.some((job) => job.kind === "build");
+  }
+
+  /** Whether any work is queued. */
+  get hasWork(): boolean {
+    return this.#jobs.length > 0;
+  }
+
+  /** Works on the queue for about so many column values, until the checkpoint's build or everything is done. */
+  step(budgetValues: number, until: "built" | "all"): void {
+    let left = budgetValues;
+    while (left > 0) {
+      const job = this.#jobs[0];
+      if (job === undefined || (until === "built" && !this.isBuilding)) return;
+      if (job.work === null) this.#start(job);
+      const work = job.work;
+      if (work === null) continue;
+      let step: IteratorResult<void, SegmentFileSet | null>;
+      try {
+        step = work.next();
+      } catch (error) {
+        job.work = null;
+        throw error;
+      }
+      left -= BLOCK_ROWS;
+      if (step.done === true) {
+        this.#jobs.shift();
+        this.#install(job, step.value);
+      }
+    }
+  }
+
+  #start(job: Job): void {
+    if (job.frozen !== null) job.sources = [job.frozen];
+    else {
+      job.sources = this.older.filter((part) =>
+        part instanceof Segment && job.inputs.includes(keyOf(part.op, part.object))
+      );
+      if (job.sources.length === 0) {
+        this.#jobs.shift();
+        return;
+      }
+    }
+    job.work = buildSegment({
+      definition: job.definition,
+      indexes: job.indexes,
+      sources: job.sources,
+      op: job.op,
+      object: job.kind === "build" ? 0 : 1,
+      files: this.#trackingFiles(),
+    });
+  }
+
+  /** Files whose creation is noted, so that they are synced before a manifest names them. */
+  #trackingFiles(): SegmentFiles {
+    return {
+      create: (name) => {
+        const file = this.#files.create(name);
+        this.#unsynced.push(file);
+        return file;
+      },
+      open: (name) => this.#files.open(name),
+      remove: (name) => this.#files.remove(name),
+    };
+  }
+
+  #install(job: Job, files: SegmentFileSet | null): void {
+    const latestSnapshot = this.latestSnapshot;
+    let until = Infinity;
+    for (const source of job.sources) until = Math.min(until, source.until);
+    if (files !== null) {
+      const output = this.#openSegment(files, job.indexes);
+      output.until = until;
+      for (const source of job.sources) {
+        for (const row of source.endedAfter(job.op)) {
+          const at = output.liveRow(source.idAt(row));
+          assert(at >= 0, "a version that ended after the checkpoint is in the segment");
+          output.markEnd(at, source.endOp(row));
+        }
+      }
+      this.#alignIndexes(output);
+      this.#addOlder(output);
+      if (until !== Infinity) this.#retired.push({ part: output, after: latestSnapshot });
+    }
+    for (const source of job.sources) {
+      source.until = Math.min(source.until, job.op);
+      this.#retired.push({ part: source, after: latestSnapshot });
+    }
+    this.version++;
+  }
+
+  /** Behind the frozen deltas, before older segments. */
+  #addOlder(segment: Segment): void {
+    const at = this.older.findIndex((part) => part instanceof Segment && part.op <= segment.op);
+    this.older.splice(at < 0 ? this.older.length : at, 0, segment);
+  }
+
+  #openSegment(files: SegmentPiece, indexes: readonly IndexKeys[]): Segment {
+    const number = this.#freeNumber();
+    const file = new ChunkFile(this.#files.open(files.data.name), {
+      kind: "segment",
+      tableId: this.#definition.id,
+      op: files.op,
+      object: files.object,
+    }, files.data);
+    const segment = new Segment({ number, op: files.op as OpNumber, object: files.object }, file, {
+      shape: this.#shape,
+      cache: this.#cache,
+    });
+    assert(segment.rowLimit === files.rows, `segment ${files.data.name} has the rows that the manifest says`);
+    this.#byNumber[number] = segment;
+    for (const index of files.indexes) {
+      const keys = indexes.find((candidate) => candidate.indexId === index.indexId);
+      if (keys !== undefined) this.#openIndex(segment, keys, index.file);
+    }
+    return segment;
+  }
+
+  #openIndex(segment: Segment, keys: IndexKeys, summary: ChunkFileSummary): void {
+    const file = new ChunkFile(this.#files.open(summary.name), {
+      kind: "index",
+      tableId: this.#definition.id,
+      op: segment.op,
+      object: keys.indexId * 2 + segment.object,
+    }, summary);
+    const index = new SegmentIndex(file, keys.encoder, this.#cache);
+    if (index.entryCount === segment.rowLimit) segment.addIndex(keys.indexId, index);
+    else file.close();
+  }
+
+  /** Files to sync before a manifest may name them; each is handed out once. Close them afterwards. */
+  takeUnsynced(): DiskFile[] {
+    const files = this.#unsynced;
+    this.#unsynced = [];
+    return files;
+  }
+
+  /** The table at the last frozen op number. Its build must be done. */
+  describe(): TablePiece {
+    assert(!this.isBuilding, "a table is described after its segment is built");
+    const { op, rowCount, lastModifiedOp } = this.#checkpoint;
+    const segments: SegmentPiece[] = [];
+    const deletions: SegmentDeletions[] = [];
+    const valid = this.older.filter((part): part is Segment =>
+      part instanceof Segment && part.from <= op && op < part.until
+    ).sort((left, right) => left.op - right.op || left.object - right.object);
+    for (const segment of valid) {
+      segments.push({
+        op: segment.op,
+        object: segment.object,
+        rows: segment.rowLimit,
+        data: segment.file.summary,
+        indexes: [...segment.indexes].map(([indexId, index]) => ({ indexId, file: index.file.summary })),
+      });
+      const rows = [...segment.deletions.endedWithin(0, op)];
+      if (rows.length > 0) deletions.push({ op: segment.op, object: segment.object, rows });
+    }
+    const piece: TablePiece = {
+      op,
+      rowCount,
+      lastModifiedOp,
+      segments,
+      deletions: this.#writeDeletions(op, deletions),
+      merges: this.#jobs.filter((job) => job.kind === "merge").map((job) => ({
+        op: job.op,
+        inputs: job.inputs,
+      })),
+    };
+    this.#described = filesOf(piece);
+    for (const name of this.#described) this.#named.add(name);
+    return piece;
+  }
+
+  #writeDeletions(op: number, deletions: readonly SegmentDeletions[]): TablePiece["deletions"] {
+    const last = this.#deletions;
+    if (deletions.length === 0) {
+      if (last !== null) this.#removeFile(last.name);
+      this.#deletions = null;
+      return null;
+    }
+    const bytes = encodeDeletions(this.#definition.id, deletions);
+    if (last !== null && sameBytes(last.bytes, bytes)) return { name: last.name, size: last.size };
+    const name = `${this.#definition.id}-${op.toString(16).padStart(14, "0")}.deletions`;
+    const file = this.#trackingFiles().create(name);
+    file.writeAt(0, bytes);
+    if (last !== null && last.name !== name) this.#removeFile(last.name);
+    this.#deletions = { name, size: bytes.length, bytes };
+    return { name, size: bytes.length };
+  }
+
+  /** The manifest with the last description is durable: older descriptions count no more. */
+  manifestInstalled(): void {
+    this.#named = new Set(this.#described);
+    for (const name of [...this.#obsolete]) {
+      if (this.#named.has(name)) continue;
+      this.#obsolete.delete(name);
+      this.#files.remove(name);
+    }
+  }
+
+  #removeFile(name: string): void {
+    if (this.#named.has(name)) this.#obsolete.add(name);
+    else this.#files.remove(name);
+  }
+
+  /** Takes up what a manifest describes. */
+  restore(piece: TablePiece): void {
+    this.#checkpoint = { op: piece.op, rowCount: piece.rowCount, lastModifiedOp: piece.lastModifiedOp };
+    this.#named = filesOf(piece);
+    this.#described = new Set(this.#named);
+    for (const files of piece.segments) {
+      const segment = this.#openSegment(files, this.#indexes);
+      this.#alignIndexes(segment);
+      this.#addOlder(segment);
+    }
+    if (piece.deletions !== null) this.#readDeletions(piece.deletions, piece.op);
+    for (const merge of piece.merges) {
+      this.#queue({ kind: "merge", op: merge.op as OpNumber, frozen: null, inputs: merge.inputs });
+    }
+  }
+
+  #readDeletions(deletions: { readonly name: string; readonly size: number }, op: number): void {
+    const file = this.#files.open(deletions.name);
+    const bytes = new Uint8Array(deletions.size);
+    const count = file.readAt(0, bytes);
+    file.close();
+    const read = decodeDeletions(this.#definition.id, file.path, bytes.subarray(0, count));
+    for (const { op: segmentOp, object, rows } of read) {
+      const segment = this.older.find((part) =>
+        part instanceof Segment && part.op === segmentOp && part.object === object
+      );
+      for (const row of rows) assertDefined(segment, `segment ${segmentOp}`).markEnd(row, op);
+    }
+    this.#deletions = { ...deletions, bytes };
+  }
+
+  /** Lets go of parts that no snapshot can hold a location in. */
+  release(oldestSnapshot: number): void {
+    if (this.#retired.length === 0) return;
+    this.#retired = this.#retired.filter(({ part, after }) => {
+      if (oldestSnapshot <= after || oldestSnapshot < part.until || this.#isInput(part)) return true;
+      this.#drop(part);
+      return false;
+    });
+  }
+
+  #drop(part: Part): void {
+    const at = this.older.indexOf(part);
+    if (at < 0) return;
+    this.older.splice(at, 1);
+    this.#byNumber[part.number] = undefined;
+    this.version++;
+    if (!(part instanceof Segment)) return;
+    part.close();
+    this.#removeFile(part.file.summary.name);
+    for (const index of part.indexes.values()) this.#removeFile(index.file.summary.name);
+  }
+
+  /** Names of all files that the table has now or that a manifest may name. */
+  fileNames(): string[] {
+    const names = new Set(this.#named);
+    for (const part of this.older) {
+      if (!(part instanceof Segment)) continue;
+      names.add(part.file.summary.name);
+      for (const index of part.indexes.values()) names.add(index.file.summary.name);
+    }
+    if (this.#deletions !== null) names.add(this.#deletions.name);
+    return [...names].sort();
+  }
+
+  /** Checks every file; raises XX001 naming file and offset. */
+  verify(): void {
+    for (const part of this.older) if (part instanceof Segment) part.verify();
+    if (this.#deletions === null) return;
+    const file = this.#files.open(this.#deletions.name);
+    const bytes = new Uint8Array(this.#deletions.size);
+    const count = file.readAt(0, bytes);
+    file.close();
+    decodeDeletions(this.#definition.id, file.path, bytes.subarray(0, count));
+  }
+
+  /** Closes all files. */
+  close(): void {
+    for (const part of this.older) if (part instanceof Segment) part.close();
+    for (const file of this.#unsynced) file.close();
+    this.#unsynced = [];
+  }
+}
+
+/** The files that a description names. */
+export function filesOf(piece: TablePiece): Set<string> {
+  const names = new Set<string>();
+  for (const segment of piece.segments) {
+    names.add(segment.data.name);
+    for (const index of segment.indexes) names.add(index.file.name);
+  }
+  if (piece.deletions !== null) names.add(piece.deletions.name);
+  return names;
+}
+
+function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, index) => byte === right[index]);
+}

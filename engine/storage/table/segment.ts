@@ -1,0 +1,647 @@
+/**
+ * A segment: an immutable part of a table, sorted by row id, read block by block through the cache.
+ *
+ * What stays in memory is the description of the file (zones, Bloom filter, dictionaries on first use), the cached blocks
+ * and the deletion vector, which is the only thing that changes. All vectors of a column have one shape.
+ */
+import { assert } from "../../base/assert.ts";
+import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
+import { type Block, BLOCK_ROWS, type BlockCursor, type NumberArray, type Vector } from "../vector.ts";
+import type { BlockCache, CacheEntry } from "./block_cache.ts";
+import { hashId } from "./bloom_filter.ts";
+import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary } from "./bytes_block.ts";
+import type { ChunkFile } from "./chunk_file.ts";
+import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
+import { DeletionVector } from "./deletion_vector.ts";
+import { type BytesSink, decodeTextRange } from "./delta_column.ts";
+import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
+import { allocateElements, decodeNumbers } from "./number_block.ts";
+import {
+  type IndexKeys,
+  type Part,
+  PART_ROWS,
+  type PartIndexCursor,
+  type PartScan,
+  ROW_ID_INDEX,
+  type TableShape,
+} from "./part.ts";
+import {
+  decodeSegmentDescription,
+  type SegmentColumnDescription,
+  type SegmentDescription,
+} from "./segment_format.ts";
+import type { SegmentIndex } from "./segment_index.ts";
+import type { PartStatistics } from "./table_statistics.ts";
+import { zoneAdmits } from "./zone_map.ts";
+
+const SHIFT = 12;
+const MASK = BLOCK_ROWS - 1;
+/** A scan reads ahead about this many bytes of each column at once. */
+const READ_AHEAD_BYTES = 1 << 18;
+
+class VectorEntry implements CacheEntry {
+  readonly vector: Vector;
+  readonly bytes: number;
+  referenced: boolean;
+  readonly #owner: (VectorEntry | null)[];
+  readonly #at: number;
+
+  constructor(
+    vector: Vector,
+    bytes: number,
+    place: { owner: (VectorEntry | null)[]; at: number; hot: boolean },
+  ) {
+    this.vector = vector;
+    this.bytes = bytes;
+    this.referenced = place.hot;
+    this.#owner = place.owner;
+    this.#at = place.at;
+  }
+
+  evict(): void {
+    this.#owner[this.#at] = null;
+  }
+}
+
+/** A column of a segment with its cached blocks. */
+export interface SegmentColumn {
+  readonly description: SegmentColumnDescription;
+  readonly entries: (VectorEntry | null)[];
+  /** The one vector of a constant column. */
+  readonly constant: Vector | null;
+  dictionary: Dictionary | null;
+}
+
+/** An immutable part of a table; see the file's head. */
+export class Segment implements Part {
+  readonly number: number;
+  from: number;
+  until = Infinity;
+  readonly file: ChunkFile;
+  /** How the manifest names it. */
+  readonly op: OpNumber;
+  readonly object: number;
+  readonly deletions: DeletionVector;
+  readonly #shape: TableShape;
+  readonly #cache: BlockCache;
+  readonly #description: SegmentDescription;
+  readonly #columns: (SegmentColumn | undefined)[] = [];
+  readonly #ids: SegmentColumn;
+  readonly #versions: SegmentColumn;
+  readonly #indexes = new Map<number, SegmentIndex>();
+
+  constructor(
+    place: { readonly number: number; readonly op: OpNumber; readonly object: number },
+    file: ChunkFile,
+    surroundings: { readonly shape: TableShape; readonly cache: BlockCache },
+  ) {
+    this.number = place.number;
+    this.op = place.op;
+    this.object = place.object;
+    this.from = place.op;
+    this.file = file;
+    this.#shape = surroundings.shape;
+    this.#cache = surroundings.cache;
+    this.#description = decodeSegmentDescription(file.description);
+    this.deletions = new DeletionVector(this.#description.rowCount);
+    const blocks = Math.ceil(this.#description.rowCount / BLOCK_ROWS);
+    const special = new Map<number, SegmentColumn>();
+    for (const description of this.#description.columns) {
+      const column: SegmentColumn = {
+        description,
+        entries: new Array<VectorEntry | null>(blocks).fill(null),
+        constant: description.layout.kind === "constant"
+          ? { kind: "constant", value: description.layout.value }
+          : null,
+        dictionary: null,
+      };
+      if (description.columnId > 0) this.#columns[description.columnId] = column;
+      else special.set(description.columnId, column);
+    }
+    const ids = special.get(ID_COLUMN);
+    const versions = special.get(VERSION_COLUMN);
+    assert(ids !== undefined && versions !== undefined, "a segment has ids and versions");
+    this.#ids = ids;
+    this.#versions = versions;
+  }
+
+  get rowLimit(): number {
+    return this.#description.rowCount;
+  }
+
+  /** Rows that have not ended. */
+  get liveCount(): number {
+    return this.#description.rowCount - this.deletions.count;
+  }
+
+  get memoryBytes(): number {
+    let bytes = this.file.memoryBytes + this.deletions.memoryBytes;
+    bytes += this.#description.bloom?.words.byteLength ?? 0;
+    for (const index of this.#indexes.values()) bytes += index.memoryBytes;
+    return bytes;
+  }
+
+  /** Bytes of the segment's files. */
+  get fileBytes(): number {
+    let bytes = this.file.summary.size;
+    for (const index of this.#indexes.values()) bytes += index.file.summary.size;
+    return bytes;
+  }
+
+  get indexes(): ReadonlyMap<number, SegmentIndex> {
+    return this.#indexes;
+  }
+
+  addIndex(indexId: number, index: SegmentIndex): void {
+    this.#indexes.set(indexId, index);
+  }
+
+  /** Forgets an index; answers its file. */
+  dropIndex(indexId: number): SegmentIndex | undefined {
+    const index = this.#indexes.get(indexId);
+    this.#indexes.delete(indexId);
+    return index;
+  }
+
+  close(): void {
+    this.file.close();
+    for (const index of this.#indexes.values()) index.file.close();
+    for (const column of [this.#ids, this.#versions, ...this.#columns]) {
+      for (const entry of column?.entries ?? []) if (entry !== null) this.#cache.remove(entry);
+    }
+  }
+
+  // Blocks.
+
+  #rowsIn(block: number): number {
+    return Math.min(BLOCK_ROWS, this.#description.rowCount - block * BLOCK_ROWS);
+  }
+
+  /** A block of a column, through the cache. */
+  vector(column: SegmentColumn, block: number): Vector {
+    const entry = column.entries[block];
+    if (entry !== null && entry !== undefined) {
+      entry.referenced = true;
+      return entry.vector;
+    }
+    if (column.constant !== null) return column.constant;
+    const chunk = this.#chunkOf(column, block);
+    return this.#keep(column, block, chunk < 0 ? null : this.file.readChunk(chunk), true);
+  }
+
+  #chunkOf(column: SegmentColumn, block: number): number {
+    const layout = column.description.layout;
+    return layout.kind === "constant" || layout.kind === "sequence" ? -1 : layout.firstChunk + block;
+  }
+
+  #keep(column: SegmentColumn, block: number, chunk: Uint8Array | null, hot: boolean): Vector {
+    const vector = this.#decode(column, block, chunk);
+    const decoded = vector.kind === "number" ? vector.data.byteLength : 0;
+    const entry = new VectorEntry(vector, Math.max(decoded, chunk?.length ?? 0) + 128, {
+      owner: column.entries,
+      at: block,
+      hot,
+    });
+    column.entries[block] = entry;
+    this.#cache.add(entry);
+    return vector;
+  }
+
+  #decode(column: SegmentColumn, block: number, chunk: Uint8Array | null): Vector {
+    const layout = column.description.layout;
+    const rowCount = this.#rowsIn(block);
+    if (layout.kind === "sequence") {
+      const data = allocateElements(layout.element, rowCount);
+      const base = layout.base + block * BLOCK_ROWS;
+      for (let row = 0; row < rowCount; row++) data[row] = base + row;
+      return { kind: "number", data, nulls: null, big: null };
+    }
+    assert(chunk !== null, "blocks that are kept have a chunk");
+    switch (layout.kind) {
+      case "number":
+        return { kind: "number", ...decodeNumbers(chunk, layout.element, rowCount, layout) };
+      case "bytes":
+        return { kind: "bytes", ...decodeBytes(chunk, rowCount, layout.nulls) };
+      case "dictionary": {
+        const { codes, nulls } = decodeCodes(chunk, rowCount, { nullable: layout.nulls, wide: layout.wide });
+        return { kind: "dictionary", codes, dictionary: this.#dictionaryOf(column).texts, nulls };
+      }
+      case "constant":
+        return { kind: "constant", value: layout.value };
+    }
+  }
+
+  #dictionaryOf(column: SegmentColumn): Dictionary {
+    const layout = column.description.layout;
+    assert(layout.kind === "dictionary", "a column with a dictionary");
+    return column.dictionary ??= decodeDictionary(this.file.readChunk(layout.dictionaryChunk));
+  }
+
+  /** Blocks of a column for a scan: from `block` on, as many as one read brings in. */
+  readAhead(column: SegmentColumn, block: number): Vector[] {
+    const first = this.#chunkOf(column, block);
+    if (first < 0) return [this.vector(column, block)];
+    let last = block;
+    let bytes = this.file.lengthOf(first);
+    while (
+      last + 1 < column.entries.length && column.entries[last + 1] === null &&
+      bytes + this.file.lengthOf(first + (last + 1 - block)) <= READ_AHEAD_BYTES
+    ) {
+      last++;
+      bytes += this.file.lengthOf(first + (last - block));
+    }
+    const chunks = this.file.readChunks(first, first + (last - block));
+    return chunks.map((chunk, index) => this.#keep(column, block + index, chunk, false));
+  }
+
+  // Rows.
+
+  idAt(row: number): RowId {
+    const layout = this.#ids.description.layout;
+    if (layout.kind === "sequence") return layout.base + row;
+    return numberIn(this.vector(this.#ids, row >>> SHIFT), row & MASK);
+  }
+
+  versionOp(row: number): number {
+    return Number(numberIn(this.vector(this.#versions, row >>> SHIFT), row & MASK));
+  }
+
+  endOp(row: number): number {
+    const end = this.deletions.endOf(row);
+    return end === 0 ? Infinity : end;
+  }
+
+  isVisible(row: number, snapshot: number): boolean {
+    return this.deletions.isVisible(row, snapshot);
+  }
+
+  markEnd(row: number, op: number): void {
+    this.deletions.mark(row, op);
+  }
+
+  endedAfter(op: number): Iterable<number> {
+    return this.deletions.endedWithin(op, Infinity);
+  }
+
+  hasColumn(columnId: number): boolean {
+    return this.#columns[columnId] !== undefined;
+  }
+
+  valueAt(row: number, columnId: number): StoredValue {
+    const column = this.#columns[columnId];
+    if (column === undefined) return this.#shape.missingValue(columnId);
+    const vector = this.vector(column, row >>> SHIFT);
+    const at = row & MASK;
+    switch (vector.kind) {
+      case "number": {
+        if (vector.nulls !== null && vector.nulls[at] === 1) return null;
+        const value = vector.data[at] as number;
+        return value !== value && vector.big !== null ? vector.big.get(at) ?? value : value;
+      }
+      case "dictionary":
+        return vector.nulls !== null && vector.nulls[at] === 1
+          ? null
+          : vector.dictionary[vector.codes[at] as number] ?? null;
+      case "bytes": {
+        if (vector.nulls !== null && vector.nulls[at] === 1) return null;
+        const start = vector.starts[at] as number;
+        const end = vector.ends[at] as number;
+        const layout = column.description.layout;
+        return layout.kind === "bytes" && layout.isText
+          ? decodeTextRange(vector.bytes, start, end)
+          : vector.bytes.slice(start, end);
+      }
+      case "constant":
+        return vector.value;
+    }
+  }
+
+  bytesAt(row: number, columnId: number, sink: BytesSink): boolean {
+    const column = this.#columns[columnId];
+    if (column === undefined) return false;
+    return this.#bytesIn(column, this.vector(column, row >>> SHIFT), row & MASK, sink);
+  }
+
+  #bytesIn(column: SegmentColumn, vector: Vector, at: number, sink: BytesSink): boolean {
+    if (vector.kind === "constant") {
+      if (vector.value === null) return false;
+      new ConstantReader(vector.value).bytesAt(0, sink);
+      return true;
+    }
+    if (vector.nulls !== null && vector.nulls[at] === 1) return false;
+    if (vector.kind === "bytes") {
+      sink.bytes = vector.bytes;
+      sink.start = vector.starts[at] as number;
+      sink.end = vector.ends[at] as number;
+      return true;
+    }
+    if (vector.kind !== "dictionary") return false;
+    const dictionary = this.#dictionaryOf(column);
+    const code = vector.codes[at] as number;
+    sink.bytes = dictionary.bytes;
+    sink.start = dictionary.offsets[code] as number;
+    sink.end = dictionary.offsets[code + 1] as number;
+    return true;
+  }
+
+  visibleRow(id: RowId, snapshot: number): number {
+    const row = this.#rowOf(id);
+    return row >= 0 && this.deletions.isVisible(row, snapshot) ? row : -1;
+  }
+
+  liveRow(id: RowId): number {
+    const row = this.#rowOf(id);
+    return row >= 0 && this.deletions.endOf(row) === 0 ? row : -1;
+  }
+
+  #rowOf(id: RowId): number {
+    const description = this.#description;
+    if (id < description.minimumId || id > description.maximumId) return -1;
+    const layout = this.#ids.description.layout;
+    if (layout.kind === "sequence") return typeof id === "number" ? id - layout.base : -1;
+    if (description.bloom !== null && !description.bloom.mayContain(hashId(id))) return -1;
+    const row = this.#firstRowFrom(id, false);
+    return row < description.rowCount && this.idAt(row) === id ? row : -1;
+  }
+
+  /** The first row whose id is not below `id`, or with `after` is above it. */
+  #firstRowFrom(id: RowId, after: boolean): number {
+    const description = this.#description;
+    const layout = this.#ids.description.layout;
+    if (layout.kind === "sequence") {
+      const offset = Math.ceil(Number(id) - layout.base);
+      const exact = after && Number.isInteger(Number(id)) ? offset + 1 : offset;
+      return Math.max(0, Math.min(description.rowCount, exact));
+    }
+    assert(layout.kind === "number", "ids are numbers");
+    if (layout.big || typeof id !== "number") return this.#firstRowByComparison(id, after);
+    const firsts = this.#ids.description.zones.minima;
+    let low = 0;
+    let high = firsts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const first = firsts[middle] as number;
+      if (after ? first <= id : first < id) low = middle + 1;
+      else high = middle;
+    }
+    // The block before may hold the id, or end below it.
+    const block = low === 0 ? 0 : after || firsts[low] !== id ? low - 1 : low;
+    const vector = this.vector(this.#ids, block);
+    assert(vector.kind === "number", "ids are numbers");
+    return block * BLOCK_ROWS + searchNumbers(vector.data, id, after);
+  }
+
+  #firstRowByComparison(id: RowId, after: boolean): number {
+    let low = 0;
+    let high = this.#description.rowCount;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = this.idAt(middle);
+      if (after ? other <= id : other < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // Walks.
+
+  openIndex(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
+    if (keys.indexId !== ROW_ID_INDEX) {
+      return this.#indexes.get(keys.indexId)?.open(bounds, this, snapshot, backward) ?? null;
+    }
+    const range = bounds.idRange();
+    if (range === null) return null;
+    const from = range.low === null ? 0 : this.#firstRowFrom(range.low, range.lowAfter);
+    const to = range.high === null
+      ? this.#description.rowCount
+      : this.#firstRowFrom(range.high, range.highAfter);
+    return from < to ? new RowCursor(this, snapshot, { from, to, backward }) : null;
+  }
+
+  scan(scan: PartScan): BlockCursor {
+    return new SegmentScan(this, scan);
+  }
+
+  /** The vectors of a block of a scan, and its mask; `vectorOf` brings a column's vector. */
+  block(at: number, scan: PartScan, vectorOf: (column: SegmentColumn, slot: number) => Vector): Block {
+    const columns: Vector[] = [];
+    for (let index = 0; index < scan.columnIds.length; index++) {
+      const columnId = scan.columnIds[index] as number;
+      const column = this.#columns[columnId];
+      columns.push(
+        column === undefined
+          ? { kind: "constant", value: this.#shape.missingValue(columnId) }
+          : vectorOf(column, index),
+      );
+    }
+    const rowCount = this.#rowsIn(at);
+    return {
+      rowCount,
+      firstLocation: this.number * PART_ROWS + at * BLOCK_ROWS,
+      ids: scan.ids ? vectorOf(this.#ids, scan.columnIds.length) : null,
+      columns,
+      hidden: this.deletions.hidden(at, rowCount, scan.snapshot),
+    };
+  }
+
+  get blockCount(): number {
+    return Math.ceil(this.#description.rowCount / BLOCK_ROWS);
+  }
+
+  /** Whether a block may hold rows that satisfy the scan's predicates. */
+  admits(at: number, scan: PartScan): boolean {
+    for (const predicate of scan.prune) {
+      const column = this.#columns[predicate.columnId];
+      if (column === undefined) continue;
+      if (!zoneAdmits(column.description, at, this.#rowsIn(at), predicate)) return false;
+    }
+    return true;
+  }
+
+  columnReader(columnId: number): ColumnReader {
+    const column = columnId === ID_COLUMN
+      ? this.#ids
+      : columnId === VERSION_COLUMN
+      ? this.#versions
+      : this.#columns[columnId];
+    if (column === undefined) return new ConstantReader(this.#shape.missingValue(columnId));
+    if (column.constant !== null && column.constant.kind === "constant") {
+      return new ConstantReader(column.constant.value);
+    }
+    return new SegmentColumnReader(
+      (block) => this.vector(column, block),
+      (vector, at, sink) => this.#bytesIn(column, vector, at, sink),
+    );
+  }
+
+  /** Statistics of a column as of when the segment was written; undefined when it does not have it. */
+  statistics(columnId: number): PartStatistics | undefined {
+    const column = this.#columns[columnId]?.description;
+    const rows = this.#description.rowCount;
+    if (column === undefined || rows === 0) return undefined;
+    const present = rows - column.nullCount;
+    return {
+      rows: this.liveCount,
+      distinct: Math.min(present, column.sketch.estimate()),
+      nullFraction: column.nullCount / rows,
+      minimum: column.minimum,
+      maximum: column.maximum,
+      averageBytes: present === 0 ? 0 : column.valueBytes / present,
+    };
+  }
+
+  /** The sketch of a column's distinct values. */
+  sketch(columnId: number): SegmentColumnDescription["sketch"] | undefined {
+    return this.#columns[columnId]?.description.sketch;
+  }
+
+  /** Reads every chunk and checks it; raises XX001 naming file and offset. */
+  verify(): void {
+    this.file.verify();
+    for (const index of this.#indexes.values()) index.file.verify();
+  }
+}
+
+function numberIn(vector: Vector, at: number): RowId {
+  if (vector.kind === "constant") return vector.value as RowId;
+  assert(vector.kind === "number", "ids and versions are numbers");
+  const value = vector.data[at] as number;
+  return value !== value ? vector.big?.get(at) ?? value : value;
+}
+
+function searchNumbers(data: NumberArray, id: number, after: boolean): number {
+  let low = 0;
+  let high = data.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const value = data[middle] as number;
+    if (after ? value <= id : value < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Walks rows in id order. */
+class RowCursor implements PartIndexCursor {
+  readonly #segment: Segment;
+  readonly #snapshot: number;
+  readonly #step: 1 | -1;
+  readonly #stop: number;
+  #next: number;
+  row = -1;
+
+  constructor(
+    segment: Segment,
+    snapshot: number,
+    span: { readonly from: number; readonly to: number; readonly backward: boolean },
+  ) {
+    this.#segment = segment;
+    this.#snapshot = snapshot;
+    this.#step = span.backward ? -1 : 1;
+    this.#next = span.backward ? span.to - 1 : span.from;
+    this.#stop = span.backward ? span.from - 1 : span.to;
+  }
+
+  advance(): boolean {
+    while (this.#next !== this.#stop) {
+      const row = this.#next;
+      this.#next += this.#step;
+      if (!this.#segment.isVisible(row, this.#snapshot)) continue;
+      this.row = row;
+      return true;
+    }
+    return false;
+  }
+
+  get numberKey(): number {
+    return Number(this.#segment.idAt(this.row));
+  }
+
+  get textKey(): string | null {
+    const id = this.#segment.idAt(this.row);
+    return typeof id === "number" ? null : IndexKeyEncoder.forRowIds().textKey([id]);
+  }
+}
+
+class SegmentScan implements BlockCursor {
+  readonly #segment: Segment;
+  readonly #scan: PartScan;
+  #next = 0;
+  /** Per column of the scan: vectors read ahead, and the block of the first. */
+  readonly #ahead: { first: number; vectors: Vector[] }[] = [];
+
+  constructor(segment: Segment, scan: PartScan) {
+    this.#segment = segment;
+    this.#scan = scan;
+    for (let index = 0; index <= scan.columnIds.length; index++) this.#ahead.push({ first: 0, vectors: [] });
+  }
+
+  next(): Block | null {
+    const segment = this.#segment;
+    while (this.#next < segment.blockCount && !segment.admits(this.#next, this.#scan)) this.#next++;
+    if (this.#next >= segment.blockCount) return null;
+    const at = this.#next++;
+    return segment.block(at, this.#scan, (column, slot) => this.#vector(column, slot, at));
+  }
+
+  #vector(column: SegmentColumn, slot: number, at: number): Vector {
+    if (column.constant !== null) return column.constant;
+    const ahead = this.#ahead[slot];
+    assert(ahead !== undefined, "a slot per column");
+    const ready = ahead.vectors[at - ahead.first];
+    if (ready !== undefined) return ready;
+    const entry = column.entries[at];
+    if (entry !== null && entry !== undefined) {
+      entry.referenced = true;
+      return entry.vector;
+    }
+    ahead.first = at;
+    ahead.vectors = this.#segment.readAhead(column, at);
+    return ahead.vectors[0] as Vector;
+  }
+}
+
+/** Reads a column row by row, keeping hold of the block it is in. */
+class SegmentColumnReader implements ColumnReader {
+  readonly #vectorOf: (block: number) => Vector;
+  readonly #bytesOf: (vector: Vector, at: number, sink: BytesSink) => boolean;
+  #block = -1;
+  #vector: Vector = { kind: "constant", value: null };
+
+  constructor(
+    vectorOf: (block: number) => Vector,
+    bytesOf: (vector: Vector, at: number, sink: BytesSink) => boolean,
+  ) {
+    this.#vectorOf = vectorOf;
+    this.#bytesOf = bytesOf;
+  }
+
+  #load(row: number): Vector {
+    const block = row >>> SHIFT;
+    if (block !== this.#block) {
+      this.#vector = this.#vectorOf(block);
+      this.#block = block;
+    }
+    return this.#vector;
+  }
+
+  isNull(row: number): boolean {
+    const vector = this.#load(row);
+    if (vector.kind === "constant") return vector.value === null;
+    return vector.nulls !== null && vector.nulls[row & MASK] === 1;
+  }
+
+  numberAt(row: number): number {
+    const vector = this.#load(row);
+    return vector.kind === "number" ? vector.data[row & MASK] as number : NaN;
+  }
+
+  bigAt(row: number): bigint | undefined {
+    const vector = this.#load(row);
+    return vector.kind === "number" ? vector.big?.get(row & MASK) : undefined;
+  }
+
+  bytesAt(row: number, sink: BytesSink): void {
+    this.#bytesOf(this.#load(row), row & MASK, sink);
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The files of tables, by name: the port between tables and whoever owns the directory.
+ *
+ * A table removes a file only when no manifest it knows to be installed names it. Syncing is the owner's: the table hands
+ * out the files that must be durable before a manifest may name them.
+ */
+import { type Disk, type DiskFile, joinPath } from "../../host/disk.ts";
+
+/** Creates, opens and removes files by name. */
+export interface SegmentFiles {
+  /** A new, empty file for writing and reading; replaces one of that name. */
+  create(name: string): DiskFile;
+  /** An existing file, for reading. */
+  open(name: string): DiskFile;
+  /** A missing file is no error. */
+  remove(name: string): void;
+}
+
+/** The files of a directory of a disk. */
+export function segmentFilesIn(disk: Disk, directory: string): SegmentFiles {
+  return {
+    create(name) {
+      const file = disk.openFile(joinPath(directory, name), { create: true, write: true });
+      file.truncate(0);
+      return file;
+    },
+    open: (name) => disk.openFile(joinPath(directory, name), { create: false, write: false }),
+    remove: (name) => disk.remove(joinPath(directory, name)),
+  };
+}

@@ -1,0 +1,238 @@
+/**
+ * Reading an index file: a binary search over first keys in memory, then within one cached block. Equality on a whole key
+ * asks the Bloom filter first.
+ */
+import { assert } from "../../base/assert.ts";
+import { BLOCK_ROWS } from "../vector.ts";
+import type { BlockCache, CacheEntry } from "./block_cache.ts";
+import { hashNumber, hashText } from "./bloom_filter.ts";
+import type { ChunkFile } from "./chunk_file.ts";
+import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
+import type { PartIndexCursor } from "./part.ts";
+import {
+  decodeEntries,
+  decodeIndexDescription,
+  type IndexBlock,
+  type IndexDescription,
+} from "./segment_index_format.ts";
+
+const SHIFT = 12;
+const MASK = BLOCK_ROWS - 1;
+
+class BlockEntry implements CacheEntry {
+  readonly block: IndexBlock;
+  readonly bytes: number;
+  referenced = true;
+  readonly #owner: (BlockEntry | null)[];
+  readonly #at: number;
+
+  constructor(block: IndexBlock, bytes: number, owner: (BlockEntry | null)[], at: number) {
+    this.block = block;
+    this.bytes = bytes;
+    this.#owner = owner;
+    this.#at = at;
+  }
+
+  evict(): void {
+    this.#owner[this.#at] = null;
+  }
+}
+
+/** Tells which rows of the segment a snapshot sees. */
+export interface VisibleRows {
+  isVisible(row: number, snapshot: number): boolean;
+}
+
+/** An index of a segment. */
+export class SegmentIndex {
+  readonly file: ChunkFile;
+  readonly encoder: IndexKeyEncoder;
+  readonly #description: IndexDescription;
+  readonly #cache: BlockCache;
+  readonly #entries: (BlockEntry | null)[];
+
+  constructor(file: ChunkFile, encoder: IndexKeyEncoder, cache: BlockCache) {
+    this.file = file;
+    this.encoder = encoder;
+    this.#cache = cache;
+    this.#description = decodeIndexDescription(file.description);
+    this.#entries = new Array<BlockEntry | null>(file.chunkCount).fill(null);
+  }
+
+  get entryCount(): number {
+    return this.#description.entryCount;
+  }
+
+  get memoryBytes(): number {
+    let bytes = this.file.memoryBytes + this.#description.firstNumbers.byteLength +
+      this.#description.bloom.words.byteLength;
+    for (const text of this.#description.firstTexts) bytes += text.length * 2;
+    return bytes;
+  }
+
+  #block(at: number): IndexBlock {
+    const entry = this.#entries[at];
+    if (entry !== null && entry !== undefined) {
+      entry.referenced = true;
+      return entry.block;
+    }
+    const chunk = this.file.readChunk(at);
+    const { form, entryCount } = this.#description;
+    const block = decodeEntries(chunk, form, Math.min(BLOCK_ROWS, entryCount - at * BLOCK_ROWS));
+    const loaded = new BlockEntry(block, chunk.length, this.#entries, at);
+    this.#entries[at] = loaded;
+    this.#cache.add(loaded);
+    return block;
+  }
+
+  rowAt(position: number): number {
+    return this.#block(position >>> SHIFT).rows[position & MASK] as number;
+  }
+
+  numberAt(position: number): number {
+    return (this.#block(position >>> SHIFT).numbers as Float64Array)[position & MASK] as number;
+  }
+
+  textAt(position: number): string {
+    const { offsets, units } = this.#block(position >>> SHIFT);
+    assert(offsets !== null && units !== null, "a block of text keys");
+    const start = offsets[position & MASK] as number;
+    const end = offsets[(position & MASK) + 1] as number;
+    let text = "";
+    for (let index = start; index < end; index++) text += String.fromCharCode(units[index] as number);
+    return text;
+  }
+
+  get hasTexts(): boolean {
+    return this.#description.form === "text";
+  }
+
+  /** A walk over the entries within bounds that the snapshot sees; null when there are none at all. */
+  open(bounds: KeyBounds, rows: VisibleRows, snapshot: number, backward: boolean): PartIndexCursor | null {
+    const description = this.#description;
+    if (description.entryCount === 0) return null;
+    let from: number;
+    let to: number;
+    if (description.form === "text") {
+      if (bounds.isEquality && !description.bloom.mayContain(hashText(bounds.lowText))) return null;
+      from = this.#seekText(bounds.lowText);
+      to = this.#seekText(bounds.highText);
+    } else {
+      if (bounds.isEquality && !description.bloom.mayContain(hashNumber(bounds.lowNumber))) return null;
+      from = this.#seekNumber(bounds.lowNumber, bounds.lowAfter);
+      to = this.#seekNumber(bounds.highNumber, bounds.highAfter);
+    }
+    return from < to ? new SegmentIndexCursor(this, rows, snapshot, { from, to, backward }) : null;
+  }
+
+  #seekNumber(key: number, after: boolean): number {
+    const { firstNumbers, entryCount } = this.#description;
+    const nullsFirst = this.encoder.nullsFirst;
+    const limit = after ? 0 : -1;
+    let low = 0;
+    let high = firstNumbers.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareNumberKeys(firstNumbers[middle] as number, key, nullsFirst) <= limit) low = middle + 1;
+      else high = middle;
+    }
+    if (low === 0) return 0;
+    const at = low - 1;
+    const keys = this.#block(at).numbers as Float64Array;
+    const base = at * BLOCK_ROWS;
+    low = 0;
+    high = Math.min(BLOCK_ROWS, entryCount - base);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareNumberKeys(keys[middle] as number, key, nullsFirst) <= limit) low = middle + 1;
+      else high = middle;
+    }
+    return base + low;
+  }
+
+  /** The first position whose key is not below `key`. */
+  #seekText(key: string): number {
+    const { firstTexts, entryCount } = this.#description;
+    let low = 0;
+    let high = firstTexts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((firstTexts[middle] as string) < key) low = middle + 1;
+      else high = middle;
+    }
+    if (low === 0) return 0;
+    const at = low - 1;
+    const block = this.#block(at);
+    const base = at * BLOCK_ROWS;
+    low = 0;
+    high = Math.min(BLOCK_ROWS, entryCount - base);
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBelow(block, middle, key)) low = middle + 1;
+      else high = middle;
+    }
+    return base + low;
+  }
+}
+
+function isBelow(block: IndexBlock, index: number, key: string): boolean {
+  const offsets = block.offsets as Uint32Array;
+  const units = block.units as Uint16Array;
+  const start = offsets[index] as number;
+  const length = (offsets[index + 1] as number) - start;
+  const shared = Math.min(length, key.length);
+  for (let unit = 0; unit < shared; unit++) {
+    const difference = (units[start + unit] as number) - key.charCodeAt(unit);
+    if (difference !== 0) return difference < 0;
+  }
+  return length < key.length;
+}
+
+class SegmentIndexCursor implements PartIndexCursor {
+  readonly #index: SegmentIndex;
+  readonly #rows: VisibleRows;
+  readonly #snapshot: number;
+  readonly #step: 1 | -1;
+  readonly #stop: number;
+  #position: number;
+  #text: string | null = null;
+  row = -1;
+
+  constructor(
+    index: SegmentIndex,
+    rows: VisibleRows,
+    snapshot: number,
+    span: { readonly from: number; readonly to: number; readonly backward: boolean },
+  ) {
+    this.#index = index;
+    this.#rows = rows;
+    this.#snapshot = snapshot;
+    this.#step = span.backward ? -1 : 1;
+    this.#position = span.backward ? span.to : span.from - 1;
+    this.#stop = span.backward ? span.from - 1 : span.to;
+  }
+
+  advance(): boolean {
+    this.#text = null;
+    for (;;) {
+      this.#position += this.#step;
+      if (this.#position === this.#stop) {
+        this.#position -= this.#step;
+        return false;
+      }
+      const row = this.#index.rowAt(this.#position);
+      if (!this.#rows.isVisible(row, this.#snapshot)) continue;
+      this.row = row;
+      return true;
+    }
+  }
+
+  get numberKey(): number {
+    return this.#index.numberAt(this.#position);
+  }
+
+  get textKey(): string | null {
+    if (!this.#index.hasTexts) return null;
+    return this.#text ??= this.#index.textAt(this.#position);
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Writing index files: from the sorted indexes of the sources of a segment (merged, so that nothing is sorted again), or
+ * from the rows of a finished segment when an index is added later.
+ */
+import type { StoredValue } from "../../operations/effect.ts";
+import { BLOCK_ROWS } from "../vector.ts";
+import { BloomFilter, hashNumber, hashText } from "./bloom_filter.ts";
+import { type ChunkFileSummary, ChunkFileWriter } from "./chunk_file.ts";
+import type { IndexKeyEncoder } from "./index_key.ts";
+import { mergeHeads, type PartHead } from "./location_cursor.ts";
+import type { IndexKeys, Part } from "./part.ts";
+import type { SegmentFiles } from "./segment_files.ts";
+import { encodeIndexDescription, encodeNumberEntries, encodeTextEntries } from "./segment_index_format.ts";
+import { sortOrderOfNumbers } from "./sort_order.ts";
+
+const EVERYTHING = { prefix: [], low: null, high: null, backward: false } as const;
+
+/** The name of an index file, a function of the log. */
+export function indexFileName(tableId: number, op: number, object: number, indexId: number): string {
+  return `${tableId}-${op.toString(16).padStart(14, "0")}-${
+    object === 0 ? "flush" : "merge"
+  }-${indexId}.index`;
+}
+
+/** An index file to be written along with a segment. */
+export interface IndexFileOrder {
+  readonly tableId: number;
+  readonly op: number;
+  readonly object: number;
+  readonly keys: IndexKeys;
+  readonly sources: readonly Part[];
+  /** For each source, the segment row of each of its rows. */
+  readonly positions: readonly Uint32Array[];
+  readonly rowCount: number;
+  readonly files: SegmentFiles;
+}
+
+/** Entries in index order: number keys, or text keys when there is a value without a number key. */
+interface SortedEntries {
+  readonly rows: Uint32Array;
+  readonly numbers: Float64Array | null;
+  readonly texts: readonly string[] | null;
+}
+
+/** Writes an index file; yields after each few thousand entries. */
+export function* buildIndexFile(order: IndexFileOrder): Generator<void, ChunkFileSummary> {
+  const entries = yield* collectEntries(order);
+  return yield* writeEntries(order, entries);
+}
+
+function* collectEntries(order: IndexFileOrder): Generator<void, SortedEntries> {
+  const { encoder } = order.keys;
+  const heads: PartHead[] = [];
+  for (const part of order.sources) {
+    const cursor = part.openIndex(order.keys, encoder.bounds(EVERYTHING), order.op, false);
+    if (cursor !== null) heads.push({ part, cursor });
+    yield;
+  }
+  const rows = new Uint32Array(order.rowCount);
+  let numbers: Float64Array | null = encoder.numeric ? new Float64Array(order.rowCount) : null;
+  let texts: string[] | null = encoder.numeric ? null : [];
+  const merged = mergeHeads(encoder, heads);
+  let count = 0;
+  for (let head = merged.advance(); head !== null; head = merged.advance()) {
+    const positions = order.positions[order.sources.indexOf(head.part)];
+    rows[count] = positions?.[head.cursor.row] ?? 0;
+    const text = head.cursor.textKey;
+    if (numbers !== null && text !== null) {
+      texts = [];
+      for (let index = 0; index < count; index++) {
+        texts.push(encoder.textOfNumberKey(numbers[index] as number));
+      }
+      numbers = null;
+    }
+    if (numbers !== null) numbers[count] = head.cursor.numberKey;
+    else texts?.push(text ?? encoder.textOfNumberKey(head.cursor.numberKey));
+    count++;
+    if ((count & (BLOCK_ROWS - 1)) === 0) yield;
+  }
+  return {
+    rows: rows.subarray(0, count),
+    numbers: numbers === null ? null : numbers.subarray(0, count),
+    texts,
+  };
+}
+
+function* writeEntries(
+  order: Pick<IndexFileOrder, "tableId" | "op" | "object" | "files" | "keys">,
+  entries: SortedEntries,
+): Generator<void, ChunkFileSummary> {
+  const { rows, numbers, texts } = entries;
+  const count = rows.length;
+  const name = indexFileName(order.tableId, order.op, order.object, order.keys.indexId);
+  const writer = new ChunkFileWriter(order.files.create(name), name, {
+    kind: "index",
+    tableId: order.tableId,
+    op: order.op,
+    object: order.keys.indexId * 2 + order.object,
+  });
+  const narrow = numbers !== null && isNarrow(numbers);
+  const bloom = BloomFilter.forKeys(count);
+  const blocks = Math.ceil(count / BLOCK_ROWS);
+  const firstNumbers = new Float64Array(numbers === null ? 0 : blocks);
+  const firstTexts: string[] = [];
+  for (let block = 0; block < blocks; block++) {
+    const from = block * BLOCK_ROWS;
+    const to = Math.min(count, from + BLOCK_ROWS);
+    if (numbers !== null) {
+      firstNumbers[block] = numbers[from] as number;
+      for (let index = from; index < to; index++) bloom.add(hashNumber(numbers[index] as number));
+      writer.addChunk(encodeNumberEntries(rows.subarray(from, to), numbers.subarray(from, to), narrow));
+    } else if (texts !== null) {
+      const keys = texts.slice(from, to);
+      firstTexts.push(keys[0] as string);
+      for (const key of keys) bloom.add(hashText(key));
+      writer.addChunk(encodeTextEntries(rows.subarray(from, to), keys));
+    }
+    yield;
+  }
+  return writer.finish(encodeIndexDescription({
+    entryCount: count,
+    form: numbers === null ? "text" : narrow ? "i32" : "f64",
+    firstNumbers,
+    firstTexts,
+    bloom,
+  }));
+}
+
+function isNarrow(keys: Float64Array): boolean {
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as number;
+    if ((key | 0) !== key) return false;
+  }
+  return true;
+}
+
+/** Writes the index file of a finished segment: sorts its rows. */
+export function buildIndexOfSegment(
+  order: Pick<IndexFileOrder, "tableId" | "op" | "object" | "files" | "keys">,
+  segment: Part,
+): ChunkFileSummary {
+  const entries = sortEntries(order.keys.encoder, segment);
+  const writing = writeEntries(order, entries);
+  for (;;) {
+    const step = writing.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+function sortEntries(encoder: IndexKeyEncoder, segment: Part): SortedEntries {
+  const count = segment.rowLimit;
+  const numbers = encoder.numeric ? numberKeysOf(encoder, segment) : null;
+  if (numbers !== null) {
+    const order = nullsInPlace(sortOrderOfNumbers(numbers, count), numbers, encoder.nullsFirst);
+    const sorted = new Float64Array(count);
+    for (let index = 0; index < count; index++) sorted[index] = numbers[order[index] as number] as number;
+    return { rows: order, numbers: sorted, texts: null };
+  }
+  const texts: string[] = [];
+  for (let row = 0; row < count; row++) {
+    const values: StoredValue[] = encoder.columnIds.map((columnId) => segment.valueAt(row, columnId));
+    texts.push(encoder.textKey(values));
+  }
+  const order = new Uint32Array(count);
+  for (let row = 0; row < count; row++) order[row] = row;
+  order.sort((left, right) => {
+    const a = texts[left] as string;
+    const b = texts[right] as string;
+    return a < b ? -1 : a > b ? 1 : left - right;
+  });
+  return { rows: order, numbers: null, texts: Array.from(order, (row) => texts[row] as string) };
+}
+
+function numberKeysOf(encoder: IndexKeyEncoder, segment: Part): Float64Array | null {
+  const columnId = encoder.columnIds[0] as number;
+  const keys = new Float64Array(segment.rowLimit);
+  for (let row = 0; row < keys.length; row++) {
+    const key = encoder.numberKey(segment.valueAt(row, columnId));
+    if (key === undefined) return null;
+    keys[row] = key;
+  }
+  return keys;
+}
+
+/** The sort puts NULLs last; moves them to the front where the index wants them there. */
+function nullsInPlace(order: Uint32Array, keys: Float64Array, nullsFirst: boolean): Uint32Array {
+  if (!nullsFirst) return order;
+  let nulls = 0;
+  for (let index = 0; index < keys.length; index++) if (keys[index] !== keys[index]) nulls++;
+  if (nulls === 0) return order;
+  const rotated = new Uint32Array(order.length);
+  rotated.set(order.subarray(order.length - nulls), 0);
+  rotated.set(order.subarray(0, order.length - nulls), nulls);
+  return rotated;
+}
