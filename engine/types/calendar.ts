@@ -10,10 +10,13 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { normalize } from "./mixed_integer.ts";
 import type { MixedInteger } from "./value.ts";
 
-/** Microseconds of a second, a minute, an hour and a day. */
+/** Microseconds of a second. */
 export const MICROSECONDS_PER_SECOND = 1_000_000;
+/** Microseconds of a minute. */
 export const MICROSECONDS_PER_MINUTE = 60_000_000;
+/** Microseconds of an hour. */
 export const MICROSECONDS_PER_HOUR = 3_600_000_000;
+/** Microseconds of a day of 24 hours. */
 export const MICROSECONDS_PER_DAY = 86_400_000_000;
 
 /** Days from 1970-01-01 to 2000-01-01. */
@@ -21,7 +24,7 @@ export const UNIX_EPOCH_DAYS = 10957;
 /** The Julian day number of 2000-01-01. */
 export const JULIAN_DAY_2000 = 2451545;
 /** The first day that dates can have, Julian day 0. */
-export const MINIMUM_DATE = -JULIAN_DAY_2000;
+export const MINIMUM_DATE: number = -JULIAN_DAY_2000;
 /** The last day that dates can have, 5874897-12-31. */
 export const MAXIMUM_DATE = 2145031948;
 

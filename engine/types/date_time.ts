@@ -579,11 +579,17 @@ export function makeTime(hours: number, minutes: number, seconds: number): numbe
 
 /** The parts of a timestamp to be made. */
 export interface TimestampParts {
+  /** Negative years are BC. */
   readonly year: number;
+  /** 1 to 12. */
   readonly month: number;
+  /** 1 to 31. */
   readonly day: number;
+  /** 0 to 24. */
   readonly hours: number;
+  /** 0 to 59. */
   readonly minutes: number;
+  /** 0 to 60, with a fraction. */
   readonly seconds: number;
 }
 

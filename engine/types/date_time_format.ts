@@ -22,7 +22,9 @@ export type DateOrder = "MDY" | "DMY" | "YMD";
 
 /** How dates are printed and read. */
 export interface DateStyle {
+  /** The output style. */
   readonly format: "ISO" | "SQL" | "Postgres" | "German";
+  /** How dates of digits are read, and in some styles printed. */
   readonly order: DateOrder;
 }
 

@@ -11,7 +11,9 @@ export type FieldKind = "number" | "word" | "date" | "time" | "zone" | "special"
 
 /** A field of a date, time or interval. */
 export interface Field {
+  /** What it looks like. */
   readonly kind: FieldKind;
+  /** Its characters in lower case. */
   readonly text: string;
 }
 

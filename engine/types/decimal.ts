@@ -36,20 +36,27 @@ export const MAXIMUM_RESULT_SCALE = 1000;
 const MAXIMUM_SCALE = 16383;
 const MAXIMUM_WHOLE_DIGITS = 131072;
 
-type Form = "finite" | "nan" | "infinity" | "-infinity";
+/** Whether a decimal is finite, and otherwise what it is. */
+export type Form = "finite" | "nan" | "infinity" | "-infinity";
 
 /** A decimal number; see the file's head. */
 export class Decimal {
+  /** Not a number. */
   static readonly NAN: Decimal = new Decimal(0, 0, "nan");
+  /** Positive infinity. */
   static readonly INFINITY: Decimal = new Decimal(0, 0, "infinity");
+  /** Negative infinity. */
   static readonly NEGATIVE_INFINITY: Decimal = new Decimal(0, 0, "-infinity");
+  /** 0 with scale 0. */
   static readonly ZERO: Decimal = new Decimal(0, 0, "finite");
+  /** 1 with scale 0. */
   static readonly ONE: Decimal = new Decimal(1, 0, "finite");
 
   /** The digits as an integer; 0 for NaN and the infinities. */
   readonly coefficient: MixedInteger;
   /** How many of the coefficient's digits stand after the point; 0 for NaN and the infinities. */
   readonly scale: number;
+  /** Whether it is finite, NaN or an infinity. */
   readonly form: Form;
 
   private constructor(coefficient: MixedInteger, scale: number, form: Form) {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { formatDate, formatTimestampTz } from "./date_time_format.ts";
 import * as template from "./format_date_time.ts";
+import { parseDateTemplate, parseTimestampTemplate } from "./parse_date_time_template.ts";
 import { parseInterval } from "./interval_text.ts";
 import { DEFAULT_TEXT_OPTIONS, parseText } from "./text_io.ts";
 import { timeZone } from "./time_zone.ts";
@@ -299,9 +300,9 @@ function evaluate(name: string, value: string, format: string, zoneName: string)
     case "tochariv":
       return template.formatIntervalTemplate(parseInterval(value), format);
     case "tots":
-      return formatTimestampTz(template.parseTimestampTemplate(value, format, zone), zone);
+      return formatTimestampTz(parseTimestampTemplate(value, format, zone), zone);
     default:
-      return formatDate(template.parseDateTemplate(value, format));
+      return formatDate(parseDateTemplate(value, format));
   }
 }
 

@@ -26,12 +26,17 @@ const SECONDS_PER_DAY = 86400;
 
 /** A span of time; see the file's head. */
 export class Interval {
+  /** No time at all. */
   static readonly ZERO: Interval = new Interval(0, 0, 0);
 
+  /** Years count 12. */
   readonly months: number;
+  /** Weeks count 7; any number, whatever the months. */
   readonly days: number;
+  /** Hours, minutes and seconds; any number, whatever the days. */
   readonly microseconds: MixedInteger;
 
+  /** An interval of parts known to be in range; see {@link Interval.of}. */
   constructor(months: number, days: number, microseconds: MixedInteger) {
     this.months = months;
     this.days = days;

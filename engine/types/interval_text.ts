@@ -30,7 +30,9 @@ export type IntervalStyle = "postgres" | "postgres_verbose" | "sql_standard" | "
 
 /** The fields of a declared interval such as `INTERVAL '5' DAY`; the last one is the unit of a bare number. */
 export interface IntervalFields {
+  /** The largest field. */
   readonly first: IntervalUnit;
+  /** The smallest field. */
   readonly last: IntervalUnit;
 }
 

@@ -11,14 +11,17 @@ const MAXIMUM_DIMENSIONS = 6;
 
 /** An array value; see the file's head. */
 export class SqlArray {
+  /** The array without elements and dimensions. */
   static readonly EMPTY: SqlArray = new SqlArray([], [], []);
 
+  /** All elements in row-major order. */
   readonly elements: readonly SqlValue[];
   /** The length of each dimension; empty for the empty array. */
   readonly dimensions: readonly number[];
   /** The index of the first element of each dimension, 1 unless given otherwise. */
   readonly lowerBounds: readonly number[];
 
+  /** An array of parts that fit each other; the lists are not copied. */
   constructor(elements: readonly SqlValue[], dimensions: readonly number[], lowerBounds: readonly number[]) {
     this.elements = elements;
     this.dimensions = dimensions;

@@ -44,9 +44,13 @@ export type ObjectTypeKind = "regclass" | "regtype" | "regproc" | "regnamespace"
 export interface TextOptions {
   /** The transaction's time, in microseconds since 2000-01-01 UTC. */
   readonly now: MixedInteger;
+  /** The session's time zone. */
   readonly timeZone: TimeZone;
+  /** How dates and timestamps are printed and read. */
   readonly dateStyle: DateStyle;
+  /** How intervals are printed. */
   readonly intervalStyle: IntervalStyle;
+  /** How byte strings are printed; hex unless set. */
   readonly byteaOutput?: "hex" | "escape";
   /** The object identifier of a name; raises when there is no such object. */
   readonly lookupObject?: (kind: ObjectTypeKind, name: string) => number;

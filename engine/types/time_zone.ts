@@ -37,6 +37,7 @@ export class TimeZone {
   #lastDay = NaN;
   #last: DayOffsets = { before: 0, after: 0, change: 0 };
 
+  /** Only for this file; zones come from {@link timeZone} and {@link fixedTimeZone}. */
   constructor(name: string, fixedOffset: number | undefined, formatter: Intl.DateTimeFormat | undefined) {
     this.name = name;
     this.fixedOffset = fixedOffset;

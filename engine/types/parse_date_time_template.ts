@@ -1,0 +1,448 @@
+/**
+ * `to_timestamp` and `to_date`: reading a text by a template.
+ *
+ * As in PostgreSQL, outside FX mode spaces before fields are skipped, a separator in the template matches a separator
+ * or nothing, and any other character skips one. Fields that contradict each other are refused.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import {
+  checkTimestamp,
+  daysFromCivil,
+  daysInMonth,
+  isoWeek,
+  isoYearStart,
+  JULIAN_DAY_2000,
+  MICROSECONDS_PER_HOUR,
+  MICROSECONDS_PER_MINUTE,
+  MICROSECONDS_PER_SECOND,
+  microsecondsFromDay,
+} from "./calendar.ts";
+import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
+import { subtract } from "./mixed_integer.ts";
+import type { TimeZone } from "./time_zone.ts";
+import type { MixedInteger } from "./value.ts";
+import { isSeparator, parseTemplate, ROMAN_MONTHS } from "./date_time_template.ts";
+import type { FieldNode, TemplateNode } from "./date_time_template.ts";
+
+/** What a template found in a text. */
+interface Parsed {
+  year?: number;
+  yearDigits?: number;
+  century?: number;
+  beforeChrist?: boolean;
+  month?: number;
+  day?: number;
+  dayOfYear?: number;
+  weekOfYear?: number;
+  weekOfMonth?: number;
+  weekday?: number;
+  julian?: number;
+  isoYear?: number;
+  isoWeek?: number;
+  isoDayOfYear?: number;
+  hours?: number;
+  twelveHours?: boolean;
+  minutes?: number;
+  seconds?: number;
+  secondsOfDay?: number;
+  microseconds?: number;
+  afternoon?: boolean;
+  zoneSign?: number;
+  zoneHours?: number;
+  zoneMinutes?: number;
+}
+
+/** to_timestamp of a text: the instant that the template reads, in the zone unless the text has an offset. */
+export function parseTimestampTemplate(text: string, template: string, zone: TimeZone): MixedInteger {
+  const parsed = new TemplateParser(text, template).parse();
+  const local = microsecondsFromDay(daysOfParsed(parsed, text), timeOfParsed(parsed, text));
+  if (parsed.zoneHours !== undefined || parsed.zoneMinutes !== undefined) {
+    const seconds = (parsed.zoneSign ?? 1) *
+      ((parsed.zoneHours ?? 0) * 3600 + (parsed.zoneMinutes ?? 0) * 60);
+    return checkTimestamp(subtract(local, seconds * MICROSECONDS_PER_SECOND));
+  }
+  return checkTimestamp(zone.fromLocal(local));
+}
+
+/** to_date of a text. */
+export function parseDateTemplate(text: string, template: string): number {
+  const parsed = new TemplateParser(text, template).parse();
+  timeOfParsed(parsed, text);
+  return daysOfParsed(parsed, text);
+}
+
+function fieldOutOfRange(text: string): DatabaseError {
+  return new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date/time field value out of range: "${text}"`);
+}
+
+function yearOfParsed(parsed: Parsed): number | undefined {
+  let year = parsed.year;
+  if (parsed.century !== undefined) {
+    const century = parsed.beforeChrist === true ? -parsed.century : parsed.century;
+    if (year !== undefined && (parsed.yearDigits ?? 4) <= 2) {
+      year = century >= 0 ? (century - 1) * 100 + year % 100 : (century + 1) * 100 - year % 100 + 1;
+      // A year that ends in 00 closes its century.
+      if (year % 100 === 0 && century >= 0) year += 100;
+    } else if (year === undefined) year = century >= 0 ? (century - 1) * 100 + 1 : century * 100 + 1;
+    return year;
+  }
+  if (year === undefined) return undefined;
+  if (parsed.beforeChrist === true && year > 0) return 1 - year;
+  return year < 0 ? year + 1 : year;
+}
+
+function daysOfParsed(parsed: Parsed, text: string): number {
+  if (parsed.julian !== undefined) return parsed.julian - JULIAN_DAY_2000;
+  if (parsed.isoYear !== undefined) return isoDays(parsed, text);
+  // Without a year it is 1 BC, which prints as 0001 BC, as in PostgreSQL.
+  const year = yearOfParsed(parsed) ?? 0;
+  if (parsed.weekOfYear !== undefined && parsed.dayOfYear === undefined) {
+    if (parsed.weekOfYear < 1 || parsed.weekOfYear > 53) throw fieldOutOfRange(text);
+    return daysFromCivil(year, 1, 1) + (parsed.weekOfYear - 1) * 7;
+  }
+  if (parsed.dayOfYear !== undefined && parsed.month === undefined && parsed.day === undefined) {
+    const last = daysInMonth(year, 2) === 29 ? 366 : 365;
+    if (parsed.year === undefined) {
+      throw new DatabaseError(
+        SQLSTATE.invalidDatetimeFormat,
+        "cannot calculate day of year without year information",
+      );
+    }
+    if (parsed.dayOfYear < 1 || parsed.dayOfYear > last) throw fieldOutOfRange(text);
+    return daysFromCivil(year, 1, parsed.dayOfYear);
+  }
+  const month = parsed.month ?? 1;
+  const day = parsed.day ?? (parsed.weekOfMonth === undefined ? 1 : (parsed.weekOfMonth - 1) * 7 + 1);
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) throw fieldOutOfRange(text);
+  return daysFromCivil(year, month, day);
+}
+
+function isoDays(parsed: Parsed, text: string): number {
+  const start = isoYearStart(parsed.isoYear ?? 1);
+  if (parsed.isoDayOfYear !== undefined) return start + parsed.isoDayOfYear - 1;
+  const week = parsed.isoWeek ?? 1;
+  if (week < 1 || week > 53) throw fieldOutOfRange(text);
+  return start + (week - 1) * 7 + ((parsed.weekday ?? 1) - 1);
+}
+
+function timeOfParsed(parsed: Parsed, text: string): number {
+  if (parsed.secondsOfDay !== undefined) {
+    if (parsed.secondsOfDay < 0 || parsed.secondsOfDay >= 86400) throw fieldOutOfRange(text);
+    return parsed.secondsOfDay * MICROSECONDS_PER_SECOND + (parsed.microseconds ?? 0);
+  }
+  let hours = parsed.hours ?? 0;
+  if (parsed.twelveHours === true) {
+    if (hours < 1 || hours > 12) {
+      throw new DatabaseError(
+        SQLSTATE.invalidDatetimeFormat,
+        `hour "${hours}" is invalid for the 12-hour clock`,
+        { hint: "Use the 24-hour clock, or give an hour between 1 and 12." },
+      );
+    }
+    if (parsed.afternoon === true && hours < 12) hours += 12;
+    else if (parsed.afternoon === false && hours === 12) hours = 0;
+  }
+  const minutes = parsed.minutes ?? 0;
+  const seconds = parsed.seconds ?? 0;
+  if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59) {
+    throw fieldOutOfRange(text);
+  }
+  return hours * MICROSECONDS_PER_HOUR + minutes * MICROSECONDS_PER_MINUTE +
+    seconds * MICROSECONDS_PER_SECOND + (parsed.microseconds ?? 0);
+}
+
+/** The most digits of each numeric field. */
+const WIDTHS: Readonly<Record<string, number>> = {
+  HH: 2,
+  HH12: 2,
+  HH24: 2,
+  MI: 2,
+  SS: 2,
+  MS: 3,
+  US: 6,
+  FF1: 1,
+  FF2: 2,
+  FF3: 3,
+  FF4: 4,
+  FF5: 5,
+  FF6: 6,
+  SSSS: 5,
+  SSSSS: 5,
+  MM: 2,
+  DDD: 3,
+  IDDD: 3,
+  DD: 2,
+  D: 1,
+  ID: 1,
+  WW: 2,
+  IW: 2,
+  W: 1,
+  Q: 1,
+  CC: 2,
+  YYYY: 4,
+  YYY: 3,
+  YY: 2,
+  Y: 1,
+  IYYY: 4,
+  IYY: 3,
+  IY: 2,
+  I: 1,
+  J: 7,
+  TZM: 2,
+};
+
+class TemplateParser {
+  readonly #text: string;
+  readonly #nodes: readonly TemplateNode[];
+  readonly #parsed: Parsed = {};
+  #position = 0;
+  #exact = false;
+
+  constructor(text: string, template: string) {
+    this.#text = text;
+    this.#nodes = parseTemplate(template);
+  }
+
+  parse(): Parsed {
+    let skipped = 0;
+    this.#exact = this.#nodes.some((node) => node.kind === "field" && node.name === "FX");
+    for (const [index, node] of this.#nodes.entries()) {
+      if (!this.#exact && (node.kind === "field" || index === 0)) skipped += this.#skipSpaces();
+      if (node.kind === "field") {
+        if (node.name === "FX") continue;
+        if (this.#position >= this.#text.length) break;
+        this.#field(node, this.#nodes[index + 1], skipped);
+        skipped = this.#exact ? 0 : this.#skipSpaces();
+      } else if (node.kind === "separator") {
+        if (this.#exact) this.#position += 1;
+        else {
+          skipped--;
+          if (this.#position < this.#text.length && isSeparator(this.#text[this.#position] ?? "")) {
+            this.#position++;
+            skipped++;
+          }
+        }
+      } else if (this.#exact || skipped <= 0) this.#position += node.text.length;
+      else skipped--;
+    }
+    return this.#parsed;
+  }
+
+  #skipSpaces(): number {
+    const start = this.#position;
+    while (/^\s$/.test(this.#text[this.#position] ?? "")) this.#position++;
+    return this.#position - start;
+  }
+
+  #invalid(value: string, field: string, detail: string): DatabaseError {
+    return new DatabaseError(SQLSTATE.invalidDatetimeFormat, `invalid value "${value}" for "${field}"`, {
+      detail,
+    });
+  }
+
+  /** A number: at most the field's width when a digit may follow it, otherwise all digits. */
+  #number(node: FieldNode, next: TemplateNode | undefined): { value: number; length: number } {
+    const width = WIDTHS[node.name] ?? 1;
+    const digitsFollow = next !== undefined &&
+      (next.kind === "field" ? WIDTHS[next.name] !== undefined : /^\d$/.test(next.text));
+    const greedy = node.fill || !digitsFollow || node.ordinal !== "";
+    const rest = this.#text.slice(this.#position);
+    const source = greedy ? rest : rest.slice(0, width);
+    const match = /^[+-]?\d+/.exec(source);
+    if (match === null) {
+      throw this.#invalid(
+        rest.slice(0, width),
+        node.written,
+        "Value must be an integer.",
+      );
+    }
+    if (
+      !greedy && match[0].length < width && rest.length >= width && !/^\s/.test(rest[match[0].length] ?? " ")
+    ) {
+      throw new DatabaseError(
+        SQLSTATE.invalidDatetimeFormat,
+        `invalid value "${source}" for "${node.written}"`,
+        {
+          detail: `Field requires ${width} characters, but only ${match[0].length} could be parsed.`,
+          hint: 'If your source string is not fixed-width, try using the "FM" modifier.',
+        },
+      );
+    }
+    this.#position += match[0].length;
+    if (node.ordinal !== "") this.#position += 2;
+    return { value: Number(match[0]), length: match[0].replace(/^[+-]/, "").length };
+  }
+
+  #oneOf(node: FieldNode, names: readonly string[], lengths: "full" | "short"): number {
+    const rest = this.#text.slice(this.#position).toLowerCase();
+    for (const [index, name] of names.entries()) {
+      const wanted = (lengths === "short" ? name.slice(0, 3) : name).toLowerCase();
+      if (rest.startsWith(wanted)) {
+        this.#position += wanted.length;
+        return index;
+      }
+    }
+    const word = /^\S*/.exec(this.#text.slice(this.#position))?.[0] ?? "";
+    throw this.#invalid(
+      word,
+      node.written,
+      "The given value did not match any of the allowed values for this field.",
+    );
+  }
+
+  #set<K extends keyof Parsed>(node: FieldNode, key: K, value: NonNullable<Parsed[K]>): void {
+    const present = this.#parsed[key];
+    if (present !== undefined && present !== value) {
+      throw new DatabaseError(
+        SQLSTATE.invalidDatetimeFormat,
+        `conflicting values for "${node.written}" field in formatting string`,
+        { detail: "This value contradicts a previous setting for the same field type." },
+      );
+    }
+    this.#parsed[key] = value;
+  }
+
+  #field(node: FieldNode, next: TemplateNode | undefined, skipped: number): void {
+    switch (node.name) {
+      case "A.M.":
+      case "P.M.":
+        return this.#set(node, "afternoon", this.#oneOf(node, ["a.m.", "p.m."], "full") === 1);
+      case "AM":
+      case "PM":
+        return this.#set(node, "afternoon", this.#oneOf(node, ["am", "pm"], "full") === 1);
+      case "A.D.":
+      case "B.C.":
+        return this.#set(node, "beforeChrist", this.#oneOf(node, ["a.d.", "b.c."], "full") === 1);
+      case "AD":
+      case "BC":
+        return this.#set(node, "beforeChrist", this.#oneOf(node, ["ad", "bc"], "full") === 1);
+      case "MONTH":
+        return this.#set(node, "month", this.#oneOf(node, MONTH_NAMES, "full") + 1);
+      case "MON":
+        return this.#set(node, "month", this.#oneOf(node, MONTH_NAMES, "short") + 1);
+      case "DAY":
+        this.#oneOf(node, DAY_NAMES, "full");
+        return;
+      case "DY":
+        this.#oneOf(node, DAY_NAMES, "short");
+        return;
+      case "RM": {
+        const longestFirst = [...ROMAN_MONTHS].sort((left, right) => right.length - left.length);
+        const found = longestFirst[this.#oneOf(node, longestFirst, "full")] ?? "I";
+        return this.#set(node, "month", ROMAN_MONTHS.indexOf(found) + 1);
+      }
+      case "TZ":
+      case "OF":
+        throw new DatabaseError(
+          SQLSTATE.featureNotSupported,
+          `formatting field "${node.written}" is only supported in to_char`,
+        );
+      case "TZH":
+        return this.#zoneHours(node, skipped);
+      case "Y,YYY": {
+        const match = /^(\d+),(\d{3})/.exec(this.#text.slice(this.#position));
+        if (match === null) {
+          throw new DatabaseError(SQLSTATE.invalidDatetimeFormat, 'invalid input string for "Y,YYY"');
+        }
+        this.#position += match[0].length;
+        this.#parsed.yearDigits = 4;
+        return this.#set(node, "year", Number(match[1]) * 1000 + Number(match[2]));
+      }
+      default:
+        return this.#numberField(node, this.#number(node, next));
+    }
+  }
+
+  #zoneHours(node: FieldNode, skipped: number): void {
+    const match = /^([+-]?)(\d{1,2})/.exec(this.#text.slice(this.#position));
+    if (match === null) {
+      throw this.#invalid(
+        this.#text.slice(this.#position, this.#position + 3),
+        node.written,
+        "Value must be an integer.",
+      );
+    }
+    const start = this.#position;
+    this.#position += match[0].length;
+    // A minus may have been taken for the template's separator.
+    const swallowed = match[1] === "" && skipped > 0 && this.#text[start - 1] === "-";
+    this.#parsed.zoneSign = match[1] === "-" || swallowed ? -1 : 1;
+    this.#set(node, "zoneHours", Number(match[2]));
+  }
+
+  #numberField(node: FieldNode, { value, length }: { value: number; length: number }): void {
+    const fraction = (digits: number): number =>
+      length <= digits ? value * 10 ** (6 - length) : Math.round(value * 10 ** (6 - length));
+    switch (node.name) {
+      case "HH":
+      case "HH12":
+        this.#parsed.twelveHours = true;
+        return this.#set(node, "hours", value);
+      case "HH24":
+        return this.#set(node, "hours", value);
+      case "MI":
+        return this.#set(node, "minutes", value);
+      case "SS":
+        return this.#set(node, "seconds", value);
+      case "MS":
+        return this.#set(node, "microseconds", fraction(3));
+      case "US":
+      case "FF1":
+      case "FF2":
+      case "FF3":
+      case "FF4":
+      case "FF5":
+      case "FF6":
+        return this.#set(node, "microseconds", fraction(6));
+      case "SSSS":
+      case "SSSSS":
+        return this.#set(node, "secondsOfDay", value);
+      case "TZM":
+        return this.#set(node, "zoneMinutes", value);
+      case "MM":
+        return this.#set(node, "month", value);
+      case "DD":
+        return this.#set(node, "day", value);
+      case "DDD":
+        return this.#set(node, "dayOfYear", value);
+      case "IDDD":
+        return this.#set(node, "isoDayOfYear", value);
+      case "D":
+        // Sunday is 1 here and 7 in ISO.
+        return this.#set(node, "weekday", value === 1 ? 7 : value - 1);
+      case "ID":
+        return this.#set(node, "weekday", value);
+      case "WW":
+        return this.#set(node, "weekOfYear", value);
+      case "IW":
+        return this.#set(node, "isoWeek", value);
+      case "W":
+        return this.#set(node, "weekOfMonth", value);
+      case "CC":
+        return this.#set(node, "century", value);
+      case "YYYY":
+      case "YYY":
+      case "YY":
+      case "Y":
+        this.#parsed.yearDigits = node.name === "YYYY" ? 4 : Math.min(length, node.name.length);
+        return this.#set(node, "year", node.name !== "YYYY" && length < 4 ? completeYear(value) : value);
+      case "IYYY":
+      case "IYY":
+      case "IY":
+      case "I":
+        return this.#set(node, "isoYear", node.name !== "IYYY" && length < 4 ? completeYear(value) : value);
+      case "J":
+        return this.#set(node, "julian", value);
+      default:
+        return;
+    }
+  }
+}
+
+/** A year of fewer than four digits: the one nearest to 2020. */
+function completeYear(year: number): number {
+  if (year < 70) return year + 2000;
+  if (year < 100) return year + 1900;
+  if (year < 520) return year + 2000;
+  return year < 1000 ? year + 1000 : year;
+}
