@@ -1,0 +1,125 @@
+/**
+ * The state of binding one statement: column numbers, parameters, positions of errors, what was used.
+ *
+ * Invariant: parameter types only go from unknown to known, by the first context that needs one.
+ */
+import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { errorPosition } from "../parser/source_text.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { PlanningEnvironment } from "./environment.ts";
+
+/** A common table's definition while the statement is bound. */
+export type WithDefinition = (Plan & { readonly kind: "with" })["definitions"][number];
+
+/** See the file's head. */
+export class Binding {
+  readonly environment: PlanningEnvironment;
+  /** By parameter index; undefined while it is not known. */
+  readonly parameterTypes: (SqlType | undefined)[];
+  #parameterCount: number;
+  /** Whether the highest `$n` is fixed: lifted literals are numbered behind it. */
+  readonly parametersFixed: boolean;
+  /** How `table.column` is shown in messages about a column. */
+  readonly columnNames = new Map<ColumnRef, string>();
+  /** Where a column reference stands in the text. */
+  readonly positions = new WeakMap<Expression, number>();
+  /** Views that are being expanded, against endless recursion. */
+  readonly openViews: string[] = [];
+  writesSequences = false;
+  locks = false;
+  #nextColumn = 1;
+  #nextWith = 1;
+  #positionsOff = 0;
+
+  constructor(environment: PlanningEnvironment) {
+    this.environment = environment;
+    this.#parameterCount = Math.max(environment.parameterCount ?? 0, environment.parameterTypes?.length ?? 0);
+    this.parametersFixed = environment.parameterCount !== undefined ||
+      (environment.literals?.length ?? 0) > 0;
+    this.parameterTypes = [];
+    for (let index = 0; index < this.parameterCount; index++) {
+      const declared = environment.parameterTypes?.[index];
+      this.parameterTypes.push(declared?.kind === "unknown" ? undefined : declared);
+    }
+    for (const _ of environment.literals ?? []) this.parameterTypes.push(undefined);
+  }
+
+  get parameterCount(): number {
+    return this.#parameterCount;
+  }
+
+  /** Takes note that `$n` is used; answers false when there is no such parameter. */
+  useParameter(number: number): boolean {
+    if (number <= this.#parameterCount) return true;
+    if (this.parametersFixed) return false;
+    while (this.parameterTypes.length < number) this.parameterTypes.push(undefined);
+    this.#parameterCount = number;
+    return true;
+  }
+
+  newColumn(): ColumnRef {
+    return this.#nextColumn++;
+  }
+
+  newColumns(count: number): ColumnRef[] {
+    return Array.from({ length: count }, () => this.newColumn());
+  }
+
+  newWithId(): number {
+    return this.#nextWith++;
+  }
+
+  /** Makes sure that numbers of columns that were made elsewhere are not given out again. */
+  get nextColumn(): ColumnRef {
+    return this.#nextColumn;
+  }
+
+  /** Runs `action` for text other than the statement's (a view, a default): its errors carry no position. */
+  inOtherText<T>(action: () => T): T {
+    this.#positionsOff++;
+    try {
+      return action();
+    } finally {
+      this.#positionsOff--;
+    }
+  }
+
+  /** Whether expressions come from the statement's own text. */
+  get inOwnText(): boolean {
+    return this.#positionsOff === 0;
+  }
+
+  /** The position that errors carry for an offset into the text. */
+  position(offset: number | undefined): number | undefined {
+    if (offset === undefined || this.#positionsOff > 0 || this.environment.text === undefined) {
+      return undefined;
+    }
+    return errorPosition(this.environment.text, offset);
+  }
+
+  /** Options for functions that raise errors with a position. */
+  at(offset: number | undefined): { readonly position?: number } {
+    const position = this.position(offset);
+    return position === undefined ? {} : { position };
+  }
+
+  error(code: SqlState, message: string, offset?: number, fields: ErrorFields = {}): DatabaseError {
+    return new DatabaseError(code, message, { ...fields, ...this.at(offset) });
+  }
+
+  unsupported(feature: string, offset?: number): DatabaseError {
+    return this.error(SQLSTATE.featureNotSupported, `${feature} is not supported`, offset);
+  }
+
+  /** Runs `action`; errors without a position get this one. */
+  locate<T>(offset: number | undefined, action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      if (error instanceof DatabaseError) throw error.at(this.position(offset));
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,680 @@
+/**
+ * Binding of calls: scalar and set-returning functions, aggregates, window functions, GROUPING.
+ *
+ * An aggregate belongs to the innermost query level whose columns its arguments use, as the SQL standard says; it is
+ * collected there and the call becomes a reference to its result. Equal aggregates are computed once.
+ */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
+import { commonType } from "../functions/casts.ts";
+import type { BoundAggregate, BoundFunction } from "../functions/definition.ts";
+import {
+  functionsNamed,
+  isAggregateName,
+  resolveAggregate,
+  resolveFunction,
+  resolveOperator,
+} from "../functions/registry.ts";
+import type {
+  Expression as Ast,
+  FrameBound as FrameBoundAst,
+  FunctionCall,
+  SortKey as SortKeyAst,
+  WindowFrame,
+  WindowSpecification,
+} from "../parser/ast.ts";
+import { columnReference, constant, expressionKey, sameExpression } from "../plan/build.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { FrameBound, SortKey, WindowCall } from "../plan/plan.ts";
+import { columnsOf } from "../plan/traverse.ts";
+import type { Binding } from "./binding.ts";
+import { coerceCondition, coerceImplicit, settle, tryCoerce } from "./coercion.ts";
+import { bindExpression, callOf } from "./expression_binder.ts";
+import { findTable, missingTable, wholeRow } from "./names.ts";
+import type { Clause, PendingWindow, QueryLevel } from "./scope.ts";
+
+/** Functions that only exist with OVER. */
+const WINDOW_FUNCTIONS = new Set([
+  "row_number",
+  "rank",
+  "dense_rank",
+  "percent_rank",
+  "cume_dist",
+  "ntile",
+  "lag",
+  "lead",
+  "first_value",
+  "last_value",
+  "nth_value",
+]);
+
+/** Functions whose parameters may be named, in order; missing ones are 0. */
+const NAMED_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  make_interval: ["years", "months", "weeks", "days", "hours", "mins", "secs"],
+};
+
+const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
+  "SELECT",
+  "HAVING",
+  "ORDER BY",
+  "DISTINCT ON",
+  "window arguments",
+]);
+const WINDOW_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
+
+/** Runs `action` with another clause in force at the level. */
+export function inClause<T>(level: QueryLevel, clause: Clause, action: () => T): T {
+  const before = level.clause;
+  level.clause = clause;
+  try {
+    return action();
+  } finally {
+    level.clause = before;
+  }
+}
+
+/** Binds a call of any kind. */
+export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall): Expression {
+  const name = functionName(binding, ast);
+  if (ast.over !== null) return bindWindowCall(binding, level, ast, name, ast.over);
+  if (WINDOW_FUNCTIONS.has(name) && functionsNamed(name).length === 0) {
+    throw binding.error(
+      SQLSTATE.windowingError,
+      `window function ${name} requires an OVER clause`,
+      ast.position,
+    );
+  }
+  if (name === "grouping" && functionsNamed(name).length === 0) return bindGrouping(binding, level, ast);
+  if (isAggregateName(name)) return bindAggregate(binding, level, ast, name);
+  refuseAggregateSyntax(binding, ast, name);
+  const { chosen, args } = bindFunction(binding, level, ast, name);
+  if (chosen.name === "nextval" || chosen.name === "setval") binding.writesSequences = true;
+  if (chosen.rows !== undefined) return bindSetFunction(binding, level, ast, chosen, args);
+  return callOf(binding, chosen, args, ast.position);
+}
+
+/** The function's own name; a schema other than the built-in one has no functions. */
+function functionName(binding: Binding, ast: FunctionCall): string {
+  const [name = "", schema] = ast.name.toReversed();
+  if (schema === undefined || schema === "pg_catalog" || schema === "information_schema") return name;
+  if (binding.environment.catalog.schema(schema) === undefined) {
+    throw binding.error(SQLSTATE.invalidSchemaName, `schema "${schema}" does not exist`, ast.position);
+  }
+  return name;
+}
+
+function refuseAggregateSyntax(binding: Binding, ast: FunctionCall, name: string): void {
+  const refuse = (what: string) => {
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      `${what} specified, but ${name} is not an aggregate function`,
+      ast.position,
+    );
+  };
+  if (functionsNamed(name).length === 0) return;
+  if (ast.distinct) refuse("DISTINCT");
+  if (ast.withinGroup) refuse("WITHIN GROUP");
+  if (ast.orderBy.length > 0) refuse("ORDER BY");
+  if (ast.filter !== null) refuse("FILTER");
+  if (ast.star) refuse("*");
+}
+
+/** Chooses a scalar or set-returning function and binds its arguments, not yet converted. */
+export function bindFunction(
+  binding: Binding,
+  level: QueryLevel,
+  ast: FunctionCall,
+  name = functionName(binding, ast),
+): { readonly chosen: BoundFunction; readonly args: readonly Expression[] } {
+  if (ast.variadic) throw binding.unsupported("VARIADIC in calls", ast.position);
+  const args = sequenceByName(name, bindArguments(binding, level, ast, name));
+  const chosen = resolveFunction(name, args.map((each) => each.type), binding.at(ast.position));
+  return { chosen, args };
+}
+
+/** `nextval('s'::regclass)` is the same as `nextval('s')`, which needs no look-up of the catalog at each call. */
+function sequenceByName(name: string, args: readonly Expression[]): readonly Expression[] {
+  const [first, ...rest] = args;
+  if (name !== "nextval" && name !== "currval" && name !== "setval") return args;
+  if (first === undefined || first.kind !== "cast" || first.type.kind !== "regclass") return args;
+  const { argument } = first;
+  if (argument.kind !== "constant" || typeof argument.value !== "string") return args;
+  return [constant({ kind: "text" }, argument.value), ...rest];
+}
+
+function bindArguments(binding: Binding, level: QueryLevel, ast: FunctionCall, name: string): Expression[] {
+  const values = ast.arguments.map((each) => bindArgument(binding, level, each.value));
+  if (ast.arguments.every((each) => each.name === null)) return values;
+  const parameters = NAMED_PARAMETERS[name];
+  if (parameters === undefined) throw binding.unsupported("named arguments", ast.position);
+  const result: Expression[] = parameters.map(() => constant({ kind: "i32" }, 0));
+  for (const [index, argument] of ast.arguments.entries()) {
+    const place = argument.name === null ? index : parameters.indexOf(argument.name);
+    const value = values[index];
+    if (place < 0 || value === undefined) {
+      throw binding.error(
+        SQLSTATE.undefinedFunction,
+        `function ${name} has no parameter named "${argument.name ?? ""}"`,
+        ast.position,
+      );
+    }
+    result[place] = value;
+  }
+  return result;
+}
+
+function bindArgument(binding: Binding, level: QueryLevel, ast: Ast): Expression {
+  if (ast.kind !== "star") return bindExpression(binding, level, ast);
+  const table = findTable(level, ast.qualifier);
+  if (table === undefined) throw missingTable(binding, level, ast.qualifier, ast.position);
+  return wholeRow(table);
+}
+
+function bindSetFunction(
+  binding: Binding,
+  level: QueryLevel,
+  ast: FunctionCall,
+  chosen: BoundFunction,
+  args: readonly Expression[],
+): Expression {
+  if (level.clause !== "SELECT" && level.clause !== "ORDER BY") {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `set-returning functions are not allowed in ${level.clause}`,
+      ast.position,
+    );
+  }
+  const call = callOf(binding, chosen, args, ast.position);
+  const converted = call.kind === "call" ? call.args : args;
+  const columns = chosen.rowColumns ?? [{ name: chosen.name, type: chosen.returnType }];
+  const used = new Set(converted.flatMap((each) => [...columnsOf(each)]));
+  let depth = 0;
+  level.setFunctions.forEach((list, index) => {
+    if (list.some((each) => each.outputs.some((output) => used.has(output)))) depth = index + 1;
+  });
+  const outputs = binding.newColumns(columns.length);
+  const list = level.setFunctions[depth] ?? [];
+  list.push({ function: chosen, args: converted, outputs });
+  level.setFunctions[depth] = list;
+  for (const output of outputs) level.computed.add(output);
+  const fields = columns.map((column, index) => columnReference(outputs[index] ?? 0, column.type, true));
+  const [only] = fields;
+  if (only !== undefined && fields.length === 1) return only;
+  return { kind: "row", type: { kind: "record", fields: columns }, fields };
+}
+
+/** The columns that a level's FROM provides. */
+function ownColumnsOf(level: QueryLevel): ReadonlySet<ColumnRef> {
+  const result = new Set<ColumnRef>();
+  for (const table of level.from.tables) {
+    for (const column of table.columns) for (const each of columnsOf(column.expression)) result.add(each);
+    if (table.rowId !== null) result.add(table.rowId);
+  }
+  for (const column of level.from.columns) for (const each of columnsOf(column.expression)) result.add(each);
+  return result;
+}
+
+/** The level that an aggregate over these arguments belongs to. */
+function aggregateLevel(level: QueryLevel, args: readonly Expression[]): QueryLevel {
+  const used = new Set(args.flatMap((each) => [...columnsOf(each)]));
+  if (used.size === 0) return level;
+  for (let each: QueryLevel | null = level; each !== null; each = each.parent) {
+    const own = ownColumnsOf(each);
+    for (const column of used) if (own.has(column)) return each;
+  }
+  return level;
+}
+
+function refuseClause(binding: Binding, level: QueryLevel, what: string, position: number): void {
+  switch (level.clause) {
+    case "aggregate":
+      throw binding.error(
+        SQLSTATE.groupingError,
+        what.startsWith("aggregate")
+          ? "aggregate function calls cannot be nested"
+          : "aggregate function calls cannot contain window function calls",
+        position,
+      );
+    case "window arguments":
+      throw binding.error(SQLSTATE.windowingError, "window function calls cannot be nested", position);
+    default:
+      throw binding.error(
+        what.startsWith("aggregate") ? SQLSTATE.groupingError : SQLSTATE.windowingError,
+        `${what} are not allowed in ${level.clause}`,
+        position,
+      );
+  }
+}
+
+/** The parts of an aggregate call that plain and windowed ones share. */
+function bindAggregateParts(binding: Binding, level: QueryLevel, ast: FunctionCall, name: string): {
+  readonly aggregate: BoundAggregate;
+  readonly args: readonly Expression[];
+  readonly filter: Expression | null;
+  readonly orderBy: readonly SortKey[];
+} {
+  if (ast.variadic) throw binding.unsupported("VARIADIC in calls", ast.position);
+  const { args, orderBy } = inClause(
+    level,
+    level.clause === "window arguments" ? level.clause : "aggregate",
+    () => {
+      const direct = ast.arguments.map((each) => bindArgument(binding, level, each.value));
+      const keys = ast.orderBy.map((key) => bindSortKey(binding, level, key));
+      return {
+        // An ordered-set aggregate works on the ordered column, after its direct arguments.
+        args: ast.withinGroup ? [...direct, ...keys.map((key) => key.expression)] : direct,
+        orderBy: keys,
+      };
+    },
+  );
+  const filter = ast.filter === null ? null : inClause(level, "FILTER", () =>
+    coerceCondition(
+      binding,
+      bindExpression(binding, level, ast.filter ?? { kind: "default", position: ast.position }),
+      "FILTER",
+      ast.filter?.position,
+    ));
+  if (args.length === 0 && !ast.star && name === "count") {
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      "count(*) must be used to call a parameterless aggregate function",
+      ast.position,
+    );
+  }
+  if (ast.star && name !== "count") {
+    throw binding.error(SQLSTATE.undefinedFunction, `function ${name}() does not exist`, ast.position, {
+      hint:
+        "No function matches the given name and argument types. You might need to add explicit type casts.",
+    });
+  }
+  const aggregate = resolveAggregate(name, args.map((each) => each.type), binding.at(ast.position));
+  const converted = args.map((argument, index) => {
+    const type = aggregate.argumentTypes[index];
+    return type === undefined
+      ? settle(binding, argument)
+      : coerceImplicit(binding, argument, type, ast.position);
+  });
+  return { aggregate, args: converted, filter, orderBy };
+}
+
+function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, name: string): Expression {
+  const parts = bindAggregateParts(binding, level, ast, name);
+  const { aggregate, args, filter } = parts;
+  const owner = aggregateLevel(level, filter === null ? args : [...args, filter]);
+  // The clause is that of the level the aggregate is written in, or of the outer one it belongs to.
+  if (!AGGREGATE_CLAUSES.has(owner.clause)) refuseClause(binding, owner, "aggregate functions", ast.position);
+  const distinct = ast.distinct && aggregate.name !== "min" && aggregate.name !== "max";
+  let orderBy = aggregate.orderSensitive ? parts.orderBy : [];
+  if (
+    ast.distinct && parts.orderBy.some((key) => !args.some((each) => sameExpression(each, key.expression)))
+  ) {
+    throw binding.error(
+      SQLSTATE.invalidColumnReference,
+      "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+      ast.position,
+    );
+  }
+  // DISTINCT is done by sorting in PostgreSQL, so that its order shows in lists.
+  if (distinct && aggregate.orderSensitive && orderBy.length === 0) {
+    orderBy = args.slice(0, 1).map((expression) => ({ expression, descending: false, nullsFirst: false }));
+  }
+  const key = [
+    name,
+    distinct,
+    args.map(expressionKey).join(),
+    filter === null ? "" : expressionKey(filter),
+    orderBy.map((each) => `${expressionKey(each.expression)}${each.descending}${each.nullsFirst}`).join(),
+  ].join("|");
+  const known = owner.aggregateKeys.get(key);
+  if (known !== undefined) return { ...known };
+  const output = binding.newColumn();
+  owner.aggregates.push({ output, aggregate, args, distinct, filter, orderBy });
+  owner.computed.add(output);
+  const reference = columnReference(output, aggregate.returnType, aggregate.name !== "count");
+  owner.aggregateKeys.set(key, reference);
+  return reference;
+}
+
+function bindGrouping(binding: Binding, level: QueryLevel, ast: FunctionCall): Expression {
+  const args = ast.arguments.map((each) =>
+    inClause(level, "GROUP BY", () => bindExpression(binding, level, each.value))
+  );
+  const output = binding.newColumn();
+  level.groupings.push({ output, args, position: ast.position });
+  level.computed.add(output);
+  return columnReference(output, { kind: "i32" }, false);
+}
+
+/** Binds a key of an ORDER BY inside of an aggregate or window. */
+export function bindSortKey(binding: Binding, level: QueryLevel, key: SortKeyAst): SortKey {
+  const expression = settle(binding, bindExpression(binding, level, key.expression));
+  return sortKeyOf(binding, expression, key);
+}
+
+/** The key with its direction; 42883 for types without order. */
+export function sortKeyOf(binding: Binding, expression: Expression, key: SortKeyAst): SortKey {
+  if (key.using !== null && key.using !== "<" && key.using !== ">") {
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      `operator ${key.using} is not a valid ordering operator`,
+      key.position,
+      { hint: 'Ordering operators must be "<" or ">" members of btree operator families.' },
+    );
+  }
+  requireOrder(binding, expression.type, key.expression.position);
+  const descending = key.descending;
+  return { expression, descending, nullsFirst: key.nulls === null ? descending : key.nulls === "first" };
+}
+
+function requireOrder(binding: Binding, type: SqlType, position: number): void {
+  if (type.kind === "record") return;
+  const base = type.kind === "array" ? type.element : type;
+  if (base.kind === "json") {
+    throw binding.error(
+      SQLSTATE.undefinedFunction,
+      `could not identify an ordering operator for type ${formatTypeFamily(type)}`,
+      position,
+      { hint: "Use an explicit ordering operator or modify the query." },
+    );
+  }
+}
+
+function bindWindowCall(
+  binding: Binding,
+  level: QueryLevel,
+  ast: FunctionCall,
+  name: string,
+  specification: WindowSpecification,
+): Expression {
+  if (!WINDOW_CLAUSES.has(level.clause)) refuseClause(binding, level, "window functions", ast.position);
+  if (ast.distinct) {
+    throw binding.unsupported("DISTINCT for window functions", ast.position);
+  }
+  const { window, frame } = bindWindow(binding, level, specification);
+  const output = binding.newColumn();
+  let call: WindowCall;
+  if (WINDOW_FUNCTIONS.has(name)) {
+    if (ast.filter !== null) {
+      throw binding.error(
+        SQLSTATE.featureNotSupported,
+        "FILTER is not implemented for non-aggregate window functions",
+        ast.position,
+      );
+    }
+    const given = ast.arguments.map((each) =>
+      withAggregates(level, () => bindExpression(binding, level, each.value))
+    );
+    const { type, args } = windowArguments(binding, name, given, ast);
+    call = { output, type, function: { name }, args, filter: null, frame };
+  } else if (isAggregateName(name)) {
+    const parts = withAggregates(level, () => bindAggregateParts(binding, level, ast, name));
+    call = {
+      output,
+      type: parts.aggregate.returnType,
+      function: { aggregate: parts.aggregate },
+      args: parts.args,
+      filter: parts.filter,
+      frame,
+    };
+  } else {
+    bindFunction(binding, level, ast, name);
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      `OVER specified, but ${name} is not a window function nor an aggregate function`,
+      ast.position,
+    );
+  }
+  window.calls.push(call);
+  level.computed.add(output);
+  const never = ["row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "count"];
+  return columnReference(output, call.type, !never.includes(name));
+}
+
+/** Inside a window call, aggregates of the query are allowed (sum(sum(x)) OVER …), window calls are not. */
+function withAggregates<T>(level: QueryLevel, action: () => T): T {
+  return inClause(level, "window arguments", action);
+}
+
+function windowArguments(
+  binding: Binding,
+  name: string,
+  given: readonly Expression[],
+  ast: FunctionCall,
+): { readonly type: SqlType; readonly args: readonly Expression[] } {
+  const wrong = (): never => {
+    throw binding.error(
+      SQLSTATE.undefinedFunction,
+      `function ${name}(${given.map((each) => formatTypeFamily(each.type)).join(", ")}) does not exist`,
+      ast.position,
+      {
+        hint:
+          "No function matches the given name and argument types. You might need to add explicit type casts.",
+      },
+    );
+  };
+  const integer = (expression: Expression, kind: "i32" | "i64"): Expression =>
+    tryCoerce(binding, expression, { kind }, "implicit") ?? wrong();
+  const [first, second, third] = given;
+  switch (name) {
+    case "row_number":
+    case "rank":
+    case "dense_rank":
+      return given.length > 0 ? wrong() : { type: { kind: "i64" }, args: [] };
+    case "percent_rank":
+    case "cume_dist":
+      return given.length > 0 ? wrong() : { type: { kind: "f64" }, args: [] };
+    case "ntile":
+      if (first === undefined || given.length !== 1) return wrong();
+      return { type: { kind: "i32" }, args: [integer(first, "i32")] };
+    case "first_value":
+    case "last_value": {
+      if (first === undefined || given.length !== 1) return wrong();
+      const value = settle(binding, first);
+      return { type: value.type, args: [value] };
+    }
+    case "nth_value": {
+      if (first === undefined || second === undefined || given.length !== 2) return wrong();
+      const value = settle(binding, first);
+      return { type: value.type, args: [value, integer(second, "i32")] };
+    }
+    default: {
+      if (first === undefined || given.length > 3) return wrong();
+      if (third === undefined) {
+        const value = settle(binding, first);
+        return { type: value.type, args: second === undefined ? [value] : [value, integer(second, "i32")] };
+      }
+      const type = commonType([first.type, third.type]);
+      if (type === undefined || second === undefined) return wrong();
+      return {
+        type,
+        args: [
+          coerceImplicit(binding, first, type, ast.position),
+          integer(second, "i32"),
+          coerceImplicit(binding, third, type, ast.position),
+        ],
+      };
+    }
+  }
+}
+
+interface ResolvedWindow {
+  readonly partitionBy: readonly Ast[];
+  readonly orderBy: readonly SortKeyAst[];
+  readonly frame: WindowFrame | null;
+}
+
+function resolveWindow(
+  binding: Binding,
+  level: QueryLevel,
+  specification: WindowSpecification,
+  open: readonly string[] = [],
+): ResolvedWindow {
+  const baseName = specification.name ?? specification.base;
+  if (baseName === null) return specification;
+  const definition = level.windows.find((each) => each.name === baseName);
+  if (definition === undefined || open.includes(baseName)) {
+    throw binding.error(
+      SQLSTATE.undefinedObject,
+      `window "${baseName}" does not exist`,
+      specification.position,
+    );
+  }
+  const base = resolveWindow(binding, level, definition.specification, [...open, baseName]);
+  if (specification.name !== null) return base;
+  const refuse = (message: string) => {
+    throw binding.error(SQLSTATE.windowingError, message, specification.position);
+  };
+  if (specification.partitionBy.length > 0) {
+    refuse(`cannot override PARTITION BY clause of window "${baseName}"`);
+  }
+  if (specification.orderBy.length > 0 && base.orderBy.length > 0) {
+    refuse(`cannot override ORDER BY clause of window "${baseName}"`);
+  }
+  if (base.frame !== null) refuse(`cannot copy window "${baseName}" because it has a frame clause`);
+  return {
+    partitionBy: base.partitionBy,
+    orderBy: specification.orderBy.length > 0 ? specification.orderBy : base.orderBy,
+    frame: specification.frame,
+  };
+}
+
+function bindWindow(
+  binding: Binding,
+  level: QueryLevel,
+  specification: WindowSpecification,
+): { readonly window: PendingWindow; readonly frame: WindowCall["frame"] } {
+  const resolved = resolveWindow(binding, level, specification);
+  const partition = resolved.partitionBy.map((each) =>
+    withAggregates(level, () => settle(binding, bindExpression(binding, level, each)))
+  );
+  const order = resolved.orderBy.map((key) => withAggregates(level, () => bindSortKey(binding, level, key)));
+  const frame = bindFrame(binding, level, resolved.frame, order);
+  const signature = windowKey(partition, order);
+  let window = level.pendingWindows.find((each) => windowKey(each.partition, each.order) === signature);
+  if (window === undefined) {
+    window = { partition, order, calls: [] };
+    level.pendingWindows.push(window);
+  }
+  return { window, frame };
+}
+
+function windowKey(partition: readonly Expression[], order: readonly SortKey[]): string {
+  return `${partition.map(expressionKey).join()}|${
+    order.map((key) => `${expressionKey(key.expression)}${key.descending}${key.nullsFirst}`).join()
+  }`;
+}
+
+function bindFrame(
+  binding: Binding,
+  level: QueryLevel,
+  frame: WindowFrame | null,
+  order: readonly SortKey[],
+): WindowCall["frame"] {
+  if (frame === null) {
+    return {
+      mode: "range",
+      start: { kind: "unbounded_preceding" },
+      end: { kind: "current_row" },
+      exclude: "no others",
+    };
+  }
+  const hasOffset = frame.start.offset !== null || frame.end.offset !== null;
+  if (frame.mode === "range" && hasOffset && order.length !== 1) {
+    throw binding.error(
+      SQLSTATE.windowingError,
+      "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+      frame.position,
+    );
+  }
+  if (frame.mode === "groups" && order.length === 0) {
+    throw binding.error(SQLSTATE.windowingError, "GROUPS mode requires an ORDER BY clause", frame.position);
+  }
+  const excludes = {
+    no_others: "no others",
+    current_row: "current row",
+    group: "group",
+    ties: "ties",
+  } as const;
+  return {
+    mode: frame.mode,
+    start: bindFrameBound(binding, level, frame.start, frame, order),
+    end: bindFrameBound(binding, level, frame.end, frame, order),
+    exclude: excludes[frame.exclude],
+  };
+}
+
+function bindFrameBound(
+  binding: Binding,
+  level: QueryLevel,
+  bound: FrameBoundAst,
+  frame: WindowFrame,
+  order: readonly SortKey[],
+): FrameBound {
+  if (bound.kind !== "preceding" && bound.kind !== "following") return { kind: bound.kind };
+  const ast = bound.offset;
+  if (ast === null) return { kind: "current_row" };
+  const expression = bindExpression(binding, level, ast);
+  const type = frame.mode === "range" ? rangeOffsetType(order[0]?.expression.type) : { kind: "i64" } as const;
+  if (type === undefined) {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `RANGE with offset PRECEDING/FOLLOWING is not supported for column type ${
+        formatTypeFamily(order[0]?.expression.type ?? { kind: "unknown" })
+      }`,
+      frame.position,
+    );
+  }
+  const offset = tryCoerce(binding, expression, type, "implicit");
+  if (offset === undefined || columnsOf(offset).size > 0) {
+    throw binding.error(
+      columnsOf(expression).size > 0 ? SQLSTATE.invalidColumnReference : SQLSTATE.datatypeMismatch,
+      columnsOf(expression).size > 0
+        ? `argument of ${frame.mode.toUpperCase()} must not contain variables`
+        : `argument of ${frame.mode.toUpperCase()} must be type ${formatTypeFamily(type)}, not type ${
+          formatTypeFamily(expression.type)
+        }`,
+      ast.position,
+    );
+  }
+  return { kind: bound.kind, offset };
+}
+
+function rangeOffsetType(type: SqlType | undefined): SqlType | undefined {
+  switch (type?.kind) {
+    case "date":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+    case "interval":
+      return { kind: "interval" };
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+    case "f32":
+    case "f64":
+    case "numeric":
+      return type;
+    default:
+      return undefined;
+  }
+}
+
+/** Whether equality exists for a type, which DISTINCT, GROUP BY and UNION need. */
+export function requireEquality(binding: Binding, type: SqlType, offset: number | undefined): void {
+  if (type.kind === "record" || type.kind === "unknown") return;
+  const base = type.kind === "array" ? type.element : type;
+  if (base.kind === "json") {
+    throw binding.error(
+      SQLSTATE.undefinedFunction,
+      `could not identify an equality operator for type ${formatTypeFamily(type)}`,
+      offset,
+    );
+  }
+  resolveOperator("=", type, type, binding.at(offset));
+}

@@ -1,0 +1,43 @@
+/**
+ * What binding and planning know of the world: the catalog, declared parameter types, lifted literals, statistics.
+ *
+ * An environment belongs to one statement. Nothing here is read again when the plan runs.
+ */
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { ColumnStatistics } from "../../storage/vector.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { EvaluationContext } from "../functions/definition.ts";
+import type { VirtualRelation } from "../plan/plan.ts";
+
+/** A literal that was taken out of the statement's text, by its `literalIndex`. */
+export interface LiftedLiteral {
+  readonly text: string;
+}
+
+/** Estimates about a table; they may be wrong without harm. */
+export interface TableStatistics {
+  readonly rows: number;
+  column(columnId: number): ColumnStatistics | undefined;
+}
+
+/** See the file's head. */
+export interface PlanningEnvironment {
+  readonly catalog: Catalog;
+  readonly searchPath: readonly string[];
+  /** The text that AST positions refer to, to turn them into error positions; absent: errors carry none. */
+  readonly text?: string;
+  /** Types that the client declared, by `$n` - 1; undefined: to be inferred. */
+  readonly parameterTypes?: readonly (SqlType | undefined)[];
+  /** The highest `$n`, when it is known; lifted literals are numbered behind it. */
+  readonly parameterCount?: number;
+  /** For expressions that must be evaluated at once, such as the arguments of EXECUTE. */
+  readonly evaluation?: EvaluationContext;
+  /** Literals that shall become parameters; absent: literals are constants. */
+  readonly literals?: readonly LiftedLiteral[];
+  /** Relations that the session provides, such as `pg_catalog.pg_class`. */
+  virtualRelation?(schema: string, name: string): VirtualRelation | undefined;
+  /** Names of virtual relations, for suggestions. */
+  virtualRelationNames?(): readonly string[];
+  /** Undefined: nothing is known of the table. */
+  statistics?(tableId: number): TableStatistics | undefined;
+}

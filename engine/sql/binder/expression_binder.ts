@@ -1,0 +1,826 @@
+/**
+ * Binding of scalar expressions: from syntax to typed {@link Expression}s.
+ *
+ * Invariants: every operand of a bound expression has exactly the type that the operator takes. Aggregates, window calls
+ * and set-returning functions are handed to the query level and become references to the columns that the level's
+ * operators will define.
+ */
+import { unreachable } from "../../base/assert.ts";
+import { SQLSTATE } from "../../base/errors.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
+import { commonType, findCast } from "../functions/casts.ts";
+import type { BoundFunction } from "../functions/definition.ts";
+import { functionsNamed, resolveFunction, resolveOperator } from "../functions/registry.ts";
+import type {
+  BetweenTest,
+  CaseExpression,
+  CastExpression,
+  ConditionalFunction,
+  Expression as Ast,
+  FieldSelection,
+  InListTest,
+  Literal,
+  PatternMatch,
+  QuantifiedComparison,
+  Query,
+  SessionValue,
+  Subscript,
+  TypedLiteral,
+  TypeName,
+} from "../parser/ast.ts";
+import type { Expression } from "../plan/expression.ts";
+import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE } from "../plan/build.ts";
+import type { Binding } from "./binding.ts";
+import { bindCall } from "./call_binder.ts";
+import {
+  coerceCondition,
+  coerceExplicit,
+  coerceImplicit,
+  commonTypeOf,
+  isUnknown,
+  literalType,
+  readLiteral,
+  settle,
+  tryCoerce,
+  unify,
+} from "./coercion.ts";
+import { resolveColumn, resolveType } from "./names.ts";
+import { bindSubquery } from "./query_binder.ts";
+import type { QueryLevel } from "./scope.ts";
+
+/** Binds an expression at a level. Its type may still be `unknown`. */
+export function bindExpression(binding: Binding, level: QueryLevel, ast: Ast): Expression {
+  const bound = bindNode(binding, level, ast);
+  if (!binding.positions.has(bound)) binding.positions.set(bound, ast.position);
+  return bound;
+}
+
+/** Binds a condition, such as that of WHERE; `place` is how messages name it. */
+export function bindCondition(binding: Binding, level: QueryLevel, ast: Ast, place: string): Expression {
+  return coerceCondition(binding, bindExpression(binding, level, ast), place, ast.position);
+}
+
+function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
+  switch (ast.kind) {
+    case "literal":
+      return bindLiteral(binding, ast);
+    case "typed_literal":
+      return bindTypedLiteral(binding, ast);
+    case "parameter":
+      return bindParameter(binding, ast.number, ast.position);
+    case "column":
+      return resolveColumn(binding, level, ast);
+    case "star":
+      throw binding.error(SQLSTATE.syntaxError, `syntax error at or near "*"`, ast.position);
+    case "field":
+      return bindField(binding, level, ast);
+    case "field_star":
+      throw binding.unsupported('row expansion via "*" here', ast.position);
+    case "subscript":
+      return bindSubscript(binding, level, ast);
+    case "unary": {
+      const operand = bindExpression(binding, level, ast.operand);
+      const operator = resolveOperator(ast.operator, undefined, operand.type, binding.at(ast.position));
+      return callOf(binding, operator, [operand], ast.position);
+    }
+    case "binary":
+      return bindBinary(
+        binding,
+        ast.operator,
+        bindOperand(binding, level, ast.left),
+        bindOperand(binding, level, ast.right),
+        ast.position,
+      );
+    case "logical": {
+      const place = ast.operator.toUpperCase();
+      const args = ast.operands.map((each) => bindCondition(binding, level, each, place));
+      return { kind: ast.operator, type: BOOLEAN, args };
+    }
+    case "not":
+      return negate(bindCondition(binding, level, ast.operand, "NOT"));
+    case "is": {
+      if (ast.test === "null") {
+        const argument = bindExpression(binding, level, ast.operand);
+        return isNullTest(argument, ast.negated);
+      }
+      const place = `IS ${ast.negated ? "NOT " : ""}${ast.test.toUpperCase()}`;
+      const argument = bindCondition(binding, level, ast.operand, place);
+      return { kind: "is_truth", type: BOOLEAN, argument, truth: ast.test, negated: ast.negated };
+    }
+    case "distinct":
+      return bindDistinct(binding, level, ast.left, ast.right, ast.negated, ast.position);
+    case "between":
+      return bindBetween(binding, level, ast);
+    case "in_list":
+      return bindInList(binding, level, ast);
+    case "in_subquery": {
+      const tested = bindQuantifiedSubquery(binding, level, ast.operand, "=", "any", ast.query, ast.position);
+      return ast.negated ? negate(tested) : tested;
+    }
+    case "pattern":
+      return bindPattern(binding, level, ast);
+    case "quantified":
+      return bindQuantified(binding, level, ast);
+    case "exists": {
+      const { plan } = bindSubquery(binding, level, ast.query);
+      return { kind: "exists", type: BOOLEAN, plan, negated: false };
+    }
+    case "subquery": {
+      const { plan, column } = bindSingleColumn(binding, level, ast.query, ast.position);
+      return { kind: "scalar_subquery", type: column.type, plan, column: column.column };
+    }
+    case "array_subquery": {
+      const { plan, column } = bindSingleColumn(binding, level, ast.query, ast.position);
+      const element = column.type.kind === "array" ? column.type.element : column.type;
+      return { kind: "array_subquery", type: { kind: "array", element }, plan, column: column.column };
+    }
+    case "row": {
+      const fields = ast.items.map((each) => settle(binding, bindExpression(binding, level, each)));
+      return rowOf(fields);
+    }
+    case "case":
+      return bindCase(binding, level, ast);
+    case "cast":
+      return bindCast(binding, level, ast);
+    case "collate":
+      return bindCollate(binding, level, ast.operand, ast.collation, ast.position);
+    case "at_time_zone": {
+      const operand = bindExpression(binding, level, ast.operand);
+      const zone = ast.zone === null
+        ? callFunction(binding, "current_setting", [constant({ kind: "text" }, "TimeZone")], ast.position)
+        : bindExpression(binding, level, ast.zone);
+      return callFunction(binding, "timezone", [zone, operand], ast.position);
+    }
+    case "call":
+      return bindCall(binding, level, ast);
+    case "conditional":
+      return bindConditional(binding, level, ast);
+    case "session_value":
+      return bindSessionValue(binding, ast);
+    case "array": {
+      const items = ast.items.map((each) => bindExpression(binding, level, each));
+      if (items.length === 0) {
+        throw binding.error(
+          SQLSTATE.indeterminateDatatype,
+          "cannot determine type of empty array",
+          ast.position,
+          {
+            hint: "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+          },
+        );
+      }
+      const { type, expressions } = unify(binding, items, "ARRAY", ast.items.map((each) => each.position));
+      const element = type.kind === "array" ? type.element : type;
+      return { kind: "array", type: { kind: "array", element }, elements: expressions };
+    }
+    case "default":
+      throw binding.error(SQLSTATE.syntaxError, "DEFAULT is not allowed in this context", ast.position);
+    default:
+      return unreachable(ast);
+  }
+}
+
+/** An operand of a comparison: a row stays a row, with fields that have no type yet. */
+function bindOperand(binding: Binding, level: QueryLevel, ast: Ast): Expression {
+  if (ast.kind !== "row") return bindExpression(binding, level, ast);
+  return rowOf(ast.items.map((each) => bindExpression(binding, level, each)));
+}
+
+function rowOf(fields: readonly Expression[]): Expression {
+  return {
+    kind: "row",
+    type: {
+      kind: "record",
+      fields: fields.map((field, index) => ({ name: `f${index + 1}`, type: field.type })),
+    },
+    fields,
+  };
+}
+
+/** NOT of a condition; tests that know their negation become it. */
+export function negate(condition: Expression): Expression {
+  switch (condition.kind) {
+    case "not":
+      return condition.argument;
+    case "is_null":
+    case "is_truth":
+    case "is_distinct":
+    case "in_list":
+    case "exists":
+      return { ...condition, negated: !condition.negated };
+    case "any_subquery":
+      if (condition.operators.length === 1 && condition.operators[0]?.name === "=") {
+        const [equals] = condition.operators;
+        const [left, right] = equals.argumentTypes;
+        if (left !== undefined && right !== undefined) {
+          return { ...condition, kind: "all_subquery", operators: [resolveOperator("<>", left, right)] };
+        }
+      }
+      return { kind: "not", type: BOOLEAN, argument: condition };
+    default:
+      return { kind: "not", type: BOOLEAN, argument: condition };
+  }
+}
+
+function isNullTest(argument: Expression, negated: boolean): Expression {
+  if (argument.kind !== "row") return { kind: "is_null", type: BOOLEAN, argument, negated };
+  // A row is null when all its fields are, and not null when none is.
+  return conjunction(argument.fields.map((field) => isNullTest(field, negated))) ?? TRUE;
+}
+
+/** A call of a chosen function, its arguments converted to what it takes. */
+export function callOf(
+  binding: Binding,
+  chosen: BoundFunction,
+  args: readonly Expression[],
+  offset: number | undefined,
+): Expression {
+  const converted = args.map((argument, index) => {
+    const type = chosen.argumentTypes[index];
+    if (type === undefined) return settle(binding, argument);
+    return coerceImplicit(binding, argument, type, binding.positions.get(argument) ?? offset);
+  });
+  return { kind: "call", type: chosen.returnType, function: chosen, args: converted };
+}
+
+/** A call of a function by name. */
+export function callFunction(
+  binding: Binding,
+  name: string,
+  args: readonly Expression[],
+  offset: number | undefined,
+): Expression {
+  const chosen = resolveFunction(name, args.map((each) => each.type), binding.at(offset));
+  return callOf(binding, chosen, args, offset);
+}
+
+/** `left operator right`, rows compared field by field. */
+export function bindBinary(
+  binding: Binding,
+  operator: string,
+  left: Expression,
+  right: Expression,
+  offset: number | undefined,
+): Expression {
+  if (left.kind === "row" && right.kind === "row") return compareRows(binding, operator, left, right, offset);
+  const operands = [settleRow(binding, left), settleRow(binding, right)] as const;
+  const chosen = resolveOperator(operator, operands[0].type, operands[1].type, binding.at(offset));
+  return callOf(binding, chosen, operands, offset);
+}
+
+function settleRow(binding: Binding, expression: Expression): Expression {
+  return expression.kind === "row"
+    ? rowOf(expression.fields.map((each) => settle(binding, each)))
+    : expression;
+}
+
+function compareRows(
+  binding: Binding,
+  operator: string,
+  left: Expression & { readonly kind: "row" },
+  right: Expression & { readonly kind: "row" },
+  offset: number | undefined,
+): Expression {
+  if (left.fields.length !== right.fields.length) {
+    throw binding.error(SQLSTATE.syntaxError, "unequal number of entries in row expressions", offset);
+  }
+  const compare = (name: string, index: number): Expression => {
+    const [a, b] = [left.fields[index], right.fields[index]];
+    if (a === undefined || b === undefined) return TRUE;
+    return bindBinary(binding, name, a, b, offset);
+  };
+  const indexes = left.fields.map((_, index) => index);
+  switch (operator) {
+    case "=":
+      return conjunction(indexes.map((index) => compare("=", index))) ?? TRUE;
+    case "<>":
+      return disjunction(indexes.map((index) => compare("<>", index)));
+    case "<":
+    case "<=":
+    case ">":
+    case ">=": {
+      const strict = operator.slice(0, 1);
+      const last = indexes.length - 1;
+      // a < x OR (a = x AND (b < y OR …))
+      return indexes.toReversed().reduce<Expression>((rest, index) => {
+        if (index === last) return compare(operator, index);
+        const equal = conjunction([compare("=", index), rest]) ?? rest;
+        return disjunction([compare(strict, index), equal]);
+      }, TRUE);
+    }
+    default:
+      throw binding.error(
+        SQLSTATE.featureNotSupported,
+        `could not determine interpretation of row comparison operator ${operator}`,
+        offset,
+        { hint: "Row comparison operators must be associated with btree operator families." },
+      );
+  }
+}
+
+function bindLiteral(binding: Binding, ast: Literal): Expression {
+  const lifted = ast.literalIndex !== null && binding.inOwnText &&
+    ast.literalIndex < (binding.environment.literals?.length ?? 0);
+  const type = literalType(ast.type, ast.text);
+  if (lifted && ast.literalIndex !== null && ast.type !== "null" && ast.type !== "boolean") {
+    if (ast.type === "bit_string" || ast.type === "hex_string") {
+      throw binding.unsupported("bit string", ast.position);
+    }
+    const index = binding.parameterCount + ast.literalIndex;
+    if (type.kind !== "unknown") binding.parameterTypes[index] = type;
+    const parameter: Expression = { kind: "parameter", type: binding.parameterTypes[index] ?? type, index };
+    binding.positions.set(parameter, ast.position);
+    return parameter;
+  }
+  switch (ast.type) {
+    case "null":
+      return constant({ kind: "unknown" }, null);
+    case "boolean":
+      return constant(BOOLEAN, ast.text === "true");
+    case "string": {
+      const literal = constant({ kind: "unknown" }, ast.text);
+      binding.positions.set(literal, ast.position);
+      return literal;
+    }
+    case "integer":
+    case "decimal": {
+      const cast = findCast({ kind: "unknown" }, type);
+      const value = cast === undefined ? undefined : readLiteral(binding, cast, ast.text, ast.position);
+      return constant(type, value ?? null);
+    }
+    case "bit_string":
+    case "hex_string":
+      throw binding.unsupported("bit string", ast.position);
+    default:
+      return unreachable(ast.type);
+  }
+}
+
+function bindTypedLiteral(binding: Binding, ast: TypedLiteral): Expression {
+  const type = resolveType(binding, ast.type);
+  const text = intervalText(ast.type, ast.text);
+  const literal = constant({ kind: "unknown" }, text);
+  binding.positions.set(literal, ast.position);
+  return coerceExplicit(binding, literal, type, ast.position);
+}
+
+/** `INTERVAL '1' DAY`: a bare number gets the last field's unit. */
+function intervalText(type: TypeName, text: string): string {
+  if (type.intervalFields === null) return text;
+  const last = type.intervalFields.split(" to ").pop() ?? "";
+  if (/^\s*[-+]?\d+(\.\d+)?\s*$/.test(text)) return `${text.trim()} ${last}`;
+  if (type.intervalFields === "year to month") {
+    const match = /^\s*([-+]?)(\d+)-(\d+)\s*$/.exec(text);
+    if (match !== null) return `${match[1]}${match[2]} years ${match[1]}${match[3]} months`;
+  }
+  return text;
+}
+
+function bindParameter(binding: Binding, number: number, position: number): Expression {
+  const index = number - 1;
+  if (number < 1 || number > 65535) {
+    throw binding.error(SQLSTATE.undefinedParameter, `there is no parameter $${number}`, position);
+  }
+  if (!binding.useParameter(number)) {
+    throw binding.error(SQLSTATE.undefinedParameter, `there is no parameter $${number}`, position);
+  }
+  const type = binding.parameterTypes[index] ?? { kind: "unknown" };
+  const parameter: Expression = { kind: "parameter", type, index };
+  binding.positions.set(parameter, position);
+  return parameter;
+}
+
+function bindField(binding: Binding, level: QueryLevel, ast: FieldSelection): Expression {
+  // `(t).c`, where t is a table: the parser cannot tell it from a composite value.
+  const operand = bindExpression(binding, level, ast.operand);
+  const { type } = operand;
+  if (type.kind !== "record") {
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      `column notation .${ast.field} applied to type ${
+        formatTypeFamily(type)
+      }, which is not a composite type`,
+      ast.position,
+    );
+  }
+  const index = type.fields.findIndex((field) => field.name === ast.field);
+  const field = type.fields[index];
+  if (field === undefined) {
+    throw binding.error(
+      SQLSTATE.undefinedColumn,
+      `could not identify column "${ast.field}" in record data type`,
+      ast.position,
+    );
+  }
+  if (operand.kind === "row") return operand.fields[index] ?? operand;
+  return { kind: "field", type: field.type, argument: operand, index };
+}
+
+function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Expression {
+  const layers: Subscript[] = [];
+  let base: Ast = ast;
+  while (base.kind === "subscript") {
+    layers.unshift(base);
+    base = base.operand;
+  }
+  const argument = bindExpression(binding, level, base);
+  const { type } = argument;
+  if (type.kind === "jsonb" || type.kind === "json") {
+    return layers.reduce<Expression>((value, layer) => {
+      if (layer.isSlice || layer.upper === null) {
+        throw binding.unsupported("jsonb subscript slice", layer.position);
+      }
+      const key = bindExpression(binding, level, layer.upper);
+      return bindBinary(binding, "->", value, key, layer.position);
+    }, argument);
+  }
+  if (type.kind !== "array") {
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `cannot subscript type ${formatTypeFamily(type)} because it does not support subscripting`,
+      ast.position,
+    );
+  }
+  const bound = (each: Ast | null): Expression | null =>
+    each === null ? null : coerceSubscript(binding, bindExpression(binding, level, each), each.position);
+  const isSlice = layers.some((layer) => layer.isSlice);
+  const subscripts = layers.map((layer) => {
+    if (layer.isSlice) return { lower: bound(layer.lower), upper: bound(layer.upper) };
+    const index = bound(layer.upper) ?? constant({ kind: "i32" }, null);
+    // In a slice, a plain subscript n stands for 1:n.
+    return isSlice ? { lower: constant({ kind: "i32" }, 1), upper: index } : { index };
+  });
+  return { kind: "subscript", type: isSlice ? type : type.element, argument, subscripts };
+}
+
+function coerceSubscript(binding: Binding, expression: Expression, offset: number): Expression {
+  const result = tryCoerce(binding, expression, { kind: "i32" }, "assignment");
+  if (result !== undefined) return result;
+  throw binding.error(SQLSTATE.datatypeMismatch, "array subscript must have type integer", offset);
+}
+
+function bindDistinct(
+  binding: Binding,
+  level: QueryLevel,
+  leftAst: Ast,
+  rightAst: Ast,
+  negated: boolean,
+  position: number,
+): Expression {
+  const left = bindOperand(binding, level, leftAst);
+  const right = bindOperand(binding, level, rightAst);
+  if (left.kind === "row" && right.kind === "row") {
+    if (left.fields.length !== right.fields.length) {
+      throw binding.error(SQLSTATE.syntaxError, "unequal number of entries in row expressions", position);
+    }
+    const tests = left.fields.map((field, index) =>
+      distinctTest(binding, field, right.fields[index] ?? field, false, position)
+    );
+    const distinct = disjunction(tests);
+    return negated ? negate(distinct) : distinct;
+  }
+  return distinctTest(binding, left, right, negated, position);
+}
+
+function distinctTest(
+  binding: Binding,
+  left: Expression,
+  right: Expression,
+  negated: boolean,
+  position: number,
+): Expression {
+  const equals = resolveOperator("=", left.type, right.type, binding.at(position));
+  const [leftType, rightType] = equals.argumentTypes;
+  return {
+    kind: "is_distinct",
+    type: BOOLEAN,
+    equals,
+    left: leftType === undefined ? left : coerceImplicit(binding, left, leftType, position),
+    right: rightType === undefined ? right : coerceImplicit(binding, right, rightType, position),
+    negated,
+  };
+}
+
+function bindBetween(binding: Binding, level: QueryLevel, ast: BetweenTest): Expression {
+  const operand = bindOperand(binding, level, ast.operand);
+  const lower = bindOperand(binding, level, ast.lower);
+  const upper = bindOperand(binding, level, ast.upper);
+  const within = (low: Expression, high: Expression): Expression =>
+    conjunction([
+      bindBinary(binding, ">=", operand, low, ast.position),
+      bindBinary(binding, "<=", operand, high, ast.position),
+    ]) ?? TRUE;
+  const result = ast.symmetric
+    ? disjunction([within(lower, upper), within(upper, lower)])
+    : within(lower, upper);
+  return ast.negated ? negate(result) : result;
+}
+
+function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expression {
+  const operand = bindOperand(binding, level, ast.operand);
+  const items = ast.items.map((each) => bindOperand(binding, level, each));
+  const types = [operand, ...items].map((each) => each.type);
+  const isRow = operand.kind === "row" || items.some((each) => each.kind === "row");
+  const type = isRow ? undefined : commonType(types);
+  if (type === undefined || (items.length === 1 && types.every((each) => each.kind !== "unknown"))) {
+    const tests = items.map((item) => bindBinary(binding, "=", operand, item, ast.position));
+    const any = disjunction(tests);
+    return ast.negated ? negate(any) : any;
+  }
+  const positions = ast.items.map((each) => each.position);
+  const equals = resolveOperator("=", type, type, binding.at(ast.position));
+  const taken = equals.argumentTypes[0] ?? type;
+  return {
+    kind: "in_list",
+    type: BOOLEAN,
+    equals,
+    argument: coerceImplicit(binding, operand, taken, ast.position),
+    list: items.map((item, index) => coerceImplicit(binding, item, taken, positions[index])),
+    negated: ast.negated,
+  };
+}
+
+function bindPattern(binding: Binding, level: QueryLevel, ast: PatternMatch): Expression {
+  const operand = bindExpression(binding, level, ast.operand);
+  let pattern = bindExpression(binding, level, ast.pattern);
+  const escape = ast.escape === null ? null : bindExpression(binding, level, ast.escape);
+  if (ast.operator === "similar") {
+    const args = escape === null ? [pattern] : [pattern, escape];
+    pattern = callFunction(binding, "similar_to_escape", args, ast.position);
+    return bindBinary(binding, ast.negated ? "!~" : "~", operand, pattern, ast.position);
+  }
+  if (escape !== null) pattern = callFunction(binding, "like_escape", [pattern, escape], ast.position);
+  const symbol = ast.operator === "like" ? "~~" : "~~*";
+  return bindBinary(binding, ast.negated ? `!${symbol}` : symbol, operand, pattern, ast.position);
+}
+
+function bindQuantified(binding: Binding, level: QueryLevel, ast: QuantifiedComparison): Expression {
+  if (ast.query !== null) {
+    return bindQuantifiedSubquery(
+      binding,
+      level,
+      ast.operand,
+      ast.operator,
+      ast.quantifier,
+      ast.query,
+      ast.position,
+    );
+  }
+  const left = bindExpression(binding, level, ast.operand);
+  const arrayAst = ast.array;
+  if (arrayAst === null) throw binding.error(SQLSTATE.syntaxError, "syntax error in ANY/ALL", ast.position);
+  let array = bindExpression(binding, level, arrayAst);
+  if (isUnknown(array)) {
+    const element: SqlType = isUnknown(left) ? { kind: "text" } : left.type;
+    array = coerceImplicit(binding, array, { kind: "array", element }, arrayAst.position);
+  }
+  if (array.type.kind !== "array") {
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      "op ANY/ALL (array) requires array on right side",
+      ast.position,
+    );
+  }
+  const operator = resolveOperator(ast.operator, left.type, array.type.element, binding.at(ast.position));
+  if (operator.returnType.kind !== "bool") {
+    throw binding.error(
+      SQLSTATE.wrongObjectType,
+      "op ANY/ALL (array) requires operator to yield boolean",
+      ast.position,
+    );
+  }
+  const [leftType, elementType] = operator.argumentTypes;
+  const element = elementType ?? array.type.element;
+  return {
+    kind: ast.quantifier === "any" ? "any_array" : "all_array",
+    type: BOOLEAN,
+    operator,
+    left: leftType === undefined ? left : coerceImplicit(binding, left, leftType, ast.position),
+    array: sameType(element, array.type.element)
+      ? array
+      : coerceImplicit(binding, array, { kind: "array", element }, ast.position),
+  };
+}
+
+function bindQuantifiedSubquery(
+  binding: Binding,
+  level: QueryLevel,
+  operandAst: Ast,
+  symbol: string,
+  quantifier: "any" | "all",
+  query: Query,
+  position: number,
+): Expression {
+  const operand = bindOperand(binding, level, operandAst);
+  const { plan, columns } = bindSubquery(binding, level, query);
+  const left = operand.kind === "row" ? operand.fields : [operand];
+  if (columns.length !== left.length) {
+    throw binding.error(
+      SQLSTATE.syntaxError,
+      columns.length > left.length ? "subquery has too many columns" : "subquery has too few columns",
+      position,
+    );
+  }
+  const operators = left.map((each, index) =>
+    resolveOperator(symbol, each.type, columns[index]?.type ?? each.type, binding.at(position))
+  );
+  // The subquery's columns must have the operator's type: convert them in a projection when they differ.
+  let source = plan;
+  let refs = columns.map((column) => column.column);
+  const wanted = operators.map((operator, index) =>
+    operator.argumentTypes[1] ?? columns[index]?.type ?? { kind: "unknown" as const }
+  );
+  if (columns.some((column, index) => !sameType(column.type, wanted[index] ?? column.type))) {
+    const outputs = columns.map((column, index) => ({
+      output: binding.newColumn(),
+      expression: coerceImplicit(
+        binding,
+        { kind: "column", type: column.type, column: column.column, nullable: column.nullable },
+        wanted[index] ?? column.type,
+        position,
+      ),
+    }));
+    source = { kind: "project", input: plan, outputs, rows: 0 };
+    refs = outputs.map((each) => each.output);
+  }
+  return {
+    kind: quantifier === "any" ? "any_subquery" : "all_subquery",
+    type: BOOLEAN,
+    left: left.map((each, index) => {
+      const type = operators[index]?.argumentTypes[0];
+      return type === undefined ? each : coerceImplicit(binding, each, type, position);
+    }),
+    operators,
+    plan: source,
+    columns: refs,
+  };
+}
+
+function bindSingleColumn(binding: Binding, level: QueryLevel, query: Query, position: number) {
+  const { plan, columns } = bindSubquery(binding, level, query);
+  const [column] = columns;
+  if (column === undefined || columns.length !== 1) {
+    throw binding.error(SQLSTATE.syntaxError, "subquery must return only one column", position);
+  }
+  return { plan, column };
+}
+
+function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Expression {
+  const operand = ast.operand === null ? null : bindExpression(binding, level, ast.operand);
+  const settledOperand = operand === null ? null : settle(binding, operand);
+  const conditions = ast.branches.map((branch) =>
+    settledOperand === null ? bindCondition(binding, level, branch.condition, "CASE/WHEN") : coerceCondition(
+      binding,
+      bindBinary(
+        binding,
+        "=",
+        settledOperand,
+        bindExpression(binding, level, branch.condition),
+        branch.condition.position,
+      ),
+      "CASE/WHEN",
+      branch.condition.position,
+    )
+  );
+  const results = ast.branches.map((branch) => bindExpression(binding, level, branch.result));
+  const otherwise = ast.otherwise === null ? null : bindExpression(binding, level, ast.otherwise);
+  const all = otherwise === null ? results : [otherwise, ...results];
+  const offsets = [...(ast.otherwise === null ? [] : [ast.otherwise.position])];
+  offsets.push(...ast.branches.map((branch) => branch.result.position));
+  const { type, expressions } = unify(binding, all, "CASE", offsets);
+  const converted = otherwise === null ? expressions : expressions.slice(1);
+  return {
+    kind: "case",
+    type,
+    branches: conditions.map((when, index) => ({ when, then: converted[index] ?? constant(type, null) })),
+    otherwise: otherwise === null ? null : expressions[0] ?? null,
+  };
+}
+
+function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Expression {
+  const type = resolveType(binding, ast.type);
+  // ARRAY[] takes its type from the cast.
+  if (ast.operand.kind === "array" && type.kind === "array") {
+    if (ast.operand.items.length === 0) return { kind: "array", type, elements: [] };
+    const elements = ast.operand.items.map((each) => {
+      const element = bindExpression(binding, level, each);
+      const wanted = each.kind === "array" || element.type.kind === "array" ? type : type.element;
+      return coerceExplicit(binding, element, wanted, each.position);
+    });
+    return { kind: "array", type, elements };
+  }
+  const operand = bindExpression(binding, level, ast.operand);
+  if (operand.kind === "constant" && typeof operand.value === "string" && isUnknown(operand)) {
+    const text = intervalText(ast.type, operand.value);
+    if (text !== operand.value) {
+      return coerceExplicit(binding, constant({ kind: "unknown" }, text), type, ast.position);
+    }
+  }
+  return coerceExplicit(binding, operand, type, ast.operand.position);
+}
+
+const COLLATIONS = new Set(["C", "POSIX", "default", "ucs_basic", "C.UTF-8"]);
+
+function bindCollate(
+  binding: Binding,
+  level: QueryLevel,
+  operandAst: Ast,
+  collation: readonly string[],
+  position: number,
+): Expression {
+  const operand = settle(binding, bindExpression(binding, level, operandAst));
+  const name = collation[collation.length - 1] ?? "";
+  if (!COLLATIONS.has(name)) {
+    throw binding.error(
+      SQLSTATE.undefinedObject,
+      `collation "${collation.join(".")}" for encoding "UTF8" does not exist`,
+      position,
+    );
+  }
+  const base = operand.type.kind === "array" ? operand.type.element : operand.type;
+  if (!["text", "varchar", "char", "name"].includes(base.kind)) {
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `collations are not supported by type ${formatTypeFamily(operand.type)}`,
+      position,
+    );
+  }
+  return operand;
+}
+
+function bindConditional(binding: Binding, level: QueryLevel, ast: ConditionalFunction): Expression {
+  const args = ast.arguments.map((each) => bindExpression(binding, level, each));
+  const offsets = ast.arguments.map((each) => each.position);
+  const name = ast.function.toUpperCase();
+  if (ast.function === "nullif") {
+    const [left, right] = args;
+    if (left === undefined || right === undefined || args.length !== 2) {
+      throw binding.error(SQLSTATE.syntaxError, "NULLIF requires two arguments", ast.position);
+    }
+    const equals = resolveOperator("=", left.type, right.type, binding.at(ast.position));
+    const [leftType, rightType] = equals.argumentTypes;
+    const first = leftType === undefined ? left : coerceImplicit(binding, left, leftType, ast.position);
+    return {
+      kind: "nullif",
+      type: first.type,
+      equals,
+      left: first,
+      right: rightType === undefined ? right : coerceImplicit(binding, right, rightType, ast.position),
+    };
+  }
+  const { type, expressions } = unify(binding, args, name, offsets);
+  if (ast.function === "coalesce") return { kind: "coalesce", type, args: expressions };
+  const lessThan = resolveOperator("<", type, type, binding.at(ast.position));
+  const taken = lessThan.argumentTypes[0] ?? type;
+  return {
+    kind: ast.function,
+    type: taken,
+    lessThan,
+    args: expressions.map((each) => coerceImplicit(binding, each, taken, ast.position)),
+  };
+}
+
+const SESSION_FUNCTIONS: Readonly<Record<SessionValue["name"], string>> = {
+  current_date: "current_date",
+  current_time: "current_time",
+  current_timestamp: "now",
+  localtime: "localtime",
+  localtimestamp: "localtimestamp",
+  current_user: "current_user",
+  session_user: "session_user",
+  system_user: "current_user",
+  user: "current_user",
+  current_role: "current_user",
+  current_catalog: "current_database",
+  current_schema: "current_schema",
+};
+
+/** For times of the session without a function of their own: the cast of now(). */
+const SESSION_TIMES: Readonly<Record<string, SqlType>> = {
+  current_date: { kind: "date" },
+  current_time: { kind: "time" },
+  localtime: { kind: "time" },
+  localtimestamp: { kind: "timestamp" },
+};
+
+function bindSessionValue(binding: Binding, ast: SessionValue): Expression {
+  const name = SESSION_FUNCTIONS[ast.name];
+  let value: Expression;
+  const cast = SESSION_TIMES[name];
+  if (cast !== undefined && functionsNamed(name).length === 0) {
+    value = coerceExplicit(binding, callFunction(binding, "now", [], ast.position), cast, ast.position);
+  } else {
+    value = callFunction(binding, name, [], ast.position);
+  }
+  const { precision } = ast;
+  const { type } = value;
+  if (precision === null || precision >= 6) return value;
+  if (type.kind !== "time" && type.kind !== "timestamp" && type.kind !== "timestamptz") return value;
+  return coerceExplicit(binding, value, { kind: type.kind, precision }, ast.position);
+}
+
+/** The common type of an expression list, exported for VALUES. */
+export function commonTypeFor(binding: Binding, types: readonly SqlType[], what: string): SqlType {
+  return commonTypeOf(binding, types, what);
+}

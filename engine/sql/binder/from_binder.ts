@@ -1,0 +1,585 @@
+/**
+ * Binding of FROM: tables, views, common tables, subqueries, functions and joins.
+ *
+ * Each item gives a plan and the scope of its columns. LATERAL items see what stands to their left; every other item
+ * sees only the queries around.
+ */
+import { unreachable } from "../../base/assert.ts";
+import { SQLSTATE } from "../../base/errors.ts";
+import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { Alias, FromItem, FunctionItem, JoinItem, SubqueryItem, TableItem } from "../parser/ast.ts";
+import { parseStatement } from "../parser/statements.ts";
+import { columnReference, conjunction } from "../plan/build.ts";
+import type { Expression } from "../plan/expression.ts";
+import type { JoinKind, Plan, VirtualRelation } from "../plan/plan.ts";
+import { allDefinedColumns, freeColumns } from "../plan/traverse.ts";
+import type { Binding } from "./binding.ts";
+import { bindFunction, inClause } from "./call_binder.ts";
+import { coerceImplicit, commonTypeOf, settle, tryCoerce } from "./coercion.ts";
+import { bindBinary, bindCondition, bindExpression, callOf } from "./expression_binder.ts";
+import { findRelation, unknownRelation } from "./names.ts";
+import { bindCommonTable, bindQuery, type OutputColumn, outputReference } from "./query_binder.ts";
+import {
+  EMPTY_SCOPE,
+  type FromScope,
+  nullableScope,
+  QueryLevel,
+  type ScopeColumn,
+  type ScopeTable,
+} from "./scope.ts";
+
+/** A bound item of FROM. */
+export interface BoundFrom {
+  readonly plan: Plan;
+  readonly scope: FromScope;
+}
+
+/** One row without columns: the source of a query without FROM. */
+export const ONE_ROW: Plan = { kind: "values", outputs: [], types: [], list: [[]], rows: 1 };
+
+/** Binds a FROM list and makes its scope the level's. */
+export function bindFrom(binding: Binding, level: QueryLevel, items: readonly FromItem[]): Plan {
+  let result: BoundFrom | null = null;
+  for (const item of items) {
+    const right: BoundFrom = bindItem(binding, level, item, result?.scope ?? EMPTY_SCOPE);
+    if (result === null) result = right;
+    else {
+      checkAliases(binding, result.scope, right.scope, item.position);
+      result = {
+        plan: join("inner", result.plan, right.plan, null),
+        scope: mergeScopes(result.scope, right.scope),
+      };
+    }
+  }
+  level.from = result?.scope ?? EMPTY_SCOPE;
+  level.hiddenTables = [];
+  return result?.plan ?? ONE_ROW;
+}
+
+function mergeScopes(left: FromScope, right: FromScope): FromScope {
+  return { tables: [...left.tables, ...right.tables], columns: [...left.columns, ...right.columns] };
+}
+
+/** A join; correlated when the right side refers to the left. */
+export function join(kind: JoinKind, left: Plan, right: Plan, condition: Expression | null): Plan {
+  const defined = allDefinedColumns(left);
+  const correlated = [...freeColumns(right)].some((column) => defined.has(column));
+  return { kind: "nested_loop_join", join: kind, left, right, condition, correlated, rows: 0 };
+}
+
+function checkAliases(binding: Binding, left: FromScope, right: FromScope, position: number): void {
+  for (const table of right.tables) {
+    const same = left.tables.find((each) => each.name === table.name && each.schema === table.schema);
+    if (same !== undefined && table.name !== "") {
+      throw binding.error(
+        SQLSTATE.duplicateAlias,
+        `table name "${table.name}" specified more than once`,
+        position,
+      );
+    }
+  }
+}
+
+/** Binds one item; `visible` is what LATERAL sees to its left. */
+function bindItem(binding: Binding, level: QueryLevel, item: FromItem, visible: FromScope): BoundFrom {
+  switch (item.kind) {
+    case "table":
+      return bindTable(binding, level, item);
+    case "subquery":
+      return bindSubqueryItem(binding, level, item, visible);
+    case "function":
+      return bindFunctionItem(binding, level, item, visible);
+    case "join":
+      return bindJoin(binding, level, item, visible);
+    default:
+      return unreachable(item);
+  }
+}
+
+/** A scan of all live columns of a table, and its entry in the scope. */
+export function scanTable(
+  binding: Binding,
+  table: TableDefinition,
+  alias: string | null,
+): { readonly plan: Plan & { readonly kind: "table_scan" }; readonly entry: ScopeTable } {
+  const columns = table.columns.map((column) => ({
+    columnId: column.id,
+    output: binding.newColumn(),
+    type: column.type,
+    nullable: !column.notNull,
+  }));
+  const rowId = binding.newColumn();
+  const name = alias ?? table.name;
+  const scopeColumns: ScopeColumn[] = [];
+  for (const [index, column] of table.columns.entries()) {
+    const scanned = columns[index];
+    if (scanned === undefined) continue;
+    binding.columnNames.set(scanned.output, `${name}.${column.name}`);
+    if (column.hidden) continue;
+    scopeColumns.push({
+      name: column.name,
+      expression: columnReference(scanned.output, column.type, scanned.nullable),
+      tableId: table.id,
+      columnId: column.id,
+    });
+  }
+  binding.columnNames.set(rowId, `${name}.rowid`);
+  return {
+    plan: { kind: "table_scan", table, columns, rowId, filter: null, prune: [], rows: 0 },
+    entry: {
+      name,
+      schema: alias === null ? table.schema : null,
+      relationName: table.name,
+      columns: scopeColumns,
+      table,
+      rowId,
+      nullable: false,
+    },
+  };
+}
+
+/** Restricts a scan to the row with an id: the native `t ID n`. */
+export function withRowId(
+  binding: Binding,
+  level: QueryLevel,
+  plan: Plan & { readonly kind: "table_scan" },
+  ast: TableItem["rowId"],
+): Plan {
+  if (ast === null || plan.rowId === null) return plan;
+  const id = bindExpression(binding, level, ast);
+  const value = tryCoerce(binding, id, { kind: "i64" }, "implicit") ??
+    coerceImplicit(binding, id, { kind: "i64" }, ast.position);
+  const condition = bindBinary(
+    binding,
+    "=",
+    columnReference(plan.rowId, { kind: "i64" }, false),
+    value,
+    ast.position,
+  );
+  return { kind: "filter", input: plan, condition, rows: 0 };
+}
+
+function bindTable(binding: Binding, level: QueryLevel, item: TableItem): BoundFrom {
+  if (item.name.schema === null) {
+    const common = bindCommonTable(binding, level.commonTables, item.name.name);
+    if (common !== undefined) {
+      const columns = common.entry.columns.map((column, index): OutputColumn => ({
+        name: column.name,
+        column: common.outputs[index] ?? 0,
+        type: column.type,
+        nullable: true,
+        tableId: 0,
+        columnId: 0,
+      }));
+      refuseRowId(binding, item);
+      return aliased(binding, common.plan, columns, item.alias, item.name.name);
+    }
+  }
+  const found = findRelation(binding, item.name);
+  if (found === undefined) throw unknownRelation(binding, item.name);
+  switch (found.kind) {
+    case "table": {
+      const { plan, entry } = scanTable(binding, found.table, item.alias?.name ?? null);
+      const columns = renamed(binding, entry, item.alias);
+      const scoped = { ...entry, columns };
+      const lateral = withRowId(binding, new QueryLevel(level.parent, level.commonTables), plan, item.rowId);
+      return { plan: lateral, scope: { tables: [scoped], columns } };
+    }
+    case "view":
+      refuseRowId(binding, item);
+      return bindView(binding, found.view, item);
+    case "virtual":
+      refuseRowId(binding, item);
+      return bindVirtual(binding, found.relation, item);
+    case "index":
+      throw binding.error(
+        SQLSTATE.wrongObjectType,
+        `cannot open relation "${item.name.name}"`,
+        item.position,
+        {
+          detail: "This operation is not supported for indexes.",
+        },
+      );
+    case "sequence":
+      return bindSequence(binding, found.sequence.schema, found.sequence.name, item);
+    default:
+      return unreachable(found);
+  }
+}
+
+function refuseRowId(binding: Binding, item: TableItem): void {
+  if (item.rowId === null) return;
+  throw binding.error(SQLSTATE.wrongObjectType, `"${item.name.name}" is not a table`, item.rowId.position, {
+    detail: "Only rows of tables have an ID.",
+  });
+}
+
+/** The columns of an item under its alias and column names. */
+function renamed(binding: Binding, table: ScopeTable, alias: Alias | null): readonly ScopeColumn[] {
+  if (alias === null || alias.columns.length === 0) return table.columns;
+  if (alias.columns.length > table.columns.length) {
+    throw binding.error(
+      SQLSTATE.invalidColumnReference,
+      `table "${alias.name}" has ${table.columns.length} columns available but ${alias.columns.length} columns specified`,
+      alias.position,
+    );
+  }
+  return table.columns.map((column, index) => ({ ...column, name: alias.columns[index] ?? column.name }));
+}
+
+/** A derived table under an alias. */
+function aliased(
+  binding: Binding,
+  plan: Plan,
+  columns: readonly OutputColumn[],
+  alias: Alias | null,
+  defaultName: string,
+): BoundFrom {
+  const name = alias?.name ?? defaultName;
+  const entry: ScopeTable = {
+    name,
+    schema: null,
+    relationName: defaultName === "" ? null : defaultName,
+    columns: columns.map((column) => ({
+      name: column.name,
+      expression: outputReference(column),
+      tableId: column.tableId,
+      columnId: column.columnId,
+    })),
+    table: null,
+    rowId: null,
+    nullable: false,
+  };
+  const shown = renamed(binding, entry, alias);
+  for (const [index, column] of columns.entries()) {
+    binding.columnNames.set(column.column, `${name}.${shown[index]?.name ?? column.name}`);
+  }
+  return { plan, scope: { tables: [{ ...entry, columns: shown }], columns: shown } };
+}
+
+function bindView(binding: Binding, view: ViewDefinition, item: TableItem): BoundFrom {
+  const key = `${view.schema}.${view.name}`;
+  if (binding.openViews.includes(key)) {
+    throw binding.error(
+      SQLSTATE.invalidObjectDefinition,
+      `infinite recursion detected in rules for relation "${view.name}"`,
+      item.position,
+    );
+  }
+  binding.openViews.push(key);
+  const bound = binding.inOtherText(() => {
+    const { statement } = parseStatement(view.text);
+    if (statement.kind !== "query") throw binding.unsupported("view of that kind", item.position);
+    return bindQuery(binding, { parent: null, commonTables: null }, statement);
+  });
+  binding.openViews.pop();
+  const columns = bound.columns.slice(0, view.columns.length).map((column, index) => ({
+    ...column,
+    name: view.columns[index]?.name ?? column.name,
+    tableId: view.id,
+    columnId: index + 1,
+  }));
+  return aliased(binding, bound.plan, columns, item.alias, view.name);
+}
+
+function bindVirtual(binding: Binding, relation: VirtualRelation, item: TableItem): BoundFrom {
+  const outputs = binding.newColumns(relation.columns.length);
+  const plan: Plan = {
+    kind: "virtual_scan",
+    relation,
+    columns: relation.columns.map((column, position) => ({
+      position,
+      output: outputs[position] ?? 0,
+      type: column.type,
+    })),
+    filter: null,
+    rows: 0,
+  };
+  const columns = relation.columns.map((column, index): OutputColumn => ({
+    name: column.name,
+    column: outputs[index] ?? 0,
+    type: column.type,
+    nullable: true,
+    tableId: relation.id,
+    columnId: index + 1,
+  }));
+  return aliased(binding, plan, columns, item.alias, relation.name);
+}
+
+/** A sequence as a table of one row. */
+function bindSequence(binding: Binding, schema: string, name: string, item: TableItem): BoundFrom {
+  refuseRowId(binding, item);
+  const level = new QueryLevel(null, null);
+  const text = `"${schema.replaceAll('"', '""')}"."${name.replaceAll('"', '""')}"`;
+  const lastValue = bindExpression(binding, level, {
+    kind: "call",
+    name: ["pg_sequence_last_value"],
+    syntax: null,
+    arguments: [{
+      name: null,
+      value: {
+        kind: "cast",
+        operand: { kind: "literal", type: "string", text, literalIndex: null, position: item.position },
+        type: {
+          name: ["regclass"],
+          modifiers: [],
+          intervalFields: null,
+          arrayDimensions: 0,
+          setOf: false,
+          position: item.position,
+        },
+        position: item.position,
+      },
+    }],
+    star: false,
+    distinct: false,
+    variadic: false,
+    orderBy: [],
+    withinGroup: false,
+    filter: null,
+    over: null,
+    position: item.position,
+  });
+  const output = binding.newColumn();
+  const columns: OutputColumn[] = [{
+    name: "last_value",
+    column: output,
+    type: lastValue.type,
+    nullable: true,
+    tableId: 0,
+    columnId: 0,
+  }];
+  const plan: Plan = {
+    kind: "values",
+    outputs: [output],
+    types: [lastValue.type],
+    list: [[lastValue]],
+    rows: 1,
+  };
+  return aliased(binding, plan, columns, item.alias, name);
+}
+
+/** The level in which a LATERAL item is bound. */
+function lateralLevel(level: QueryLevel, visible: FromScope): QueryLevel {
+  const inner = new QueryLevel(level.parent, level.commonTables);
+  inner.from = visible;
+  inner.clause = "functions in FROM";
+  return inner;
+}
+
+function bindSubqueryItem(
+  binding: Binding,
+  level: QueryLevel,
+  item: SubqueryItem,
+  visible: FromScope,
+): BoundFrom {
+  let parent = level.parent;
+  if (item.lateral) parent = lateralLevel(level, visible);
+  else if (visible.tables.length > 0) {
+    // Names to the left cannot be used, but the message shall say why.
+    const outside = new QueryLevel(level.parent, level.commonTables);
+    outside.hiddenTables = visible.tables;
+    parent = outside;
+  }
+  const bound = bindQuery(binding, { parent, commonTables: level.commonTables }, item.query);
+  return aliased(binding, bound.plan, bound.columns, item.alias, "");
+}
+
+function bindFunctionItem(
+  binding: Binding,
+  level: QueryLevel,
+  item: FunctionItem,
+  visible: FromScope,
+): BoundFrom {
+  const inner = lateralLevel(level, visible);
+  const functions: (Plan & { readonly kind: "function_scan" })["functions"][number][] = [];
+  const columns: OutputColumn[] = [];
+  let scalar: { readonly expression: Expression; readonly name: string } | null = null;
+  for (const each of item.functions) {
+    if (each.columns.length > 0) {
+      throw binding.unsupported("column definition list for a function", item.position);
+    }
+    const { call } = each;
+    if (call.kind !== "call") {
+      const expression = settle(binding, bindExpression(binding, inner, call));
+      scalar = { expression, name: call.kind === "session_value" ? call.name : "?column?" };
+      continue;
+    }
+    const name = call.name[call.name.length - 1] ?? "";
+    const { chosen, args } = bindFunction(binding, inner, call);
+    const bound = callOf(binding, chosen, args, call.position);
+    if (chosen.rows === undefined) {
+      if (chosen.name === "nextval" || chosen.name === "setval") binding.writesSequences = true;
+      scalar = { expression: bound, name };
+      continue;
+    }
+    const rowColumns = chosen.rowColumns ?? [{ name: chosen.name, type: chosen.returnType }];
+    const outputs = binding.newColumns(rowColumns.length);
+    functions.push({ function: chosen, args: bound.kind === "call" ? bound.args : args, outputs });
+    rowColumns.forEach((column, index) => {
+      const isUnnamed = rowColumns.length === 1 && (column.name === chosen.name || column.name === name);
+      const shown = isUnnamed ? (item.functions.length === 1 ? item.alias?.name ?? name : name) : column.name;
+      columns.push(outputOf(shown, outputs[index] ?? 0, column.type));
+    });
+  }
+  const defaultName = functionItemName(item);
+  if (scalar !== null) {
+    if (item.functions.length > 1) {
+      throw binding.unsupported("ROWS FROM with functions of one row", item.position);
+    }
+    const output = binding.newColumn();
+    const types: SqlType[] = [scalar.expression.type];
+    const list: Expression[] = [scalar.expression];
+    const outputs = [output];
+    const shown = [outputOf(item.alias?.name ?? scalar.name, output, scalar.expression.type)];
+    if (item.withOrdinality) {
+      const ordinality = binding.newColumn();
+      outputs.push(ordinality);
+      types.push({ kind: "i64" });
+      list.push({ kind: "constant", type: { kind: "i64" }, value: 1 });
+      shown.push(outputOf("ordinality", ordinality, { kind: "i64" }));
+    }
+    const plan: Plan = { kind: "values", outputs, types, list: [list], rows: 1 };
+    return aliased(binding, plan, shown, item.alias, defaultName);
+  }
+  const ordinality = item.withOrdinality ? binding.newColumn() : null;
+  if (ordinality !== null) {
+    columns.push({ ...outputOf("ordinality", ordinality, { kind: "i64" }), nullable: false });
+  }
+  const plan: Plan = { kind: "function_scan", input: null, functions, ordinality, rows: 0 };
+  return aliased(binding, plan, columns, item.alias, defaultName);
+}
+
+function functionItemName(item: FunctionItem): string {
+  const first = item.functions[0]?.call;
+  if (first?.kind === "call") return first.name[first.name.length - 1] ?? "";
+  return first?.kind === "session_value" ? first.name : "";
+}
+
+function outputOf(name: string, column: number, type: SqlType): OutputColumn {
+  return { name, column, type, nullable: true, tableId: 0, columnId: 0 };
+}
+
+function bindJoin(binding: Binding, level: QueryLevel, item: JoinItem, visible: FromScope): BoundFrom {
+  const left = bindItem(binding, level, item.left, visible);
+  const right = bindItem(binding, level, item.right, mergeScopes(visible, left.scope));
+  checkAliases(binding, left.scope, right.scope, item.position);
+  const kind: JoinKind = item.type === "cross" ? "inner" : item.type;
+  const both = mergeScopes(left.scope, right.scope);
+  const using = item.using ?? (item.natural ? commonNames(left.scope, right.scope) : null);
+  let condition: Expression | null = null;
+  let scope = outerScope(kind, left.scope, right.scope);
+  if (using !== null) {
+    const merged = using.map((name) => mergeColumn(binding, kind, name, left.scope, right.scope, item));
+    condition = conjunction(merged.map((each) => each.condition));
+    const isUsed = (column: ScopeColumn) => using.includes(column.name);
+    const sides = outerScope(kind, left.scope, right.scope);
+    const leftCount = left.scope.columns.length;
+    scope = {
+      tables: sides.tables,
+      columns: [
+        ...merged.map((each) => each.column),
+        ...sides.columns.slice(0, leftCount).filter((column) => !isUsed(column)),
+        ...sides.columns.slice(leftCount).filter((column) => !isUsed(column)),
+      ],
+    };
+    if (item.usingAlias !== null) {
+      const entry = tableOf(item.usingAlias, merged.map((each) => each.column));
+      scope = { ...scope, tables: [...scope.tables, entry] };
+    }
+  } else if (item.on !== null) {
+    const before = level.from;
+    const on = item.on;
+    level.from = both;
+    condition = inClause(level, "JOIN conditions", () => bindCondition(binding, level, on, "JOIN/ON"));
+    level.from = before;
+  }
+  const plan = join(kind, left.plan, right.plan, condition);
+  if (plan.kind === "nested_loop_join" && plan.correlated && (kind === "right" || kind === "full")) {
+    throw binding.error(
+      SQLSTATE.invalidColumnReference,
+      "invalid reference to FROM-clause entry",
+      item.position,
+      { detail: "The combining JOIN type must be INNER or LEFT for a LATERAL reference." },
+    );
+  }
+  if (item.alias === null) return { plan, scope };
+  const entry = tableOf(item.alias.name, scope.columns);
+  const columns = renamed(binding, entry, item.alias);
+  return { plan, scope: { tables: [{ ...entry, columns }], columns } };
+}
+
+function tableOf(name: string, columns: readonly ScopeColumn[]): ScopeTable {
+  return { name, schema: null, relationName: null, columns, table: null, rowId: null, nullable: false };
+}
+
+/** The scope after a join: columns of a side that may be missing are nullable. */
+function outerScope(kind: JoinKind, left: FromScope, right: FromScope): FromScope {
+  const isLeftOptional = kind === "right" || kind === "full";
+  const isRightOptional = kind === "left" || kind === "full";
+  return mergeScopes(
+    isLeftOptional ? nullableScope(left) : left,
+    isRightOptional ? nullableScope(right) : right,
+  );
+}
+
+function commonNames(left: FromScope, right: FromScope): string[] {
+  const names = new Set(right.columns.map((column) => column.name));
+  return [...new Set(left.columns.map((column) => column.name))].filter((name) => names.has(name));
+}
+
+function sideColumn(
+  binding: Binding,
+  scope: FromScope,
+  name: string,
+  side: string,
+  item: JoinItem,
+): ScopeColumn {
+  const matches = scope.columns.filter((column) => column.name === name);
+  const [first] = matches;
+  if (first === undefined) {
+    throw binding.error(
+      SQLSTATE.undefinedColumn,
+      `column "${name}" specified in USING clause does not exist in ${side} table`,
+      item.position,
+    );
+  }
+  if (matches.length > 1) {
+    throw binding.error(
+      SQLSTATE.ambiguousColumn,
+      `common column name "${name}" appears more than once in ${side} table`,
+      item.position,
+    );
+  }
+  return first;
+}
+
+function mergeColumn(
+  binding: Binding,
+  kind: JoinKind,
+  name: string,
+  leftScope: FromScope,
+  rightScope: FromScope,
+  item: JoinItem,
+): { readonly column: ScopeColumn; readonly condition: Expression } {
+  const left = sideColumn(binding, leftScope, name, "left", item);
+  const right = sideColumn(binding, rightScope, name, "right", item);
+  const condition = bindBinary(binding, "=", left.expression, right.expression, item.position);
+  const type = commonTypeOf(binding, [left.expression.type, right.expression.type], "JOIN/USING", [
+    item.position,
+    item.position,
+  ]);
+  const nullable = (column: ScopeColumn): Expression =>
+    column.expression.kind === "column" ? { ...column.expression, nullable: true } : column.expression;
+  const convert = (expression: Expression) => coerceImplicit(binding, expression, type, item.position);
+  if (kind === "full") {
+    const args = [convert(nullable(left)), convert(nullable(right))];
+    return {
+      condition,
+      column: { name, expression: { kind: "coalesce", type, args }, tableId: 0, columnId: 0 },
+    };
+  }
+  const source = kind === "right" ? right : left;
+  return { condition, column: { ...source, expression: convert(source.expression) } };
+}

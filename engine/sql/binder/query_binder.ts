@@ -1,0 +1,614 @@
+/**
+ * Binding of whole queries: WITH, set operations, VALUES, ORDER BY, LIMIT and locking around a SELECT.
+ *
+ * The plan that comes out is naive (cross joins, filters, subqueries as expressions) but complete: it can be run as it
+ * is. Only the optimizer makes it fast.
+ */
+import { unreachable } from "../../base/assert.ts";
+import { SQLSTATE } from "../../base/errors.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
+import type {
+  CommonTable,
+  Expression as Ast,
+  LockingClause,
+  Query,
+  QueryBody,
+  SetOperation,
+  SortKey as SortKeyAst,
+  Values,
+} from "../parser/ast.ts";
+import { columnReference, isNullable, isVolatilePlan, sameType } from "../plan/build.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan, SortKey } from "../plan/plan.ts";
+import { columnsOf, mapInputs, mapOperands, mapOwnExpressions, subqueryPlan } from "../plan/traverse.ts";
+import type { Binding, WithDefinition } from "./binding.ts";
+import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
+import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } from "./coercion.ts";
+import { bindExpression } from "./expression_binder.ts";
+import { type CommonTableEntry, type CommonTableScope, findCommonTable, QueryLevel } from "./scope.ts";
+import { bindSelect } from "./select_binder.ts";
+
+/** A column of a query's result. */
+export interface OutputColumn {
+  readonly name: string;
+  readonly column: ColumnRef;
+  readonly type: SqlType;
+  readonly nullable: boolean;
+  /** The stored column it comes from; 0 for an expression. */
+  readonly tableId: number;
+  readonly columnId: number;
+}
+
+/** A bound query. */
+export interface BoundQuery {
+  readonly plan: Plan;
+  readonly columns: readonly OutputColumn[];
+  /** Whether it is one aggregate alone without GROUP BY. */
+  readonly singleAggregate: boolean;
+}
+
+/** Where a query stands. */
+export interface QueryPlace {
+  readonly parent: QueryLevel | null;
+  readonly commonTables: CommonTableScope | null;
+  /** Types that the columns are assigned to (INSERT): untyped literals take them. */
+  readonly expected?: readonly (SqlType | undefined)[];
+  /** Columns without type stay so, for a set operation to decide. */
+  readonly keepUnknown?: boolean;
+}
+
+/** A reference to a result column. */
+export function outputReference(column: OutputColumn): Expression {
+  return columnReference(column.column, column.type, column.nullable);
+}
+
+/** Binds a subquery of an expression at a level. */
+export function bindSubquery(binding: Binding, level: QueryLevel, query: Query): BoundQuery {
+  return bindQuery(binding, { parent: level, commonTables: level.commonTables }, query);
+}
+
+/** Binds a query. */
+export function bindQuery(binding: Binding, place: QueryPlace, query: Query): BoundQuery {
+  if (query.with === null) return bindQueryBody(binding, place, query);
+  const scope = bindWith(binding, place, query.with.items, query.with.recursive);
+  const inner = bindQueryBody(binding, { ...place, commonTables: scope.commonTables }, query);
+  return { ...inner, plan: finishWith(inner.plan, scope) };
+}
+
+function bindQueryBody(binding: Binding, place: QueryPlace, query: Query): BoundQuery {
+  if (query.withTies && query.orderBy.length === 0) {
+    throw binding.error(
+      SQLSTATE.syntaxError,
+      "WITH TIES cannot be specified without ORDER BY clause",
+      query.position,
+    );
+  }
+  if (query.body.kind === "select") {
+    const level = new QueryLevel(place.parent, place.commonTables);
+    const bound = bindSelect(binding, level, query.body, query.orderBy, query.locking, place);
+    return { ...bound, plan: limited(binding, place, query, bound.plan, bound.keys) };
+  }
+  if (query.locking.length > 0) refuseLocking(binding, query.locking, query.body);
+  const bound = bindBody(binding, place, query.body);
+  const keys = bindOutputOrder(binding, query.orderBy, bound.columns);
+  const sorted: Plan = keys.length === 0
+    ? bound.plan
+    : { kind: "sort", input: bound.plan, keys, limit: null, rows: 0 };
+  return { ...bound, plan: limited(binding, place, query, sorted, keys) };
+}
+
+function refuseLocking(binding: Binding, locking: readonly LockingClause[], body: QueryBody): void {
+  const [first] = locking;
+  if (first === undefined) return;
+  const strength = lockName(first);
+  const what = body.kind === "values" ? "VALUES" : "UNION/INTERSECT/EXCEPT";
+  const message = body.kind === "values"
+    ? `${strength} cannot be applied to ${what}`
+    : `${strength} is not allowed with ${what}`;
+  throw binding.error(SQLSTATE.featureNotSupported, message, first.position);
+}
+
+/** How messages name a locking clause. */
+export function lockName(clause: LockingClause): string {
+  return `FOR ${clause.strength.replaceAll("_", " ").toUpperCase()}`;
+}
+
+function bindBody(binding: Binding, place: QueryPlace, body: QueryBody): BoundQuery {
+  switch (body.kind) {
+    case "select": {
+      const level = new QueryLevel(place.parent, place.commonTables);
+      return bindSelect(binding, level, body, [], [], place);
+    }
+    case "values":
+      return bindValues(binding, place, body);
+    case "set_operation":
+      return bindSetOperation(binding, place, body);
+    case "query":
+      return bindQuery(binding, place, body);
+    default:
+      return unreachable(body);
+  }
+}
+
+function limited(
+  binding: Binding,
+  place: QueryPlace,
+  query: Query,
+  plan: Plan,
+  keys: readonly SortKey[],
+): Plan {
+  const limit = bindLimit(binding, place, query.limit, "LIMIT");
+  const offset = bindLimit(binding, place, query.offset, "OFFSET");
+  if (limit === null && offset === null) return plan;
+  return { kind: "limit", input: plan, limit, offset, withTies: query.withTies ? keys : null, rows: 0 };
+}
+
+function bindLimit(
+  binding: Binding,
+  place: QueryPlace,
+  ast: Ast | null,
+  clause: "LIMIT" | "OFFSET",
+): Expression | null {
+  if (ast === null) return null;
+  const level = new QueryLevel(place.parent, place.commonTables);
+  const bound = inClause(level, clause, () => bindExpression(binding, level, ast));
+  if (columnsOf(bound).size > 0) {
+    throw binding.error(
+      SQLSTATE.invalidColumnReference,
+      `argument of ${clause} must not contain variables`,
+      ast.position,
+    );
+  }
+  const result = tryCoerce(binding, bound, { kind: "i64" }, "assignment");
+  if (result === undefined || bound.type.kind === "text") {
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `argument of ${clause} must be type bigint, not type ${formatTypeFamily(bound.type)}`,
+      ast.position,
+    );
+  }
+  return result.kind === "constant" && result.value === null ? null : result;
+}
+
+/** ORDER BY of a set operation or VALUES: only result columns, by name or number. */
+function bindOutputOrder(
+  binding: Binding,
+  keys: readonly SortKeyAst[],
+  columns: readonly OutputColumn[],
+): readonly SortKey[] {
+  return keys.map((key) => {
+    const column = outputColumnOf(binding, key.expression, columns, "ORDER BY");
+    if (column === undefined) {
+      throw binding.error(
+        SQLSTATE.featureNotSupported,
+        "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
+        key.expression.position,
+        {
+          detail: "Only result column names can be used, not expressions or functions.",
+          hint: "Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
+        },
+      );
+    }
+    return sortKeyOf(binding, outputReference(column), key);
+  });
+}
+
+/** The result column that an ordinal or a bare name means; undefined when it is neither. */
+export function outputColumnOf<T extends { readonly name: string }>(
+  binding: Binding,
+  ast: Ast,
+  columns: readonly T[],
+  clause: string,
+): T | undefined {
+  if (ast.kind === "literal" && ast.type === "integer") {
+    const column = columns[Number(ast.text) - 1];
+    if (column === undefined) {
+      throw binding.error(
+        SQLSTATE.invalidColumnReference,
+        `${clause} position ${ast.text} is not in select list`,
+        ast.position,
+      );
+    }
+    return column;
+  }
+  if (ast.kind === "literal" && ast.type !== "null" && ast.type !== "boolean") {
+    throw binding.error(SQLSTATE.syntaxError, `non-integer constant in ${clause}`, ast.position);
+  }
+  if (ast.kind !== "column" || ast.parts.length !== 1) return undefined;
+  const matches = columns.filter((column) => column.name === ast.parts[0]);
+  return matches[0];
+}
+
+function bindValues(binding: Binding, place: QueryPlace, values: Values): BoundQuery {
+  const level = new QueryLevel(place.parent, place.commonTables);
+  level.clause = "VALUES";
+  const rows = values.rows.map((row) => row.map((item) => bindExpression(binding, level, item)));
+  const width = rows[0]?.length ?? 0;
+  for (const [index, row] of rows.entries()) {
+    if (row.length !== width) {
+      throw binding.error(
+        SQLSTATE.syntaxError,
+        "VALUES lists must all be the same length",
+        values.rows[index]?.[0]?.position,
+      );
+    }
+  }
+  const types: SqlType[] = [];
+  for (let column = 0; column < width; column++) {
+    const offsets = values.rows.map((row) => row[column]?.position);
+    const cells = rows.map((row) => row[column]?.type ?? { kind: "unknown" as const });
+    const allUnknown = cells.every((type) => type.kind === "unknown");
+    const expected = place.expected?.[column];
+    types.push(
+      allUnknown && expected !== undefined ? expected : commonTypeOf(binding, cells, "VALUES", offsets),
+    );
+  }
+  const list = rows.map((row, at) =>
+    row.map((cell, index) =>
+      coerceImplicit(binding, cell, types[index] ?? cell.type, values.rows[at]?.[index]?.position)
+    )
+  );
+  const outputs = binding.newColumns(width);
+  const columns = outputs.map((column, index): OutputColumn => ({
+    name: `column${index + 1}`,
+    column,
+    type: types[index] ?? { kind: "text" },
+    nullable: list.some((row) =>
+      isNullable(row[index] ?? { kind: "constant", type: { kind: "text" }, value: null })
+    ),
+    tableId: 0,
+    columnId: 0,
+  }));
+  return {
+    plan: { kind: "values", outputs, types, list, rows: list.length },
+    columns,
+    singleAggregate: false,
+  };
+}
+
+/** The operands of a chain of one associative operation, from left to right. */
+function flattenSetOperation(body: QueryBody, operator: SetOperation["operator"], all: boolean): QueryBody[] {
+  const isSame = body.kind === "set_operation" && body.operator === operator && body.all === all &&
+    operator !== "except";
+  return isSame
+    ? [...flattenSetOperation(body.left, operator, all), ...flattenSetOperation(body.right, operator, all)]
+    : [body];
+}
+
+function bindSetOperation(binding: Binding, place: QueryPlace, body: SetOperation): BoundQuery {
+  const parts = body.operator === "except" ? [body.left, body.right] : [
+    ...flattenSetOperation(body.left, body.operator, body.all),
+    ...flattenSetOperation(body.right, body.operator, body.all),
+  ];
+  const bound = parts.map((part) => bindBody(binding, { ...place, keepUnknown: true }, part));
+  return combine(binding, place, body, bound, parts.map((part) => part.position));
+}
+
+function combine(
+  binding: Binding,
+  place: QueryPlace,
+  body: SetOperation,
+  bound: readonly BoundQuery[],
+  offsets: readonly number[],
+): BoundQuery {
+  const name = body.operator.toUpperCase();
+  const width = bound[0]?.columns.length ?? 0;
+  bound.forEach((each, index) => {
+    if (each.columns.length !== width) {
+      throw binding.error(
+        SQLSTATE.syntaxError,
+        `each ${name} query must have the same number of columns`,
+        offsets[index],
+      );
+    }
+  });
+  const types: SqlType[] = [];
+  for (let index = 0; index < width; index++) {
+    const found = bound.map((each) => each.columns[index]?.type ?? { kind: "unknown" as const });
+    const allUnknown = found.every((type) => type.kind === "unknown");
+    const type: SqlType = allUnknown
+      ? place.expected?.[index] ?? { kind: "text" }
+      : commonTypeOf(binding, found, name, offsets);
+    types.push(type);
+    if (!body.all) requireEquality(binding, type, offsets[0]);
+  }
+  const inputs = bound.map((each) => withTypes(binding, each, types));
+  const outputs = binding.newColumns(width);
+  const columns = outputs.map((column, index): OutputColumn => ({
+    name: bound[0]?.columns[index]?.name ?? "",
+    column,
+    type: types[index] ?? { kind: "text" },
+    nullable: inputs.some((each) => each.columns[index]?.nullable ?? true),
+    tableId: 0,
+    columnId: 0,
+  }));
+  return {
+    plan: {
+      kind: "set_operation",
+      operation: body.operator,
+      all: body.all,
+      inputs: inputs.map((each) => ({
+        plan: each.plan,
+        columns: each.columns.map((column) => column.column),
+      })),
+      outputs,
+      types,
+      rows: 0,
+    },
+    columns,
+    singleAggregate: false,
+  };
+}
+
+/** The query with its columns converted to types. */
+export function withTypes(binding: Binding, query: BoundQuery, types: readonly SqlType[]): BoundQuery {
+  if (query.columns.every((column, index) => sameType(column.type, types[index] ?? column.type))) {
+    return query;
+  }
+  const outputs = query.columns.map((column, index) => ({
+    output: binding.newColumn(),
+    expression: coerceImplicit(binding, outputReference(column), types[index] ?? column.type),
+  }));
+  return {
+    ...query,
+    plan: { kind: "project", input: query.plan, outputs, rows: 0 },
+    columns: query.columns.map((column, index) => ({
+      ...column,
+      column: outputs[index]?.output ?? column.column,
+      type: types[index] ?? column.type,
+      nullable: isNullable(outputs[index]?.expression ?? outputReference(column)),
+    })),
+  };
+}
+
+/** A bound WITH clause. */
+export interface BoundWith {
+  readonly commonTables: CommonTableScope;
+  readonly definitions: readonly {
+    readonly entry: CommonTableEntry;
+    readonly definition: WithDefinition;
+    readonly materialized: boolean | null;
+  }[];
+}
+
+/** Binds the definitions of a WITH clause. */
+export function bindWith(
+  binding: Binding,
+  place: QueryPlace,
+  items: readonly CommonTable[],
+  recursive: boolean,
+): BoundWith {
+  const entries = new Map<string, CommonTableEntry>();
+  const commonTables: CommonTableScope = { entries, parent: place.commonTables };
+  const definitions: BoundWith["definitions"][number][] = [];
+  for (const item of items) {
+    if (entries.has(item.name)) {
+      throw binding.error(
+        SQLSTATE.duplicateAlias,
+        `WITH query name "${item.name}" specified more than once`,
+        item.position,
+      );
+    }
+    if (item.statement.kind !== "query") {
+      throw binding.unsupported("data-modifying statement in WITH", item.position);
+    }
+    const isRecursive = recursive && mentions(item.statement, item.name);
+    const inner: QueryPlace = { parent: place.parent, commonTables };
+    const { entry, definition } = isRecursive
+      ? bindRecursive(binding, inner, item, item.statement, entries)
+      : bindPlainDefinition(binding, inner, item, item.statement);
+    entries.set(item.name, entry);
+    definitions.push({ entry, definition, materialized: item.materialized });
+  }
+  return { commonTables, definitions };
+}
+
+function columnNames(binding: Binding, item: CommonTable, columns: readonly OutputColumn[]): string[] {
+  if (item.columns.length > columns.length) {
+    throw binding.error(
+      SQLSTATE.invalidColumnReference,
+      `WITH query "${item.name}" has ${columns.length} columns available but ${item.columns.length} columns specified`,
+      item.position,
+    );
+  }
+  return columns.map((column, index) => item.columns[index] ?? column.name);
+}
+
+function bindPlainDefinition(binding: Binding, place: QueryPlace, item: CommonTable, query: Query) {
+  const bound = bindQuery(binding, place, query);
+  const names = columnNames(binding, item, bound.columns);
+  return makeEntry(binding, item.name, bound, names, null);
+}
+
+function makeEntry(
+  binding: Binding,
+  name: string,
+  bound: BoundQuery,
+  names: readonly string[],
+  recursive: WithDefinition["recursive"],
+): { readonly entry: CommonTableEntry; readonly definition: WithDefinition } {
+  const id = binding.newWithId();
+  const refs = bound.columns.map((column) => column.column);
+  return {
+    entry: {
+      id,
+      name,
+      columns: bound.columns.map((column, index) => ({
+        name: names[index] ?? column.name,
+        type: column.type,
+      })),
+      refs,
+      working: false,
+      references: 0,
+    },
+    definition: {
+      id,
+      columns: refs,
+      types: bound.columns.map((column) => column.type),
+      plan: bound.plan,
+      recursive,
+    },
+  };
+}
+
+function bindRecursive(
+  binding: Binding,
+  place: QueryPlace,
+  item: CommonTable,
+  query: Query,
+  entries: Map<string, CommonTableEntry>,
+): { readonly entry: CommonTableEntry; readonly definition: WithDefinition } {
+  const { body } = query;
+  if (body.kind !== "set_operation" || body.operator !== "union" || mentions(body.left, item.name)) {
+    throw binding.error(
+      SQLSTATE.invalidRecursion,
+      `recursive query "${item.name}" does not have the form non-recursive-term UNION [ALL] recursive-term`,
+      item.position,
+    );
+  }
+  if (query.orderBy.length > 0 || query.limit !== null || query.offset !== null || query.locking.length > 0) {
+    const what = query.orderBy.length > 0
+      ? "ORDER BY"
+      : query.limit !== null
+      ? "LIMIT"
+      : query.offset !== null
+      ? "OFFSET"
+      : "FOR UPDATE/SHARE";
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `${what} in a recursive query is not implemented`,
+      query.position,
+    );
+  }
+  const withPlace = query.with === null ? place : {
+    ...place,
+    commonTables: bindWith(binding, place, query.with.items, query.with.recursive).commonTables,
+  };
+  const first = bindBody(binding, withPlace, body.left);
+  const names = columnNames(binding, item, first.columns);
+  // Numbers of any scale may come out of the recursive term: the columns are plain ones.
+  const types = first.columns.map((column) =>
+    column.type.kind === "numeric" ? withoutModifiers(column.type) : column.type
+  );
+  const start = withTypes(binding, first, types);
+  const nullable = { ...start, columns: start.columns.map((column) => ({ ...column, nullable: true })) };
+  const { entry, definition } = makeEntry(binding, item.name, nullable, names, null);
+  entry.working = true;
+  entries.set(item.name, entry);
+  const second = bindBody(binding, withPlace, body.right);
+  entry.working = false;
+  entry.references = 0;
+  if (second.columns.length !== types.length) {
+    throw binding.error(
+      SQLSTATE.syntaxError,
+      "each UNION query must have the same number of columns",
+      body.right.position,
+    );
+  }
+  second.columns.forEach((column, index) => {
+    const wanted = types[index] ?? column.type;
+    const compatible = tryCoerce(binding, outputReference(column), wanted, "implicit");
+    if (compatible !== undefined) return;
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `recursive query "${item.name}" column ${index + 1} has type ${
+        formatTypeFamily(wanted)
+      } in non-recursive term but type ${formatTypeFamily(column.type)} overall`,
+      body.left.position,
+      { hint: "Cast the output of the non-recursive term to the correct type." },
+    );
+  });
+  const term = withTypes(binding, second, types);
+  return {
+    entry,
+    definition: {
+      ...definition,
+      recursive: { plan: term.plan, columns: term.columns.map((column) => column.column), all: body.all },
+    },
+  };
+}
+
+/** Whether a table name is mentioned anywhere below a syntax node. */
+function mentions(node: unknown, name: string): boolean {
+  if (typeof node !== "object" || node === null) return false;
+  if (Array.isArray(node)) return node.some((each) => mentions(each, name));
+  const isTable = "kind" in node && node.kind === "table" && "name" in node;
+  if (isTable) {
+    const { name: table } = node;
+    if (typeof table === "object" && table !== null && "name" in table && "schema" in table) {
+      if (table.name === name && table.schema === null) return true;
+    }
+  }
+  return Object.values(node).some((each) => mentions(each, name));
+}
+
+/** Puts the definitions of a WITH around a plan; those that are read once are put in place instead. */
+export function finishWith(body: Plan, scope: BoundWith): Plan {
+  let plan = body;
+  const kept: WithDefinition[] = [];
+  // Later definitions may read earlier ones, so they are put in place first.
+  for (const { entry, definition, materialized } of scope.definitions.toReversed()) {
+    if (entry.references === 0) continue;
+    const inline = materialized !== true && definition.recursive === null &&
+      (entry.references === 1 || materialized === false && entry.references === 1) &&
+      !isVolatilePlan(definition.plan);
+    if (!inline) {
+      kept.unshift(definition);
+      continue;
+    }
+    const replace = (each: Plan): Plan => inlineDefinition(each, definition);
+    plan = replace(plan);
+    for (const [index, other] of kept.entries()) {
+      kept[index] = {
+        ...other,
+        plan: replace(other.plan),
+        recursive: other.recursive === null
+          ? null
+          : { ...other.recursive, plan: replace(other.recursive.plan) },
+      };
+    }
+  }
+  return kept.length === 0 ? plan : { kind: "with", definitions: kept, body: plan, rows: 0 };
+}
+
+function inlineDefinition(plan: Plan, definition: WithDefinition): Plan {
+  if (plan.kind === "with_scan" && plan.id === definition.id) {
+    const outputs = plan.outputs.map((output, index) => {
+      const column = plan.columns[index] ?? 0;
+      const at = definition.columns.indexOf(column);
+      return {
+        output,
+        expression: columnReference(column, definition.types[at] ?? { kind: "text" }, true),
+      };
+    });
+    return { kind: "project", input: definition.plan, outputs, rows: 0 };
+  }
+  const inExpression = (expression: Expression): Expression =>
+    subqueryPlan(expression) === null && columnsOf(expression).size === 0
+      ? expression
+      : mapOperands(expression, inExpression, (inner) => inlineDefinition(inner, definition));
+  return mapOwnExpressions(mapInputs(plan, (input) => inlineDefinition(input, definition)), inExpression);
+}
+
+/** A scan of a common table, or undefined when no such name is in sight. */
+export function bindCommonTable(binding: Binding, scope: CommonTableScope | null, name: string) {
+  const entry = findCommonTable(scope, name);
+  if (entry === undefined) return undefined;
+  entry.references++;
+  const outputs = binding.newColumns(entry.refs.length);
+  const plan: Plan = {
+    kind: "with_scan",
+    id: entry.id,
+    working: entry.working,
+    outputs,
+    columns: entry.refs,
+    rows: 0,
+  };
+  return { entry, plan, outputs };
+}
+
+/** A value that must be of some type at last. */
+export function settled(binding: Binding, expression: Expression): Expression {
+  return settle(binding, expression);
+}

@@ -1,0 +1,597 @@
+/**
+ * Binding of one SELECT block with the ORDER BY and locking that belong to it.
+ *
+ * The operators come in SQL's order of evaluation: FROM, WHERE, grouping, HAVING, windows, set-returning functions,
+ * the select list, DISTINCT, ORDER BY. A column that only ORDER BY needs is computed beside the select list and is not
+ * part of the result.
+ */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type {
+  Expression as Ast,
+  LockingClause,
+  Select,
+  SortKey as SortKeyAst,
+  Target,
+} from "../parser/ast.ts";
+import { columnReference, expressionKey, isNullable, volatilityOf } from "../plan/build.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan, SortKey } from "../plan/plan.ts";
+import { columnsOf } from "../plan/traverse.ts";
+import type { Binding } from "./binding.ts";
+import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
+import { coerceImplicit, isUnknown, settle } from "./coercion.ts";
+import { bindCondition, bindExpression } from "./expression_binder.ts";
+import { bindFrom } from "./from_binder.ts";
+import { Grouping } from "./grouping.ts";
+import { findTable, missingTable } from "./names.ts";
+import {
+  type BoundQuery,
+  lockName,
+  type OutputColumn,
+  outputColumnOf,
+  type QueryPlace,
+} from "./query_binder.ts";
+import type { QueryLevel, ScopeColumn } from "./scope.ts";
+
+/** An item of the select list. */
+export interface BoundTarget {
+  readonly name: string;
+  expression: Expression;
+  readonly tableId: number;
+  readonly columnId: number;
+}
+
+/** A bound SELECT with its sort keys, for WITH TIES. */
+export interface BoundSelect extends BoundQuery {
+  readonly keys: readonly SortKey[];
+}
+
+interface OrderItem {
+  readonly ast: SortKeyAst;
+  /** Set when the key is an item of the select list. */
+  readonly target: BoundTarget | null;
+  expression: Expression;
+}
+
+/** Binds a SELECT block. */
+export function bindSelect(
+  binding: Binding,
+  level: QueryLevel,
+  select: Select,
+  orderBy: readonly SortKeyAst[],
+  locking: readonly LockingClause[],
+  place: QueryPlace,
+): BoundSelect {
+  if (select.into !== null) throw binding.unsupported("SELECT INTO here", select.position);
+  let plan = bindFrom(binding, level, select.from);
+  level.windows = select.windows;
+  const targets = bindTargets(binding, level, select.targets, place);
+  if (select.where !== null) {
+    const where = select.where;
+    const condition = inClause(level, "WHERE", () => bindCondition(binding, level, where, "WHERE"));
+    plan = { kind: "filter", input: plan, condition, rows: 0 };
+  }
+  const havingAst = select.having;
+  const having = havingAst === null
+    ? null
+    : inClause(level, "HAVING", () => bindCondition(binding, level, havingAst, "HAVING"));
+  const order = bindOrderItems(binding, level, orderBy, targets);
+  const distinctOn = select.distinct === "on"
+    ? select.distinctOn.map((ast) => bindDistinctOn(binding, level, ast, targets))
+    : [];
+  const isGrouped = select.groupBy.length > 0 || having !== null || level.aggregates.length > 0 ||
+    level.groupings.length > 0;
+  const singleAggregate = isGrouped && select.groupBy.length === 0 && targets.length === 1 &&
+    level.aggregates.length === 1 && targets[0]?.expression.kind === "column" &&
+    targets[0].expression.column === level.aggregates[0]?.output;
+  if (isGrouped) plan = group(binding, level, select, plan, { targets, order, distinctOn, having });
+  if (locking.length > 0) refuseLocks(binding, locking, select, isGrouped, level);
+  plan = addWindows(level, plan);
+  plan = addSetFunctions(level, plan);
+  const result = addProjection(binding, level, plan, {
+    targets,
+    order,
+    distinctOn,
+    isDistinct: select.distinct === "distinct",
+    locking,
+    position: select.position,
+  });
+  return { ...result, singleAggregate };
+}
+
+/** Binds a target list (or RETURNING), stars expanded. */
+export function bindTargets(
+  binding: Binding,
+  level: QueryLevel,
+  list: readonly Target[],
+  place?: QueryPlace,
+): BoundTarget[] {
+  const targets: BoundTarget[] = [];
+  for (const target of list) {
+    const ast = target.expression;
+    if (ast.kind === "star") {
+      for (const column of starColumns(binding, level, ast.qualifier, ast.position)) {
+        const expression = { ...column.expression };
+        binding.positions.set(expression, ast.position);
+        targets.push({
+          name: column.name,
+          expression,
+          tableId: column.tableId,
+          columnId: column.columnId,
+        });
+      }
+      continue;
+    }
+    if (ast.kind === "field_star") {
+      targets.push(...expandRecord(binding, level, ast.operand, ast.position));
+      continue;
+    }
+    const bound = bindExpression(binding, level, ast);
+    const expected = place?.expected?.[targets.length];
+    const expression = isUnknown(bound) && expected !== undefined
+      ? coerceImplicit(binding, bound, expected, ast.position)
+      : place?.keepUnknown === true
+      ? bound
+      : settle(binding, bound);
+    const source = sourceColumn(level, bound);
+    targets.push({
+      name: target.alias ?? outputName(binding, ast),
+      expression,
+      tableId: source?.tableId ?? 0,
+      columnId: source?.columnId ?? 0,
+    });
+  }
+  return targets;
+}
+
+function starColumns(
+  binding: Binding,
+  level: QueryLevel,
+  qualifier: readonly string[],
+  position: number,
+): readonly ScopeColumn[] {
+  if (qualifier.length > 0) {
+    const table = findTable(level, qualifier);
+    if (table === undefined) throw missingTable(binding, level, qualifier, position);
+    return table.columns;
+  }
+  if (level.from.tables.length === 0) {
+    throw binding.error(SQLSTATE.syntaxError, "SELECT * with no tables specified is not valid", position);
+  }
+  return level.from.columns;
+}
+
+/** `(x).*`: one target per field. */
+function expandRecord(binding: Binding, level: QueryLevel, ast: Ast, position: number): BoundTarget[] {
+  const bound = bindExpression(binding, level, ast);
+  if (bound.type.kind !== "record") {
+    throw binding.error(SQLSTATE.wrongObjectType, 'type of ".*" is not composite', position);
+  }
+  return bound.type.fields.map((field, index) => ({
+    name: field.name,
+    expression: bound.kind === "row"
+      ? bound.fields[index] ?? bound
+      : { kind: "field", type: field.type, argument: bound, index },
+    tableId: 0,
+    columnId: 0,
+  }));
+}
+
+/** The stored column that a plain reference names. */
+function sourceColumn(level: QueryLevel, expression: Expression): ScopeColumn | undefined {
+  if (expression.kind !== "column") return undefined;
+  const find = (columns: readonly ScopeColumn[]) =>
+    columns.find((column) =>
+      column.expression.kind === "column" && column.expression.column === expression.column
+    );
+  return find(level.from.columns) ?? level.from.tables.map((table) => find(table.columns)).find(Boolean);
+}
+
+/** The name that PostgreSQL gives a result column without alias (FigureColname). */
+export function outputName(binding: Binding, ast: Ast): string {
+  return nameAndStrength(binding, ast)?.name ?? "?column?";
+}
+
+function nameAndStrength(
+  binding: Binding,
+  ast: Ast,
+): { readonly name: string; readonly strong: boolean } | undefined {
+  const strong = (name: string) => ({ name, strong: true });
+  switch (ast.kind) {
+    case "column":
+      return strong(ast.parts[ast.parts.length - 1] ?? "?column?");
+    case "field":
+      return strong(ast.field);
+    case "subscript":
+    case "collate":
+      return nameAndStrength(binding, ast.operand);
+    case "call":
+      return strong(ast.name[ast.name.length - 1] ?? "?column?");
+    case "conditional":
+      return strong(ast.function);
+    case "session_value":
+      return strong(ast.name);
+    case "at_time_zone":
+      return strong("timezone");
+    case "array":
+    case "array_subquery":
+      return strong("array");
+    case "row":
+      return strong("row");
+    case "exists":
+      return strong("exists");
+    case "subquery": {
+      const body = ast.query.body;
+      const target = body.kind === "select" ? body.targets[0] : undefined;
+      if (target === undefined) return undefined;
+      return target.alias !== null ? strong(target.alias) : nameAndStrength(binding, target.expression);
+    }
+    case "cast": {
+      const inner = nameAndStrength(binding, ast.operand);
+      return inner !== undefined && inner.strong
+        ? inner
+        : { name: typeColumnName(ast.type.name), strong: false };
+    }
+    case "typed_literal":
+      return { name: typeColumnName(ast.type.name), strong: false };
+    case "literal":
+      return ast.type === "boolean" ? { name: "bool", strong: false } : undefined;
+    case "case": {
+      const inner = ast.otherwise === null ? undefined : nameAndStrength(binding, ast.otherwise);
+      return inner !== undefined && inner.strong ? inner : { name: "case", strong: false };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function typeColumnName(name: readonly string[]): string {
+  return name[name.length - 1] ?? "?column?";
+}
+
+/** A key that is an item of the select list: by number, by name, or by being the same expression. */
+function bindOrderItems(
+  binding: Binding,
+  level: QueryLevel,
+  keys: readonly SortKeyAst[],
+  targets: readonly BoundTarget[],
+): OrderItem[] {
+  return keys.map((ast) => {
+    const named = outputTarget(binding, ast.expression, targets, "ORDER BY");
+    if (named !== undefined) return { ast, target: named, expression: named.expression };
+    const bound = inClause(
+      level,
+      "ORDER BY",
+      () => settle(binding, bindExpression(binding, level, ast.expression)),
+    );
+    return { ast, target: sameTarget(bound, targets), expression: bound };
+  });
+}
+
+function sameTarget(expression: Expression, targets: readonly BoundTarget[]): BoundTarget | null {
+  if (volatilityOf(expression) === "volatile") return null;
+  const key = expressionKey(expression);
+  return targets.find((target) => expressionKey(target.expression) === key) ?? null;
+}
+
+/** The item of the select list that an ordinal or output name means; ambiguous names are 42702. */
+function outputTarget(
+  binding: Binding,
+  ast: Ast,
+  targets: readonly BoundTarget[],
+  clause: string,
+): BoundTarget | undefined {
+  const found = outputColumnOf(binding, ast, targets, clause);
+  if (found === undefined || ast.kind !== "column") return found;
+  const others = targets.filter((target) => target.name === found.name);
+  if (others.some((each) => expressionKey(each.expression) !== expressionKey(found.expression))) {
+    throw binding.error(SQLSTATE.ambiguousColumn, `${clause} "${found.name}" is ambiguous`, ast.position);
+  }
+  return found;
+}
+
+function bindDistinctOn(
+  binding: Binding,
+  level: QueryLevel,
+  ast: Ast,
+  targets: readonly BoundTarget[],
+): OrderItem {
+  const key: SortKeyAst = {
+    expression: ast,
+    descending: false,
+    nulls: null,
+    using: null,
+    position: ast.position,
+  };
+  const named = outputTarget(binding, ast, targets, "DISTINCT ON");
+  if (named !== undefined) return { ast: key, target: named, expression: named.expression };
+  const bound = inClause(level, "DISTINCT ON", () => settle(binding, bindExpression(binding, level, ast)));
+  return { ast: key, target: sameTarget(bound, targets), expression: bound };
+}
+
+interface Above {
+  readonly targets: readonly BoundTarget[];
+  readonly order: readonly OrderItem[];
+  readonly distinctOn: readonly OrderItem[];
+  readonly having: Expression | null;
+}
+
+/** Adds the aggregation and rewrites all that stands above it. */
+function group(binding: Binding, level: QueryLevel, select: Select, input: Plan, above: Above): Plan {
+  const grouping = new Grouping(binding, level);
+  grouping.expand(
+    select.groupBy,
+    select.groupDistinct,
+    (ast) => bindGroupItem(binding, level, ast, above.targets),
+  );
+  for (const key of grouping.keys) {
+    requireEquality(binding, key.expression.type, binding.positions.get(key.expression));
+  }
+  for (const target of above.targets) target.expression = grouping.above(target.expression);
+  for (const item of [...above.order, ...above.distinctOn]) {
+    item.expression = item.target === null ? grouping.above(item.expression) : item.target.expression;
+  }
+  const having = above.having === null ? null : grouping.above(above.having);
+  const rewriteKey = (key: SortKey): SortKey => ({ ...key, expression: grouping.above(key.expression) });
+  for (const [index, window] of level.pendingWindows.entries()) {
+    level.pendingWindows[index] = {
+      partition: window.partition.map((each) => grouping.above(each)),
+      order: window.order.map(rewriteKey),
+      calls: window.calls.map((call) => ({
+        ...call,
+        args: call.args.map((each) => grouping.above(each)),
+        filter: call.filter === null ? null : grouping.above(call.filter),
+      })),
+    };
+  }
+  for (const list of level.setFunctions) {
+    for (const [index, each] of list.entries()) {
+      list[index] = { ...each, args: each.args.map((arg) => grouping.above(arg)) };
+    }
+  }
+  const groupings = level.groupings.map((call) => ({
+    output: call.output,
+    groups: call.args.map((argument) => {
+      const index = grouping.indexOf(argument);
+      if (index === undefined) {
+        throw binding.error(
+          SQLSTATE.groupingError,
+          "arguments to GROUPING must be grouping expressions of the associated query level",
+          call.position,
+        );
+      }
+      return index;
+    }),
+  }));
+  let plan: Plan = {
+    kind: "aggregate",
+    input,
+    groups: grouping.keys,
+    aggregates: level.aggregates,
+    groupingSets: grouping.sets,
+    groupings,
+    rows: 0,
+  };
+  if (having !== null) plan = { kind: "filter", input: plan, condition: having, rows: 0 };
+  return plan;
+}
+
+/** A GROUP BY item: an input column first, then an ordinal or output name, else an expression. */
+function bindGroupItem(
+  binding: Binding,
+  level: QueryLevel,
+  ast: Ast,
+  targets: readonly BoundTarget[],
+): Expression {
+  const isInput = ast.kind === "column" && ast.parts.length === 1 &&
+    level.from.columns.some((column) => column.name === ast.parts[0]);
+  const named = isInput ? undefined : outputTarget(binding, ast, targets, "GROUP BY");
+  const expression = named === undefined
+    ? inClause(level, "GROUP BY", () => settle(binding, bindExpression(binding, level, ast)))
+    : named.expression;
+  for (const column of columnsOf(expression)) {
+    if (!level.computed.has(column)) continue;
+    const isAggregate = level.aggregates.some((each) => each.output === column);
+    throw binding.error(
+      isAggregate ? SQLSTATE.groupingError : SQLSTATE.windowingError,
+      `${isAggregate ? "aggregate" : "window"} functions are not allowed in GROUP BY`,
+      binding.positions.get(expression) ?? ast.position,
+    );
+  }
+  return expression;
+}
+
+function addWindows(level: QueryLevel, input: Plan): Plan {
+  let plan = input;
+  for (const window of level.pendingWindows) {
+    plan = { kind: "window", input: plan, ...window, rows: 0 };
+  }
+  return plan;
+}
+
+function addSetFunctions(level: QueryLevel, input: Plan): Plan {
+  let plan = input;
+  for (const functions of level.setFunctions) {
+    plan = { kind: "function_scan", input: plan, functions, ordinality: null, rows: 0 };
+  }
+  return plan;
+}
+
+interface Projection {
+  readonly targets: readonly BoundTarget[];
+  readonly order: readonly OrderItem[];
+  readonly distinctOn: readonly OrderItem[];
+  readonly isDistinct: boolean;
+  readonly locking: readonly LockingClause[];
+  readonly position: number;
+}
+
+function addProjection(
+  binding: Binding,
+  level: QueryLevel,
+  input: Plan,
+  projection: Projection,
+): Omit<BoundSelect, "singleAggregate"> {
+  const { targets, order, distinctOn, isDistinct } = projection;
+  const needsProjection = targets.some((target) => target.expression.kind !== "column");
+  const outputs: { readonly output: ColumnRef; readonly expression: Expression }[] = [];
+  const byKey = new Map<string, Expression>();
+  /** Computes an expression in the projection, once when it can be shared. */
+  const project = (expression: Expression): Expression => {
+    if (!needsProjection) return expression;
+    const key = expressionKey(expression);
+    const shared = volatilityOf(expression) === "volatile" ? undefined : byKey.get(key);
+    if (shared !== undefined) return { ...shared };
+    const output = binding.newColumn();
+    outputs.push({ output, expression });
+    const reference = columnReference(output, expression.type, isNullable(expression));
+    byKey.set(key, reference);
+    return reference;
+  };
+  const references = targets.map((target) => project(target.expression));
+  const columns = targets.map((target, index): OutputColumn => {
+    const reference = references[index];
+    return {
+      name: target.name,
+      column: reference?.kind === "column" ? reference.column : 0,
+      type: target.expression.type,
+      nullable: isNullable(target.expression),
+      tableId: target.tableId,
+      columnId: target.columnId,
+    };
+  });
+  const referenceOf = (item: OrderItem): Expression => {
+    const index = item.target === null ? -1 : targets.indexOf(item.target);
+    const found = references[index];
+    return found ?? project(item.expression);
+  };
+  const keys = order.map((item) => {
+    if (isDistinct && item.target === null) {
+      throw binding.error(
+        SQLSTATE.invalidColumnReference,
+        "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+        item.ast.expression.position,
+      );
+    }
+    return sortKeyOf(binding, referenceOf(item), item.ast);
+  }).filter((key) => columnsOf(key.expression).size > 0 || volatilityOf(key.expression) === "volatile");
+  const distinctKeys = distinctOn.map(referenceOf);
+  checkDistinctOn(binding, distinctOn, distinctKeys, keys);
+  const locks = lockedTables(binding, level, projection.locking).map((lock) => {
+    const reference = project(columnReference(lock.rowId, { kind: "i64" }, false));
+    return { table: lock.table, rowId: reference.kind === "column" ? reference.column : lock.rowId };
+  });
+  let plan: Plan = needsProjection ? { kind: "project", input, outputs, rows: 0 } : input;
+  if (isDistinct) {
+    for (const column of columns) requireEquality(binding, column.type, projection.position);
+    plan = { kind: "distinct", input: plan, keys: references, rows: 0 };
+  }
+  // DISTINCT ON keeps the first row of each group in the order asked for.
+  const sortKeys = distinctKeys.length === 0 ? keys : orderForDistinctOn(distinctKeys, keys);
+  if (sortKeys.length > 0) plan = { kind: "sort", input: plan, keys: sortKeys, limit: null, rows: 0 };
+  if (distinctKeys.length > 0) plan = { kind: "distinct", input: plan, keys: distinctKeys, rows: 0 };
+  const [lock] = projection.locking;
+  if (lock !== undefined && locks.length > 0) {
+    binding.locks = true;
+    const waits = { wait: "wait", nowait: "nowait", skip_locked: "skip locked" } as const;
+    plan = {
+      kind: "lock_rows",
+      input: plan,
+      tables: locks,
+      strength: projection.locking.some((each) => each.strength.endsWith("update")) ? "update" : "share",
+      wait: waits[lock.wait],
+      rows: 0,
+    };
+  }
+  return { plan, columns, keys };
+}
+
+function checkDistinctOn(
+  binding: Binding,
+  items: readonly OrderItem[],
+  distinctKeys: readonly Expression[],
+  keys: readonly SortKey[],
+): void {
+  const wanted = new Set(distinctKeys.map(expressionKey));
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (seen.size === wanted.size) return;
+    const text = expressionKey(key.expression);
+    if (!wanted.has(text)) {
+      throw binding.error(
+        SQLSTATE.invalidColumnReference,
+        "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
+        items[0]?.ast.position,
+      );
+    }
+    seen.add(text);
+  }
+}
+
+function orderForDistinctOn(
+  distinctKeys: readonly Expression[],
+  keys: readonly SortKey[],
+): readonly SortKey[] {
+  const present = new Set(keys.map((key) => expressionKey(key.expression)));
+  const missing = distinctKeys.filter((each) => !present.has(expressionKey(each)));
+  return [...keys, ...missing.map((expression) => ({ expression, descending: false, nullsFirst: false }))];
+}
+
+function refuseLocks(
+  binding: Binding,
+  locking: readonly LockingClause[],
+  select: Select,
+  isGrouped: boolean,
+  level: QueryLevel,
+): void {
+  const [first] = locking;
+  if (first === undefined) return;
+  const what = select.distinct !== "all"
+    ? "DISTINCT clause"
+    : select.groupBy.length > 0
+    ? "GROUP BY clause"
+    : select.having !== null
+    ? "HAVING clause"
+    : isGrouped
+    ? "aggregate functions"
+    : level.pendingWindows.length > 0
+    ? "window functions"
+    : level.setFunctions.length > 0
+    ? "set-returning functions in the target list"
+    : null;
+  if (what === null) return;
+  throw binding.error(
+    SQLSTATE.featureNotSupported,
+    `${lockName(first)} is not allowed with ${what}`,
+    first.position,
+  );
+}
+
+function lockedTables(binding: Binding, level: QueryLevel, locking: readonly LockingClause[]) {
+  const locked = new Map<ColumnRef, { readonly table: TableDefinition; readonly rowId: ColumnRef }>();
+  for (const clause of locking) {
+    for (const name of clause.tables) {
+      if (!level.from.tables.some((table) => table.name === name.name)) {
+        throw binding.error(
+          SQLSTATE.undefinedTable,
+          `relation "${name.name}" in ${lockName(clause)} clause not found in FROM clause`,
+          name.position,
+        );
+      }
+    }
+    for (const table of level.from.tables) {
+      if (clause.tables.length > 0 && !clause.tables.some((name) => name.name === table.name)) continue;
+      if (table.table === null || table.rowId === null) continue;
+      if (table.nullable) {
+        throw binding.error(
+          SQLSTATE.featureNotSupported,
+          `${lockName(clause)} cannot be applied to the nullable side of an outer join`,
+          clause.position,
+        );
+      }
+      locked.set(table.rowId, { table: table.table, rowId: table.rowId });
+    }
+  }
+  return [...locked.values()];
+}

@@ -1,0 +1,389 @@
+/**
+ * EXPLAIN's text: operators in PostgreSQL's layout, expressions as SQL.
+ *
+ * Operators are numbered in preorder, inputs from left to right and subqueries of expressions behind them; that is the
+ * order of the executor's profile too.
+ */
+import { unreachable } from "../../base/assert.ts";
+import type { Expression } from "../plan/expression.ts";
+import type { AggregateCall, JoinKind, Plan, RangeBounds, SortKey, WindowCall } from "../plan/plan.ts";
+import { inputs, operands, ownExpressions, subqueryPlan } from "../plan/traverse.ts";
+import { columnReference } from "../plan/build.ts";
+import { ExpressionPrinter } from "./print_expression.ts";
+
+/** What EXPLAIN ANALYZE measured for one operator. */
+export interface OperatorProfile {
+  readonly rows: number;
+  readonly microseconds: number;
+  readonly loops: number;
+}
+
+/** Options of {@link explainPlan}. */
+export interface ExplainOptions {
+  /** By operator in preorder. */
+  readonly profile?: readonly OperatorProfile[];
+}
+
+/** The plan as lines of text. */
+export function explainPlan(plan: Plan, options: ExplainOptions = {}): string[] {
+  return new Explainer(plan, options.profile ?? []).explain(plan);
+}
+
+type TableAccess = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
+
+const JOIN_NAMES: Readonly<Record<JoinKind, string>> = {
+  inner: "",
+  left: " Left",
+  right: " Right",
+  full: " Full",
+  semi: " Semi",
+  anti: " Anti",
+};
+
+class Explainer {
+  readonly #profile: readonly OperatorProfile[];
+  readonly #printer: ExpressionPrinter;
+  readonly #tableNames = new Map<Plan, string>();
+  readonly #lines: string[] = [];
+  #next = 0;
+  #nextSubplan = 1;
+
+  constructor(plan: Plan, profile: readonly OperatorProfile[]) {
+    this.#profile = profile;
+    this.#printer = new ExpressionPrinter();
+    const counts = new Map<string, number>();
+    const scans: TableAccess[] = [];
+    collectScans(plan, scans);
+    const isAlone = scans.length <= 1;
+    for (const scan of scans) {
+      const seen = counts.get(scan.table.name) ?? 0;
+      counts.set(scan.table.name, seen + 1);
+      const name = seen === 0 ? scan.table.name : `${scan.table.name}_${seen}`;
+      this.#tableNames.set(scan, name);
+      for (const column of scan.columns) {
+        const definition = scan.table.columns.find((each) => each.id === column.columnId);
+        const text = definition?.name ?? `column ${column.columnId}`;
+        this.#printer.name(column.output, isAlone ? text : `${name}.${text}`);
+      }
+      if (scan.rowId !== null) this.#printer.name(scan.rowId, isAlone ? "rowid" : `${name}.rowid`);
+    }
+    this.#nameComputed(plan);
+  }
+
+  explain(plan: Plan): string[] {
+    this.#show(plan, 0, true);
+    return this.#lines;
+  }
+
+  /** Gives columns that operators compute the text of their expression. */
+  #nameComputed(plan: Plan): void {
+    for (const input of inputs(plan)) this.#nameComputed(input);
+    for (const expression of ownExpressions(plan)) this.#nameSubqueries(expression);
+    const printer = this.#printer;
+    switch (plan.kind) {
+      case "virtual_scan":
+        for (const column of plan.columns) {
+          printer.name(column.output, plan.relation.columns[column.position]?.name ?? "?");
+        }
+        return;
+      case "values":
+        plan.outputs.forEach((output, index) => printer.name(output, `"*VALUES*".column${index + 1}`));
+        return;
+      case "function_scan":
+        for (const each of plan.functions) {
+          each.outputs.forEach((output, index) =>
+            printer.name(output, each.function.rowColumns?.[index]?.name ?? each.function.name)
+          );
+        }
+        if (plan.ordinality !== null) printer.name(plan.ordinality, "ordinality");
+        return;
+      case "project":
+        for (const each of plan.outputs) printer.nameAs(each.output, each.expression);
+        return;
+      case "aggregate":
+        for (const each of plan.groups) printer.nameAs(each.output, each.expression);
+        for (const each of plan.aggregates) printer.name(each.output, this.#aggregateText(each));
+        for (const each of plan.groupings) printer.name(each.output, "GROUPING(...)");
+        return;
+      case "window":
+        for (const each of plan.calls) printer.name(each.output, this.#windowText(each));
+        return;
+      case "set_operation":
+        plan.outputs.forEach((output, index) => {
+          const column = plan.inputs[0]?.columns[index];
+          const type = plan.types[index];
+          if (column !== undefined && type !== undefined) {
+            printer.nameAs(output, columnReference(column, type, true));
+          }
+        });
+        return;
+      case "with_scan":
+        plan.outputs.forEach((output, index) => printer.name(output, `cte${plan.id}.column${index + 1}`));
+        return;
+      case "insert":
+      case "update":
+        plan.newRow.forEach((column, index) => printer.name(column, plan.table.columns[index]?.name ?? "?"));
+        if (plan.kind === "insert") printer.name(plan.rowId, "rowid");
+        if (plan.kind === "insert" && plan.onConflict !== null) {
+          plan.onConflict.existing.forEach((column, index) =>
+            printer.name(column, `${plan.table.name}.${plan.table.columns[index]?.name ?? "?"}`)
+          );
+          plan.onConflict.excluded.forEach((column, index) =>
+            printer.name(column, `excluded.${plan.table.columns[index]?.name ?? "?"}`)
+          );
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  #nameSubqueries(expression: Expression): void {
+    const plan = subqueryPlan(expression);
+    if (plan !== null) this.#nameComputed(plan);
+    for (const operand of operands(expression)) this.#nameSubqueries(operand);
+  }
+
+  #aggregateText(call: AggregateCall): string {
+    const args = call.args.length === 0 ? "*" : call.args.map((each) => this.#text(each)).join(", ");
+    const distinct = call.distinct ? "DISTINCT " : "";
+    const order = call.orderBy.length === 0 ? "" : ` ORDER BY ${this.#sortText(call.orderBy)}`;
+    const filter = call.filter === null ? "" : ` FILTER (WHERE ${this.#text(call.filter)})`;
+    return `${call.aggregate.name}(${distinct}${args}${order})${filter}`;
+  }
+
+  #windowText(call: WindowCall): string {
+    const name = "name" in call.function ? call.function.name : call.function.aggregate.name;
+    return `${name}(${call.args.map((each) => this.#text(each)).join(", ")}) OVER (?)`;
+  }
+
+  #text(expression: Expression): string {
+    return this.#printer.print(expression);
+  }
+
+  #sortText(keys: readonly SortKey[]): string {
+    return keys.map((key) => {
+      const nulls = key.nullsFirst === key.descending ? "" : key.nullsFirst ? " NULLS FIRST" : " NULLS LAST";
+      return `${this.#text(key.expression)}${key.descending ? " DESC" : ""}${nulls}`;
+    }).join(", ");
+  }
+
+  #show(plan: Plan, depth: number, isRoot: boolean, label = ""): void {
+    const detailPad = isRoot ? "  " : " ".repeat(depth * 6);
+    const head = isRoot ? "" : `${" ".repeat(depth * 6 - 4)}->  `;
+    const measured = this.#profile[this.#next];
+    this.#next++;
+    const actual = measured === undefined
+      ? ""
+      : ` (actual time=${
+        (measured.microseconds / 1000).toFixed(3)
+      } rows=${measured.rows} loops=${measured.loops})`;
+    if (label !== "") this.#lines.push(`${isRoot ? "" : " ".repeat(depth * 6 - 4)}${label}`);
+    const estimated = "rows" in plan ? `  (rows=${Math.max(0, Math.round(plan.rows))})` : "";
+    this.#lines.push(`${head}${this.#title(plan)}${estimated}${actual}`);
+    for (const line of this.#details(plan)) this.#lines.push(`${detailPad}${line}`);
+    for (const [index, input] of inputs(plan).entries()) {
+      this.#show(input, depth + 1, false, this.#inputLabel(plan, index));
+    }
+    for (const expression of ownExpressions(plan)) this.#showSubplans(expression, depth);
+  }
+
+  #inputLabel(plan: Plan, index: number): string {
+    if (plan.kind !== "with") return "";
+    let position = 0;
+    for (const each of plan.definitions) {
+      if (position === index) return `CTE cte${each.id}`;
+      position += each.recursive === null ? 1 : 2;
+    }
+    return "";
+  }
+
+  #showSubplans(expression: Expression, depth: number): void {
+    for (const operand of operands(expression)) this.#showSubplans(operand, depth);
+    const plan = subqueryPlan(expression);
+    if (plan === null) return;
+    const number = this.#printer.subplanNumber(plan, () => this.#nextSubplan++);
+    if (this.#printer.wasShown(number)) return;
+    this.#show(plan, depth + 1, false, `SubPlan ${number}`);
+  }
+
+  #title(plan: Plan): string {
+    const name = "table" in plan ? this.#tableNames.get(plan) ?? plan.table.name : "";
+    const alias = "table" in plan && name !== plan.table.name ? `${plan.table.name} ${name}` : name;
+    switch (plan.kind) {
+      case "table_scan":
+        return `Seq Scan on ${alias}`;
+      case "row_lookup":
+        return `Row Lookup on ${alias}`;
+      case "row_range":
+        return `Row Range Scan${plan.backward ? " Backward" : ""} on ${alias}`;
+      case "index_scan":
+        return `Index Scan${plan.backward ? " Backward" : ""} using ${plan.index.name} on ${alias}`;
+      case "virtual_scan":
+        return `Seq Scan on ${plan.relation.name}`;
+      case "values":
+        return plan.outputs.length === 0 && plan.list.length === 1 ? "Result" : `Values Scan on "*VALUES*"`;
+      case "function_scan":
+        return plan.input === null
+          ? `Function Scan on ${plan.functions.map((each) => each.function.name).join(", ")}`
+          : "ProjectSet";
+      case "filter":
+        return "Filter";
+      case "project":
+        return "Project";
+      case "hash_join":
+        return `Hash${JOIN_NAMES[plan.join]} Join`;
+      case "nested_loop_join":
+        return `Nested Loop${plan.join === "inner" ? "" : `${JOIN_NAMES[plan.join]} Join`}`;
+      case "aggregate":
+        return plan.groupingSets !== null
+          ? "MixedAggregate"
+          : plan.groups.length > 0
+          ? "HashAggregate"
+          : "Aggregate";
+      case "window":
+        return "WindowAgg";
+      case "sort":
+        return plan.limit === null ? "Sort" : "Top-N Sort";
+      case "limit":
+        return "Limit";
+      case "distinct":
+        return "Unique";
+      case "set_operation": {
+        if (plan.operation === "union") return plan.all ? "Append" : "HashSetOp Union";
+        const operation = plan.operation === "intersect" ? "Intersect" : "Except";
+        return `HashSetOp ${operation}${plan.all ? " All" : ""}`;
+      }
+      case "with":
+        return plan.definitions.some((each) => each.recursive !== null) ? "With Recursive" : "With";
+      case "with_scan":
+        return plan.working ? `WorkTable Scan on cte${plan.id}` : `CTE Scan on cte${plan.id}`;
+      case "lock_rows":
+        return "LockRows";
+      case "insert":
+        return `Insert on ${plan.table.name}`;
+      case "update":
+        return `Update on ${plan.table.name}`;
+      case "delete":
+        return `Delete on ${plan.table.name}`;
+      default:
+        return unreachable(plan);
+    }
+  }
+
+  #details(plan: Plan): string[] {
+    const lines: string[] = [];
+    const list = (expressions: readonly Expression[]) =>
+      expressions.map((each) => this.#text(each)).join(", ");
+    switch (plan.kind) {
+      case "row_lookup":
+        lines.push(
+          `Row Cond: ${plan.ids.length === 1 ? `(id = ${list(plan.ids)})` : `(id IN (${list(plan.ids)}))`}`,
+        );
+        break;
+      case "row_range": {
+        const text = this.#boundsText("id", plan.bounds);
+        if (text !== "") lines.push(`Row Cond: (${text})`);
+        break;
+      }
+      case "index_scan": {
+        const parts = plan.prefix.map((value, index) =>
+          `(${this.#indexColumn(plan, index)} = ${this.#text(value)})`
+        );
+        const range = this.#boundsText(this.#indexColumn(plan, plan.prefix.length), plan.bounds);
+        if (range !== "") parts.push(`(${range})`);
+        if (parts.length > 0) {
+          lines.push(`Index Cond: ${parts.length === 1 ? parts[0] : `(${parts.join(" AND ")})`}`);
+        }
+        break;
+      }
+      case "hash_join": {
+        const keys = plan.leftKeys.map((left, index) => {
+          const right = plan.rightKeys[index];
+          return `(${this.#text(left)} = ${right === undefined ? "?" : this.#text(right)})`;
+        });
+        lines.push(`Hash Cond: ${keys.length === 1 ? keys[0] : `(${keys.join(" AND ")})`}`);
+        if (plan.residual !== null) lines.push(`Join Filter: ${this.#text(plan.residual)}`);
+        if (plan.nullAware) lines.push("Null Aware: true");
+        break;
+      }
+      case "nested_loop_join":
+        if (plan.condition !== null) lines.push(`Join Filter: ${this.#text(plan.condition)}`);
+        break;
+      case "aggregate":
+        if (plan.groupingSets !== null) {
+          for (const set of plan.groupingSets) {
+            const keys = set.flatMap((index) => plan.groups[index]?.expression ?? []);
+            lines.push(`Group Key: ${set.length === 0 ? "()" : list(keys)}`);
+          }
+        } else if (plan.groups.length > 0) {
+          lines.push(`Group Key: ${list(plan.groups.map((each) => each.expression))}`);
+        }
+        break;
+      case "window":
+        if (plan.partition.length > 0) lines.push(`Partition By: ${list(plan.partition)}`);
+        if (plan.order.length > 0) lines.push(`Order By: ${this.#sortText(plan.order)}`);
+        break;
+      case "sort":
+        lines.push(`Sort Key: ${this.#sortText(plan.keys)}`);
+        if (plan.limit !== null) lines.push(`Limit: ${this.#text(plan.limit)}`);
+        break;
+      case "limit":
+        if (plan.limit !== null) lines.push(`Count: ${this.#text(plan.limit)}`);
+        if (plan.offset !== null) lines.push(`Offset: ${this.#text(plan.offset)}`);
+        break;
+      case "distinct":
+        lines.push(`Key: ${list(plan.keys)}`);
+        break;
+      case "filter":
+        lines.push(`Filter: ${this.#text(plan.condition)}`);
+        break;
+      case "insert":
+        if (plan.onConflict !== null) {
+          lines.push(`Conflict Resolution: ${plan.onConflict.action === "nothing" ? "NOTHING" : "UPDATE"}`);
+        }
+        break;
+      default:
+        break;
+    }
+    if ("filter" in plan && plan.filter !== null) lines.push(`Filter: ${this.#text(plan.filter)}`);
+    return lines;
+  }
+
+  #indexColumn(plan: Plan & { readonly kind: "index_scan" }, position: number): string {
+    const id = plan.index.columns[position]?.columnId;
+    return plan.table.columns.find((column) => column.id === id)?.name ?? "?";
+  }
+
+  #boundsText(name: string, bounds: RangeBounds): string {
+    const parts: string[] = [];
+    if (bounds.low !== null) {
+      parts.push(`${name} ${bounds.low.inclusive ? ">=" : ">"} ${this.#text(bounds.low.value)}`);
+    }
+    if (bounds.high !== null) {
+      parts.push(`${name} ${bounds.high.inclusive ? "<=" : "<"} ${this.#text(bounds.high.value)}`);
+    }
+    return parts.join(" AND ");
+  }
+}
+
+function collectScans(plan: Plan, scans: TableAccess[]): void {
+  switch (plan.kind) {
+    case "table_scan":
+    case "row_lookup":
+    case "row_range":
+    case "index_scan":
+      scans.push(plan);
+  }
+  for (const input of inputs(plan)) collectScans(input, scans);
+  for (const expression of ownExpressions(plan)) collectInExpression(expression, scans);
+}
+
+function collectInExpression(
+  expression: Expression,
+  scans: TableAccess[],
+): void {
+  const plan = subqueryPlan(expression);
+  if (plan !== null) collectScans(plan, scans);
+  for (const operand of operands(expression)) collectInExpression(operand, scans);
+}

@@ -1,0 +1,125 @@
+/**
+ * From a syntax tree to a plan that can be run: binding, then optimisation.
+ *
+ * Limits: data-modifying statements in WITH are refused (0A000), as is MERGE by the parser.
+ */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { Binding } from "../binder/binding.ts";
+import type { PlanningEnvironment } from "../binder/environment.ts";
+import { bindDelete, bindInsert, bindUpdate } from "../binder/modify_binder.ts";
+import { bindQuery, type OutputColumn } from "../binder/query_binder.ts";
+import type { Delete, Insert, Query, Statement, Update } from "../parser/ast.ts";
+import type { Plan, PlannedStatement, ResultColumn } from "../plan/plan.ts";
+import { visitPlan } from "../plan/traverse.ts";
+import { optimize } from "./optimize.ts";
+
+export type { PlanningEnvironment as PlanEnvironment } from "../binder/environment.ts";
+
+/** Statements that have a plan. */
+export type PlannableStatement = Query | Insert | Update | Delete;
+
+/** Whether a statement is one that {@link planStatement} takes. */
+export function isPlannable(statement: Statement): statement is PlannableStatement {
+  switch (statement.kind) {
+    case "query":
+    case "insert":
+    case "update":
+    case "delete":
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Options of planning. */
+export interface PlanOptions {
+  /** false: the plan as bound, which gives the same rows slowly; for tests. */
+  readonly optimize?: boolean;
+}
+
+/**
+ * Binds and optimises a statement.
+ *
+ * @throws {DatabaseError} for every mistake in the statement, with its position.
+ */
+export function planStatement(
+  statement: Statement,
+  environment: PlanningEnvironment,
+  options: PlanOptions = {},
+): PlannedStatement {
+  const binding = new Binding(environment);
+  const bound = bindStatement(binding, statement);
+  const parameterTypes = settleParameters(binding);
+  const optimized = options.optimize === false
+    ? { plan: bound.plan, columns: bound.columns }
+    : optimize(bound.plan, bound.columns, environment, () => binding.newColumn());
+  return {
+    plan: optimized.plan,
+    columns: optimized.columns.map(resultColumn),
+    parameterTypes,
+    command: bound.command,
+    readOnly: bound.command === "SELECT" && !binding.writesSequences && !binding.locks,
+    singleAggregate: bound.singleAggregate,
+    tableIds: tableIdsOf(bound.plan),
+  };
+}
+
+interface BoundStatement {
+  readonly plan: Plan;
+  readonly columns: readonly OutputColumn[];
+  readonly command: PlannedStatement["command"];
+  readonly singleAggregate: boolean;
+}
+
+function bindStatement(binding: Binding, statement: Statement): BoundStatement {
+  switch (statement.kind) {
+    case "query": {
+      const bound = bindQuery(binding, { parent: null, commonTables: null }, statement);
+      return { ...bound, command: "SELECT" };
+    }
+    case "insert":
+      return { ...bindInsert(binding, statement), command: "INSERT", singleAggregate: false };
+    case "update":
+      return { ...bindUpdate(binding, statement), command: "UPDATE", singleAggregate: false };
+    case "delete":
+      return { ...bindDelete(binding, statement), command: "DELETE", singleAggregate: false };
+    default:
+      throw binding.unsupported(
+        `planning of ${statement.kind}`,
+        "position" in statement ? statement.position : 0,
+      );
+  }
+}
+
+function resultColumn(column: OutputColumn): ResultColumn {
+  return {
+    name: column.name,
+    column: column.column,
+    type: column.type,
+    tableId: column.tableId,
+    columnId: column.columnId,
+  };
+}
+
+/** The types of all parameters; 42P18 for one that nothing gives a type. */
+function settleParameters(binding: Binding): SqlType[] {
+  return binding.parameterTypes.map((type, index) => {
+    if (type !== undefined) return type;
+    if (index >= binding.parameterCount) return { kind: "text" };
+    throw binding.error(
+      SQLSTATE.indeterminateDatatype,
+      `could not determine data type of parameter $${index + 1}`,
+    );
+  });
+}
+
+function tableIdsOf(plan: Plan): number[] {
+  const ids = new Set<number>();
+  visitPlan(plan, {
+    plan: (each) => {
+      if ("table" in each) ids.add(each.table.id);
+    },
+  });
+  return [...ids];
+}
