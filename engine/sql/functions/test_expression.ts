@@ -255,3 +255,16 @@ export function runAggregate(
     return ${finish};`;
   return new Function("context", "rows", ...runtime.keys(), body)(testContext, rows, ...runtime.values());
 }
+
+/** Checks lines of the form `expression  ⇒  expected`; a line break in a result is written ⏎. */
+export function checkCases(table: string): void {
+  for (const line of table.split("\n")) {
+    if (line.trim() === "") continue;
+    const arrow = line.indexOf("  ⇒");
+    assert(arrow > 0, `no ⇒ in: ${line}`);
+    const expression = line.slice(0, arrow).trim();
+    const expected = line.slice(arrow + 3).trim();
+    const actual = evaluateText(expression).replaceAll("\n", "⏎").trim();
+    assert(actual === expected, `${expression}\n  expected: ${expected}\n  actual:   ${actual}`);
+  }
+}
