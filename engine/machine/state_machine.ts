@@ -210,7 +210,7 @@ export class StateMachine implements CommitSink {
 }
 
 function decodeState(bytes: Uint8Array): MachineState {
-  return decodeCanonicalJson(new TextDecoder().decode(bytes)) as MachineState;
+  return decodeCanonicalJson(new TextDecoder().decode(bytes)) as unknown as MachineState;
 }
 
 function increment(id: RowId): RowId {

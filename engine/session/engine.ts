@@ -8,7 +8,7 @@ import type { Host } from "../host/host.ts";
 import { StateMachine } from "../machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
-import { parseStatements } from "../sql/parser/parser.ts";
+import { parseStatements } from "../sql/parser/statements.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";

@@ -7,7 +7,7 @@ import { compileStatement } from "../execution/compile_statement.ts";
 import type { ColumnStatistics } from "../storage/vector.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
-import { parseLifted } from "../sql/parser/parser.ts";
+import { parseStatement } from "../sql/parser/statements.ts";
 import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
@@ -47,8 +47,8 @@ export class Planning {
     const key = "s" + normalized.key;
     let plan = this.#usable(session, key);
     if (plan === undefined) {
-      const parsed = parseLifted(text, normalized);
-      if (parsed === null || !isPlannable(parsed.statement) || parsed.parameterCount > 0) return null;
+      const parsed = parseStatement(text, { literals: normalized.literals });
+      if (!isPlannable(parsed.statement) || parsed.parameterCount > 0) return null;
       if (parsed.pinnedLiterals.length > 0) return null;
       plan = this.#plan(session, text, parsed, [], normalized.literals);
       this.cache.put(key, plan);
