@@ -50,8 +50,8 @@ export const LIMITS = {
   directWriteBytes: 64 * KIBIBYTE,
   /** A checkpoint begins when the log has grown by this much since the last one. */
   checkpointLogBytes: 64 * MEBIBYTE,
-  /** Rows that one step of building a segment handles before it looks at the time. */
-  checkpointStepRows: 4096,
+  /** Column values that one step of building a segment handles before it looks at the time. */
+  checkpointStepValues: 4096,
 
   /** Segments of one table that a point read may probe. */
   maximumProbedSegments: 8,

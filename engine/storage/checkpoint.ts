@@ -7,34 +7,19 @@
  * needs is touched. `finishNow` does what is left in one go, blocking.
  *
  * Invariants: a manifest is written only when the files it names and the log up to the op are durable; what is
- * built is a function of the tables at the op, not of when steps run. Errors are the owner's: a checkpoint that failed is
+ * built, segments and merges, is a function of the tables at the op, not of when steps run. Errors are the owner's: a checkpoint that failed is
  * never continued.
  */
-import { assert } from "../base/assert.ts";
+import { assert, assertDefined } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type Disk, type DiskFile, joinPath, writeWholeFile } from "../host/disk.ts";
-import type { CanonicalValue } from "../operations/canonical_json.ts";
+import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { Log } from "./log.ts";
+import { filesOf } from "./table/part_set.ts";
+import type { TableStore } from "./table/table_store.ts";
 import { type Manifest, manifestName, type ManifestTable, proofOf, writeManifest } from "./manifest.ts";
-
-/** What a checkpoint needs of a table. */
-export interface CheckpointedTable {
-  readonly definition: TableDefinition;
-  /** From now on writes go to a new delta; what was written up to the op is what the next steps put into files. */
-  freeze(op: OpNumber): void;
-  /** Builds at most about that many rows of segments or compaction; true when nothing is left to build. */
-  buildStep(budgetRows: number): boolean;
-  /** Files that must be synced before a manifest may name them. */
-  filesToSync(): readonly DiskFile[];
-  /** What `restore` needs to know to give back the table as of the freeze. */
-  describe(): CanonicalValue;
-  /** Names of the files that the last description speaks of. */
-  fileNames(): readonly string[];
-  /** A manifest with the last description exists. */
-  installed(): void;
-}
 
 /** Name of the file that holds the state machine's state at an op. */
 export function stateFileName(op: number): string {
@@ -57,7 +42,7 @@ export interface CheckpointPlace {
 
 interface TableAtOp {
   readonly id: number;
-  readonly table: CheckpointedTable;
+  readonly table: TableStore;
   /** As of the op; the table's own may move on. */
   readonly definition: TableDefinition;
 }
@@ -69,14 +54,16 @@ export class Checkpoint {
   readonly #state: Uint8Array;
   readonly #tables: readonly TableAtOp[];
   #building = 0;
-  #syncing: DiskFile[] | null = null;
+  /** Set when all is built. */
+  #described: ManifestTable[] | null = null;
+  #unsynced: DiskFile[] = [];
   #manifest: Manifest | null = null;
 
   /** Freezes the tables; the state is that of the same op. */
   constructor(
     op: OpNumber,
     state: Uint8Array,
-    tables: Iterable<readonly [number, CheckpointedTable]>,
+    tables: Iterable<readonly [number, TableStore]>,
     place: CheckpointPlace,
   ) {
     this.op = op;
@@ -95,23 +82,33 @@ export class Checkpoint {
   /** One bounded step of building; true when all files are complete. */
   buildStep(): boolean {
     const current = this.#tables[this.#building];
-    if (current === undefined) return true;
-    if (current.table.buildStep(LIMITS.checkpointStepRows)) this.#building++;
-    return this.#building === this.#tables.length;
+    if (current !== undefined) {
+      if (current.table.compactionStep(LIMITS.checkpointStepValues)) this.#building++;
+      return false;
+    }
+    // All at once: later writes do not count, but a table may drop files that no description names.
+    if (this.#described === null) this.#describe();
+    return true;
   }
 
-  #unsyncedFiles(): DiskFile[] {
-    return this.#syncing ??= this.#tables.flatMap(({ table }) => [...table.filesToSync()]);
+  #describe(): void {
+    this.#described = this.#tables.map(({ id, table, definition }) => {
+      const storage = table.describe();
+      const files = [...filesOf(storage)].sort();
+      return { id, definition, storage: decodeCanonicalJson(encodeCanonicalJson(storage)), files };
+    });
+    for (const { table } of this.#tables) this.#unsynced.push(...table.takeUnsynced());
   }
 
   /** Syncs in the background, one file after the other; `isCurrent` tells whether to go on after each. */
   async sync(isCurrent: () => boolean): Promise<void> {
-    assert(this.#building === this.#tables.length, "all files are built before they are synced");
-    const files = this.#unsyncedFiles();
+    assert(this.#described !== null, "all files are built before they are synced");
+    const files = this.#unsynced;
     for (let file = files[0]; file !== undefined; file = files[0]) {
       await file.syncData();
       if (!isCurrent()) return;
       files.shift();
+      file.close();
     }
     await this.#place.log.whenDurable(this.op);
   }
@@ -120,37 +117,39 @@ export class Checkpoint {
   finishNow(): Manifest {
     let isBuilt = this.buildStep();
     while (!isBuilt) isBuilt = this.buildStep();
-    const files = this.#unsyncedFiles();
-    for (const file of files) file.syncDataNow();
-    files.length = 0;
+    for (const file of this.#unsynced) {
+      file.syncDataNow();
+      file.close();
+    }
+    this.#unsynced = [];
     if (this.#place.log.durableOp < this.op) this.#place.log.syncNow();
     return this.install();
+  }
+
+  /** Gives up files that were built for a checkpoint that is not to be finished. */
+  abandon(): void {
+    for (const file of this.#unsynced) file.close();
+    this.#unsynced = [];
   }
 
   /** Writes the manifest and drops what only earlier ones needed. */
   install(): Manifest {
     const { disk, directory, tablesDirectory, log, previous } = this.#place;
     assert(this.#manifest === null, "a checkpoint is installed once");
-    assert(this.#unsyncedFiles().length === 0, "files are synced before the manifest names them");
+    assert(this.#unsynced.length === 0, "files are synced before the manifest names them");
     assert(log.durableOp >= this.op, `the log is durable up to op ${log.durableOp}, not ${this.op}`);
     disk.syncDirectory(tablesDirectory);
     const stateName = stateFileName(this.op);
     writeWholeFile(disk, joinPath(directory, stateName), this.#state);
-    const tables = this.#tables.map(({ id, table, definition }): ManifestTable => ({
-      id,
-      definition,
-      storage: table.describe(),
-      files: table.fileNames(),
-    }));
     const manifest: Manifest = {
       number: (previous?.number ?? 0) + 1,
       op: this.op,
       state: proofOf(stateName, this.#state),
-      tables,
+      tables: assertDefined(this.#described, "description"),
     };
     writeManifest(disk, directory, manifest);
     this.#manifest = manifest;
-    for (const { table } of this.#tables) table.installed();
+    for (const { table } of this.#tables) table.manifestInstalled();
     this.#removeObsolete(manifest);
     log.truncateBefore(this.op + 1);
     return manifest;

@@ -1,126 +1,384 @@
 /**
- * Storage as a whole: the log, the tables, and opening what a directory holds.
+ * Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds.
  *
- * Opening takes the directory's lock and recovers the log; the state machine then replays the entries of
- * {@link StorageEngine.recovered}.
+ * Opening takes the directory's lock, restores the tables of the last checkpoint, removes what unfinished work has left,
+ * and recovers the log; the state machine then replays the entries of {@link StorageEngine.recovered}. While it runs, every
+ * change comes from the state machine, in order; checkpoints begin at ops that follow from the log's content alone and
+ * are written in slices ({@link StorageEngine.work}) or, when the next one is due already, in one go.
+ *
+ * Invariants: one process per directory; a file that the installed manifest names is never changed; after a failed
+ * checkpoint the log is stopped, so that the node stops as after a failed sync. Limits: see `limits.ts`.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import { type DirectoryLock, joinPath } from "../host/disk.ts";
+import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import { decodeEntry } from "../operations/entry_codec.ts";
 import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
+import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import { DEFAULT_LOG_OPTIONS, Log, type LogOptions } from "./log.ts";
+import { RECORD_HEAD_BYTES } from "./log_file.ts";
+import { type Manifest, readManifest, readProven } from "./manifest.ts";
+import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
+import { BlockCache } from "./table/block_cache.ts";
+import type { TablePiece } from "./table/part_set.ts";
+import { type SegmentFiles, segmentFilesIn } from "./table/segment_files.ts";
 import { type SnapshotHorizon, TableStore } from "./table/table_store.ts";
 
 /** How to open storage. */
 export interface StorageOptions {
   readonly host: Host;
-  /** Data directory, or `:memory:`. */
+  /** Data directory, or `:memory:` for storage that ends with the process. */
   readonly directory: string;
   readonly horizon: SnapshotHorizon;
+  /** Default: `LIMITS.blockCacheBytes`. */
   readonly blockCacheBytes?: number;
+  /** A checkpoint begins after so many bytes of log. Default: `LIMITS.checkpointLogBytes`. */
   readonly checkpointLogBytes?: number;
+  /** Sizes of the log's files and buffers. */
   readonly log?: LogOptions;
 }
 
 /** What was found at opening. */
 export interface Recovered {
+  /** The state machine's state at the checkpoint; null in a new database. */
   readonly machineState: Uint8Array | null;
+  /** The checkpoint's op; 0 in a new database. */
   readonly checkpointOp: OpNumber;
+  /** The entries after it, in order; to be taken once, before anything else is done. */
   entries(): Iterable<Entry>;
+}
+
+const LOG_DIRECTORY = "log";
+const TABLES_DIRECTORY = "tables";
+const MEMORY = ":memory:";
+const CHECKPOINT_SLICE_MICROSECONDS = 2000;
+
+/** Readers that were there when a checkpoint replaced parts are mostly gone after so many group commits. */
+const RELEASES_AFTER_CHECKPOINT = 16;
+
+interface DroppedTable {
+  readonly id: number;
+  readonly op: OpNumber;
+  readonly store: TableStore;
 }
 
 /** See the file's head. */
 export class StorageEngine {
   readonly log: Log;
   readonly recovered: Recovered;
+  readonly #host: Host;
+  readonly #directory: string;
+  readonly #tablesDirectory: string;
   readonly #lock: DirectoryLock;
   readonly #horizon: SnapshotHorizon;
+  readonly #files: SegmentFiles;
+  readonly #cache: BlockCache;
+  readonly #checkpointLogBytes: number;
   readonly #tables = new Map<number, TableStore>();
-  #replaying = true;
+  /** Gone from the catalog, but the installed manifest may still name their files. */
+  #dropped: DroppedTable[] = [];
+  #manifest: Manifest | null;
+  #checkpoint: Checkpoint | null = null;
+  /** Bytes of log when the last checkpoint began. */
+  #checkpointMark = 0;
+  #isReplaying = true;
+  #replayedBytes = 0;
+  #working: Promise<void> | null = null;
+  /** How often to look again for parts that the last checkpoint replaced. */
+  #releases = 0;
 
-  private constructor(options: StorageOptions, lock: DirectoryLock, log: Log) {
-    this.log = log;
+  private constructor(
+    options: StorageOptions,
+    place: { readonly host: Host; readonly directory: string; readonly lock: DirectoryLock },
+  ) {
+    const { host, directory, lock } = place;
+    const { disk } = host;
+    this.#host = host;
+    this.#directory = directory;
     this.#lock = lock;
+    this.#tablesDirectory = joinPath(directory, TABLES_DIRECTORY);
+    disk.createDirectory(this.#tablesDirectory);
+    this.#files = newFilesIn(disk, this.#tablesDirectory);
+    this.#cache = new BlockCache(options.blockCacheBytes ?? LIMITS.blockCacheBytes);
+    this.#checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
     this.#horizon = {
-      oldestSnapshot: () => this.#replaying ? Infinity : options.horizon.oldestSnapshot(),
+      // Nobody reads old versions before the log is replayed.
+      oldestSnapshot: () => this.#isReplaying ? Infinity : options.horizon.oldestSnapshot(),
     };
-    this.recovered = {
-      machineState: null,
-      checkpointOp: opNumber(0),
-      entries: () => this.#replay(),
-    };
+    const { manifest, leftOver } = readManifest(disk, directory);
+    this.#manifest = manifest;
+    const machineState = manifest === null ? null : readProven(disk, directory, manifest.state);
+    for (const table of manifest?.tables ?? []) {
+      // The manifest's checksum stands for the shape: TableStore.describe() made it.
+      this.#tables.set(
+        table.id,
+        TableStore.restore(table.storage as unknown as TablePiece, this.#tableOptions(table.definition)),
+      );
+    }
+    const checkpointOp = manifest?.op ?? opNumber(0);
+    this.log = Log.open(
+      host,
+      joinPath(directory, LOG_DIRECTORY),
+      checkpointOp,
+      options.log ?? DEFAULT_LOG_OPTIONS,
+    );
+    this.log.onDurable(() => this.#release());
+    this.#removeLeftOver(leftOver);
+    this.recovered = { machineState, checkpointOp, entries: () => this.#replay(checkpointOp) };
   }
 
+  /**
+   * Opens or creates a database. Raises 55006 when another process has it open, XX001 when it is damaged (with
+   * file and offset), 58030 or 53100 when the disk refuses.
+   */
   static open(options: StorageOptions): Promise<StorageEngine> {
-    const inMemory = options.directory === ":memory:";
-    const host = inMemory ? { ...options.host, disk: new MemoryDisk() } : options.host;
-    const directory = inMemory ? "memory" : options.directory;
-    host.disk.createDirectory(directory);
-    const lock = host.disk.lock(directory);
-    try {
-      const log = Log.open(host, joinPath(directory, "log"), 0, options.log ?? DEFAULT_LOG_OPTIONS);
-      return Promise.resolve(new StorageEngine(options, lock, log));
-    } catch (error) {
-      lock.release();
-      return Promise.reject(error);
+    const isMemory = options.directory === MEMORY;
+    const host = isMemory ? { ...options.host, disk: new MemoryDisk() } : options.host;
+    const directory = isMemory ? "memory" : options.directory;
+    return Promise.resolve().then(() => {
+      host.disk.createDirectory(directory);
+      const lock = host.disk.lock(directory);
+      try {
+        return new StorageEngine(options, { host, directory, lock });
+      } catch (error) {
+        lock.release();
+        throw error;
+      }
+    });
+  }
+
+  #tableOptions(definition: TableDefinition) {
+    return { definition, horizon: this.#horizon, files: this.#files, cache: this.#cache };
+  }
+
+  get #disk(): Disk {
+    return this.#host.disk;
+  }
+
+  /** Removes what no manifest names: the rest of checkpoints, manifests and rotations that were not finished. */
+  #removeLeftOver(names: readonly string[]): void {
+    const disk = this.#disk;
+    for (const name of names) disk.remove(joinPath(this.#directory, name));
+    for (const name of disk.list(this.#directory)) {
+      if (isStateFileName(name) && name !== this.#manifest?.state.name) {
+        disk.remove(joinPath(this.#directory, name));
+      }
+    }
+    const live = new Set((this.#manifest?.tables ?? []).flatMap((table) => table.files));
+    for (const name of disk.list(this.#tablesDirectory)) {
+      if (!live.has(name)) disk.remove(joinPath(this.#tablesDirectory, name));
     }
   }
 
-  *#replay(): Generator<Entry> {
-    for (const { payload } of this.log.entries(0)) yield decodeEntry(payload);
-    this.#replaying = false;
+  *#replay(after: OpNumber): Generator<Entry> {
+    for (const { payload } of this.log.entries(after)) {
+      this.#replayedBytes += RECORD_HEAD_BYTES + payload.length;
+      yield decodeEntry(payload);
+    }
+    assert(this.#replayedBytes === this.log.appendedBytes, "every entry of the log was replayed");
+    this.#isReplaying = false;
   }
 
-  /** Called by the state machine after each replayed entry. */
-  entryReplayed(_op: OpNumber, _encodeState: () => Uint8Array): void {
-    assert(this.#replaying, "replay is over");
+  /**
+   * Called by the state machine after each replayed entry: checkpoints begin at the same ops as they did before, and
+   * are finished at once.
+   */
+  entryReplayed(op: OpNumber, encodeState: () => Uint8Array): void {
+    assert(this.#isReplaying, "replay is over");
+    if (!this.checkpointDue) return;
+    this.beginCheckpoint(op, encodeState);
+    this.#finishCheckpointNow();
   }
 
+  /** The table with this id, which must exist. */
   table(id: number): TableStore {
-    return assertDefined(this.#tables.get(id), `table ${id}`);
+    const store = this.#tables.get(id);
+    // Checked by hand: this runs for each point query, and must not build a message each time.
+    if (store === undefined) assert(false, `table ${id} is missing`);
+    return store;
   }
 
+  /** Adds a table; called while its entry is applied. */
   createTable(definition: TableDefinition, _op: OpNumber): void {
-    this.#tables.set(definition.id, new TableStore({ definition, horizon: this.#horizon }));
+    assert(!this.#tables.has(definition.id), `table ${definition.id} exists`);
+    this.#tables.set(definition.id, new TableStore(this.#tableOptions(definition)));
   }
 
+  /** Gives a table its new definition. */
   alterTable(definition: TableDefinition, op: OpNumber): void {
     this.table(definition.id).alter(definition, op);
   }
 
-  dropTable(id: number, _op: OpNumber): void {
-    assert(this.#tables.delete(id), `table ${id} to drop is missing`);
+  /** Drops a table. Its files go when no manifest needs them any more. */
+  dropTable(id: number, op: OpNumber): void {
+    this.#dropped.push({ id, op, store: this.table(id) });
+    this.#tables.delete(id);
   }
 
+  get #logBytes(): number {
+    return this.#isReplaying ? this.#replayedBytes : this.log.appendedBytes;
+  }
+
+  /** Whether the log has grown enough; a function of its content alone. */
   get checkpointDue(): boolean {
-    return this.log.appendedBytes > LIMITS.maximumEntryBytes * 1024;
+    return this.#logBytes - this.#checkpointMark >= this.#checkpointLogBytes;
   }
 
-  beginCheckpoint(_op: OpNumber, _encodeState: () => Uint8Array): void {
-    // Everything is in the log.
+  /** Op of the last finished checkpoint; 0 when there is none. */
+  get checkpointOp(): OpNumber {
+    return this.#manifest?.op ?? opNumber(0);
   }
 
+  /**
+   * Begins a checkpoint at `op`, the last one applied: freezes the tables and takes the state. A checkpoint that is still
+   * under way is finished first, blocking. Does nothing when the last checkpoint is at this op already.
+   */
+  beginCheckpoint(op: OpNumber, encodeState: () => Uint8Array): void {
+    if (this.log.error !== null) return;
+    this.#finishCheckpointNow();
+    this.#checkpointMark = this.#logBytes;
+    for (const store of this.#tables.values()) store.releaseOldVersions();
+    if (op === this.checkpointOp && this.#manifest !== null) return;
+    this.#checkpoint = new Checkpoint(op, encodeState(), this.#tables, {
+      disk: this.#disk,
+      directory: this.#directory,
+      tablesDirectory: this.#tablesDirectory,
+      log: this.log,
+      previous: this.#manifest,
+    });
+  }
+
+  #finishCheckpointNow(): void {
+    const checkpoint = this.#checkpoint;
+    if (checkpoint === null) return;
+    try {
+      this.#installed(checkpoint, checkpoint.finishNow());
+    } catch (error) {
+      throw this.#checkpointFailed(error);
+    }
+  }
+
+  #installed(checkpoint: Checkpoint, manifest: Manifest): void {
+    assert(this.#checkpoint === checkpoint, "the checkpoint under way is the one installed");
+    this.#checkpoint = null;
+    this.#manifest = manifest;
+    this.#releases = RELEASES_AFTER_CHECKPOINT;
+    const gone = this.#dropped.filter(({ op }) => op <= manifest.op);
+    this.#dropped = this.#dropped.filter(({ op }) => op > manifest.op);
+    for (const { store } of gone) store.close();
+  }
+
+  /** Lets tables go of parts that no reader can see any more. */
+  #release(): void {
+    // A checkpoint that is not described yet needs parts that were replaced after its op.
+    if (this.#releases === 0 || this.#checkpoint !== null) return;
+    this.#releases--;
+    for (const store of this.#tables.values()) store.releaseOldVersions();
+  }
+
+  #checkpointFailed(error: unknown): unknown {
+    this.#checkpoint?.abandon();
+    this.#checkpoint = null;
+    this.log.stop(error);
+    return error;
+  }
+
+  /** Whether {@link work} has anything to do. */
   get hasWork(): boolean {
-    return false;
+    return this.#checkpoint !== null && this.log.error === null;
   }
 
-  work(_budgetMicroseconds: number): Promise<void> {
-    return Promise.resolve();
+  /**
+   * Goes on with the checkpoint under way for about that long; the promise also covers waiting for the disk. A failure
+   * stops the log (see `Log.failed`) and is not raised here.
+   */
+  work(budgetMicroseconds: number): Promise<void> {
+    return this.#working ??= this.#work(budgetMicroseconds).finally(() => {
+      this.#working = null;
+    });
   }
 
-  snapshotTo(_directory: string, _encodeState: () => Uint8Array, op: OpNumber): Promise<OpNumber> {
-    return Promise.resolve(op);
+  async #work(budgetMicroseconds: number): Promise<void> {
+    const checkpoint = this.#checkpoint;
+    if (checkpoint === null) return;
+    const isCurrent = () => this.#checkpoint === checkpoint;
+    try {
+      const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
+      while (!checkpoint.buildStep()) if (this.#host.clock.monotonic() >= deadline) return;
+      await checkpoint.sync(isCurrent);
+      // A commit may have needed the next checkpoint meanwhile and finished this one.
+      if (isCurrent()) this.#installed(checkpoint, checkpoint.install());
+    } catch (error) {
+      if (isCurrent()) this.#checkpointFailed(error);
+    }
   }
 
+  /** Drives the checkpoint under way to its end, in slices. */
+  async #finishCheckpoint(): Promise<void> {
+    while (this.#checkpoint !== null) {
+      await this.work(CHECKPOINT_SLICE_MICROSECONDS);
+      await this.#host.timers.yieldToLoop();
+    }
+    if (this.log.error !== null) throw this.log.error;
+  }
+
+  /**
+   * Copies the database to a directory, which must be empty or missing, while writes go on. Answers the op of which the
+   * copy has exactly the state; it is `minimumOp` or later. Raises 55000 when the directory holds something.
+   */
+  async snapshotTo(directory: string, encodeState: () => Uint8Array, minimumOp: OpNumber): Promise<OpNumber> {
+    prepareSnapshotDirectory(this.#disk, directory);
+    await this.#finishCheckpoint();
+    // From here to the freeze nothing else runs, so the state is that of the newest op.
+    assert(this.log.lastOp >= minimumOp, `op ${minimumOp} is not in the log`);
+    this.beginCheckpoint(this.log.lastOp, encodeState);
+    await this.#finishCheckpoint();
+    const manifest = assertDefined(this.#manifest, "manifest");
+    await copySnapshot({
+      disk: this.#disk,
+      timers: this.#host.timers,
+      manifest,
+      source: this.#directory,
+      target: directory,
+      tablesName: TABLES_DIRECTORY,
+    });
+    return manifest.op;
+  }
+
+  /** Reads all files and raises XX001 naming file and offset of the first damage. */
+  verify(): void {
+    this.log.verify();
+    const { manifest } = readManifest(this.#disk, this.#directory);
+    if (manifest !== null) readProven(this.#disk, this.#directory, manifest.state);
+    for (const store of this.#tables.values()) store.verify();
+  }
+
+  /** Makes the log durable and gives everything up. Raises the error of a failed log. */
   async close(): Promise<void> {
     try {
+      await this.#working;
+      this.#checkpoint?.abandon();
+      this.#checkpoint = null;
       await this.log.close();
     } finally {
+      for (const store of this.#tables.values()) store.close();
+      for (const { store } of this.#dropped) store.close();
       this.#lock.release();
     }
   }
+}
+
+/** Like {@link segmentFilesIn}, but a new file never takes over the bytes of an old one, which a snapshot may share. */
+function newFilesIn(disk: Disk, directory: string): SegmentFiles {
+  const files = segmentFilesIn(disk, directory);
+  return {
+    ...files,
+    create(name) {
+      files.remove(name);
+      return files.create(name);
+    },
+  };
 }
