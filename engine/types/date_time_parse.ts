@@ -292,7 +292,7 @@ class Decoder {
   #twoDigitYear = false;
   #textMonth = false;
   #days: number | undefined;
-  #infinity: number | undefined;
+  #special: "epoch" | "infinity" | "-infinity" | undefined;
   /** What the word before the present field said the field is. */
   #expects: "julian" | "time" | "year" | "month" | "day" | "hour" | "second" | undefined;
 
@@ -307,11 +307,20 @@ class Decoder {
   decode(): Decoded | number {
     this.#fields.forEach((field, index) => this.#field(field, index));
     if (this.#expects !== undefined) throw new DecodeFailure("format");
-    if (this.#infinity !== undefined) return this.#infinity;
+    switch (this.#special) {
+      case "infinity":
+        return Infinity;
+      case "-infinity":
+        return -Infinity;
+      case "epoch":
+        return { days: 0 - UNIX_EPOCH_DAYS, time: 0, offset: 0, zone: undefined };
+    }
     this.#finishClock();
     const hasTime = this.#seen.has("time");
     if (this.#needsDate && !this.#hasDate()) throw new DecodeFailure("format");
     if (!this.#needsDate && !hasTime) throw new DecodeFailure("format");
+    const partialDate = !this.#hasDate() && DATE_PARTS.some((part) => this.#seen.has(part));
+    if (partialDate) throw new DecodeFailure("format");
     // The offset of a named zone depends on the date.
     if (!this.#hasDate() && this.#zone !== undefined && this.#zone.fixedOffset === undefined) {
       throw new DecodeFailure("format");
@@ -472,7 +481,8 @@ class Decoder {
     if (point >= 0 && datePending && this.#needsDate) return this.#dateParts(text);
     if (point > 2) return this.#runTogether(text);
     if (text.length >= 6 && (datePending || !this.#seen.has("time"))) return this.#runTogether(text);
-    if (!this.#needsDate && text.length === 4 && !this.#seen.has("time")) return this.#runTogether(text);
+    const firstOfTime = !this.#needsDate && this.#seen.size === 0;
+    if (firstOfTime && text.length === 4) return this.#runTogether(text);
     this.#dateNumber(text);
   }
 
@@ -651,14 +661,11 @@ class Decoder {
         this.#offset = 0;
         return;
       case "epoch":
-        this.#mark("year", "month", "day", "time", "zone");
-        this.#days = 0 - UNIX_EPOCH_DAYS;
-        this.#offset = 0;
-        return;
       case "infinity":
       case "-infinity":
-        if (this.#fields.length > 1 || !this.#needsDate) throw new DecodeFailure("format");
-        this.#infinity = name === "infinity" ? Infinity : -Infinity;
+        // The whole value; what else the text says must make sense but does not count.
+        if (!this.#needsDate) throw new DecodeFailure("format");
+        this.#special = name;
     }
   }
 

@@ -107,7 +107,9 @@ function decodeFields(tokens: Field[], fields: IntervalFields | undefined, style
       mark("hour", "minute", "second", "millisecond", "microsecond");
       unit = "day";
     } else if (kind === "zone" || kind === "date" || kind === "number") {
+      if (ago && unit === undefined) throw new BadFormat();
       addNumber(parts, text, unit ?? fields?.last ?? "second", mark, signAll && index > 0);
+      if (/\d-/.test(text)) unit = "month";
     } else if (text === "ago") {
       if (index !== tokens.length - 1) throw new BadFormat();
       ago = true;

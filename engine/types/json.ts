@@ -198,10 +198,7 @@ class JsonParser {
       return items;
     }
     while (true) {
-      const item = this.#value(
-        depth + 1,
-        items.length === 0 ? 'Expected array element or "]"' : "Expected JSON value",
-      );
+      const item = this.#value(depth + 1, "Expected JSON value");
       items.push(item);
       if (this.#at("]")) break;
       if (!this.#at(",")) throw this.#unexpected('Expected "," or "]"');

@@ -9,7 +9,6 @@ import {
   checkTimestamp,
   daysFromCivil,
   daysInMonth,
-  isoWeek,
   isoYearStart,
   JULIAN_DAY_2000,
   MICROSECONDS_PER_HOUR,

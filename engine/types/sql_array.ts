@@ -389,6 +389,7 @@ class ArrayParser {
         wantsItem = true;
       } else if (next === "}") break;
       else if (next === undefined) throw this.#malformed("Unexpected end of input.");
+      else if (next === "{" || next === "\\") throw this.#malformed(`Unexpected "${next}" character.`);
       else throw this.#malformed("Unexpected array element.");
     }
     this.#position++;

@@ -22,6 +22,20 @@ function outcome(run: () => string | null): string {
 
 /** Type, input, output or error, and the binary form in hex. */
 const CASES: readonly (readonly [string, string, string, string?])[] = [
+  ["timestamp", "epoch 04:05", "1970-01-01 00:00:00"],
+  ["time", "1999 0405", 'ERROR 22007: invalid input syntax for type time: "1999 0405"'],
+  ["interval", "1.5 ago", 'ERROR 22007: invalid input syntax for type interval: "1.5 ago"'],
+  ["interval", "1 -1-2 msec", 'ERROR 22007: invalid input syntax for type interval: "1 -1-2 msec"'],
+  [
+    "text[]",
+    "{{a}{b}}",
+    'ERROR 22P02: malformed array literal: "{{a}{b}}" D: Unexpected "{" character.',
+  ],
+  [
+    "json",
+    "[,1]",
+    'ERROR 22P02: invalid input syntax for type json D: Expected JSON value, but found ",".',
+  ],
   ["integer", "1", "1", "00000001"],
   ["integer", "-1", "-1", "ffffffff"],
   ["integer", " 42 ", "42", "0000002a"],
