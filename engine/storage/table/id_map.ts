@@ -77,7 +77,7 @@ export class IdMap {
     }
     const run = runs[low] as Run;
     if (id < run.firstId || id > run.lastId) return -1;
-    if (run.consecutive) return run.firstSlot + (id - run.firstId);
+    if (run.consecutive) return Number.isInteger(id) ? run.firstSlot + (id - run.firstId) : -1;
     const ids = this.#ids;
     let from = run.firstSlot;
     let to = run.firstSlot + run.count - 1;

@@ -165,7 +165,7 @@ export class PartSet {
       if (wanted.has(indexId)) continue;
       const dropped = segment.dropIndex(indexId);
       if (dropped !== undefined) {
-        dropped.file.close();
+        dropped.close();
         this.#removeFile(dropped.file.summary.name);
       }
     }

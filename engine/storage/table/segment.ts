@@ -165,7 +165,7 @@ export class Segment implements Part {
 
   close(): void {
     this.file.close();
-    for (const index of this.#indexes.values()) index.file.close();
+    for (const index of this.#indexes.values()) index.close();
     for (const column of [this.#ids, this.#versions, ...this.#columns]) {
       for (const entry of column?.entries ?? []) if (entry !== null) this.#cache.remove(entry);
     }
@@ -358,7 +358,7 @@ export class Segment implements Part {
     const description = this.#description;
     if (id < description.minimumId || id > description.maximumId) return -1;
     const layout = this.#ids.description.layout;
-    if (layout.kind === "sequence") return typeof id === "number" ? id - layout.base : -1;
+    if (layout.kind === "sequence") return Number.isInteger(id) ? Number(id) - layout.base : -1;
     if (description.bloom !== null && !description.bloom.mayContain(hashId(id))) return -1;
     const row = this.#firstRowFrom(id, false);
     return row < description.rowCount && this.idAt(row) === id ? row : -1;

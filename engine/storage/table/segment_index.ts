@@ -70,6 +70,12 @@ export class SegmentIndex {
     return bytes;
   }
 
+  /** Closes the file and gives the cache back what it keeps. */
+  close(): void {
+    this.file.close();
+    for (const entry of this.#entries) if (entry !== null) this.#cache.remove(entry);
+  }
+
   #block(at: number): IndexBlock {
     const entry = this.#entries[at];
     if (entry !== null && entry !== undefined) {

@@ -179,7 +179,7 @@ function runHistory(seed: number, options: HistoryOptions): void {
     }
     if (options.checkpoints) {
       const work = random();
-      if (work < 0.03 && frozen === null) {
+      if (work < 0.12 && (frozen === null || random() < 0.2)) {
         table.freeze(now);
         frozen = { at, definition };
       } else if (work < 0.3) {
