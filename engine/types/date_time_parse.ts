@@ -481,8 +481,10 @@ class Decoder {
     if (point >= 0 && datePending && this.#needsDate) return this.#dateParts(text);
     if (point > 2) return this.#runTogether(text);
     if (text.length >= 6 && (datePending || !this.#seen.has("time"))) return this.#runTogether(text);
-    const firstOfTime = !this.#needsDate && this.#seen.size === 0;
-    if (firstOfTime && text.length === 4) return this.#runTogether(text);
+    const numeric = (field: Field): boolean =>
+      field.kind !== "word" && field.kind !== "special" && field.kind !== "zone";
+    const alone = !this.#needsDate && this.#fields.filter(numeric).length === 1;
+    if (alone && text.length === 4) return this.#runTogether(text);
     this.#dateNumber(text);
   }
 
