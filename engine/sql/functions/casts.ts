@@ -18,6 +18,7 @@ import { ISO_MDY, parseDateStyle } from "../../types/date_time_format.ts";
 import type { DateStyle } from "../../types/date_time_format.ts";
 import type { IntervalStyle } from "../../types/interval_text.ts";
 import { timeZone } from "../../types/time_zone.ts";
+import { formatType, parseTypeText, typeByOid, typeOid } from "../../types/type_names.ts";
 import type { BoundCast, CastContext, EvaluationContext, UseRuntime, Volatility } from "./definition.ts";
 import { dateTimeConversion } from "./date_time_casts.ts";
 import { numberConversion } from "./number_casts.ts";
@@ -47,12 +48,23 @@ export function textOptions(context: EvaluationContext): TextOptions {
     timeZone: timeZone(context.timeZone),
     dateStyle: dateStyleOf(context.dateStyle),
     intervalStyle: intervalStyleOf(context.intervalStyle),
-    lookupObject: (kind, name) => Number(context.services.catalogFunction(`${kind}in`, [name])),
-    objectName: (kind, oid) => {
-      const name = context.services.catalogFunction(`${kind}out`, [oid]);
-      return name === null ? undefined : String(name);
-    },
+    lookupObject: (kind, name) => Number(objectNumber(context, kind, name)),
+    objectName: (kind, oid) => objectText(context, kind, oid),
   };
+}
+
+/** The object identifier of a name; types are known here, everything else the catalog knows. */
+function objectNumber(context: EvaluationContext, kind: string, name: string): SqlValue {
+  const type = kind === "regtype" ? parseTypeText(name) : undefined;
+  return type === undefined ? context.services.catalogFunction(`${kind}in`, [name]) : typeOid(type);
+}
+
+/** The name of an object identifier. */
+function objectText(context: EvaluationContext, kind: string, oid: number): string {
+  const type = kind === "regtype" ? typeByOid(oid) : undefined;
+  return type === undefined
+    ? String(context.services.catalogFunction(`${kind}out`, [oid]))
+    : formatType(type);
 }
 
 const dateStyles = new Map<string, DateStyle>();
@@ -251,8 +263,7 @@ function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conve
     case "regnamespace":
       return {
         runIn: (context, value: number) => {
-          const name = context.services.catalogFunction(`${from.kind}out`, [value]);
-          return limitText(to, String(name), place);
+          return limitText(to, objectText(context, from.kind, value), place);
         },
         volatility: "stable",
       };
@@ -301,7 +312,7 @@ function conversionFromText(from: SqlType, to: SqlType, place: CastContext): Con
     case "regproc":
     case "regnamespace":
       return {
-        runIn: (context, value: string) => context.services.catalogFunction(`${to.kind}in`, [value]),
+        runIn: (context, value: string) => objectNumber(context, to.kind, value),
         volatility: "stable",
       };
     case "record":

@@ -43,7 +43,10 @@ export interface SessionServices {
   setSequenceValue(sequence: string, value: number | bigint, called: boolean): void;
   getSetting(name: string): string | undefined;
   setSetting(name: string, value: string, local: boolean): void;
-  /** Catalog-dependent functions (pg_get_indexdef, format_type of a table type, regclass look-ups …), by name. */
+  /**
+   * Catalog-dependent functions by name: those of `catalogFunctionNames` (pg_get_indexdef …), and for each of regclass,
+   * regtype, regproc and regnamespace `<type>in` (a name, to its object identifier) and `<type>out` (the reverse).
+   */
   catalogFunction(name: string, args: readonly SqlValue[]): SqlValue;
 }
 

@@ -19,11 +19,7 @@ const system = { category: "system" } as const;
 
 /** Functions that the session answers: name, argument types, result type, volatility, what for. */
 const catalogCalls: readonly (readonly [name: string, takes: string, returns: string, summary: string])[] = [
-  ["version", "", "text", "Version of the server."],
   ["pg_table_is_visible", "oid", "bool", "Whether a relation is found without its schema."],
-  ["pg_type_is_visible", "oid", "bool", "Whether a type is found without its schema."],
-  ["pg_function_is_visible", "oid", "bool", "Whether a function is found without its schema."],
-  ["pg_get_userbyid", "oid", "name", "Name of a role."],
   ["pg_get_expr", "text, oid", "text", "Text of a stored expression."],
   ["pg_get_expr", "text, oid, bool", "text", "Text of a stored expression."],
   ["pg_get_indexdef", "oid", "text", "Statement that creates an index."],
@@ -39,12 +35,7 @@ const catalogCalls: readonly (readonly [name: string, takes: string, returns: st
   ["pg_get_function_arguments", "oid", "text", "Arguments of a function."],
   ["pg_get_function_identity_arguments", "oid", "text", "Arguments that identify a function."],
   ["pg_get_function_result", "oid", "text", "Result type of a function."],
-  ["pg_get_ruledef", "oid", "text", "Statement that creates a rule."],
-  ["pg_get_ruledef", "oid, bool", "text", "Statement that creates a rule."],
-  ["pg_get_partkeydef", "oid", "text", "Partition key of a table; there are none."],
-  ["pg_get_statisticsobjdef_columns", "oid", "text", "Columns of extended statistics; there are none."],
   ["pg_get_serial_sequence", "text, text", "text", "Sequence that a column draws from."],
-  ["pg_relation_is_publishable", "regclass", "bool", "Whether a relation can be published."],
   ["pg_relation_size", "regclass", "i64", "Bytes of a relation on disk."],
   ["pg_relation_size", "regclass, text", "i64", "Bytes of a relation on disk."],
   ["pg_table_size", "regclass", "i64", "Bytes of a table on disk."],
@@ -56,7 +47,6 @@ const catalogCalls: readonly (readonly [name: string, takes: string, returns: st
   ["pg_sequence_last_value", "regclass", "i64", "Last value of a sequence."],
   ["obj_description", "oid, name", "text", "Comment on an object."],
   ["obj_description", "oid", "text", "Comment on an object."],
-  ["shobj_description", "oid, name", "text", "Comment on a shared object."],
   ["col_description", "oid, i32", "text", "Comment on a column."],
   ["pg_index_column_has_property", "regclass, i32, text", "bool", "Whether an index column has a property."],
   ["pg_index_has_property", "regclass, text", "bool", "Whether an index has a property."],
@@ -96,21 +86,54 @@ const catalogCalls: readonly (readonly [name: string, takes: string, returns: st
   ["pg_try_advisory_xact_lock", "i32, i32", "bool", "Takes a lock until the transaction ends if it is free."],
   ["pg_cancel_backend", "i32", "bool", "Cancels the statement of a session."],
   ["pg_terminate_backend", "i32", "bool", "Ends a session."],
-  ["pg_reload_conf", "", "bool", "Reads the configuration again."],
   ["pg_notify", "text, text", "void", "Sends a notification."],
   ["pg_sleep", "f64", "void", "Waits so many seconds."],
-  ["inet_client_addr", "", "text", "Address of the client."],
-  ["inet_client_port", "", "i32", "Port of the client."],
-  ["inet_server_addr", "", "text", "Address of the server."],
-  ["inet_server_port", "", "i32", "Port of the server."],
 ];
+
+/** Functions whose answer is the same always. */
+const fixedCalls: readonly (readonly [
+  name: string,
+  takes: string,
+  returns: string,
+  summary: string,
+  answer: SqlValue,
+])[] = [
+  ["pg_type_is_visible", "oid", "bool", "Whether a type is found without its schema.", true],
+  ["pg_function_is_visible", "oid", "bool", "Whether a function is found without its schema.", true],
+  ["pg_get_ruledef", "oid", "text", "Statement that creates a rule.", null],
+  ["pg_get_ruledef", "oid, bool", "text", "Statement that creates a rule.", null],
+  ["pg_get_partkeydef", "oid", "text", "Partition key of a table; there are none.", null],
+  ["pg_get_statisticsobjdef_columns", "oid", "text", "Columns of extended statistics; there are none.", null],
+  ["pg_relation_is_publishable", "regclass", "bool", "Whether a relation can be published.", false],
+  ["shobj_description", "oid, name", "text", "Comment on a shared object.", null],
+  ["pg_reload_conf", "", "bool", "Reads the configuration again.", true],
+  ["inet_client_addr", "", "text", "Address of the client.", null],
+  ["inet_client_port", "", "i32", "Port of the client.", null],
+  ["inet_server_addr", "", "text", "Address of the server.", null],
+  ["inet_server_port", "", "i32", "Port of the server.", null],
+];
+
+function fixedFunctions(): Overload[] {
+  return fixedCalls.map(([name, takes, returns, summary, answer]) => ({
+    ...system,
+    name,
+    takes,
+    returns,
+    summary,
+    volatility: "stable",
+    mayReturnNull: true,
+    run: () => answer,
+  }));
+}
+
+/** The names that `catalogFunction` is called with, besides `regclassin`, `regclassout` and their kin. */
+export const catalogFunctionNames: readonly string[] = [...new Set(catalogCalls.map(([name]) => name))];
 
 const volatileCalls = new Set([
   "pg_notify",
   "pg_sleep",
   "pg_cancel_backend",
   "pg_terminate_backend",
-  "pg_reload_conf",
 ]);
 
 function catalogFunctions(): Overload[] {
@@ -176,7 +199,12 @@ const contextCalls: readonly (readonly [
 ])[] = [
   ["current_database", "name", "Name of the database.", (context) => context.database],
   ["current_catalog", "name", "Name of the database.", (context) => context.database],
-  ["current_schema", "name", "First schema of the search path.", (context) => context.searchPath[0] ?? null],
+  [
+    "current_schema",
+    "name",
+    "First schema of the search path.",
+    (context) => namedSchemas(context)[0] ?? null,
+  ],
   ["current_user", "name", "Name of the user.", (context) => context.user],
   ["current_role", "name", "Name of the user.", (context) => context.user],
   ["session_user", "name", "Name of the user who connected.", (context) => context.user],
@@ -186,9 +214,14 @@ const contextCalls: readonly (readonly [
   ["pg_my_temp_schema", "oid", "Schema of temporary tables; 0: none.", () => 0],
 ];
 
+/** The search path without the system's schema, which is searched first whether it is named or not. */
+function namedSchemas(context: EvaluationContext): readonly string[] {
+  return context.searchPath.filter((schema) => schema !== "pg_catalog");
+}
+
 function schemas(context: EvaluationContext, implicit: boolean): SqlArray {
-  const named = context.searchPath;
-  return SqlArray.of(implicit && !named.includes("pg_catalog") ? ["pg_catalog", ...named] : [...named]);
+  const named = namedSchemas(context);
+  return SqlArray.of(implicit ? ["pg_catalog", ...named] : named);
 }
 
 function unknownSetting(name: string): DatabaseError {
@@ -369,6 +402,25 @@ const sequences: readonly Overload[] = [
 
 const overloads: readonly Overload[] = [
   ...catalogFunctions(),
+  ...fixedFunctions(),
+  {
+    ...system,
+    name: "version",
+    takes: "",
+    returns: "text",
+    summary: "Version of the server.",
+    volatility: "stable",
+    runIn: (context) => `PostgreSQL ${context.services.getSetting("server_version") ?? "15.0"}, 64-bit`,
+  },
+  {
+    ...system,
+    name: "pg_get_userbyid",
+    takes: "oid",
+    returns: "name",
+    summary: "Name of a role; there is one.",
+    volatility: "stable",
+    runIn: (context) => context.user,
+  },
   ...privilegeFunctions(),
   ...contextCalls.map(([name, returns, summary, runIn]): Overload => ({
     ...system,
