@@ -6,7 +6,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";
-import type { Expression } from "../../sql/plan/expression.ts";
+import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionContext } from "../execution.ts";
@@ -18,7 +18,10 @@ import { ExecutionState } from "../runtime/execution_state.ts";
 import { emitNewRow, toStoredCode } from "./row_code.ts";
 import { bindTableExpressions, TableExpressionBinder } from "./table_expressions.ts";
 
-type RowFunction = (state: ExecutionState, row: StoredValue[]) => void;
+/** A compiled expression over a stored row; its value is in stored form. */
+export type RowFunction = (row: readonly StoredValue[]) => StoredValue;
+
+type CompleteFunction = (state: ExecutionState, row: StoredValue[]) => void;
 type ValueFunction = (state: ExecutionState, row: readonly StoredValue[]) => StoredValue;
 
 const NO_PLAN: Plan = { kind: "values", outputs: [], types: [], list: [], rows: 0 };
@@ -46,7 +49,7 @@ export function storedColumn(code: Emitter, column: ColumnDefinition, position: 
 export class RowCompletion {
   readonly table: TableDefinition;
   readonly #catalog: Catalog;
-  #complete: RowFunction | null = null;
+  #complete: CompleteFunction | null = null;
   readonly #defaults: (ValueFunction | undefined)[] = [];
 
   constructor(catalog: Catalog, table: TableDefinition) {
@@ -69,7 +72,7 @@ export class RowCompletion {
       const binder = new TableExpressionBinder(this.#catalog, this.table);
       evaluate = compileOverRow(
         this.table,
-        binder,
+        binder.columns,
         binder.value(column, column.defaultText, "DEFAULT expressions"),
         column.type,
       );
@@ -78,7 +81,7 @@ export class RowCompletion {
     return evaluate(state, []);
   }
 
-  #compileComplete(): RowFunction {
+  #compileComplete(): CompleteFunction {
     const { table } = this;
     const rules = bindTableExpressions(this.#catalog, table);
     const code = newEmitter();
@@ -87,20 +90,22 @@ export class RowCompletion {
       const made = emitNewRow(code, { table, ...rules }, values);
       for (const { position } of rules.generated) code.emit(`row[${position}] = ${made.row}[${position}];`);
     });
-    return code.compile<RowFunction>(code.source("complete", "S, row"));
+    return code.compile<CompleteFunction>(code.source("complete", "S, row"));
   }
 }
 
 /** Compiles an expression over a table's columns to a function of the stored row; its value is in stored form. */
-export function compileOverRow(
+function compileOverRow(
   table: TableDefinition,
-  binder: TableExpressionBinder,
+  columns: readonly ColumnRef[],
   expression: Expression,
   type: SqlType,
 ): ValueFunction {
   const code = newEmitter();
   table.columns.forEach((column, position) => {
-    code.bind(binder.columns[position] ?? 0, {
+    const reference = columns[position];
+    if (reference === undefined || reference === 0) return;
+    code.bind(reference, {
       type: column.type,
       cheap: true,
       load: (inner) => storedColumn(inner, column, position),
@@ -109,4 +114,16 @@ export function compileOverRow(
   const value = emitValue(code, expression);
   code.emit(`return ${toStoredCode(code, type, value)};`);
   return code.compile<ValueFunction>(code.source("evaluate", "S, row"));
+}
+
+/** Compiles an expression over the columns of a table, for one statement. */
+export function compileTableExpression(
+  context: ExecutionContext,
+  table: TableDefinition,
+  bound: { readonly expression: Expression; readonly columns: readonly ColumnRef[] },
+  type: SqlType,
+): RowFunction {
+  const state = detachedState(context);
+  const evaluate = compileOverRow(table, bound.columns, bound.expression, type);
+  return (row) => evaluate(state, row);
 }

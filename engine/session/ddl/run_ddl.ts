@@ -1,114 +1,122 @@
 /**
- * Carries out DDL: catalog changes through the transaction, and work on rows as plans like any other statement's.
+ * Runs DDL statements: binds them against the catalog of the transaction and carries out the steps in order.
  *
- * The whole statement is one piece of work in its transaction: when it has to wait for another transaction, or fails, all
- * of it is taken back.
+ * Binding happens when the statement starts, and again when it is run again after a wait, because another transaction may
+ * have changed the catalog meanwhile. Steps over many rows work in pieces, so that other connections get their turn.
  */
 import { assertDefined } from "../../base/assert.ts";
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { CompiledStatement, StatementExecution } from "../../execution/execution.ts";
-import type { RowId } from "../../operations/effect.ts";
+import type { CompiledStatement, ExecutionContext, StatementExecution } from "../../execution/execution.ts";
+import type { ResultWriter } from "../../execution/result_writer.ts";
+import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
 import type { DefinitionPlan, DefinitionStep } from "../../sql/definition/definition_plan.ts";
-import type { DefinitionStatement, Statement } from "../../sql/parser/ast.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
-import type { StatementContext } from "../statement_context.ts";
-import { rekey } from "./rekey.ts";
-import { fillColumn, insertQuery, validate } from "./row_work.ts";
+import { InsertQuery } from "./insert_query.ts";
+import { FillColumn, Rekey } from "./rewrites.ts";
+import { ValidateCheck, ValidateForeignKey, ValidateNotNull, ValidateUnique } from "./validations.ts";
+
+/** A step that takes several pieces. */
+export interface Work {
+  /** Works through one piece. true: done. */
+  advance(): boolean;
+}
 
 /** Runs a DDL statement; `text` is its own text. */
 export function runDefinition(
   session: Session,
   text: string,
-  statement: Exclude<Statement, never>,
+  statement: DefinitionStatement,
   sink: ResultSink,
 ): MaybePromise<StatementOutcome> {
   let plan: DefinitionPlan | null = null;
+  let rows: number | null = null;
   const compiled: CompiledStatement = {
     source: "",
     start: (context) => {
-      const { transaction } = context as StatementContext;
-      // Bound anew on each run: the catalog may have changed while the statement waited.
-      const execution = new DefinitionExecution(() => {
-        plan = bindDefinition(
-          statement as DefinitionStatement,
-          session.engine.plans.environment(session, text, [], []),
-        );
-        return runSteps(session, transaction, plan);
-      });
-      return execution;
+      const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
+      plan = bindDefinition(statement, session.engine.plans.environment(session, text, [], []));
+      return new DefinitionExecution(session, plan, transaction, context, text);
     },
   };
   return session.runWork(compiled, sink, (execution) => {
-    const done: DefinitionPlan = assertDefined(plan, "definition plan");
+    const done = assertDefined(plan, "definition plan");
     for (const notice of done.notices) session.notice({ severity: "NOTICE", ...notice });
-    const tag = done.tag === "CREATE TABLE AS" ? `SELECT ${execution.rowCount}` : done.tag;
-    return session.outcome(tag, null, "done");
+    if (done.steps.some((step) => step.kind === "insert_query")) rows = execution.rowCount;
+    return session.outcome(rows === null ? done.tag : `SELECT ${rows}`, rows, rows === null ? "done" : "affected");
   });
 }
 
-/** A DDL statement as an execution of one step. */
+/** One run of a definition plan. */
 class DefinitionExecution implements StatementExecution {
   rowCount = 0;
-  readonly insertedId: RowId | null = null;
+  readonly insertedId = null;
   readonly profile = [];
-  readonly #run: () => number;
+  readonly #session: Session;
+  readonly #steps: readonly DefinitionStep[];
+  readonly #transaction: Transaction;
+  readonly #context: ExecutionContext;
+  readonly #text: string;
+  #next = 0;
+  #work: Work | null = null;
 
-  constructor(run: () => number) {
-    this.#run = run;
+  constructor(
+    session: Session,
+    plan: DefinitionPlan,
+    transaction: Transaction,
+    context: ExecutionContext,
+    text: string,
+  ) {
+    this.#session = session;
+    this.#steps = plan.steps;
+    this.#transaction = transaction;
+    this.#context = context;
+    this.#text = text;
   }
 
-  step(): boolean {
-    this.rowCount = this.#run();
-    return true;
-  }
-}
-
-/** Runs all steps; answers how many rows CREATE TABLE AS inserted. */
-function runSteps(session: Session, transaction: Transaction, plan: DefinitionPlan): number {
-  let rows = 0;
-  for (const step of plan.steps) rows += runStep(session, transaction, step);
-  return rows;
-}
-
-function runStep(session: Session, transaction: Transaction, step: DefinitionStep): number {
-  switch (step.kind) {
-    case "change":
-      transaction.change(step.change);
-      return 0;
-    case "validate_not_null":
-    case "validate_check":
-    case "validate_unique":
-    case "validate_foreign_key":
-      validate(session, transaction, step);
-      return 0;
-    case "fill_column":
-      fillColumn(session, transaction, step);
-      return 0;
-    case "rekey":
-      rekey(session, transaction, currentTable(transaction, step.table));
-      return 0;
-    case "truncate":
-      transaction.truncate(step.tableId);
-      return 0;
-    case "restart_sequence": {
-      const sequence = assertDefined(transaction.catalog.sequence(step.sequenceId), "sequence");
-      session.engine.machine.sequences.set(sequence, step.value, false);
-      transaction.noteSequence(sequence.id, step.value, false);
-      return 0;
+  step(_writer: ResultWriter): boolean {
+    for (;;) {
+      if (this.#work !== null) {
+        const work = this.#work;
+        if (!work.advance()) return false;
+        if (work instanceof InsertQuery) this.rowCount += work.rowCount;
+        this.#work = null;
+      }
+      const step = this.#steps[this.#next];
+      if (step === undefined) return true;
+      this.#next++;
+      this.#work = this.#begin(step);
     }
-    case "insert_query":
-      return insertQuery(session, transaction, step);
   }
-}
 
-function currentTable(transaction: Transaction, table: TableDefinition): TableDefinition {
-  const current = transaction.catalog.table(table.id);
-  if (current === undefined) {
-    throw new DatabaseError(SQLSTATE.undefinedTable, `relation "${table.name}" does not exist`);
+  /** Carries out a small step at once; answers the work of a large one. */
+  #begin(step: DefinitionStep): Work | null {
+    const context = this.#context;
+    switch (step.kind) {
+      case "change":
+        this.#transaction.change(step.change);
+        return null;
+      case "truncate":
+        this.#transaction.truncate(step.tableId);
+        return null;
+      case "restart_sequence":
+        this.#session.evaluation.setSequenceValue(String(step.sequenceId), step.value, false);
+        return null;
+      case "validate_not_null":
+        return new ValidateNotNull(context, step.table, step.columnId);
+      case "validate_check":
+        return new ValidateCheck(context, step.table, step.constraintName, step.condition);
+      case "validate_unique":
+        return new ValidateUnique(context, step.table, step.index);
+      case "validate_foreign_key":
+        return new ValidateForeignKey(context, step.table, step.constraint);
+      case "fill_column":
+        return new FillColumn(context, step.table, step.columnId, step.value);
+      case "rekey":
+        return new Rekey(context, step.table);
+      case "insert_query":
+        return new InsertQuery(this.#session, context, step.table, step.query, this.#text);
+    }
   }
-  return current;
 }

@@ -1,0 +1,43 @@
+/**
+ * CREATE TABLE AS and SELECT INTO: runs the query and puts its rows into the new table, in batches.
+ */
+import { compileStatement } from "../../execution/compile_statement.ts";
+import type { ExecutionContext, StatementExecution } from "../../execution/execution.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { Query } from "../../sql/parser/ast.ts";
+import { planStatement } from "../../sql/planner/plan_statement.ts";
+import { BatchWriter } from "../copy/batch_writer.ts";
+import type { Session } from "../session.ts";
+import type { Work } from "./run_ddl.ts";
+
+/** See the file's head. */
+export class InsertQuery implements Work {
+  readonly #execution: StatementExecution;
+  readonly #writer: BatchWriter;
+
+  constructor(
+    session: Session,
+    context: ExecutionContext,
+    table: TableDefinition,
+    query: Query,
+    text: string,
+  ) {
+    const planned = planStatement(
+      query,
+      session.engine.plans.environment(session, text, [], []),
+    );
+    this.#execution = compileStatement(planned).start(context);
+    this.#writer = new BatchWriter(context.writer, table);
+  }
+
+  /** Rows inserted so far. */
+  get rowCount(): number {
+    return this.#writer.rowCount;
+  }
+
+  advance(): boolean {
+    if (!this.#execution.step(this.#writer)) return false;
+    this.#writer.flush();
+    return true;
+  }
+}
