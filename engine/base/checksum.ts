@@ -16,7 +16,9 @@ function makeTables(): Int32Array {
   const result = new Int32Array(8 * 256);
   for (let byte = 0; byte < 256; byte++) {
     let remainder = byte;
-    for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ POLYNOMIAL : remainder >>> 1;
+    for (let bit = 0; bit < 8; bit++) {
+      remainder = remainder & 1 ? (remainder >>> 1) ^ POLYNOMIAL : remainder >>> 1;
+    }
     result[byte] = remainder;
   }
   for (let index = 256; index < 8 * 256; index++) {
@@ -47,7 +49,10 @@ export function crc32c(bytes: Uint8Array, start = 0, end: number = bytes.length,
 
 /** A seed from two non-negative safe integers, such as a file's identity and a position in it. */
 export function checksumSeed(identity: number, position: number): number {
-  let x = Math.imul((identity >>> 0) ^ Math.imul(Math.floor(identity / 0x1_0000_0000) | 0, 0x27d4eb2f), 0x9e3779b1);
+  let x = Math.imul(
+    (identity >>> 0) ^ Math.imul(Math.floor(identity / 0x1_0000_0000) | 0, 0x27d4eb2f),
+    0x9e3779b1,
+  );
   x ^= x >>> 15;
   x = (x ^ (position | 0) ^ Math.imul(Math.floor(position / 0x1_0000_0000) | 0, 0x85ebca6b)) | 0;
   // A bijection of the 32 bits: different positions of one file never share a seed.
