@@ -41,12 +41,10 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
+import { integerRange } from "./type_family.ts";
 
 /** Products whose scale would be larger than this are `Decimal`. */
 export const maximumStaticScale = 40;
-
-/** Values of at most this many digits, and their sums, are safe integers and therefore always plain numbers. */
-const plainDigits = 15;
 
 const integerWidths = ["i16", "i32", "i64"] as const;
 type Width = typeof integerWidths[number];
@@ -312,26 +310,37 @@ export function powerF64(base: number, exponent: number): number {
   return power;
 }
 
-/** The scale and precision with which an argument takes part in scaled arithmetic; undefined: it must be a `Decimal`. */
-export function scaledShape(
-  written: SqlType | undefined,
-): { readonly scale: number; readonly precision: number; readonly type: SqlType } | undefined {
+/** How an argument takes part in scaled arithmetic. */
+export interface ScaledShape {
+  readonly scale: number;
+  /** No scaled value is larger; Infinity when that is not known. */
+  readonly magnitude: number;
+  readonly type: SqlType;
+}
+
+const integerScaled: SqlType = { kind: "numeric", scale: 0 };
+
+/** The shape of an argument for scaled arithmetic; undefined: it must be a `Decimal`. */
+export function scaledShape(written: SqlType | undefined): ScaledShape | undefined {
   switch (written?.kind) {
     case "i8":
     case "u8":
-      return { scale: 0, precision: 3, type: { kind: "numeric", scale: 0 } };
     case "i16":
     case "u16":
-      return { scale: 0, precision: 5, type: { kind: "numeric", scale: 0 } };
     case "i32":
     case "u32":
-      return { scale: 0, precision: 10, type: { kind: "numeric", scale: 0 } };
     case "i64":
-    case "u64":
-      return { scale: 0, precision: 20, type: { kind: "numeric", scale: 0 } };
+    case "u64": {
+      const greatest = integerRange(written.kind)?.greatest ?? 0n;
+      return { scale: 0, magnitude: Number(greatest) + 1, type: integerScaled };
+    }
     case "numeric":
       if (written.scale === undefined || written.scale < 0) return undefined;
-      return { scale: written.scale, precision: written.precision ?? Infinity, type: written };
+      return {
+        scale: written.scale,
+        magnitude: written.precision === undefined ? Infinity : 10 ** written.precision,
+        type: written,
+      };
     default:
       return undefined;
   }
@@ -358,8 +367,9 @@ function additive(
   const right = scaledShape(written[1]);
   if (left === undefined || right === undefined) return { run: decimal };
   const scale = Math.max(left.scale, right.scale);
-  const digits = scale + 1 + Math.max(left.precision - left.scale, right.precision - right.scale);
-  const plain = digits <= plainDigits;
+  // Both magnitudes together bound sum, difference and the scaled operands.
+  const bound = left.magnitude * 10 ** (scale - left.scale) + right.magnitude * 10 ** (scale - right.scale);
+  const plain = bound <= Number.MAX_SAFE_INTEGER;
   const leftFactor = powerOfTen(scale - left.scale);
   const rightFactor = powerOfTen(scale - right.scale);
   return {
@@ -388,7 +398,7 @@ function multiplication(written: readonly SqlType[]): Specialization {
     returnType: { kind: "numeric", scale },
     run: multiply,
     // Adding 0 turns -0 into 0.
-    ...(left.precision + right.precision <= plainDigits
+    ...(left.magnitude * right.magnitude <= Number.MAX_SAFE_INTEGER
       ? { inline: ([a, b]: readonly string[]) => `(${a} * ${b} + 0)` }
       : {}),
   };

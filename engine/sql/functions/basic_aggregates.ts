@@ -40,13 +40,13 @@ function isNarrow(type: SqlType): boolean {
   }
 }
 
-/** Source of an exact sum's step over the slots `low` (float) and `big` (object). */
+/** Source of an exact sum's step over the slots `low` (float) and `big` (object); slots are read and written once. */
 function exactStep(low: string, big: string, x: string, narrow: boolean): string {
-  const spill = `if (${low} > ${exactLimit} || ${low} < -${exactLimit}) { ` +
-    `${big} += BigInt(${low}); ${low} = 0; }`;
-  const plain = `${low} = ${low} === ${low} ? ${low} + ${x} : ${x}; ${spill}`;
+  const plain = `{ const before$ = ${low}; const after$ = before$ === before$ ? before$ + ${x} : ${x}; ` +
+    `if (after$ > ${exactLimit} || after$ < -${exactLimit}) { ${big} += BigInt(after$); ${low} = 0; } ` +
+    `else ${low} = after$; }`;
   if (narrow) return plain;
-  return `if (typeof ${x} === "number" && ${x} <= ${exactLimit} && ${x} >= -${exactLimit}) { ${plain} } ` +
+  return `if (typeof ${x} === "number" && ${x} <= ${exactLimit} && ${x} >= -${exactLimit}) ${plain} ` +
     `else { ${big} += BigInt(${x}); if (${low} !== ${low}) ${low} = 0; }`;
 }
 

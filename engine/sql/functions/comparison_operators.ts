@@ -10,7 +10,7 @@ import { compareScaled, powerOfTen, rescale } from "../../types/mixed_integer.ts
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareText } from "../../types/text.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
-import { scaledShape } from "./arithmetic_operators.ts";
+import { type ScaledShape, scaledShape } from "./arithmetic_operators.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
 
@@ -231,16 +231,15 @@ function compareNumerics(comparison: Comparison, written: readonly SqlType[]): S
 function scaledSource(
   script: string,
   [a = "", b = ""]: readonly string[],
-  [left, right]: readonly [
-    { readonly scale: number; readonly precision: number },
-    { readonly scale: number; readonly precision: number },
-  ],
+  [left, right]: readonly [ScaledShape, ScaledShape],
   compare: (left: MixedInteger, right: MixedInteger) => number,
   use: UseRuntime,
 ): string {
   const difference = Math.abs(left.scale - right.scale);
   const lower = left.scale < right.scale ? left : right;
-  if (lower.precision + difference > 15) return `(${use("compareScaled", compare)}(${a}, ${b}) ${script} 0)`;
+  if (lower.magnitude * 10 ** difference > Number.MAX_SAFE_INTEGER) {
+    return `(${use("compareScaled", compare)}(${a}, ${b}) ${script} 0)`;
+  }
   const factor = powerOfTen(difference);
   return left.scale < right.scale ? `(${a} * ${factor} ${script} ${b})` : `(${a} ${script} ${b} * ${factor})`;
 }
