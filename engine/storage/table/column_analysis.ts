@@ -19,6 +19,8 @@ const DICTIONARY_REPETITION = 4;
 /** After this many rows without repetition the search for a dictionary ends. */
 const DICTIONARY_TRIAL_ROWS = 16384;
 
+const NOTHING = new Uint8Array(0);
+
 /** Rows of one block: `rows[from … from + count)` of one source each. */
 export interface BlockRows {
   readonly sources: readonly ColumnReader[];
@@ -217,8 +219,11 @@ class BytesAnalysis implements ColumnAnalysis {
     const sink = this.#sink;
     let reader = sources[0] as ColumnReader;
     let nulls = 0;
-    let low: Uint8Array | null = null;
-    let high: Uint8Array | null = null;
+    // Places, not copies: in ascending data every row is a new greatest one. Sources do not move their bytes.
+    const least: BytesSink = { bytes: NOTHING, start: 0, end: 0 };
+    const greatest: BytesSink = { bytes: NOTHING, start: 0, end: 0 };
+    const previous: BytesSink = { bytes: NOTHING, start: 0, end: 0 };
+    let any = false;
     for (let index = from; index < from + count; index++) {
       if (sourceOf !== null) reader = sources[sourceOf[index] as number] as ColumnReader;
       const row = rows[index] as number;
@@ -228,11 +233,16 @@ class BytesAnalysis implements ColumnAnalysis {
       }
       reader.bytesAt(row, sink);
       this.#valueBytes += sink.end - sink.start;
+      if (any && comparePlaces(previous, sink) === 0) continue;
+      setPlace(previous, sink);
       this.#sketch.add(hashBytes(sink.bytes, sink.start, sink.end));
-      if (low === null || compareToRange(low, sink) > 0) low = sink.bytes.slice(sink.start, sink.end);
-      if (high === null || compareToRange(high, sink) < 0) high = sink.bytes.slice(sink.start, sink.end);
+      if (!any || comparePlaces(least, sink) > 0) setPlace(least, sink);
+      if (!any || comparePlaces(greatest, sink) < 0) setPlace(greatest, sink);
+      any = true;
       if (this.#entries !== null) this.#addEntry(this.#entries, sink);
     }
+    const low = any ? least.bytes.slice(least.start, least.end) : null;
+    const high = any ? greatest.bytes.slice(greatest.start, greatest.end) : null;
     this.#nullCounts[this.#block] = nulls;
     if (this.#isText) {
       this.#lows.push(prefixOf(low));
@@ -318,12 +328,20 @@ function compareBytes(left: Uint8Array, right: Uint8Array): number {
   return left.length - right.length;
 }
 
-function compareToRange(left: Uint8Array, right: BytesSink): number {
-  const length = right.end - right.start;
-  const shared = Math.min(left.length, length);
+function setPlace(target: BytesSink, source: BytesSink): void {
+  target.bytes = source.bytes;
+  target.start = source.start;
+  target.end = source.end;
+}
+
+function comparePlaces(left: BytesSink, right: BytesSink): number {
+  const leftLength = left.end - left.start;
+  const rightLength = right.end - right.start;
+  const shared = Math.min(leftLength, rightLength);
   for (let index = 0; index < shared; index++) {
-    const difference = (left[index] as number) - (right.bytes[right.start + index] as number);
+    const difference = (left.bytes[left.start + index] as number) -
+      (right.bytes[right.start + index] as number);
     if (difference !== 0) return difference;
   }
-  return left.length - length;
+  return leftLength - rightLength;
 }

@@ -218,13 +218,26 @@ export class DeltaIndex {
   span(bounds: KeyBounds): [from: number, to: number] {
     const numbers = this.numbers;
     if (numbers !== null) {
-      return [
-        numbers.seek(bounds.lowNumber, bounds.lowAfter),
-        numbers.seek(bounds.highNumber, bounds.highAfter),
-      ];
+      const from = numbers.seek(bounds.lowNumber, bounds.lowAfter);
+      const key = bounds.lowNumber;
+      if (bounds.isEquality && bounds.highAfter && key === key) {
+        // One search is enough when the key is unique or absent.
+        const end = numbers.end;
+        if (from === end || numbers.keyAt(from) !== key) return [from, from];
+        const next = numbers.next(from);
+        if (next === end || numbers.keyAt(next) !== key) return [from, next];
+      }
+      return [from, numbers.seek(bounds.highNumber, bounds.highAfter)];
     }
     const texts = this.texts as TextTree;
-    return [texts.seek(bounds.lowText, false), texts.seek(bounds.highText, false)];
+    const from = texts.seek(bounds.lowText, false);
+    if (bounds.isEquality) {
+      const end = texts.end;
+      if (from === end || texts.keyAt(from) !== bounds.lowText) return [from, from];
+      const next = texts.next(from);
+      if (next === end || texts.keyAt(next) !== bounds.lowText) return [from, next];
+    }
+    return [from, texts.seek(bounds.highText, false)];
   }
 }
 

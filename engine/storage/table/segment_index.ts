@@ -124,36 +124,31 @@ export class SegmentIndex {
       from = this.#seekText(bounds.lowText);
       to = this.#seekText(bounds.highText);
     } else {
-      if (bounds.isEquality && !description.bloom.mayContain(hashNumber(bounds.lowNumber))) return null;
+      const equality = bounds.isEquality && bounds.highAfter;
+      if (equality && !description.bloom.mayContain(hashNumber(bounds.lowNumber))) return null;
       from = this.#seekNumber(bounds.lowNumber, bounds.lowAfter);
-      to = this.#seekNumber(bounds.highNumber, bounds.highAfter);
+      to = equality && this.#endsAt(from, bounds.lowNumber)
+        ? from + 1
+        : this.#seekNumber(bounds.highNumber, bounds.highAfter);
     }
     return from < to ? new SegmentIndexCursor(this, rows, snapshot, { from, to, backward }) : null;
+  }
+
+  /** Whether the next entry of the block has another key than `key`: spares a search for unique keys. */
+  #endsAt(position: number, key: number): boolean {
+    const next = position + 1;
+    if (key !== key || (next & MASK) === 0 || next >= this.#description.entryCount) return false;
+    return (this.#block(next >>> SHIFT).numbers as Float64Array)[next & MASK] !== key;
   }
 
   #seekNumber(key: number, after: boolean): number {
     const { firstNumbers, entryCount } = this.#description;
     const nullsFirst = this.encoder.nullsFirst;
-    const limit = after ? 0 : -1;
-    let low = 0;
-    let high = firstNumbers.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareNumberKeys(firstNumbers[middle] as number, key, nullsFirst) <= limit) low = middle + 1;
-      else high = middle;
-    }
-    if (low === 0) return 0;
-    const at = low - 1;
-    const keys = this.#block(at).numbers as Float64Array;
-    const base = at * BLOCK_ROWS;
-    low = 0;
-    high = Math.min(BLOCK_ROWS, entryCount - base);
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (compareNumberKeys(keys[middle] as number, key, nullsFirst) <= limit) low = middle + 1;
-      else high = middle;
-    }
-    return base + low;
+    const block = searchKeys(firstNumbers, firstNumbers.length, key, { after, nullsFirst }) - 1;
+    if (block < 0) return 0;
+    const keys = this.#block(block).numbers as Float64Array;
+    const base = block * BLOCK_ROWS;
+    return base + searchKeys(keys, Math.min(BLOCK_ROWS, entryCount - base), key, { after, nullsFirst });
   }
 
   /** The first position whose key is not below `key`. */
@@ -179,6 +174,34 @@ export class SegmentIndex {
     }
     return base + low;
   }
+}
+
+/** How many of the sorted keys are below `key`, or with `after` not above it; NaN is NULL. */
+function searchKeys(
+  keys: Float64Array,
+  count: number,
+  key: number,
+  order: { readonly after: boolean; readonly nullsFirst: boolean },
+): number {
+  const { after, nullsFirst } = order;
+  let low = 0;
+  let high = count;
+  if (key !== key) {
+    const limit = after ? 0 : -1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareNumberKeys(keys[middle] as number, key, nullsFirst) <= limit) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const entry = keys[middle] as number;
+    if (entry === entry ? (after ? entry <= key : entry < key) : nullsFirst) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function isBelow(block: IndexBlock, index: number, key: string): boolean {

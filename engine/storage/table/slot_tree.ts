@@ -228,6 +228,10 @@ abstract class SlotTree<K extends number | string> {
       for (let index = 0; index < count; index++) this.insert(keys[index] as K, slots[index] as number);
       return;
     }
+    if (this.#size === 0) {
+      this.rebuild(count, (index) => keys[index] as K, (index) => slots[index] as number);
+      return;
+    }
     const oldKeys = this.leafKeys.flat() as K[];
     const oldSlots = this.leafSlots.flat();
     const mergedKeys: K[] = [];
