@@ -50,6 +50,8 @@ export const LIMITS = {
   directWriteBytes: 64 * KIBIBYTE,
   /** A checkpoint begins when the log has grown by this much since the last one. */
   checkpointLogBytes: 64 * MEBIBYTE,
+  /** A checkpoint that found the disk full tries again after this much more log. */
+  checkpointRetryLogBytes: MEBIBYTE,
   /** Column values that one step of building a segment handles before it looks at the time. */
   checkpointStepValues: 4096,
 

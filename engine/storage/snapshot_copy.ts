@@ -15,6 +15,8 @@ const PIECE_BYTES = 1 << 20;
 /** What is copied where. */
 export interface SnapshotCopy {
   readonly disk: Disk;
+  /** The same disk, or another one. */
+  readonly targetDisk: Disk;
   readonly timers: Timers;
   readonly manifest: Manifest;
   readonly source: string;
@@ -37,15 +39,15 @@ export function prepareSnapshotDirectory(disk: Disk, target: string): void {
 
 /** Copies; when it ends, the copy is durable. Must be called in the turn in which the manifest is the installed one. */
 export async function copySnapshot(copy: SnapshotCopy): Promise<void> {
-  const { disk, manifest, source, target, tablesName } = copy;
+  const { disk, targetDisk, manifest, source, target, tablesName } = copy;
   const tables = joinPath(target, tablesName);
-  disk.createDirectory(tables);
+  targetDisk.createDirectory(tables);
   const remaining: { readonly file: DiskFile; readonly path: string }[] = [];
   const names = manifest.tables.flatMap((table) => table.files).map((name) => joinPath(tablesName, name));
   try {
     for (const name of [...names, manifest.state.name]) {
       const path = joinPath(target, name);
-      if (!isLinked(disk, joinPath(source, name), path)) {
+      if (disk !== targetDisk || !isLinked(disk, joinPath(source, name), path)) {
         remaining.push({
           file: disk.openFile(joinPath(source, name), { create: false, write: false }),
           path,
@@ -56,8 +58,8 @@ export async function copySnapshot(copy: SnapshotCopy): Promise<void> {
   } finally {
     for (const { file } of remaining) file.close();
   }
-  disk.syncDirectory(tables);
-  writeManifest(disk, target, manifest);
+  targetDisk.syncDirectory(tables);
+  writeManifest(targetDisk, target, manifest);
 }
 
 function isLinked(disk: Disk, from: string, to: string): boolean {
@@ -71,8 +73,8 @@ function isLinked(disk: Disk, from: string, to: string): boolean {
   }
 }
 
-async function copyFile({ disk, timers }: SnapshotCopy, from: DiskFile, path: string): Promise<void> {
-  const to = disk.openFile(path, { create: true, write: true });
+async function copyFile({ targetDisk, timers }: SnapshotCopy, from: DiskFile, path: string): Promise<void> {
+  const to = targetDisk.openFile(path, { create: true, write: true });
   try {
     const piece = new Uint8Array(PIECE_BYTES);
     for (let position = 0; position < from.size; position += PIECE_BYTES) {

@@ -6,10 +6,12 @@
  * change comes from the state machine, in order; checkpoints begin at ops that follow from the log's content alone and
  * are written in slices ({@link StorageEngine.work}) or, when the next one is due already, in one go.
  *
- * Invariants: one process per directory; a file that the installed manifest names is never changed; after a failed
- * checkpoint the log is stopped, so that the node stops as after a failed sync. Limits: see `limits.ts`.
+ * Invariants: one process per directory; a file that the installed manifest names is never changed. A checkpoint that
+ * finds the disk full waits until the log has grown a little more and goes on then; one that fails otherwise stops the log,
+ * so that the node stops as after a failed sync. Limits: see `limits.ts`.
  */
 import { assert, assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
@@ -70,6 +72,8 @@ export class StorageEngine {
   readonly log: Log;
   readonly recovered: Recovered;
   readonly #host: Host;
+  /** Where snapshots go: the host's disk also when the database itself is in memory. */
+  readonly #snapshotDisk: Disk;
   readonly #directory: string;
   readonly #tablesDirectory: string;
   readonly #lock: DirectoryLock;
@@ -87,6 +91,8 @@ export class StorageEngine {
   #isReplaying = true;
   #replayedBytes = 0;
   #working: Promise<void> | null = null;
+  /** Why the checkpoint under way does not go on, and the bytes of log at which it tries again. */
+  #diskFull: { readonly error: DatabaseError; readonly untilBytes: number } | null = null;
   /** How often to look again for parts that the last checkpoint replaced. */
   #releases = 0;
 
@@ -97,6 +103,7 @@ export class StorageEngine {
     const { host, directory, lock } = place;
     const { disk } = host;
     this.#host = host;
+    this.#snapshotDisk = options.host.disk;
     this.#directory = directory;
     this.#lock = lock;
     this.#tablesDirectory = joinPath(directory, TABLES_DIRECTORY);
@@ -191,6 +198,7 @@ export class StorageEngine {
     if (!this.checkpointDue) return;
     this.beginCheckpoint(op, encodeState);
     this.#finishCheckpointNow();
+    if (this.log.error !== null) throw this.log.error;
   }
 
   /** The table with this id, which must exist. */
@@ -222,9 +230,9 @@ export class StorageEngine {
     return this.#isReplaying ? this.#replayedBytes : this.log.appendedBytes;
   }
 
-  /** Whether the log has grown enough; a function of its content alone. */
+  /** Whether the log has grown enough; a function of its content alone, as long as the disk has space. */
   get checkpointDue(): boolean {
-    return this.#logBytes - this.#checkpointMark >= this.#checkpointLogBytes;
+    return this.#logBytes - this.#checkpointMark >= this.#checkpointLogBytes && !this.#isPaused;
   }
 
   /** Op of the last finished checkpoint; 0 when there is none. */
@@ -234,11 +242,11 @@ export class StorageEngine {
 
   /**
    * Begins a checkpoint at `op`, the last one applied: freezes the tables and takes the state. A checkpoint that is still
-   * under way is finished first, blocking. Does nothing when the last checkpoint is at this op already.
+   * under way is finished first, blocking. Does nothing when the last checkpoint is at this op already, or when the disk
+   * is too full to finish the one under way. Never raises: a failure stops the log.
    */
   beginCheckpoint(op: OpNumber, encodeState: () => Uint8Array): void {
-    if (this.log.error !== null) return;
-    this.#finishCheckpointNow();
+    if (this.log.error !== null || !this.#finishCheckpointNow()) return;
     this.#checkpointMark = this.#logBytes;
     for (const store of this.#tables.values()) store.releaseOldVersions();
     if (op === this.checkpointOp && this.#manifest !== null) return;
@@ -251,19 +259,23 @@ export class StorageEngine {
     });
   }
 
-  #finishCheckpointNow(): void {
+  /** Whether no checkpoint is under way any more. */
+  #finishCheckpointNow(): boolean {
     const checkpoint = this.#checkpoint;
-    if (checkpoint === null) return;
+    if (checkpoint === null) return true;
     try {
       this.#installed(checkpoint, checkpoint.finishNow());
+      return true;
     } catch (error) {
-      throw this.#checkpointFailed(error);
+      this.#checkpointFailed(error);
+      return false;
     }
   }
 
   #installed(checkpoint: Checkpoint, manifest: Manifest): void {
     assert(this.#checkpoint === checkpoint, "the checkpoint under way is the one installed");
     this.#checkpoint = null;
+    this.#diskFull = null;
     this.#manifest = manifest;
     this.#releases = RELEASES_AFTER_CHECKPOINT;
     const gone = this.#dropped.filter(({ op }) => op <= manifest.op);
@@ -279,16 +291,27 @@ export class StorageEngine {
     for (const store of this.#tables.values()) store.releaseOldVersions();
   }
 
-  #checkpointFailed(error: unknown): unknown {
+  #checkpointFailed(error: unknown): void {
+    if (error instanceof DatabaseError && error.code === SQLSTATE.diskFull) {
+      this.#diskFull = { error, untilBytes: this.#logBytes + LIMITS.checkpointRetryLogBytes };
+      return;
+    }
     this.#checkpoint?.abandon();
     this.#checkpoint = null;
     this.log.stop(error);
-    return error;
+  }
+
+  #diskFullError(): DatabaseError | null {
+    return this.#diskFull?.error ?? null;
+  }
+
+  get #isPaused(): boolean {
+    return this.#diskFull !== null && this.#logBytes < this.#diskFull.untilBytes;
   }
 
   /** Whether {@link work} has anything to do. */
   get hasWork(): boolean {
-    return this.#checkpoint !== null && this.log.error === null;
+    return this.#checkpoint !== null && this.log.error === null && !this.#isPaused;
   }
 
   /**
@@ -318,8 +341,11 @@ export class StorageEngine {
 
   /** Drives the checkpoint under way to its end, in slices. */
   async #finishCheckpoint(): Promise<void> {
+    this.#diskFull = null;
     while (this.#checkpoint !== null) {
       await this.work(CHECKPOINT_SLICE_MICROSECONDS);
+      const diskFull = this.#diskFullError();
+      if (diskFull !== null) throw diskFull;
       await this.#host.timers.yieldToLoop();
     }
     if (this.log.error !== null) throw this.log.error;
@@ -330,7 +356,7 @@ export class StorageEngine {
    * copy has exactly the state; it is `minimumOp` or later. Raises 55000 when the directory holds something.
    */
   async snapshotTo(directory: string, encodeState: () => Uint8Array, minimumOp: OpNumber): Promise<OpNumber> {
-    prepareSnapshotDirectory(this.#disk, directory);
+    prepareSnapshotDirectory(this.#snapshotDisk, directory);
     await this.#finishCheckpoint();
     // From here to the freeze nothing else runs, so the state is that of the newest op.
     assert(this.log.lastOp >= minimumOp, `op ${minimumOp} is not in the log`);
@@ -339,6 +365,7 @@ export class StorageEngine {
     const manifest = assertDefined(this.#manifest, "manifest");
     await copySnapshot({
       disk: this.#disk,
+      targetDisk: this.#snapshotDisk,
       timers: this.#host.timers,
       manifest,
       source: this.#directory,

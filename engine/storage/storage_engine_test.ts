@@ -451,6 +451,56 @@ Deno.test("StorageEngine stops the log when a checkpoint cannot be written", asy
   await host.settle(again.storage.close());
 });
 
+Deno.test("StorageEngine refuses statements on a full disk, opens on it, and goes on when there is space", async () => {
+  for (const seed of [11, 12, 13]) {
+    const host = new SimulatedHost(seed, { capacityBytes: 40_000 });
+    const history: Effect[][] = [];
+    const first = await open(host);
+    await rejects(
+      run(first, new SeededRandom(seed), history, 2000, () => host.step()),
+      (error) => error instanceof DatabaseError && error.code === "53100",
+    );
+    strictEqual(first.storage.log.error, null);
+    strictEqual(first.lastOp, history.length - 1, "the refused transaction left nothing");
+    checkState(first, modelOf(history, first.lastOp), "full");
+    await rejects(
+      host.settle(first.storage.snapshotTo("copy", first.encodeState, opNumber(first.lastOp))),
+      (error) => error instanceof DatabaseError && error.code === "53100",
+    );
+    await host.settle(first.storage.close());
+    const second = await open(host);
+    strictEqual(second.lastOp, first.lastOp);
+    checkState(second, modelOf(history, second.lastOp), "opened full");
+    host.disk.faults = { ...host.disk.faults, capacityBytes: 10_000_000 };
+    await run(second, new SeededRandom(seed), history, 100, () => host.step());
+    const copied = await host.settle(
+      second.storage.snapshotTo("copy2", second.encodeState, opNumber(second.lastOp)),
+    );
+    strictEqual(copied, second.lastOp);
+    strictEqual(second.storage.checkpointOp, second.lastOp);
+    checkState(second, modelOf(history, second.lastOp), "with space");
+    await host.settle(second.storage.close());
+    const third = await open(host);
+    checkState(third, modelOf(history, third.lastOp), "reopened");
+    await host.settle(third.storage.close());
+  }
+});
+
+Deno.test("StorageEngine in memory copies a snapshot to the disk of its host", async () => {
+  const host = new SimulatedHost(20);
+  const machine = await open(host, ":memory:");
+  const history: Effect[][] = [];
+  await run(machine, new SeededRandom(20), history, 60, () => host.step());
+  const copied = await host.settle(
+    machine.storage.snapshotTo("copy", machine.encodeState, opNumber(machine.lastOp)),
+  );
+  const copy = await open(host, "copy");
+  strictEqual(copy.lastOp, copied);
+  checkState(copy, modelOf(history, copied), "copy");
+  await host.settle(copy.storage.close());
+  await host.settle(machine.storage.close());
+});
+
 /** One seeded history with crashes; answers its trace. */
 async function crashRun(seed: number): Promise<string> {
   const random = new SeededRandom(seed);
