@@ -1,0 +1,280 @@
+/**
+ * What the compilation of one statement knows: state slots, which columns may be NULL or are needed above an operator,
+ * and how operators are numbered for EXPLAIN ANALYZE.
+ */
+import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import {
+  expressionChildren,
+  expressionPlan,
+  mayBeNull,
+  planChildren,
+  planDefines,
+  planExpressions,
+  planFacts,
+  planOperators,
+} from "./plan_analysis.ts";
+
+type Comparison = (left: SqlValue, right: SqlValue) => number;
+
+/** See the file's head. */
+export class Compilation {
+  readonly analyze: boolean;
+  readonly #nullable = new Map<ColumnRef, boolean>();
+  readonly #types = new Map<ColumnRef, SqlType>();
+  readonly #mentioned: ReadonlyMap<ColumnRef, number>;
+  readonly #results: ReadonlySet<ColumnRef>;
+  readonly #operators = new Map<Plan, number>();
+  readonly #parameterKeys: object[] = [];
+  readonly #derivedKeys = new WeakMap<object, Map<string, object>>();
+  readonly #slotKeys = new WeakMap<object, number>();
+  readonly #comparisons = new Map<string, Comparison>();
+  readonly #made = new WeakMap<object, unknown>();
+  /** Definitions of WITH that are computed once and do not change during an execution. */
+  readonly closedDefinitions = new Set<number>();
+  readonly #root: Plan;
+  #slots = 0;
+
+  /** `results`: columns that the root's consumer reads. */
+  constructor(root: Plan, results: readonly ColumnRef[], options: { readonly analyze: boolean }) {
+    this.#root = root;
+    this.analyze = options.analyze;
+    this.#mentioned = planFacts(root).mentioned;
+    this.#results = new Set(results);
+    planOperators(root).forEach((plan, index) => this.#operators.set(plan, index));
+    this.#noteNulls(root);
+  }
+
+  /** The number of state slots so far. */
+  get slots(): number {
+    return this.#slots;
+  }
+
+  /** A slot of the execution state. */
+  newSlot(): number {
+    return this.#slots++;
+  }
+
+  /** The slot that belongs to an object of the plan, however often its code is generated. */
+  slotFor(key: object): number {
+    let slot = this.#slotKeys.get(key);
+    if (slot === undefined) {
+      slot = this.newSlot();
+      this.#slotKeys.set(key, slot);
+    }
+    return slot;
+  }
+
+  /** An object that stands for a parameter. */
+  parameterKey(index: number): object {
+    return this.#parameterKeys[index] ??= {};
+  }
+
+  /** An object that stands for something about another one. */
+  derivedKey(key: object, tag: string): object {
+    let derived = this.#derivedKeys.get(key);
+    if (derived === undefined) this.#derivedKeys.set(key, derived = new Map());
+    let made = derived.get(tag);
+    if (made === undefined) derived.set(tag, made = {});
+    return made;
+  }
+
+  /** One comparison function for each type, so that generated code shares it. */
+  comparison(type: SqlType, make: Comparison): Comparison {
+    const key = JSON.stringify(type);
+    const known = this.#comparisons.get(key);
+    if (known !== undefined) return known;
+    this.#comparisons.set(key, make);
+    return make;
+  }
+
+  /** Whether a column may hold NULL; true when nothing is known. */
+  mayBeNull(column: ColumnRef): boolean {
+    return this.#nullable.get(column) ?? true;
+  }
+
+  /** Whether something outside of the plan reads the column. */
+  isNeededAbove(plan: Plan, column: ColumnRef): boolean {
+    if (this.#results.has(column)) return true;
+    const inside = planFacts(plan).mentioned.get(column) ?? 0;
+    return (this.#mentioned.get(column) ?? 0) > inside;
+  }
+
+  /** The columns with their types that something outside of the plan reads from it. */
+  neededAbove(plan: Plan): readonly { readonly column: ColumnRef; readonly type: SqlType }[] {
+    return this.#visible(plan).filter((column) => this.isNeededAbove(plan, column))
+      .map((column) => ({ column, type: this.typeOf(column) }));
+  }
+
+  /** The type of a column. */
+  typeOf(column: ColumnRef): SqlType {
+    return this.#types.get(column) ?? { kind: "unknown" };
+  }
+
+  /** Columns that a plan's rows have. */
+  #visible(plan: Plan): readonly ColumnRef[] {
+    switch (plan.kind) {
+      case "filter":
+      case "sort":
+      case "limit":
+      case "distinct":
+      case "lock_rows":
+        return this.#visible(plan.input);
+      case "window":
+        return [...this.#visible(plan.input), ...planDefines(plan)];
+      case "function_scan":
+        return [...(plan.input === null ? [] : this.#visible(plan.input)), ...planDefines(plan)];
+      case "project":
+        // What stands beneath a projection stays readable: a sort above may use it.
+        return [...new Set([...this.#visible(plan.input), ...planDefines(plan)])];
+      case "hash_join":
+      case "nested_loop_join":
+        return plan.join === "semi" || plan.join === "anti"
+          ? this.#visible(plan.left)
+          : [...this.#visible(plan.left), ...this.#visible(plan.right)];
+      case "with":
+        return this.#visible(plan.body);
+      default:
+        return planDefines(plan);
+    }
+  }
+
+  /** The operator's number for EXPLAIN ANALYZE, or -1. */
+  operatorIndex(plan: Plan): number {
+    return this.#operators.get(plan) ?? -1;
+  }
+
+  /** For each operator itself and those above it. */
+  ancestors(): readonly (readonly number[])[] {
+    const result: number[][] = [];
+    const walk = (plan: Plan, above: readonly number[]): void => {
+      const path = [...above, this.operatorIndex(plan)];
+      result[this.operatorIndex(plan)] = path;
+      for (const child of planChildren(plan)) walk(child, path);
+    };
+    walk(this.#root, []);
+    return result;
+  }
+
+  /** What belongs to an object of the plan, made once however often its code is generated. */
+  made<T>(key: object, make: () => T): T {
+    const known = this.#made.get(key);
+    if (known !== undefined) return known as T;
+    const value = make();
+    this.#made.set(key, value);
+    return value;
+  }
+
+  #may(expression: Expression): boolean {
+    return mayBeNull(expression, (column) => this.mayBeNull(column));
+  }
+
+  #set(column: ColumnRef, type: SqlType, nullable: boolean): void {
+    this.#types.set(column, type);
+    this.#nullable.set(column, nullable);
+  }
+
+  #noteSubqueries(expression: Expression): void {
+    for (const child of expressionChildren(expression)) this.#noteSubqueries(child);
+    const plan = expressionPlan(expression);
+    if (plan !== null) this.#noteNulls(plan);
+  }
+
+  /** Bottom-up: what each operator defines. Columns of the null-extended side of an outer join may be NULL. */
+  #noteNulls(plan: Plan): void {
+    if (plan.kind === "with") {
+      for (const definition of plan.definitions) {
+        this.#noteNulls(definition.plan);
+        if (definition.recursive === null) continue;
+        definition.columns.forEach((column) => this.#nullable.set(column, true));
+        this.#noteNulls(definition.recursive.plan);
+      }
+      this.#noteNulls(plan.body);
+      return;
+    }
+    for (const child of planChildren(plan)) this.#noteNulls(child);
+    this.#noteOwn(plan);
+    for (const expression of planExpressions(plan)) this.#noteSubqueries(expression);
+  }
+
+  #noteOwn(plan: Plan): void {
+    switch (plan.kind) {
+      case "table_scan":
+      case "row_lookup":
+      case "row_range":
+      case "index_scan":
+        for (const column of plan.columns) this.#set(column.output, column.type, column.nullable);
+        if (plan.rowId !== null) this.#set(plan.rowId, { kind: "i64" }, false);
+        break;
+      case "virtual_scan":
+        for (const column of plan.columns) this.#set(column.output, column.type, true);
+        break;
+      case "values":
+        plan.outputs.forEach((column, index) => {
+          const nullable = plan.list.some((row) => {
+            const cell = row[index];
+            return cell === undefined || this.#may(cell);
+          });
+          this.#set(column, plan.types[index] ?? { kind: "unknown" }, nullable);
+        });
+        break;
+      case "function_scan":
+        for (const call of plan.functions) {
+          call.outputs.forEach((column, index) => {
+            this.#set(column, call.function.rowColumns?.[index]?.type ?? call.function.returnType, true);
+          });
+        }
+        if (plan.ordinality !== null) this.#set(plan.ordinality, { kind: "i64" }, false);
+        break;
+      case "project":
+        for (const { output, expression } of plan.outputs) {
+          const isSame = expression.kind === "column" && expression.column === output;
+          if (!isSame) this.#set(output, expression.type, this.#may(expression));
+        }
+        break;
+      case "hash_join":
+      case "nested_loop_join":
+        if (plan.join === "left" || plan.join === "full") this.#extend(plan.right);
+        if (plan.join === "right" || plan.join === "full") this.#extend(plan.left);
+        break;
+      case "aggregate":
+        for (const { output, expression } of plan.groups) {
+          this.#set(output, expression.type, plan.groupingSets !== null || this.#may(expression));
+        }
+        for (const call of plan.aggregates) {
+          this.#set(call.output, call.aggregate.returnType, call.aggregate.name !== "count");
+        }
+        for (const grouping of plan.groupings) this.#set(grouping.output, { kind: "i32" }, false);
+        break;
+      case "window":
+        for (const call of plan.calls) this.#set(call.output, call.type, true);
+        break;
+      case "set_operation":
+        plan.outputs.forEach((column, index) => {
+          const nullable = plan.inputs.some((input) => {
+            const source = input.columns[index];
+            return source === undefined || this.mayBeNull(source);
+          });
+          this.#set(column, plan.types[index] ?? { kind: "unknown" }, nullable);
+        });
+        break;
+      case "with_scan":
+        plan.outputs.forEach((column, index) => {
+          const source = plan.columns[index];
+          this.#set(
+            column,
+            source === undefined ? { kind: "unknown" } : this.typeOf(source),
+            source === undefined || this.mayBeNull(source),
+          );
+        });
+        break;
+      default:
+    }
+  }
+
+  #extend(plan: Plan): void {
+    for (const column of this.#visible(plan)) this.#nullable.set(column, true);
+  }
+}

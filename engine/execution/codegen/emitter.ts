@@ -1,0 +1,292 @@
+/**
+ * Writes the text of one generated function.
+ *
+ * Text goes to a stack of frames. A *row* frame belongs to one row of a loop; columns are bound there. A *conditional*
+ * frame is code that may be skipped. Values that were loaded are remembered in the frame that holds their code, so that
+ * everything inside that frame can use them; loads that are cheap and cannot fail move out to the frame that binds the
+ * column, others stay where they are needed. The outermost frame is the function's prologue, for what is fixed during
+ * one execution.
+ *
+ * The function gets the execution state as `S`, and `context` is the evaluation context.
+ */
+import { assert, assertDefined } from "../../base/assert.ts";
+import type { ColumnRef } from "../../sql/plan/expression.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import type { Compilation } from "./compilation.ts";
+
+/** A value in generated code: `code` is an identifier or literal, meaningless when `isNull` holds. */
+export interface Value {
+  readonly code: string;
+  /** A cheap expression that is true for NULL; null: never NULL; "true": always. */
+  readonly isNull: string | null;
+  /** A mixed integer that is known to be a plain number. */
+  readonly plain?: boolean;
+}
+
+/** The NULL value. */
+export const NULL_VALUE: Value = { code: "null", isNull: "true" };
+
+/** Where a text column's UTF-8 stands: expressions of the bytes, the start and the end. */
+export interface Utf8Location {
+  readonly bytes: string;
+  readonly start: string;
+  readonly end: string;
+  readonly isNull: string | null;
+}
+
+/** Where a dictionary column's code and dictionary stand; `bits` is the width of a code. */
+export interface DictionaryLocation {
+  readonly code: string;
+  readonly dictionary: string;
+  readonly bits: number;
+  readonly isNull: string | null;
+}
+
+/** How a column of the current row is obtained. */
+export interface Binding {
+  readonly type: SqlType;
+  /** The load can neither fail nor take long. */
+  readonly cheap: boolean;
+  readonly load: (code: Emitter) => Value;
+  readonly utf8?: (code: Emitter) => Utf8Location;
+  readonly dictionary?: DictionaryLocation;
+}
+
+type FrameKind = "function" | "row" | "conditional";
+
+class Frame {
+  readonly kind: FrameKind;
+  readonly parent: Frame | null;
+  readonly lines: string[] = [];
+  readonly bindings = new Map<ColumnRef, Binding>();
+  readonly values = new Map<object, Value>();
+  readonly notes = new Map<object, unknown>();
+
+  constructor(kind: FrameKind, parent: Frame | null) {
+    this.kind = kind;
+    this.parent = parent;
+  }
+}
+
+// deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
+type Runtime = (...args: any[]) => unknown;
+
+/** See the file's head. */
+export class Emitter {
+  /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
+  loopLabel = "";
+  /** Set by code that writes rows of the result. */
+  writesResult = false;
+  /** Jumps to the next row of the innermost row block. */
+  skip = "";
+  readonly compilation: Compilation;
+  readonly #root: Frame;
+  #top: Frame;
+  #names = 0;
+  readonly #constants: unknown[] = [];
+  readonly #constantNames: string[] = [];
+  readonly #known = new Map<unknown, string>();
+
+  constructor(compilation: Compilation) {
+    this.compilation = compilation;
+    this.#root = new Frame("function", null);
+    this.#top = new Frame("row", this.#root);
+  }
+
+  /** A fresh identifier. */
+  name(hint: string): string {
+    return `${hint}${this.#names++}`;
+  }
+
+  /** Appends a line of code. */
+  emit(line: string): void {
+    this.#top.lines.push(line);
+  }
+
+  /** Appends several lines. */
+  emitLines(lines: readonly string[]): void {
+    for (const line of lines) this.#top.lines.push(line);
+  }
+
+  /** Appends a declaration unless this frame has it already. */
+  emitOnce(line: string): void {
+    if (!this.#top.lines.includes(line)) this.#top.lines.push(line);
+  }
+
+  /** `const name = expression;` and the name. */
+  define(hint: string, expression: string): string {
+    const name = this.name(hint);
+    this.emit(`const ${name} = ${expression};`);
+    return name;
+  }
+
+  /** Registers a function or object for the code and answers the identifier of it. */
+  constant(hint: string, value: unknown): string {
+    const known = this.#known.get(value);
+    if (known !== undefined) return known;
+    const name = `${hint.replaceAll(/[^A-Za-z0-9_$]/g, "_") || "constant"}_${this.#constants.length}`;
+    this.#constants.push(value);
+    this.#constantNames.push(name);
+    this.#known.set(value, name);
+    return name;
+  }
+
+  /** Registers a run-time function; the `use` of inline code. */
+  readonly use = (name: string, implementation: Runtime): string => this.constant(name, implementation);
+
+  /** Emits into a frame of its own and answers its lines, which the caller puts into braces. */
+  capture<T>(kind: "row" | "conditional", emit: () => T): { readonly lines: readonly string[]; readonly result: T } {
+    const frame = new Frame(kind, this.#top);
+    this.#top = frame;
+    try {
+      return { result: emit(), lines: frame.lines };
+    } finally {
+      this.#top = frame.parent ?? this.#root;
+    }
+  }
+
+  /** A braced block: `head { … }`. */
+  block(head: string, kind: "row" | "conditional", emit: () => void): void {
+    const { lines } = this.capture(kind, emit);
+    this.emit(`${head}{`);
+    this.emitLines(lines);
+    this.emit("}");
+  }
+
+  /** The body of one row: a labelled block that `skip` leaves. */
+  rowBlock(emit: () => void): void {
+    const label = this.name("row");
+    const before = this.skip;
+    this.skip = `break ${label};`;
+    this.block(`${label}: `, "row", emit);
+    this.skip = before;
+  }
+
+  /** Emits into the prologue. */
+  atPrologue<T>(emit: () => T): T {
+    return this.#at(this.#root, emit);
+  }
+
+  #at<T>(frame: Frame, emit: () => T): T {
+    const before = this.#top;
+    this.#top = frame;
+    try {
+      return emit();
+    } finally {
+      this.#top = before;
+    }
+  }
+
+  /** Makes a column known to the code inside of the current frame. */
+  bind(column: ColumnRef, binding: Binding): void {
+    this.#top.bindings.set(column, binding);
+  }
+
+  /** The binding of a column that an enclosing frame has. */
+  binding(column: ColumnRef): Binding {
+    const found = this.#find((frame) => frame.bindings.get(column));
+    assert(found !== undefined, `column ${column} is not bound`);
+    return found;
+  }
+
+  /** Whether a column is bound. */
+  isBound(column: ColumnRef): boolean {
+    return this.#find((frame) => frame.bindings.get(column)) !== undefined;
+  }
+
+  #find<T>(look: (frame: Frame) => T | undefined): T | undefined {
+    for (let frame: Frame | null = this.#top; frame !== null; frame = frame.parent) {
+      const found = look(frame);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The value of a bound column, loaded at most once on each path. */
+  column(column: ColumnRef): Value {
+    const binding = this.binding(column);
+    const known = this.#find((frame) => frame.values.get(binding));
+    if (known !== undefined) return known;
+    const target = binding.cheap ? this.#frameOf(column, binding) : this.#top;
+    const value = this.#at(target, () => binding.load(this));
+    target.values.set(binding, value);
+    return value;
+  }
+
+  /** Whether the value of a bound column has been loaded already. */
+  isLoaded(column: ColumnRef): boolean {
+    const binding = this.binding(column);
+    return this.#find((frame) => frame.values.get(binding)) !== undefined;
+  }
+
+  #frameOf(column: ColumnRef, binding: Binding): Frame {
+    return assertDefined(
+      this.#find((frame) => frame.bindings.get(column) === binding ? frame : undefined),
+      "the frame of a binding",
+    );
+  }
+
+  /** A value of the function, computed in the prologue at most once for each key. */
+  hoisted(key: object, emit: () => Value): Value {
+    const known = this.#root.values.get(key);
+    if (known !== undefined) return known;
+    const value = this.#at(this.#root, emit);
+    this.#root.values.set(key, value);
+    return value;
+  }
+
+  /** Remembers names for the code inside of the current frame. */
+  note<T>(key: object, value: T): T {
+    this.#top.notes.set(key, value);
+    return value;
+  }
+
+  /** What an enclosing frame remembers. The caller knows its type. */
+  recall<T>(key: object): T {
+    return assertDefined(this.#find((frame) => frame.notes.get(key)), "a note of the generated code") as T;
+  }
+
+  /** What the function remembers for a key, made in the prologue at first. */
+  once<T extends NonNullable<unknown>>(key: object, make: () => T): T {
+    const known = this.#root.notes.get(key);
+    if (known !== undefined) return known as T;
+    const made = this.#at(this.#root, make);
+    this.#root.notes.set(key, made);
+    return made;
+  }
+
+  /** The function's text, indented. */
+  source(name: string, parameters: string): string {
+    const lines = [
+      `function ${name}(${parameters}) {`,
+      "const context = S.evaluation;",
+      ...this.#root.lines,
+      ...this.#top.lines,
+      "}",
+    ];
+    return indent(lines);
+  }
+
+  /** Turns the text into a function. */
+  compile<F>(source: string): F {
+    const prelude = this.#constantNames.map((name, index) => `const ${name} = K[${index}];`).join("\n");
+    // The text is made by this program from bound plans; user input only enters as escaped literals and constants.
+    return new Function("K", `"use strict";\n${prelude}\nreturn ${source};`)(this.#constants) as F;
+  }
+}
+
+/** A stage's or kernel's function. */
+export type StageFunction = (state: ExecutionState) => boolean;
+
+/** Indents by braces. */
+function indent(lines: readonly string[]): string {
+  const result: string[] = [];
+  let depth = 0;
+  for (const line of lines) {
+    if (line.startsWith("}")) depth--;
+    result.push("  ".repeat(Math.max(0, depth)) + line);
+    if (line.endsWith("{")) depth++;
+  }
+  return result.join("\n");
+}

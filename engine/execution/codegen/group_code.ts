@@ -1,0 +1,205 @@
+/**
+ * Generated code around a {@link GroupTable}: finding the group of a row, and the groups' slots.
+ *
+ * When all keys are dictionary columns with few bits together, the group is first looked for in an array indexed by
+ * the codes, which is good for as long as the dictionaries stay the same.
+ */
+import type { Expression } from "../../sql/plan/expression.ts";
+import type { AggregateSlot } from "../../sql/functions/definition.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { GroupTable, type SlotKind } from "../runtime/group_table.ts";
+import { hashCode, hashMore } from "../runtime/hashing.ts";
+import type { Compilation } from "./compilation.ts";
+import type { Emitter } from "./emitter.ts";
+import type { KeyCode } from "./key_code.ts";
+
+/** The group table of a slot, made at first use. */
+export function groupsOf(
+  state: ExecutionState,
+  slot: number,
+  keyCount: number,
+  slotKinds: readonly SlotKind[],
+): GroupTable {
+  const known = state.x[slot];
+  if (known instanceof GroupTable) return known;
+  const made = new GroupTable(state, keyCount, slotKinds);
+  state.x[slot] = made;
+  return made;
+}
+
+/** Codes of all keys together may have this many bits to be an index. */
+const MAXIMUM_INDEX_BITS = 16;
+
+/** Group numbers by dictionary codes; -1: not known yet. */
+export function groupMemo(
+  state: ExecutionState,
+  slot: number,
+  table: GroupTable,
+  dictionaries: readonly (readonly string[])[],
+  bits: number,
+): Int32Array {
+  const known = state.x[slot] as
+    | { table: GroupTable; dictionaries: readonly (readonly string[])[]; memo: Int32Array }
+    | undefined;
+  if (
+    known !== undefined && known.table === table &&
+    known.dictionaries.every((dictionary, index) => dictionary === dictionaries[index])
+  ) return known.memo;
+  const memo = new Int32Array(2 ** bits).fill(-1);
+  state.x[slot] = { table, dictionaries, memo };
+  return memo;
+}
+
+interface GroupNames {
+  readonly table: string;
+  readonly places: string;
+  readonly mask: string;
+  readonly keys: readonly string[];
+  readonly slots: readonly string[];
+}
+
+/** See the file's head. */
+export class GroupCode {
+  readonly slot: number;
+  readonly keys: readonly KeyCode[];
+  readonly #slots: readonly AggregateSlot[];
+  readonly #kinds: readonly SlotKind[];
+  readonly #compilation: Compilation;
+  readonly #memoSlot: number;
+
+  constructor(compilation: Compilation, keys: readonly KeyCode[], slots: readonly AggregateSlot[]) {
+    this.#compilation = compilation;
+    this.slot = compilation.newSlot();
+    this.#memoSlot = compilation.newSlot();
+    this.keys = keys;
+    this.#slots = slots;
+    this.#kinds = slots.map((slot) => slot.kind);
+  }
+
+  /** Slots to forget when the region runs again. */
+  get stateSlots(): readonly number[] {
+    return [this.slot, ...this.keys.flatMap((key) => key.slots)];
+  }
+
+  /** Declares the table's parts. */
+  open(code: Emitter): void {
+    for (const key of this.keys) key.open(code);
+    const kinds = code.constant("slotKinds", this.#kinds);
+    const names: GroupNames = {
+      table: code.define("groups", `${code.use("groupsOf", groupsOf)}(S, ${this.slot}, ${this.keys.length}, ${kinds})`),
+      places: code.name("places"),
+      mask: code.name("mask"),
+      keys: this.keys.map(() => code.name("key")),
+      slots: this.#slots.map(() => code.name("s")),
+    };
+    code.emit(`let ${names.places} = ${names.table}.table, ${names.mask} = ${names.table}.mask;`);
+    names.keys.forEach((name, index) => code.emit(`let ${name} = ${names.table}.keys[${index}];`));
+    names.slots.forEach((name, index) => code.emit(`let ${name} = ${names.table}.slots[${index}];`));
+    code.note(this, names);
+  }
+
+  /** Emits the search for the group of the keys' values; the answer is the variable of its number. */
+  lookup(code: Emitter, expressions: readonly Expression[], onNew: ((group: string) => void) | null = null): string {
+    const names = code.recall<GroupNames>(this);
+    const group = code.name("g");
+    const places = this.keys.map((key, index) => {
+      const expression = expressions[index];
+      return expression === undefined ? null : key.dictionary(code, expression);
+    });
+    const bits = places.reduce((sum, place) => sum + (place?.bits ?? 99), 0);
+    if (onNew === null && places.length > 0 && bits <= MAXIMUM_INDEX_BITS) {
+      const dictionaries = places.map((place) => place?.dictionary ?? "");
+      const key = this.#compilation.derivedKey(this, dictionaries.join());
+      const memo = code.once(key, () => {
+        const name = code.name("memo");
+        code.emit(`let ${name};`);
+        return name;
+      });
+      const make = `${code.use("groupMemo", groupMemo)}(S, ${this.#memoSlot}, ${names.table}, [${dictionaries.join(", ")}], ${bits})`;
+      code.emit(`if (${memo} === undefined) ${memo} = ${make};`);
+      let shift = 0;
+      const index = places.map((place) => {
+        const part = shift === 0 ? place?.code ?? "0" : `(${place?.code} << ${shift})`;
+        shift += place?.bits ?? 0;
+        return part;
+      }).join(" | ");
+      const at = code.define("at", index);
+      code.emit(`let ${group} = ${memo}[${at}];`);
+      code.block(`if (${group} < 0) `, "conditional", () => {
+        this.#search(code, names, group, expressions, null);
+        code.emit(`${memo}[${at}] = ${group};`);
+      });
+      return group;
+    }
+    code.emit(`let ${group} = -1;`);
+    this.#search(code, names, group, expressions, onNew);
+    return group;
+  }
+
+  /** Emits the search for a group that must not be made; -1 when there is none. Keys in mode "find". */
+  find(code: Emitter, expressions: readonly Expression[]): string {
+    const names = code.recall<GroupNames>(this);
+    const codes = this.keys.map((key, index) => key.emit(code, expressions[index] as Expression, "find"));
+    const group = code.name("g");
+    code.emit(`let ${group} = -1;`);
+    this.#probe(code, names, group, codes);
+    return group;
+  }
+
+  #probe(code: Emitter, names: GroupNames, group: string, codes: readonly string[]): string {
+    const place = code.name("place");
+    const hash = codes.reduce(
+      (sum, key, index) =>
+        index === 0
+          ? `${code.use("hashCode", hashCode)}(${key})`
+          : `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
+      "0",
+    );
+    code.emit(`let ${place} = ${hash} & ${names.mask};`);
+    const same = codes.map((key, index) => `${names.keys[index]}[${group}] === ${key}`).join(" && ") || "true";
+    code.block("for (;;) ", "conditional", () => {
+      code.emit(`${group} = ${names.places}[${place}];`);
+      code.emit(`if (${group} < 0 || ${same}) break;`);
+      code.emit(`${place} = (${place} + 1) & ${names.mask};`);
+    });
+    return place;
+  }
+
+  #search(
+    code: Emitter,
+    names: GroupNames,
+    group: string,
+    expressions: readonly Expression[],
+    onNew: ((group: string) => void) | null,
+  ): void {
+    const codes = this.keys.map((key, index) => key.emit(code, expressions[index] as Expression, "add"));
+    const place = this.#probe(code, names, group, codes);
+    code.block(`if (${group} < 0) `, "conditional", () => {
+      code.emit(`${group} = ${names.table}.insert(${place});`);
+      code.emit(`${names.places} = ${names.table}.table; ${names.mask} = ${names.table}.mask;`);
+      names.keys.forEach((name, index) => {
+        code.emit(`${name} = ${names.table}.keys[${index}]; ${name}[${group}] = ${codes[index]};`);
+      });
+      code.emit(`${names.table}.link(${group});`);
+      names.slots.forEach((name, index) => {
+        code.emit(`${name} = ${names.table}.slots[${index}]; ${name}[${group}] = ${this.#slots[index]?.initial};`);
+      });
+      onNew?.(group);
+    });
+  }
+
+  /** The assignable expression of a group's slot. */
+  slotCode(code: Emitter, index: number, group: string): string {
+    return `${code.recall<GroupNames>(this).slots[index]}[${group}]`;
+  }
+
+  /** The expression of a group's key code. */
+  keyAt(code: Emitter, index: number, group: string): string {
+    return `${code.recall<GroupNames>(this).keys[index]}[${group}]`;
+  }
+
+  /** The expression of the number of groups. */
+  count(code: Emitter): string {
+    return `${code.recall<GroupNames>(this).table}.count`;
+  }
+}

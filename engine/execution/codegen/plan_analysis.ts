@@ -1,0 +1,439 @@
+/**
+ * Facts about plans and expressions: what they refer to, what they define, and what may be NULL.
+ *
+ * Column references are unique within a statement, so that the free columns of a plan are those it mentions anywhere less
+ * those it defines anywhere. A plan without free columns and without a working table of a surrounding recursion is
+ * *closed*: it gives the same rows whenever it runs within one execution (unless it is volatile).
+ */
+import { unreachable } from "../../base/assert.ts";
+import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import type { Plan, SortKey } from "../../sql/plan/plan.ts";
+
+/** Direct sub-expressions. */
+export function expressionChildren(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case "constant":
+    case "parameter":
+    case "column":
+    case "scalar_subquery":
+    case "exists":
+    case "array_subquery":
+      return [];
+    case "call":
+    case "and":
+    case "or":
+    case "coalesce":
+    case "greatest":
+    case "least":
+      return expression.args;
+    case "cast":
+    case "not":
+    case "is_null":
+    case "is_truth":
+    case "field":
+      return [expression.argument];
+    case "is_distinct":
+    case "nullif":
+      return [expression.left, expression.right];
+    case "case": {
+      const parts = expression.branches.flatMap(({ when, then }) => [when, then]);
+      return expression.otherwise === null ? parts : [...parts, expression.otherwise];
+    }
+    case "in_list":
+      return [expression.argument, ...expression.list];
+    case "any_array":
+    case "all_array":
+      return [expression.left, expression.array];
+    case "any_subquery":
+    case "all_subquery":
+      return expression.left;
+    case "array":
+      return expression.elements;
+    case "row":
+      return expression.fields;
+    case "subscript":
+      return [expression.argument, ...expression.subscripts.flatMap(subscriptParts)];
+    default:
+      return unreachable(expression);
+  }
+}
+
+type Subscript = Extract<Expression, { kind: "subscript" }>["subscripts"][number];
+
+function subscriptParts(subscript: Subscript): readonly Expression[] {
+  if ("index" in subscript) return [subscript.index];
+  return [subscript.lower, subscript.upper].filter((part) => part !== null);
+}
+
+/** The plan of a subquery expression. */
+export function expressionPlan(expression: Expression): Plan | null {
+  switch (expression.kind) {
+    case "scalar_subquery":
+    case "exists":
+    case "array_subquery":
+    case "any_subquery":
+    case "all_subquery":
+      return expression.plan;
+    default:
+      return null;
+  }
+}
+
+/** Direct inputs, in the order in which EXPLAIN numbers operators. */
+export function planChildren(plan: Plan): readonly Plan[] {
+  switch (plan.kind) {
+    case "table_scan":
+    case "row_lookup":
+    case "row_range":
+    case "index_scan":
+    case "virtual_scan":
+    case "values":
+    case "with_scan":
+      return [];
+    case "function_scan":
+      return plan.input === null ? [] : [plan.input];
+    case "filter":
+    case "project":
+    case "aggregate":
+    case "window":
+    case "sort":
+    case "limit":
+    case "distinct":
+    case "lock_rows":
+      return [plan.input];
+    case "hash_join":
+    case "nested_loop_join":
+      return [plan.left, plan.right];
+    case "set_operation":
+      return plan.inputs.map((input) => input.plan);
+    case "with":
+      return [
+        ...plan.definitions.flatMap(({ plan, recursive }) => recursive === null ? [plan] : [plan, recursive.plan]),
+        plan.body,
+      ];
+    case "insert":
+    case "update":
+    case "delete":
+      return [plan.source];
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** The operators of a plan in preorder: how EXPLAIN ANALYZE's profile is numbered. Subquery expressions are not in it. */
+export function planOperators(plan: Plan): readonly Plan[] {
+  return [plan, ...planChildren(plan).flatMap(planOperators)];
+}
+
+function keyExpressions(keys: readonly SortKey[]): readonly Expression[] {
+  return keys.map((key) => key.expression);
+}
+
+type Bounded = { readonly value: Expression } | null;
+
+function boundExpressions(...bounds: readonly Bounded[]): readonly Expression[] {
+  return bounds.flatMap((bound) => bound === null ? [] : [bound.value]);
+}
+
+function present(...expressions: readonly (Expression | null)[]): readonly Expression[] {
+  return expressions.filter((expression) => expression !== null);
+}
+
+/** Expressions that stand in the operator itself. */
+export function planExpressions(plan: Plan): readonly Expression[] {
+  switch (plan.kind) {
+    case "table_scan":
+      return [...plan.prune.map((prune) => prune.value), ...present(plan.filter)];
+    case "row_lookup":
+      return [...plan.ids, ...present(plan.filter)];
+    case "row_range":
+      return [...boundExpressions(plan.bounds.low, plan.bounds.high), ...present(plan.filter)];
+    case "index_scan":
+      return [
+        ...plan.prefix,
+        ...boundExpressions(plan.bounds.low, plan.bounds.high),
+        ...present(plan.filter),
+      ];
+    case "virtual_scan":
+      return present(plan.filter);
+    case "values":
+      return plan.list.flat();
+    case "function_scan":
+      return plan.functions.flatMap((call) => call.args);
+    case "filter":
+      return [plan.condition];
+    case "project":
+      return plan.outputs.map((output) => output.expression);
+    case "hash_join":
+      return [...plan.leftKeys, ...plan.rightKeys, ...present(plan.residual)];
+    case "nested_loop_join":
+      return present(plan.condition);
+    case "aggregate":
+      return [
+        ...plan.groups.map((group) => group.expression),
+        ...plan.aggregates.flatMap((call) => [
+          ...call.args,
+          ...present(call.filter),
+          ...keyExpressions(call.orderBy),
+        ]),
+      ];
+    case "window":
+      return [
+        ...plan.partition,
+        ...keyExpressions(plan.order),
+        ...plan.calls.flatMap((call) => [
+          ...call.args,
+          ...present(call.filter),
+          ...[call.frame.start, call.frame.end].flatMap((bound) => "offset" in bound ? [bound.offset] : []),
+        ]),
+      ];
+    case "sort":
+      return [...keyExpressions(plan.keys), ...present(plan.limit)];
+    case "limit":
+      return [...present(plan.limit, plan.offset), ...keyExpressions(plan.withTies ?? [])];
+    case "distinct":
+      return plan.keys;
+    case "set_operation":
+    case "with":
+    case "with_scan":
+    case "lock_rows":
+      return [];
+    case "insert":
+      return [
+        ...plan.values,
+        ...present(plan.id),
+        ...plan.generated.map((column) => column.expression),
+        ...plan.checks.map((check) => check.condition),
+        ...present(...(plan.onConflict?.assignments ?? []), plan.onConflict?.where ?? null),
+        ...(plan.returning ?? []).map((output) => output.expression),
+      ];
+    case "update":
+      return [
+        ...present(...plan.assignments),
+        ...plan.generated.map((column) => column.expression),
+        ...plan.checks.map((check) => check.condition),
+        ...(plan.returning ?? []).map((output) => output.expression),
+      ];
+    case "delete":
+      return (plan.returning ?? []).map((output) => output.expression);
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** Columns that the operator itself defines. */
+export function planDefines(plan: Plan): readonly ColumnRef[] {
+  switch (plan.kind) {
+    case "table_scan":
+    case "row_lookup":
+    case "row_range":
+    case "index_scan": {
+      const columns = plan.columns.map((column) => column.output);
+      return plan.rowId === null ? columns : [...columns, plan.rowId];
+    }
+    case "virtual_scan":
+      return plan.columns.map((column) => column.output);
+    case "values":
+    case "set_operation":
+    case "with_scan":
+      return plan.outputs;
+    case "function_scan": {
+      const outputs = plan.functions.flatMap((call) => call.outputs);
+      return plan.ordinality === null ? outputs : [...outputs, plan.ordinality];
+    }
+    case "project":
+      return plan.outputs.map((output) => output.output);
+    case "aggregate":
+      return [
+        ...plan.groups.map((group) => group.output),
+        ...plan.aggregates.map((call) => call.output),
+        ...plan.groupings.map((grouping) => grouping.output),
+      ];
+    case "window":
+      return plan.calls.map((call) => call.output);
+    case "insert":
+      return [...plan.newRow, plan.rowId, ...(plan.onConflict?.existing ?? []), ...(plan.onConflict?.excluded ?? [])];
+    case "update":
+      return plan.newRow;
+    default:
+      return [];
+  }
+}
+
+/** Columns that the operator names by reference rather than in an expression. */
+function planMentions(plan: Plan): readonly ColumnRef[] {
+  switch (plan.kind) {
+    case "set_operation":
+      return plan.inputs.flatMap((input) => input.columns);
+    case "with":
+      return plan.definitions.flatMap(({ columns, recursive }) => [...columns, ...(recursive?.columns ?? [])]);
+    case "lock_rows":
+      return plan.tables.map((table) => table.rowId);
+    case "update":
+      return [plan.rowId, ...plan.oldRow];
+    case "delete":
+      return [plan.rowId, ...plan.oldRow];
+    default:
+      return [];
+  }
+}
+
+function expressionMentions(expression: Expression): readonly ColumnRef[] {
+  switch (expression.kind) {
+    case "column":
+    case "scalar_subquery":
+    case "array_subquery":
+      return [expression.column];
+    case "any_subquery":
+    case "all_subquery":
+      return expression.columns;
+    default:
+      return [];
+  }
+}
+
+/** What a plan or expression, with everything inside of it, refers to. */
+export interface Facts {
+  readonly defined: ReadonlySet<ColumnRef>;
+  /** How often each column is mentioned. */
+  readonly mentioned: ReadonlyMap<ColumnRef, number>;
+  readonly free: readonly ColumnRef[];
+  /** Definitions of WITH that are scanned inside and defined outside. */
+  readonly freeDefinitions: ReadonlySet<number>;
+  readonly volatile: boolean;
+  readonly hasSubquery: boolean;
+}
+
+class FactCollector {
+  readonly defined = new Set<ColumnRef>();
+  readonly mentioned = new Map<ColumnRef, number>();
+  readonly scanned = new Set<number>();
+  readonly definitions = new Set<number>();
+  volatile = false;
+  hasSubquery = false;
+
+  add(facts: Facts, scanned: Iterable<number>): void {
+    for (const column of facts.defined) this.defined.add(column);
+    for (const [column, count] of facts.mentioned) this.mention(column, count);
+    for (const id of scanned) this.scanned.add(id);
+    this.volatile ||= facts.volatile;
+    this.hasSubquery ||= facts.hasSubquery;
+  }
+
+  mention(column: ColumnRef, count = 1): void {
+    this.mentioned.set(column, (this.mentioned.get(column) ?? 0) + count);
+  }
+
+  facts(): Facts {
+    return {
+      defined: this.defined,
+      mentioned: this.mentioned,
+      free: [...this.mentioned.keys()].filter((column) => !this.defined.has(column)),
+      freeDefinitions: new Set([...this.scanned].filter((id) => !this.definitions.has(id))),
+      volatile: this.volatile,
+      hasSubquery: this.hasSubquery,
+    };
+  }
+}
+
+const planFactCache = new WeakMap<Plan, Facts>();
+const expressionFactCache = new WeakMap<Expression, Facts>();
+
+/** Facts about a plan. */
+export function planFacts(plan: Plan): Facts {
+  const known = planFactCache.get(plan);
+  if (known !== undefined) return known;
+  const collector = new FactCollector();
+  for (const column of planDefines(plan)) collector.defined.add(column);
+  for (const column of planMentions(plan)) collector.mention(column);
+  if (plan.kind === "with_scan") collector.scanned.add(plan.id);
+  if (plan.kind === "with") for (const { id } of plan.definitions) collector.definitions.add(id);
+  if (plan.kind === "function_scan") {
+    collector.volatile = plan.functions.some((call) => call.function.volatility === "volatile");
+  }
+  if (plan.kind === "lock_rows") collector.volatile = true;
+  for (const child of planChildren(plan)) {
+    const facts = planFacts(child);
+    collector.add(facts, facts.freeDefinitions);
+  }
+  for (const expression of planExpressions(plan)) {
+    const facts = expressionFacts(expression);
+    collector.add(facts, facts.freeDefinitions);
+  }
+  const facts = collector.facts();
+  planFactCache.set(plan, facts);
+  return facts;
+}
+
+/** Facts about an expression. */
+export function expressionFacts(expression: Expression): Facts {
+  const known = expressionFactCache.get(expression);
+  if (known !== undefined) return known;
+  const collector = new FactCollector();
+  for (const column of expressionMentions(expression)) collector.mention(column);
+  if (expression.kind === "call" && expression.function.volatility === "volatile") collector.volatile = true;
+  if (expression.kind === "cast" && expression.cast.volatility === "volatile") collector.volatile = true;
+  for (const child of expressionChildren(expression)) {
+    const facts = expressionFacts(child);
+    collector.add(facts, facts.freeDefinitions);
+  }
+  const plan = expressionPlan(expression);
+  if (plan !== null) {
+    const facts = planFacts(plan);
+    collector.add(facts, facts.freeDefinitions);
+    collector.hasSubquery = true;
+  }
+  const facts = collector.facts();
+  expressionFactCache.set(expression, facts);
+  return facts;
+}
+
+/** Whether the expression has one value during one execution and needs no row. */
+export function isExecutionConstant(expression: Expression): boolean {
+  const facts = expressionFacts(expression);
+  return facts.mentioned.size === 0 && !facts.volatile && !facts.hasSubquery;
+}
+
+/** The conjuncts of a condition. */
+export function conjuncts(condition: Expression): readonly Expression[] {
+  return condition.kind === "and" ? condition.args.flatMap(conjuncts) : [condition];
+}
+
+/** A plan after operators that keep rows and columns as they are have been looked through. */
+export function mayBeNull(expression: Expression, columnMayBeNull: (column: ColumnRef) => boolean): boolean {
+  const check = (child: Expression) => mayBeNull(child, columnMayBeNull);
+  switch (expression.kind) {
+    case "constant":
+      return expression.value === null;
+    case "column":
+      return columnMayBeNull(expression.column);
+    case "call":
+      return expression.function.mayReturnNull || !expression.function.strict || expression.args.some(check);
+    case "cast":
+      return expression.cast.mayReturnNull || check(expression.argument);
+    case "and":
+    case "or":
+      return expression.args.some(check);
+    case "not":
+      return check(expression.argument);
+    case "is_null":
+    case "is_truth":
+    case "is_distinct":
+    case "exists":
+    case "array":
+    case "row":
+    case "array_subquery":
+      return false;
+    case "case":
+      return expression.otherwise === null || check(expression.otherwise) ||
+        expression.branches.some((branch) => check(branch.then));
+    case "coalesce":
+    case "greatest":
+    case "least":
+      return expression.args.every(check);
+    case "in_list":
+      return check(expression.argument) || expression.list.some(check);
+    default:
+      return true;
+  }
+}

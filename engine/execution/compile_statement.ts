@@ -1,0 +1,102 @@
+/**
+ * Compiles planned statements to JavaScript; see `codegen/region.ts` for how the code is built.
+ *
+ * A compiled statement is immutable and shared; each execution has a state of its own. Functions are generated when they
+ * first run, scans once for each signature of column vectors.
+ */
+import type { ColumnRef } from "../sql/plan/expression.ts";
+import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import type { CompiledStatement, ExecutionContext, StatementExecution } from "./execution.ts";
+import { Compilation } from "./codegen/compilation.ts";
+import { Program, type Sink } from "./codegen/region.ts";
+import { callbackSink, type OutputColumn, resultSink } from "./operators/result.ts";
+import { produce } from "./operators/produce.ts";
+import { compileModify } from "./modify/compile_modify.ts";
+import { ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
+
+/** How a statement is compiled. */
+export interface CompileOptions {
+  /** Count rows and time per operator, for EXPLAIN ANALYZE. */
+  readonly analyze?: boolean;
+}
+
+/** A plan turned into stages. */
+class CompiledPlan {
+  readonly #compilation: Compilation;
+  readonly #program: Program;
+  readonly #analyze: { readonly ancestors: readonly (readonly number[])[] } | null;
+
+  constructor(plan: Plan, columns: readonly OutputColumn[], sink: Sink, options: CompileOptions) {
+    const analyze = options.analyze === true;
+    this.#compilation = new Compilation(plan, columns.map(({ column }) => column), { analyze });
+    this.#program = new Program(this.#compilation, { reruns: false });
+    produce(plan, this.#program, sink);
+    this.#analyze = analyze ? { ancestors: this.#compilation.ancestors() } : null;
+  }
+
+  start(context: ExecutionContext): ExecutionState {
+    return new ExecutionState(context, this.#program.stages, this.#compilation.slots, this.#analyze);
+  }
+
+  get source(): string {
+    return this.#program.stages.map((stage) => stage.source()).filter((text) => text !== "").join("\n\n");
+  }
+}
+
+/** Compiles a query or modification. */
+export function compileStatement(planned: PlannedStatement, options: CompileOptions = {}): CompiledStatement {
+  const { plan } = planned;
+  if (plan.kind === "insert" || plan.kind === "update" || plan.kind === "delete") {
+    return compileModify(plan, planned, options);
+  }
+  const compiled = new CompiledPlan(plan, planned.columns, resultSink(planned.columns), options);
+  return {
+    start: (context): StatementExecution => compiled.start(context),
+    get source() {
+      return compiled.source;
+    },
+  };
+}
+
+/** A plan whose rows are handed to a callback; what modifications are fed from. */
+export interface RowProducer {
+  /** Begins an execution. */
+  start(context: ExecutionContext): RowProduction;
+  readonly source: string;
+}
+
+/** A running {@link RowProducer}. */
+export interface RowProduction {
+  /** Works through one piece; each row's values come as a fresh array. true: finished. */
+  step(onRow: RowCallback): boolean;
+  /** EXPLAIN ANALYZE's counters of the plan's operators. */
+  readonly profile: StatementExecution["profile"];
+}
+
+/** Compiles a plan to call back with the values of these columns for each row. */
+export function compileRowProducer(
+  plan: Plan,
+  columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[],
+  options: CompileOptions = {},
+): RowProducer {
+  const compiled = new CompiledPlan(plan, columns, callbackSink(columns), options);
+  return {
+    start: (context) => {
+      const state = compiled.start(context);
+      const { writer } = state;
+      return {
+        step: (onRow) => {
+          state.callback = onRow;
+          return state.step(writer);
+        },
+        get profile() {
+          return state.profile;
+        },
+      };
+    },
+    get source() {
+      return compiled.source;
+    },
+  };
+}

@@ -1,0 +1,360 @@
+/**
+ * Aggregation: without groups into one state in local variables, with groups into a {@link GroupTable}; one of either for
+ * each grouping set.
+ *
+ * Aggregates with ORDER BY, and DISTINCT ones whose result depends on the order, keep their arguments and fold them in
+ * order at the end. Other DISTINCT aggregates keep a set of what they have seen.
+ */
+import type { AggregateSlot } from "../../sql/functions/definition.ts";
+import type { Expression } from "../../sql/plan/expression.ts";
+import type { AggregateCall, Plan } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
+import type { Compilation } from "../codegen/compilation.ts";
+import { type Emitter, NULL_VALUE, type Value } from "../codegen/emitter.ts";
+import { emitTruth } from "../codegen/condition.ts";
+import { emitValue, valueKey } from "../codegen/expression.ts";
+import { GroupCode } from "../codegen/group_code.ts";
+import { KeyCode } from "../codegen/key_code.ts";
+import { mayBeNull } from "../codegen/plan_analysis.ts";
+import type { LoopSource, Region, Sink } from "../codegen/region.ts";
+import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
+import { anyNull, nullableCode } from "../codegen/value_form.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { nullableBinding } from "./sources.ts";
+import { produce } from "./produce.ts";
+
+type Aggregate = Extract<Plan, { kind: "aggregate" }>;
+
+/** Puts an aggregation into a region. */
+export function produceAggregate(plan: Aggregate, region: Region, sink: Sink): void {
+  const { compilation } = region;
+  const all = plan.groups.map((_, index) => index);
+  const sets = (plan.groupingSets ?? [all]).map((set) => new GroupingSetCode(compilation, plan, [...new Set(set)]));
+  for (const set of sets) region.reset(...set.stateSlots);
+  const counted = countSource(plan);
+  if (counted !== null) return produceCount(plan, counted, region, sink);
+  produce(plan.input, region, {
+    open: (code) => sets.forEach((set) => set.open(code)),
+    row: (code) => sets.forEach((set) => set.row(code)),
+    close: (code) => sets.forEach((set) => set.close(code)),
+  });
+  for (const set of sets) {
+    if (set.needsFold) region.once(plan, (code) => set.fold(code));
+    region.loop(plan, set.source(), sink);
+  }
+}
+
+/** The scan whose rows are merely counted. */
+function countSource(plan: Aggregate): Extract<Plan, { kind: "table_scan" }> | null {
+  const { input } = plan;
+  if (plan.groups.length > 0 || plan.groupingSets !== null || plan.groupings.length > 0) return null;
+  if (input.kind !== "table_scan" || input.filter !== null) return null;
+  const isCount = (call: AggregateCall) =>
+    call.aggregate.name === "count" && call.args.length === 0 && call.filter === null && !call.distinct;
+  return plan.aggregates.length > 0 && plan.aggregates.every(isCount) ? input : null;
+}
+
+/** count(*) of a whole table: known to storage, or a scan that looks at no column. */
+function produceCount(
+  plan: Aggregate,
+  scan: Extract<Plan, { kind: "table_scan" }>,
+  region: Region,
+  sink: Sink,
+): void {
+  region.loop(plan, {
+    kind: "single",
+    bind: (code) => {
+      const rows = code.define("rows", `${code.use("countRows", countRows)}(S, ${scan.table.id})`);
+      for (const call of plan.aggregates) {
+        code.bind(call.output, {
+          type: call.aggregate.returnType,
+          cheap: true,
+          load: () => ({ code: rows, isNull: null, plain: true }),
+        });
+      }
+    },
+  }, sink);
+}
+
+/** The number of visible rows of a table. */
+export function countRows(state: ExecutionState, tableId: number): number {
+  const table = state.context.table(tableId);
+  const known = table.exactRowCount();
+  if (known !== undefined) return known;
+  const cursor = table.scan([], { ids: false, prune: [] });
+  let rows = 0;
+  for (let block = cursor.next(); block !== null; block = cursor.next()) {
+    state.context.checkCancelled();
+    rows += block.rowCount;
+    if (block.hidden === null) continue;
+    for (let row = 0; row < block.rowCount; row++) if (block.hidden[row] !== 0) rows--;
+  }
+  return rows;
+}
+
+/** How a call is folded. */
+interface CallCode {
+  readonly call: AggregateCall;
+  /** Position of its first slot. */
+  readonly firstSlot: number;
+  /** Position of the slot with the set of values seen, or -1. */
+  readonly seenSlot: number;
+  /** Arguments kept to be folded in order, or null. */
+  readonly kept: { readonly buffer: BufferCode; readonly keys: readonly SortColumn[] } | null;
+}
+
+/** One grouping set of an aggregation. */
+class GroupingSetCode {
+  readonly #compilation: Compilation;
+  readonly #plan: Aggregate;
+  readonly #set: readonly number[];
+  readonly #slots: AggregateSlot[] = [];
+  readonly #calls: readonly CallCode[];
+  readonly #groups: GroupCode | null;
+  readonly #stateSlot: number;
+  readonly #key = {};
+
+  constructor(compilation: Compilation, plan: Aggregate, set: readonly number[]) {
+    this.#compilation = compilation;
+    this.#plan = plan;
+    this.#set = set;
+    this.#calls = plan.aggregates.map((call) => this.#prepare(call));
+    const keys = set.map((index) => new KeyCode(compilation, this.#group(index).expression.type));
+    this.#groups = keys.length === 0 ? null : new GroupCode(compilation, keys, this.#slots);
+    this.#stateSlot = compilation.newSlot();
+  }
+
+  #group(index: number): Aggregate["groups"][number] {
+    return this.#plan.groups[index] as Aggregate["groups"][number];
+  }
+
+  #prepare(call: AggregateCall): CallCode {
+    const firstSlot = this.#slots.length;
+    this.#slots.push(...call.aggregate.slots);
+    const inOrder = call.orderBy.length > 0 || call.distinct && call.aggregate.orderSensitive;
+    if (inOrder) return { call, firstSlot, seenSlot: -1, kept: this.#keptArguments(call) };
+    if (!call.distinct) return { call, firstSlot, seenSlot: -1, kept: null };
+    const seenSlot = this.#slots.length;
+    this.#slots.push({ kind: "object", initial: "null" });
+    return { call, firstSlot, seenSlot, kept: null };
+  }
+
+  /** Group number, arguments, then the order's keys; DISTINCT orders by the arguments as well. */
+  #keptArguments(call: AggregateCall): NonNullable<CallCode["kept"]> {
+    const column = (expression: Expression): BufferColumn =>
+      bufferColumn(null, expression.type, mayBeNull(expression, (ref) => this.#compilation.mayBeNull(ref)));
+    const columns: BufferColumn[] = [bufferColumn(null, { kind: "i32" }, false), ...call.args.map(column)];
+    const keys: SortColumn[] = [{ position: 0, descending: false, nullsFirst: false }];
+    for (const { expression, descending, nullsFirst } of call.orderBy) {
+      keys.push({ position: columns.length, descending, nullsFirst });
+      columns.push(column(expression));
+    }
+    if (call.distinct) {
+      call.args.forEach((_, index) => keys.push({ position: index + 1, descending: false, nullsFirst: false }));
+    }
+    return { buffer: new BufferCode(this.#compilation, columns), keys };
+  }
+
+  get stateSlots(): readonly number[] {
+    const buffers = this.#calls.flatMap(({ kept }) => kept === null ? [] : [kept.buffer.slot]);
+    return [this.#stateSlot, ...(this.#groups?.stateSlots ?? []), ...buffers];
+  }
+
+  get needsFold(): boolean {
+    return this.#calls.some(({ kept }) => kept !== null);
+  }
+
+  open(code: Emitter): void {
+    this.#openState(code);
+    for (const { kept } of this.#calls) kept?.buffer.openAppend(code);
+  }
+
+  #openState(code: Emitter): void {
+    if (this.#groups !== null) {
+      this.#groups.open(code);
+      return;
+    }
+    const initial = this.#slots.map((slot) => slot.initial).join(", ");
+    const state = code.define("state", `S.x[${this.#stateSlot}] ?? (S.x[${this.#stateSlot}] = [${initial}])`);
+    const names = this.#slots.map(() => code.name("s"));
+    names.forEach((name, index) => code.emit(`let ${name} = ${state}[${index}];`));
+    code.note(this.#key, { state, names });
+  }
+
+  close(code: Emitter): void {
+    for (const { kept } of this.#calls) kept?.buffer.closeAppend(code);
+    this.#closeState(code);
+  }
+
+  #closeState(code: Emitter): void {
+    if (this.#groups !== null) return;
+    const { state, names } = code.recall<{ state: string; names: readonly string[] }>(this.#key);
+    names.forEach((name, index) => code.emit(`${state}[${index}] = ${name};`));
+  }
+
+  #slot(code: Emitter, index: number, group: string): string {
+    if (this.#groups !== null) return this.#groups.slotCode(code, index, group);
+    return code.recall<{ names: readonly string[] }>(this.#key).names[index] ?? "";
+  }
+
+  #slotsOf(code: Emitter, { call, firstSlot }: CallCode, group: string): readonly string[] {
+    return call.aggregate.slots.map((_, index) => this.#slot(code, firstSlot + index, group));
+  }
+
+  row(code: Emitter): void {
+    const group = this.#groups === null
+      ? "0"
+      : this.#groups.lookup(code, this.#set.map((index) => this.#group(index).expression));
+    for (const entry of this.#calls) {
+      if (entry.call.filter === null) {
+        this.#fold(code, entry, group);
+        continue;
+      }
+      const test = emitTruth(code, entry.call.filter);
+      code.block(`if (${test}) `, "conditional", () => this.#fold(code, entry, group));
+    }
+  }
+
+  #fold(code: Emitter, entry: CallCode, group: string): void {
+    const { call, kept } = entry;
+    const args = call.args.map((arg) => emitValue(code, arg));
+    if (kept === null) {
+      this.#step(code, entry, group, args);
+      return;
+    }
+    const absent = call.aggregate.skipsNulls ? anyNull(args.map((arg) => arg.isNull)) : null;
+    if (absent === "true") return;
+    code.block(absent === null ? "" : `if (!(${absent})) `, "conditional", () => {
+      const order = call.orderBy.map((key) => emitValue(code, key.expression));
+      kept.buffer.append(code, [{ code: group, isNull: null, plain: true }, ...args, ...order]);
+    });
+  }
+
+  #step(code: Emitter, entry: CallCode, group: string, args: readonly Value[]): void {
+    const { aggregate } = entry.call;
+    const absent = aggregate.skipsNulls ? anyNull(args.map((arg) => arg.isNull)) : null;
+    if (absent === "true") return;
+    code.block(absent === null ? "" : `if (!(${absent})) `, "conditional", () => {
+      const names = args.map((arg) => aggregate.skipsNulls ? arg.code : identifier(code, nullableCode(arg)));
+      const step = () => code.emit(aggregate.step(this.#slotsOf(code, entry, group), names, code.use));
+      if (entry.seenSlot < 0) return step();
+      const seen = this.#slot(code, entry.seenSlot, group);
+      const types = code.constant("types", entry.call.args.map((arg) => arg.type));
+      code.emit(`if (${seen} === null) ${seen} = new Set();`);
+      const given = args.map(nullableCode).join(", ");
+      code.block(`if (${code.use("isFirst", isFirst)}(S, ${seen}, ${types}, [${given}])) `, "conditional", step);
+    });
+  }
+
+  /** Folds what was kept, group by group in order. */
+  fold(code: Emitter): void {
+    this.#openState(code);
+    for (const entry of this.#calls) {
+      const { call, kept } = entry;
+      if (kept === null) continue;
+      const names = kept.buffer.openRead(code);
+      const order = emitSort(code, kept.buffer, names, kept.keys);
+      const index = code.name("i");
+      const types = code.constant("types", call.args.map((arg) => arg.type));
+      const previous = code.name("previous");
+      if (call.distinct) code.emit(`let ${previous} = null;`);
+      code.block(`for (let ${index} = 0; ${index} < ${order}.length; ${index}++) `, "row", () => {
+        const row = code.define("r", `${order}[${index}]`);
+        const group = code.define("g", `${names.columns[0]?.data}[${row}]`);
+        const args = call.args.map((_, position) => this.#keptValue(code, kept.buffer, names, position + 1, row));
+        if (call.distinct) {
+          const current = code.define("current", `[${[group, ...args.map(nullableCode)].join(", ")}]`);
+          code.emit(`if (${code.use("repeats", repeats)}(${types}, ${previous}, ${current})) continue;`);
+          code.emit(`${previous} = ${current};`);
+        }
+        this.#step(code, { ...entry, seenSlot: -1 }, group, args);
+      });
+      if (this.#groups === null) continue;
+    }
+    this.#closeState(code);
+  }
+
+  #keptValue(code: Emitter, buffer: BufferCode, names: ReadNames, position: number, row: string): Value {
+    return buffer.binding(names, position, row).load(code);
+  }
+
+  /** One row for each group. */
+  source(): LoopSource {
+    return {
+      kind: "counted",
+      count: (code) => {
+        this.#openState(code);
+        return this.#groups === null ? "1" : this.#groups.count(code);
+      },
+      bind: (code, index) => this.#bindGroup(code, index),
+    };
+  }
+
+  #bindGroup(code: Emitter, group: string): void {
+    const plan = this.#plan;
+    plan.groups.forEach(({ output, expression }, index) => {
+      const position = this.#set.indexOf(index);
+      const key = this.#groups?.keys[position];
+      if (key === undefined || this.#groups === null) {
+        code.bind(output, { type: expression.type, cheap: true, load: () => NULL_VALUE });
+        return;
+      }
+      const nullable = mayBeNull(expression, (ref) => this.#compilation.mayBeNull(ref));
+      code.bind(output, key.binding(this.#groups.keyAt(code, position, group), nullable));
+    });
+    for (const entry of this.#calls) {
+      const { call } = entry;
+      const finish = call.aggregate.finish(this.#slotsOf(code, entry, group), code.use);
+      code.bind(call.output, nullableBinding(call.aggregate.returnType, finish));
+    }
+    for (const { output, groups } of plan.groupings) {
+      const mask = groups.reduce((bits, index) => bits * 2 + (this.#set.includes(index) ? 0 : 1), 0);
+      code.bind(output, {
+        type: { kind: "i32" },
+        cheap: true,
+        load: () => ({ code: `${mask}`, isNull: null, plain: true }),
+      });
+    }
+  }
+}
+
+function identifier(code: Emitter, expression: string): string {
+  return /^[\w$]+$/.test(expression) ? expression : code.define("a", expression);
+}
+
+const BYTES_PER_SEEN = 64;
+
+/** Notes values; whether they are new. */
+export function isFirst(
+  state: ExecutionState,
+  seen: Set<unknown>,
+  types: readonly SqlType[],
+  values: readonly SqlValue[],
+): boolean {
+  const key = distinctKey(types, values);
+  if (seen.has(key)) return false;
+  state.charge(BYTES_PER_SEEN);
+  seen.add(key);
+  return true;
+}
+
+function distinctKey(types: readonly SqlType[], values: readonly SqlValue[]): unknown {
+  const parts = values.map((value, index) => {
+    const type = types[index];
+    return value === null || type === undefined ? null : valueKey(type, value);
+  });
+  if (parts.length === 1) return parts[0];
+  return parts.map((part) => `${typeof part}:${String(part).length}:${String(part)}`).join("|");
+}
+
+/** Whether the row repeats the one before; the first element is the group. */
+export function repeats(
+  types: readonly SqlType[],
+  previous: readonly SqlValue[] | null,
+  current: readonly SqlValue[],
+): boolean {
+  if (previous === null || previous[0] !== current[0]) return false;
+  return distinctKey(types, previous.slice(1)) === distinctKey(types, current.slice(1));
+}

@@ -1,0 +1,180 @@
+/**
+ * Nested-loop joins: for each left row the right plan runs, with the left columns in scope.
+ *
+ * A right plan that does not depend on the left row is computed once and kept. Outer joins collect the matching right rows
+ * of a left row first, so that the code of what follows exists only once.
+ */
+import type { Plan } from "../../sql/plan/plan.ts";
+import { bufferOf, type ReadNames } from "../codegen/buffer_code.ts";
+import { type Emitter, NULL_VALUE } from "../codegen/emitter.ts";
+import { emitTruth } from "../codegen/condition.ts";
+import { before, InlineRegion, type Region, rowSink, type Sink } from "../codegen/region.ts";
+import { emitOptionalGuards, marksOf } from "./hash_join.ts";
+import { appendSink, bufferFor, bufferSource, isClosed, KeptPlan } from "./materialise.ts";
+import { produce } from "./produce.ts";
+
+type NestedLoopJoin = Extract<Plan, { kind: "nested_loop_join" }>;
+
+/** Puts a nested-loop join into a region. */
+export function produceNestedLoopJoin(plan: NestedLoopJoin, region: Region, sink: Sink): void {
+  switch (plan.join) {
+    case "inner":
+      return produceInner(plan, region, sink);
+    case "semi":
+    case "anti":
+      return produceTest(plan, region, sink);
+    case "left":
+      return isClosed(plan.right, region.compilation) ? produceKeptOuter(plan, region, sink) : produceLeft(plan, region, sink);
+    case "right":
+    case "full":
+      return produceKeptOuter(plan, region, sink);
+  }
+}
+
+function produceInner(plan: NestedLoopJoin, region: Region, sink: Sink): void {
+  produce(
+    plan.left,
+    region,
+    before(sink, (code) => {
+      produce(
+        plan.right,
+        new InlineRegion(code),
+        rowSink((inner) => {
+          emitOptionalGuards(inner, plan.condition);
+          sink.row(inner);
+        }),
+      );
+    }),
+  );
+}
+
+function produceTest(plan: NestedLoopJoin, region: Region, sink: Sink): void {
+  produce(
+    plan.left,
+    region,
+    before(sink, (code) => {
+      const found = emitAnyRow(code, plan.right, (inner) => emitOptionalGuards(inner, plan.condition));
+      code.emit(`if (${plan.join === "semi" ? "!" : ""}${found}) ${code.skip}`);
+      sink.row(code);
+    }),
+  );
+}
+
+/** Emits whether the plan has a row that passes the guards; its loops end at the first. */
+export function emitAnyRow(code: Emitter, plan: Plan, guards: (code: Emitter) => void): string {
+  const { compilation } = code;
+  const stopped = compilation.newSlot();
+  const found = code.name("found");
+  const label = {};
+  code.emit(`let ${found} = false;`);
+  code.emit(`S.x[${stopped}] = false;`);
+  produce(plan, new InlineRegion(code).until(stopped), {
+    open: (code) => void code.note(label, code.loopLabel),
+    row: (code) => {
+      guards(code);
+      code.emit(`${found} = true;`);
+      code.emit(`S.x[${stopped}] = true;`);
+      code.emit(`break ${code.recall<string>(label)};`);
+    },
+    close: () => {},
+  });
+  return found;
+}
+
+/** LEFT with a right side that depends on the left row. */
+function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
+  // A volatile right side that is not correlated runs for each left row as well.
+  const matches = bufferFor(region.compilation, region.compilation.neededAbove(plan.right));
+  produce(
+    plan.left,
+    region,
+    before(sink, (code) => {
+      const inline = new InlineRegion(code);
+      inline.reset(matches.slot);
+      const append = appendSink(matches);
+      produce(plan.right, inline, {
+        open: (inner) => append.open(inner),
+        row: (inner) => {
+          emitOptionalGuards(inner, plan.condition);
+          append.row(inner);
+        },
+        close: (inner) => append.close(inner),
+      });
+      const names = matches.openRead(code);
+      const row = code.name("j");
+      const count = code.define("count", `${names.buffer}.count`);
+      code.block(`for (let ${row} = 0; ${row} === 0 || ${row} < ${count}; ${row}++) `, "row", () => {
+        matches.bindRow(code, names, row, `${count} === 0`);
+        code.rowBlock(() => sink.row(code));
+      });
+    }),
+  );
+}
+
+/** LEFT, RIGHT and FULL over a kept right side. */
+function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): void {
+  const { compilation } = region;
+  const kept = compilation.made(
+    compilation.derivedKey(plan.right, "kept"),
+    () => new KeptPlan(compilation, plan.right, compilation.neededAbove(plan.right)),
+  );
+  const marksSlot = compilation.newSlot();
+  const marksRows = plan.join !== "left";
+  const extendsLeft = plan.join !== "right";
+  const key = {};
+  if (marksRows) region.reset(marksSlot);
+  const marksCode = (code: Emitter, buffer: string) =>
+    marksRows ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${buffer}.count)`) : "";
+  produce(plan.left, region, {
+    open: (code) => {
+      kept.emitEnsure(code);
+      const names = kept.buffer.openRead(code);
+      code.note(key, { names, marks: marksCode(code, names.buffer) });
+      sink.open(code);
+    },
+    row: (code) => {
+      const { names, marks } = code.recall<{ names: ReadNames; marks: string }>(key);
+      const count = code.define("count", `${names.buffer}.count`);
+      const row = code.name("j");
+      const matched = code.name("matched");
+      code.emit(`let ${matched} = false;`);
+      const end = extendsLeft ? `${row} <= ${count}` : `${row} < ${count}`;
+      code.emit("S.tick();");
+      code.block(`for (let ${row} = 0; ${end}; ${row}++) `, "row", () => {
+        code.emit(`if ((${row} & 4095) === 4095) S.context.checkCancelled();`);
+        code.block(`if (${row} < ${count}) `, "row", () => {
+          kept.buffer.bindRow(code, names, row);
+          if (plan.condition !== null) {
+            const holds = emitTruth(code, plan.condition);
+            code.emit(`if (!(${holds})) continue;`);
+          }
+          code.emit(`${matched} = true;`);
+          if (marksRows) code.emit(`${marks}[${row}] = 1;`);
+        });
+        code.emit(`else if (${matched}) break;`);
+        kept.buffer.bindRow(code, names, row, extendsLeft ? `${row} >= ${count}` : null);
+        code.rowBlock(() => sink.row(code));
+      });
+    },
+    close: (code) => sink.close(code),
+  });
+  if (!marksRows) return;
+  const source = bufferSource(kept.buffer);
+  const marksKey = {};
+  const left = compilation.neededAbove(plan.left);
+  if (source.kind !== "counted") return;
+  region.loop(plan, {
+    kind: "counted",
+    count: (code) => {
+      kept.emitEnsure(code);
+      const buffer = `${code.use("bufferOf", bufferOf)}(S, ${kept.buffer.slot}, ${code.constant("layout", kept.buffer.columns)})`;
+      code.note(marksKey, marksCode(code, buffer));
+      return source.count(code);
+    },
+    bind: (code, index) => {
+      code.emit(`if (${code.recall<string>(marksKey)}[${index}] !== 0) ${code.skip}`);
+      source.bind(code, index);
+      for (const { column, type } of left) code.bind(column, { type, cheap: true, load: () => NULL_VALUE });
+    },
+  }, sink);
+}

@@ -1,0 +1,96 @@
+/**
+ * The end of a query's code: rows go to the result writer, or to a callback as arrays of values.
+ */
+import type { ColumnRef } from "../../sql/plan/expression.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { Emitter } from "../codegen/emitter.ts";
+import type { Sink } from "../codegen/region.ts";
+import { nullableCode } from "../codegen/value_form.ts";
+
+/** A column of the result. */
+export interface OutputColumn {
+  readonly column: ColumnRef;
+  readonly type: SqlType;
+}
+
+type Writing = "writeInteger" | "writeText" | "writeValue";
+
+function writingOf(type: SqlType): Writing {
+  switch (type.kind) {
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+    case "oid":
+      return "writeInteger";
+    case "text":
+    case "varchar":
+    case "name":
+    case "uuid":
+    case "json":
+    case "jsonb":
+      return "writeText";
+    default:
+      return "writeValue";
+  }
+}
+
+/** Writes each row to the result writer. */
+export function resultSink(columns: readonly OutputColumn[]): Sink {
+  const key = {};
+  return {
+    open: (code) => {
+      code.writesResult = true;
+      const rows = code.name("rows");
+      code.emit(`const writer = S.writer;`);
+      code.emit(`let ${rows} = 0;`);
+      code.note(key, rows);
+    },
+    row: (code) => {
+      code.writesResult = true;
+      // All values are there before the row begins, so that an error does not leave half a row.
+      const writes = columns.map(({ column, type }, index) => writeCode(code, column, type, index));
+      code.emit("writer.beginRow();");
+      code.emitLines(writes);
+      code.emit("writer.endRow();");
+      code.emit(`${code.recall<string>(key)}++;`);
+    },
+    close: (code) => code.emit(`S.rowCount += ${code.recall<string>(key)};`),
+  };
+}
+
+function writeCode(code: Emitter, column: ColumnRef, type: SqlType, index: number): string {
+  const writing = writingOf(type);
+  const { utf8 } = code.binding(column);
+  if (writing === "writeText" && utf8 !== undefined && !code.isLoaded(column)) {
+    const place = utf8(code);
+    const write = `writer.writeUtf8(${place.bytes}, ${place.start}, ${place.end});`;
+    return place.isNull === null ? write : `if (${place.isNull}) writer.writeNull(); else ${write}`;
+  }
+  const value = code.column(column);
+  if (value.isNull === "true") return "writer.writeNull();";
+  const write = writing === "writeValue"
+    ? `writer.writeValue(${index}, ${value.code});`
+    : `writer.${writing}(${value.code});`;
+  return value.isNull === null ? write : `if (${value.isNull}) writer.writeNull(); else ${write}`;
+}
+
+/** Gives each row to the state's callback. */
+export function callbackSink(columns: readonly OutputColumn[]): Sink {
+  return {
+    open: (code) => {
+      code.emit("const callback = S.callback;");
+    },
+    row: (code) => {
+      code.writesResult = true;
+      const values = columns.map(({ column }) => nullableCode(code.column(column)));
+      code.emit("S.rowCount++;");
+      code.emit(`callback([${values.join(", ")}]);`);
+    },
+    close: () => {},
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * UNION, INTERSECT and EXCEPT.
+ *
+ * UNION ALL gives out its inputs one after the other. INTERSECT and EXCEPT count the rows of each input by value and give
+ * out each value as often as the operation says, in order of first appearance.
+ */
+import type { Expression } from "../../sql/plan/expression.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import type { AggregateSlot } from "../../sql/functions/definition.ts";
+import type { Emitter } from "../codegen/emitter.ts";
+import { GroupCode } from "../codegen/group_code.ts";
+import { KeyCode } from "../codegen/key_code.ts";
+import { before, type LoopSource, type Region, type Sink } from "../codegen/region.ts";
+import { produce } from "./produce.ts";
+
+type SetOperation = Extract<Plan, { kind: "set_operation" }>;
+
+/** Puts a set operation into a region. */
+export function produceSetOperation(plan: SetOperation, region: Region, sink: Sink): void {
+  if (plan.operation === "union") {
+    const consumer = plan.all ? sink : distinctSink(plan, region, sink);
+    for (const input of plan.inputs) {
+      produce(
+        input.plan,
+        region,
+        before(consumer, (code) => {
+          const bindings = input.columns.map((column) => code.binding(column));
+          plan.outputs.forEach((output, index) => {
+            const binding = bindings[index];
+            if (binding !== undefined) code.bind(output, binding);
+          });
+          consumer.row(code);
+        }),
+      );
+    }
+    return;
+  }
+  produceCounted(plan, region, sink);
+}
+
+function outputExpressions(plan: SetOperation, columns: readonly number[]): readonly Expression[] {
+  return columns.map((column, index) => ({
+    kind: "column",
+    type: plan.types[index] ?? { kind: "unknown" },
+    column,
+    nullable: true,
+  }));
+}
+
+function distinctSink(plan: SetOperation, region: Region, sink: Sink): Sink {
+  const keys = plan.types.map((type) => new KeyCode(region.compilation, type));
+  const groups = new GroupCode(region.compilation, keys, []);
+  region.reset(...groups.stateSlots);
+  return {
+    open: (code) => {
+      groups.open(code);
+      sink.open(code);
+    },
+    row: (code) => {
+      const isNew = code.name("isNew");
+      code.emit(`let ${isNew} = false;`);
+      groups.lookup(code, outputExpressions(plan, plan.outputs), () => code.emit(`${isNew} = true;`));
+      code.emit(`if (!${isNew}) ${code.skip}`);
+      sink.row(code);
+    },
+    close: (code) => sink.close(code),
+  };
+}
+
+function produceCounted(plan: SetOperation, region: Region, sink: Sink): void {
+  const keys = plan.types.map((type) => new KeyCode(region.compilation, type));
+  const slots = plan.inputs.map((): AggregateSlot => ({ kind: "float", initial: "0" }));
+  const groups = new GroupCode(region.compilation, keys, slots);
+  region.reset(...groups.stateSlots);
+  plan.inputs.forEach((input, position) => {
+    produce(input.plan, region, {
+      open: (code) => groups.open(code),
+      row: (code) => {
+        const expressions = outputExpressions(plan, input.columns);
+        // Only what the first input has can be in the result.
+        const group = position === 0 ? groups.lookup(code, expressions) : groups.find(code, expressions);
+        if (position > 0) code.emit(`if (${group} < 0) ${code.skip}`);
+        code.emit(`${groups.slotCode(code, position, group)}++;`);
+      },
+      close: () => {},
+    });
+  });
+  const source: LoopSource = {
+    kind: "counted",
+    count: (code) => {
+      groups.open(code);
+      return groups.count(code);
+    },
+    bind: (code, index) => {
+      plan.outputs.forEach((output, position) => {
+        const key = keys[position];
+        if (key !== undefined) code.bind(output, key.binding(groups.keyAt(code, position, index), true));
+      });
+      code.note(plan, code.define("copies", copies(code, plan, groups, index)));
+    },
+  };
+  region.loop(
+    plan,
+    source,
+    before(sink, (code) => {
+      const times = code.recall<string>(plan);
+      if (!plan.all) {
+        code.emit(`if (${times} <= 0) ${code.skip}`);
+        sink.row(code);
+        return;
+      }
+      const copy = code.name("copy");
+      code.block(`for (let ${copy} = 0; ${copy} < ${times}; ${copy}++) `, "row", () => {
+        code.rowBlock(() => sink.row(code));
+      });
+    }),
+  );
+}
+
+/** How often a value is in the result. */
+function copies(code: Emitter, plan: SetOperation, groups: GroupCode, index: string): string {
+  const counts = plan.inputs.map((_, position) => groups.slotCode(code, position, index));
+  const [first, ...rest] = counts;
+  if (plan.operation === "intersect") return `Math.min(${counts.join(", ")})`;
+  if (plan.all) return [first, ...rest].join(" - ");
+  return `${first} > 0 && ${rest.map((count) => `${count} === 0`).join(" && ")} ? 1 : 0`;
+}
+

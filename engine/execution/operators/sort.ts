@@ -1,0 +1,161 @@
+/**
+ * Sorting: rows are kept in a buffer and given out in the order of a permutation.
+ *
+ * With a limit only the best rows are kept: whenever the buffer holds twice as many as needed (and some more), it is
+ * sorted and cut, and rows that cannot be among the best by their first key alone are not taken any more.
+ */
+import type { Plan, SortKey } from "../../sql/plan/plan.ts";
+import { BufferCode, type BufferColumn, bufferColumn, bufferOf, type ReadNames } from "../codegen/buffer_code.ts";
+import type { Compilation } from "../codegen/compilation.ts";
+import type { Emitter } from "../codegen/emitter.ts";
+import { emitValue } from "../codegen/expression.ts";
+import type { Region, Sink } from "../codegen/region.ts";
+import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
+import { formOf, isFloat, nullableCode } from "../codegen/value_form.ts";
+import { mayBeNull } from "../codegen/plan_analysis.ts";
+import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { bufferSource } from "./materialise.ts";
+import { produce } from "./produce.ts";
+import { rowLimit } from "./streaming.ts";
+
+type Sort = Extract<Plan, { kind: "sort" }>;
+
+/** A buffer of a plan's needed columns and of sort keys; keys that are columns are not kept twice. */
+export interface SortedBuffer {
+  readonly buffer: BufferCode;
+  readonly keys: readonly SortColumn[];
+  /** Keys that have columns of their own, by position in the buffer after the named columns. */
+  readonly computed: readonly SortKey[];
+}
+
+/** The buffer for rows of `input` and the order of `keys`. */
+export function sortedBuffer(compilation: Compilation, input: Plan, keys: readonly SortKey[]): SortedBuffer {
+  const columns: BufferColumn[] = compilation.neededAbove(input)
+    .map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column)));
+  const computed: SortKey[] = [];
+  const sortColumns = keys.map((key): SortColumn => {
+    const { expression, descending, nullsFirst } = key;
+    let position = expression.kind === "column"
+      ? columns.findIndex((column) => column.column === expression.column)
+      : -1;
+    if (position < 0) {
+      position = columns.length;
+      const nullable = mayBeNull(expression, (column) => compilation.mayBeNull(column));
+      columns.push(bufferColumn(null, expression.type, nullable));
+      computed.push(key);
+    }
+    return { position, descending, nullsFirst };
+  });
+  return { buffer: new BufferCode(compilation, columns), keys: sortColumns, computed };
+}
+
+/** Emits the append of the current row with its keys. */
+export function appendSorted(code: Emitter, { buffer, computed }: SortedBuffer): string {
+  const named = buffer.columns.length - computed.length;
+  const values = buffer.columns.slice(0, named).map(({ column }) => code.column(column as number));
+  return buffer.append(code, [...values, ...computed.map((key) => emitValue(code, key.expression))]);
+}
+
+/** Rows beyond the limit that are taken before the buffer is cut. */
+const SLACK_ROWS = 2048;
+
+/** Keeps the first rows of an order. */
+export function cutBuffer(
+  state: ExecutionState,
+  slot: number,
+  layout: readonly ColumnLayout[],
+  order: Int32Array,
+  limit: number,
+): RowBuffer {
+  const buffer = bufferOf(state, slot, layout);
+  buffer.keep(order.subarray(0, Math.min(limit, order.length)));
+  return buffer;
+}
+
+/** Puts a sort into a region. */
+export function produceSort(plan: Sort, region: Region, sink: Sink): void {
+  const { compilation } = region;
+  const sorted = sortedBuffer(compilation, plan.input, plan.keys);
+  const { buffer, keys } = sorted;
+  const orderSlot = compilation.newSlot();
+  const limitSlot = compilation.newSlot();
+  region.reset(buffer.slot, orderSlot, limitSlot);
+  const limit = plan.limit;
+  const names = { limit: {} };
+  produce(plan.input, region, {
+    open: (code) => {
+      buffer.openAppend(code);
+      if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
+    },
+    row: (code) => {
+      if (limit !== null) {
+        rejectWorse(code, plan.keys[0], code.recall<LimitNames>(names.limit));
+      }
+      const row = appendSorted(code, sorted);
+      if (limit === null) return;
+      const { limits } = code.recall<LimitNames>(names.limit);
+      code.block(`if (${row} >= ${limits}.full) `, "conditional", () => {
+        buffer.closeAppend(code);
+        const read = buffer.openRead(code);
+        const order = emitSort(code, buffer, read, keys);
+        const layout = code.constant("layout", buffer.columns);
+        code.emit(`${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${layout}, ${order}, ${limits}.limit);`);
+        buffer.emitReload(code);
+        emitWorst(code, plan.keys[0], keys[0], limits, read);
+      });
+    },
+    close: (code) => buffer.closeAppend(code),
+  });
+  region.once(plan, (code) => {
+    const read = buffer.openRead(code);
+    code.emit(`S.x[${orderSlot}] = ${emitSort(code, buffer, read, keys)};`);
+    if (limit !== null) {
+      const { limits } = openLimit(code, limit, limitSlot);
+      code.emit(`if (S.x[${orderSlot}].length > ${limits}.limit) S.x[${orderSlot}] = S.x[${orderSlot}].subarray(0, ${limits}.limit);`);
+    }
+  });
+  region.loop(plan, bufferSource(buffer, { order: (code) => code.define("order", `S.x[${orderSlot}]`) }), sink);
+  if (!region.isInline) region.once(plan, (code) => code.emit(`S.x[${buffer.slot}].release();`));
+}
+
+interface LimitNames {
+  readonly limits: string;
+}
+
+function openLimit(code: Emitter, limit: NonNullable<Sort["limit"]>, slot: number): LimitNames {
+  const limits = code.name("limits");
+  code.emit(`let ${limits} = S.x[${slot}];`);
+  code.block(`if (${limits} === undefined) `, "conditional", () => {
+    const rows = `${code.use("rowLimit", rowLimit)}(${nullableCode(emitValue(code, limit))}, "LIMIT", Infinity)`;
+    const value = code.define("limit", rows);
+    code.emit(`${limits} = S.x[${slot}] = { limit: ${value}, full: ${value} * 2 + ${SLACK_ROWS}, worst: NaN };`);
+  });
+  return { limits };
+}
+
+/** Whether the first key alone can reject a row: a plain number that is never NULL. */
+function hasSimpleFirstKey(key: SortKey | undefined, code: Emitter): boolean {
+  if (key === undefined || isFloat(key.expression.type)) return false;
+  const form = formOf(key.expression.type);
+  return (form === "number" || form === "mixed") &&
+    !mayBeNull(key.expression, (column) => code.compilation.mayBeNull(column));
+}
+
+function rejectWorse(code: Emitter, key: SortKey | undefined, { limits }: LimitNames): void {
+  if (key === undefined || !hasSimpleFirstKey(key, code)) return;
+  const value = emitValue(code, key.expression);
+  // `worst` is NaN, which nothing compares with, until the buffer has been cut once.
+  code.emit(`if (${value.code} ${key.descending ? "<" : ">"} ${limits}.worst) ${code.skip}`);
+}
+
+function emitWorst(
+  code: Emitter,
+  key: SortKey | undefined,
+  column: SortColumn | undefined,
+  limits: string,
+  read: ReadNames,
+): void {
+  if (column === undefined || !hasSimpleFirstKey(key, code)) return;
+  code.emit(`if (${limits}.limit > 0) ${limits}.worst = ${read.columns[column.position]?.column}.data[${limits}.limit - 1];`);
+}

@@ -1,0 +1,191 @@
+/**
+ * Sources of rows that are not stored: VALUES, set-returning functions and virtual relations.
+ */
+import type { Plan } from "../../sql/plan/plan.ts";
+import type { EvaluationContext } from "../../sql/functions/definition.ts";
+import type { Expression } from "../../sql/plan/expression.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { Binding, Emitter } from "../codegen/emitter.ts";
+import { emitGuards } from "../codegen/condition.ts";
+import { emitValue } from "../codegen/expression.ts";
+import { before, InlineRegion, type LoopSource, type Region, rowSink, type Sink } from "../codegen/region.ts";
+import { nullableCode } from "../codegen/value_form.ts";
+import { produce } from "./produce.ts";
+
+/** The binding of an expression that answers a value or null. */
+export function nullableBinding(type: SqlType, read: string): Binding {
+  return {
+    type,
+    cheap: true,
+    load: (code) => {
+      const name = code.define("c", read);
+      return { code: name, isNull: `${name} === null` };
+    },
+  };
+}
+
+/** The binding of an expression, evaluated where it is first needed. */
+export function expressionBinding(expression: Expression): Binding {
+  return { type: expression.type, cheap: false, load: (code) => emitValue(code, expression) };
+}
+
+/** Lists with more rows than this are kept as data and looped over. */
+const LONGEST_UNROLLED_LIST = 1;
+
+/** VALUES. */
+export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: Region, sink: Sink): void {
+  if (plan.list.length <= LONGEST_UNROLLED_LIST) {
+    for (const row of plan.list) {
+      region.loop(plan, {
+        kind: "single",
+        bind: (code) =>
+          plan.outputs.forEach((output, index) => {
+            const cell = row[index];
+            if (cell !== undefined) code.bind(output, expressionBinding(cell));
+          }),
+      }, sink);
+    }
+    return;
+  }
+  region.loop(plan, {
+    kind: "counted",
+    count: (code) => {
+      const rows = plan.list.map((row) => rowCode(code, row));
+      code.note(plan, code.define("list", `[${rows.join(", ")}]`));
+      return `${plan.list.length}`;
+    },
+    bind: (code, index) => {
+      const cells = code.define("cells", `${code.recall<string>(plan)}[${index}]()`);
+      plan.outputs.forEach((output, position) => {
+        code.bind(output, nullableBinding(plan.types[position] ?? { kind: "unknown" }, `${cells}[${position}]`));
+      });
+    },
+  }, sink);
+}
+
+/** A function that answers one row, so that each row is evaluated when its turn comes. */
+function rowCode(code: Emitter, row: readonly Expression[]): string {
+  const { lines, result } = code.capture("conditional", () => row.map((cell) => nullableCode(emitValue(code, cell))));
+  if (lines.length === 0) return `() => [${result.join(", ")}]`;
+  const name = code.name("cells");
+  code.emit(`const ${name} = () => {`);
+  code.emitLines(lines);
+  code.emit(`return [${result.join(", ")}];`);
+  code.emit("};");
+  return name;
+}
+
+/** A virtual relation such as pg_class. */
+export function produceVirtualScan(plan: Extract<Plan, { kind: "virtual_scan" }>, region: Region, sink: Sink): void {
+  const source: LoopSource = {
+    kind: "cursor",
+    prepare: () => {},
+    open: (code) => `${code.constant("relation", plan.relation)}.rows(context)[Symbol.iterator]()`,
+    next: (code, cursor) => {
+      const item = code.define("item", `${cursor}.next()`);
+      code.emit(`if (${item}.done) break;`);
+      const row = code.define("values", `${item}.value`);
+      for (const column of plan.columns) {
+        code.bind(column.output, nullableBinding(column.type, `${row}[${column.position}]`));
+      }
+    },
+  };
+  const filtered = plan.filter === null ? sink : before(sink, (code) => {
+    if (plan.filter !== null) emitGuards(code, plan.filter);
+    sink.row(code);
+  });
+  region.loop(plan, source, filtered);
+}
+
+type FunctionScan = Extract<Plan, { kind: "function_scan" }>;
+type RowsFunction = (context: EvaluationContext, ...args: SqlValue[]) => Iterable<readonly SqlValue[]>;
+
+const noRows: readonly (readonly SqlValue[])[] = [];
+
+/** Several set-returning functions in step, for one input row. */
+export class FunctionCursor {
+  readonly #iterators: readonly (Iterator<readonly SqlValue[]> | null)[];
+  /** The current row of each function; null: it has ended. */
+  readonly current: (readonly SqlValue[] | null)[];
+  ordinality = 0;
+
+  constructor(iterables: readonly Iterable<readonly SqlValue[]>[]) {
+    this.#iterators = iterables.map((iterable) => iterable[Symbol.iterator]());
+    this.current = iterables.map(() => noRows[0] ?? null);
+  }
+
+  /** Advances all; false when all have ended. */
+  next(): boolean {
+    let more = false;
+    for (let index = 0; index < this.#iterators.length; index++) {
+      const iterator = this.#iterators[index];
+      const item = iterator === null || iterator === undefined ? undefined : iterator.next();
+      if (item === undefined || item.done === true) {
+        this.current[index] = null;
+        (this.#iterators as (Iterator<readonly SqlValue[]> | null)[])[index] = null;
+      } else {
+        this.current[index] = item.value;
+        more = true;
+      }
+    }
+    this.ordinality++;
+    return more;
+  }
+}
+
+function makeFunctionCursor(iterables: readonly Iterable<readonly SqlValue[]>[]): FunctionCursor {
+  return new FunctionCursor(iterables);
+}
+
+/** Set-returning functions, with or without an input. */
+export function produceFunctionScan(plan: FunctionScan, region: Region, sink: Sink): void {
+  const source: LoopSource = {
+    kind: "cursor",
+    prepare: () => {},
+    open: (code) => functionCursorCode(code, plan),
+    next: (code, cursor) => {
+      code.emit(`if (!${cursor}.next()) break;`);
+      bindFunctionRow(code, plan, cursor);
+    },
+  };
+  if (plan.input === null) {
+    region.loop(plan, source, sink);
+    return;
+  }
+  produce(
+    plan.input,
+    region,
+    before(sink, (code) => {
+      new InlineRegion(code).loop(plan, source, rowSink((inner) => sink.row(inner)));
+    }),
+  );
+}
+
+function functionCursorCode(code: Emitter, plan: FunctionScan): string {
+  const iterables = plan.functions.map((call) => {
+    const args = call.args.map((arg) => emitValue(code, arg));
+    const rows: RowsFunction = call.function.rows ?? (() => noRows);
+    const open = `${code.use(call.function.name, rows)}(${["context", ...args.map(nullableCode)].join(", ")})`;
+    const tests = call.function.strict ? args.flatMap((arg) => arg.isNull === null ? [] : [arg.isNull]) : [];
+    return tests.length === 0 ? open : `((${tests.join(" || ")}) ? ${code.constant("noRows", noRows)} : ${open})`;
+  });
+  return `${code.use("makeFunctionCursor", makeFunctionCursor)}([${iterables.join(", ")}])`;
+}
+
+function bindFunctionRow(code: Emitter, plan: FunctionScan, cursor: string): void {
+  plan.functions.forEach((call, position) => {
+    const row = code.define("values", `${cursor}.current[${position}]`);
+    call.outputs.forEach((output, index) => {
+      const type = call.function.rowColumns?.[index]?.type ?? call.function.returnType;
+      code.bind(output, nullableBinding(type, `${row} === null ? null : ${row}[${index}]`));
+    });
+  });
+  if (plan.ordinality !== null) {
+    code.bind(plan.ordinality, {
+      type: { kind: "i64" },
+      cheap: true,
+      load: (code) => ({ code: code.define("o", `${cursor}.ordinality`), isNull: null, plain: true }),
+    });
+  }
+}

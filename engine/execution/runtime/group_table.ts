@@ -1,0 +1,98 @@
+/**
+ * Groups by key codes: an open-addressing hash table from keys to group numbers, with the groups' aggregate states.
+ *
+ * Group numbers count up from 0 in order of first appearance. Generated code probes `table` itself and calls
+ * {@link GroupTable.insert} for a new group; afterwards it reloads the arrays, which may have grown.
+ */
+import type { ExecutionState } from "./execution_state.ts";
+import { hashCode, hashMore } from "./hashing.ts";
+
+/** Layout of the aggregate states: `float` slots are Float64Arrays, `object` slots arrays. */
+export type SlotKind = "float" | "object";
+
+/** See the file's head. */
+export class GroupTable {
+  count = 0;
+  /** Group number or -1, by hash. */
+  table: Int32Array;
+  mask: number;
+  keys: Float64Array[];
+  slots: (Float64Array | unknown[])[];
+  #capacity: number;
+  readonly #state: ExecutionState;
+  readonly #slotKinds: readonly SlotKind[];
+  #charged = 0;
+
+  constructor(state: ExecutionState, keyCount: number, slotKinds: readonly SlotKind[]) {
+    this.#state = state;
+    this.#slotKinds = slotKinds;
+    this.#capacity = 16;
+    this.table = new Int32Array(32).fill(-1);
+    this.mask = 31;
+    this.keys = Array.from({ length: keyCount }, () => new Float64Array(16));
+    this.slots = slotKinds.map((kind) => kind === "float" ? new Float64Array(16) : []);
+  }
+
+  /** Gives the accounted memory back; the table is not used any more. */
+  release(): void {
+    this.#state.charge(-this.#charged);
+    this.#charged = 0;
+  }
+
+  /** A new group at a free place of the table; its keys and slots are the caller's to fill. */
+  insert(place: number): number {
+    const group = this.count++;
+    if (group < this.#capacity) {
+      this.table[place] = group;
+      return group;
+    }
+    this.#grow();
+    // The keys of the new group are not known here: it is put in by `link` once they are.
+    return group;
+  }
+
+  /** Links the newest group after its keys have been stored, if `insert` had to grow. */
+  link(group: number): void {
+    let place = this.#hash(group) & this.mask;
+    for (;;) {
+      const other = this.table[place] as number;
+      if (other === group) return;
+      if (other < 0) break;
+      place = (place + 1) & this.mask;
+    }
+    this.table[place] = group;
+  }
+
+  #hash(group: number): number {
+    let hash = 0;
+    for (let key = 0; key < this.keys.length; key++) {
+      const code = (this.keys[key] as Float64Array)[group] as number;
+      hash = key === 0 ? hashCode(code) : hashMore(hash, code);
+    }
+    return hash;
+  }
+
+  #grow(): void {
+    const before = this.#capacity;
+    const capacity = before * 2;
+    const bytes = before * (8 * this.keys.length + 16 + this.#slotKinds.length * 16);
+    this.#charged += bytes;
+    this.#state.charge(bytes);
+    this.#capacity = capacity;
+    this.keys = this.keys.map((keys) => larger(keys, capacity));
+    this.slots = this.slots.map((slot) => slot instanceof Float64Array ? larger(slot, capacity) : slot);
+    this.table = new Int32Array(capacity * 2).fill(-1);
+    this.mask = capacity * 2 - 1;
+    for (let group = 0; group < before; group++) {
+      let place = this.#hash(group) & this.mask;
+      while ((this.table[place] as number) >= 0) place = (place + 1) & this.mask;
+      this.table[place] = group;
+    }
+  }
+}
+
+function larger(array: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
+  const result = new Float64Array(capacity);
+  result.set(array);
+  return result;
+}

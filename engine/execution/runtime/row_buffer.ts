@@ -1,0 +1,203 @@
+/**
+ * Materialised rows, column by column in growable typed arrays.
+ *
+ * Storage by value form: `i32`, `f64`, `bool` as typed arrays; `mixed` as Float64Array in which NaN means "see the
+ * column's map of bigints"; `code` as Float64Array of key codes; `ref` as a JavaScript array that holds null itself. All
+ * but `ref` and `code` mark NULLs in a byte array when the column can have them. Generated code keeps the arrays in
+ * local variables and reloads them after {@link RowBuffer.grow}; it writes `count` back when its loop ends.
+ */
+import type { SqlType } from "../../types/sql_type.ts";
+import type { ExecutionState } from "./execution_state.ts";
+
+/** How a column's values are kept. */
+export type ColumnStorage = "i32" | "f64" | "bool" | "mixed" | "code" | "ref";
+
+/** One column of a buffer. */
+export interface ColumnLayout {
+  readonly storage: ColumnStorage;
+  readonly nullable: boolean;
+}
+
+/** Arrays of one column. */
+export class ColumnBuffer {
+  readonly storage: ColumnStorage;
+  data: Int32Array | Float64Array | Uint8Array | unknown[];
+  nulls: Uint8Array | null;
+  big: Map<number, bigint> | null = null;
+
+  constructor(layout: ColumnLayout) {
+    this.storage = layout.storage;
+    this.data = newArray(layout.storage, 0);
+    this.nulls = layout.nullable && layout.storage !== "ref" && layout.storage !== "code"
+      ? new Uint8Array(0)
+      : null;
+  }
+
+  /** Keeps an integer that is not safe; the data holds NaN in its place. */
+  putBig(row: number, value: bigint): void {
+    this.big ??= new Map();
+    this.big.set(row, value);
+  }
+
+  /** The integer that stands where the data holds NaN. */
+  getBig(row: number): bigint {
+    return this.big?.get(row) ?? 0n;
+  }
+}
+
+function newArray(storage: ColumnStorage, capacity: number): ColumnBuffer["data"] {
+  switch (storage) {
+    case "i32":
+      return new Int32Array(capacity);
+    case "bool":
+      return new Uint8Array(capacity);
+    case "ref":
+      return [];
+    default:
+      return new Float64Array(capacity);
+  }
+}
+
+const rowBytes: Readonly<Record<ColumnStorage, number>> = { i32: 4, bool: 1, f64: 8, mixed: 8, code: 8, ref: 24 };
+
+/** How values of a type are kept. */
+export function storageOf(type: SqlType): ColumnStorage {
+  switch (type.kind) {
+    case "bool":
+      return "bool";
+    case "i8":
+    case "i16":
+    case "i32":
+    case "u8":
+    case "u16":
+      return "i32";
+    case "u32":
+    case "oid":
+    case "regclass":
+    case "regtype":
+    case "regproc":
+    case "regnamespace":
+    case "date":
+    case "f32":
+    case "f64":
+      return "f64";
+    case "i64":
+    case "u64":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      return "mixed";
+    case "numeric":
+      return type.scale === undefined ? "ref" : "mixed";
+    default:
+      return "ref";
+  }
+}
+
+/** See the file's head. */
+export class RowBuffer {
+  readonly columns: readonly ColumnBuffer[];
+  count = 0;
+  capacity = 0;
+  readonly #state: ExecutionState;
+  readonly #rowBytes: number;
+  #charged = 0;
+  #measured = 0;
+
+  constructor(state: ExecutionState, layout: readonly ColumnLayout[]) {
+    this.#state = state;
+    this.columns = layout.map((column) => new ColumnBuffer(column));
+    this.#rowBytes = layout.reduce((sum, { storage, nullable }) => sum + rowBytes[storage] + (nullable ? 1 : 0), 0);
+  }
+
+  /** Makes room for at least one more row after `count` rows. */
+  grow(count: number): void {
+    this.count = count;
+    const capacity = this.capacity === 0 ? 16 : this.capacity < 1024 ? this.capacity * 4 : this.capacity * 2;
+    this.#charge((capacity - this.capacity) * this.#rowBytes + this.#textBytes());
+    for (const column of this.columns) {
+      if (Array.isArray(column.data)) continue;
+      const larger = newArray(column.storage, capacity) as Float64Array;
+      larger.set(column.data as Float64Array);
+      column.data = larger;
+      if (column.nulls !== null) {
+        const nulls = new Uint8Array(capacity);
+        nulls.set(column.nulls);
+        column.nulls = nulls;
+      }
+    }
+    this.capacity = capacity;
+  }
+
+  /** Forgets the rows and keeps the room. */
+  reset(): void {
+    this.count = 0;
+    this.#measured = 0;
+    for (const column of this.columns) {
+      if (Array.isArray(column.data)) column.data = [];
+      column.big = null;
+    }
+  }
+
+  /** Forgets rows and room. */
+  release(): void {
+    this.reset();
+    this.#state.charge(-this.#charged);
+    this.#charged = 0;
+    this.capacity = 0;
+    for (const column of this.columns) {
+      column.data = newArray(column.storage, 0);
+      if (column.nulls !== null) column.nulls = new Uint8Array(0);
+    }
+  }
+
+  /** Keeps only these rows, in this order; `rows` must ascend or be a selection into fresh arrays. */
+  keep(rows: Int32Array): void {
+    for (const column of this.columns) {
+      const { data, nulls, big } = column;
+      if (Array.isArray(data)) {
+        column.data = Array.from(rows, (row) => data[row]);
+      } else {
+        const kept = newArray(column.storage, this.capacity) as Float64Array;
+        for (let index = 0; index < rows.length; index++) kept[index] = data[rows[index] as number] as number;
+        column.data = kept;
+      }
+      if (nulls !== null) {
+        const kept = new Uint8Array(this.capacity);
+        for (let index = 0; index < rows.length; index++) kept[index] = nulls[rows[index] as number] as number;
+        column.nulls = kept;
+      }
+      if (big !== null) {
+        const kept = new Map<number, bigint>();
+        for (let index = 0; index < rows.length; index++) {
+          const value = big.get(rows[index] as number);
+          if (value !== undefined) kept.set(index, value);
+        }
+        column.big = kept;
+      }
+    }
+    this.count = rows.length;
+    this.#measured = Math.min(this.#measured, this.count);
+  }
+
+  #charge(bytes: number): void {
+    this.#charged += bytes;
+    this.#state.charge(bytes);
+  }
+
+  /** Bytes of the texts added since the last look. */
+  #textBytes(): number {
+    let bytes = 0;
+    for (const { data } of this.columns) {
+      if (!Array.isArray(data)) continue;
+      for (let row = this.#measured; row < data.length; row++) {
+        const value = data[row];
+        if (typeof value === "string") bytes += value.length;
+        else if (value instanceof Uint8Array) bytes += value.byteLength;
+        else if (value !== null) bytes += 32;
+      }
+    }
+    this.#measured = this.count;
+    return bytes;
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * Window functions over sorted rows.
+ *
+ * The rows stand in the order of their partitions and, inside, of ORDER BY. Results are computed for one partition after
+ * the other. Aggregates over frames that begin with the partition are folded as the frame grows; others are folded anew
+ * for each different frame. Offsets must not be negative or NULL (22013).
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { WindowCall } from "../../sql/plan/plan.ts";
+import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import { Decimal } from "../../types/decimal.ts";
+import { add, normalize, subtract } from "../../types/mixed_integer.ts";
+import type { ExecutionState } from "./execution_state.ts";
+
+/** An aggregate that can be folded, asked and begun again. */
+export interface AggregateMachine {
+  reset(): void;
+  step(...args: SqlValue[]): void;
+  finish(): SqlValue;
+}
+
+/** One call with the values it reads, by row number. */
+export interface WindowWork {
+  readonly name: string;
+  readonly args: readonly ((row: number) => SqlValue)[];
+  readonly includes: ((row: number) => boolean) | null;
+  readonly machine: AggregateMachine | null;
+  /** The result so far must be folded anew for each row: it is not a mere value. */
+  readonly refold: boolean;
+  readonly frame: WindowCall["frame"];
+  readonly startOffset: SqlValue;
+  readonly endOffset: SqlValue;
+}
+
+/** What all calls of a window share. */
+export interface WindowInput {
+  readonly order: Int32Array;
+  readonly samePartition: (left: number, right: number) => number;
+  readonly samePeers: (left: number, right: number) => number;
+  /** The only key of ORDER BY, for RANGE with offsets. */
+  readonly orderKey: ((row: number) => SqlValue) | null;
+  readonly descending: boolean;
+  readonly shift: ((value: SqlValue, offset: SqlValue, backward: boolean) => SqlValue) | null;
+  readonly compareKeys: ((left: SqlValue, right: SqlValue) => number) | null;
+}
+
+/** Results of each call, by position in the order. */
+export function computeWindow(
+  state: ExecutionState,
+  input: WindowInput,
+  calls: readonly WindowWork[],
+): SqlValue[][] {
+  const count = input.order.length;
+  state.charge(count * calls.length * 16);
+  const results = calls.map(() => new Array<SqlValue>(count).fill(null));
+  for (let begin = 0; begin < count;) {
+    let end = begin + 1;
+    while (end < count && input.samePartition(at(input, begin), at(input, end)) === 0) end++;
+    state.context.checkCancelled();
+    const partition = new Partition(state, input, begin, end);
+    calls.forEach((call, index) => partition.compute(call, results[index] as SqlValue[]));
+    begin = end;
+  }
+  return results;
+}
+
+function at(input: WindowInput, position: number): number {
+  return input.order[position] as number;
+}
+
+/** Positions begin … end of one partition. */
+class Partition {
+  readonly #state: ExecutionState;
+  readonly #input: WindowInput;
+  readonly #begin: number;
+  readonly #end: number;
+  /** For each position of the partition the number of its peer group, and where groups begin. */
+  readonly #groupOf: Int32Array;
+  readonly #groupStarts: number[] = [];
+
+  constructor(state: ExecutionState, input: WindowInput, begin: number, end: number) {
+    this.#state = state;
+    this.#input = input;
+    this.#begin = begin;
+    this.#end = end;
+    this.#groupOf = new Int32Array(end - begin);
+    for (let position = begin; position < end; position++) {
+      if (position === begin || input.samePeers(at(input, position - 1), at(input, position)) !== 0) {
+        this.#groupStarts.push(position);
+      }
+      this.#groupOf[position - begin] = this.#groupStarts.length - 1;
+    }
+  }
+
+  #group(position: number): number {
+    return this.#groupOf[position - this.#begin] as number;
+  }
+
+  #groupStart(group: number): number {
+    return group < 0 ? this.#begin : this.#groupStarts[group] ?? this.#end;
+  }
+
+  compute(call: WindowWork, results: SqlValue[]): void {
+    if (call.machine !== null) return this.#aggregate(call, call.machine, results);
+    switch (call.name) {
+      case "first_value":
+      case "last_value":
+      case "nth_value":
+        return this.#frameValues(call, results);
+      case "ntile":
+        return this.#ntile(call, results);
+      default:
+        for (let position = this.#begin; position < this.#end; position++) {
+          results[position] = this.#ranking(call, position);
+        }
+    }
+  }
+
+  #ranking(call: WindowWork, position: number): SqlValue {
+    const rows = this.#end - this.#begin;
+    const group = this.#group(position);
+    const rank = this.#groupStart(group) - this.#begin + 1;
+    switch (call.name) {
+      case "row_number":
+        return position - this.#begin + 1;
+      case "rank":
+        return rank;
+      case "dense_rank":
+        return group + 1;
+      case "percent_rank":
+        return rows === 1 ? 0 : (rank - 1) / (rows - 1);
+      case "cume_dist":
+        return (this.#groupStart(group + 1) - this.#begin) / rows;
+      case "lag":
+      case "lead":
+        return this.#neighbour(call, position);
+      default:
+        throw new DatabaseError(SQLSTATE.featureNotSupported, `window function ${call.name} is not supported`);
+    }
+  }
+
+  #neighbour(call: WindowWork, position: number): SqlValue {
+    const row = at(this.#input, position);
+    const [value, offset, otherwise] = call.args;
+    const distance = offset === undefined ? 1 : offset(row);
+    if (distance === null) return null;
+    const target = position + (call.name === "lead" ? Number(distance) : -Number(distance));
+    if (target >= this.#begin && target < this.#end) return value?.(at(this.#input, target)) ?? null;
+    return otherwise?.(row) ?? null;
+  }
+
+  #ntile(call: WindowWork, results: SqlValue[]): void {
+    const buckets = call.args[0]?.(at(this.#input, this.#begin)) ?? null;
+    if (buckets === null) return;
+    if (Number(buckets) <= 0) {
+      throw new DatabaseError(SQLSTATE.invalidParameterValue, "argument of ntile must be greater than zero");
+    }
+    const rows = this.#end - this.#begin;
+    const size = Math.floor(rows / Number(buckets));
+    const larger = rows % Number(buckets);
+    for (let row = 0; row < rows; row++) {
+      const inLarger = row < larger * (size + 1);
+      results[this.#begin + row] = inLarger
+        ? Math.floor(row / (size + 1)) + 1
+        : larger + Math.floor((row - larger * (size + 1)) / size) + 1;
+    }
+  }
+
+  #frameValues(call: WindowWork, results: SqlValue[]): void {
+    const [value, nth] = call.args;
+    for (let position = this.#begin; position < this.#end; position++) {
+      const wanted = call.name === "nth_value" ? nth?.(at(this.#input, position)) ?? null : 1;
+      if (wanted === null) continue;
+      if (Number(wanted) < 1) {
+        throw new DatabaseError(SQLSTATE.invalidParameterValue, "argument of nth_value must be greater than zero");
+      }
+      const rows = this.#frameRows(call, position);
+      const row = call.name === "last_value" ? rows[rows.length - 1] : rows[Number(wanted) - 1];
+      results[position] = row === undefined ? null : value?.(row) ?? null;
+    }
+  }
+
+  /** Row numbers of a frame, excluded ones left out. */
+  #frameRows(call: WindowWork, position: number): readonly number[] {
+    const [start, end] = this.#frame(call, position);
+    const rows: number[] = [];
+    for (let other = start; other < end; other++) {
+      if (!this.#isExcluded(call, position, other)) rows.push(at(this.#input, other));
+    }
+    return rows;
+  }
+
+  #isExcluded(call: WindowWork, position: number, other: number): boolean {
+    switch (call.frame.exclude) {
+      case "no others":
+        return false;
+      case "current row":
+        return other === position;
+      case "group":
+        return this.#group(other) === this.#group(position);
+      case "ties":
+        return other !== position && this.#group(other) === this.#group(position);
+    }
+  }
+
+  #aggregate(call: WindowWork, machine: AggregateMachine, results: SqlValue[]): void {
+    const excludes = call.frame.exclude !== "no others";
+    let from = -1;
+    let upTo = -1;
+    let result: SqlValue = null;
+    for (let position = this.#begin; position < this.#end; position++) {
+      const [start, end] = this.#frame(call, position);
+      if (!excludes && start === from && end === upTo) {
+        results[position] = result;
+        continue;
+      }
+      const grows = !excludes && !call.refold && start === from && end > upTo;
+      if (!grows) machine.reset();
+      for (let other = grows ? upTo : start; other < end; other++) {
+        this.#state.tick();
+        if (!excludes || !this.#isExcluded(call, position, other)) this.#step(call, machine, at(this.#input, other));
+      }
+      result = machine.finish();
+      results[position] = result;
+      from = start;
+      upTo = end;
+    }
+  }
+
+  #step(call: WindowWork, machine: AggregateMachine, row: number): void {
+    if (call.includes !== null && !call.includes(row)) return;
+    machine.step(...call.args.map((arg) => arg(row)));
+  }
+
+  /** First position and the one after the last; never outside of the partition, start ≤ end. */
+  #frame(call: WindowWork, position: number): [number, number] {
+    const start = this.#bound(call, position, call.frame.start.kind, call.startOffset, false);
+    const end = this.#bound(call, position, call.frame.end.kind, call.endOffset, true);
+    const from = Math.max(this.#begin, Math.min(start, this.#end));
+    return [from, Math.max(from, Math.min(end, this.#end))];
+  }
+
+  #bound(
+    call: WindowWork,
+    position: number,
+    kind: WindowCall["frame"]["start"]["kind"],
+    offset: SqlValue,
+    isEnd: boolean,
+  ): number {
+    const { mode } = call.frame;
+    if (kind === "unbounded_preceding") return this.#begin;
+    if (kind === "unbounded_following") return this.#end;
+    const group = this.#group(position);
+    if (kind === "current_row") {
+      if (mode === "rows") return isEnd ? position + 1 : position;
+      return this.#groupStart(isEnd ? group + 1 : group);
+    }
+    checkOffset(offset, isEnd);
+    const sign = kind === "preceding" ? -1 : 1;
+    if (mode === "rows") return position + sign * Number(offset) + (isEnd ? 1 : 0);
+    if (mode === "groups") return this.#groupStart(group + sign * Number(offset) + (isEnd ? 1 : 0));
+    return this.#rangeBound(position, offset, kind === "preceding", isEnd);
+  }
+
+  /** RANGE with an offset: by the value of the only order key. NULLs are peers of NULLs only. */
+  #rangeBound(position: number, offset: SqlValue, preceding: boolean, isEnd: boolean): number {
+    const { orderKey, descending, shift, compareKeys } = this.#input;
+    const group = this.#group(position);
+    if (orderKey === null || shift === null || compareKeys === null) {
+      throw new DatabaseError(
+        SQLSTATE.featureNotSupported,
+        "RANGE with offset PRECEDING/FOLLOWING is not supported for this column type",
+      );
+    }
+    const own = orderKey(at(this.#input, position));
+    if (own === null) return this.#groupStart(isEnd ? group + 1 : group);
+    const limit = shift(own, offset, preceding !== descending);
+    for (let other = this.#begin; other < this.#end; other++) {
+      const value = orderKey(at(this.#input, other));
+      if (value === null) continue;
+      const order = descending ? -compareKeys(value, limit) : compareKeys(value, limit);
+      if (isEnd ? order > 0 : order >= 0) return other;
+    }
+    // NULLs stand at either end: the frame ends before those that come last.
+    let end = this.#end;
+    while (end > this.#begin && orderKey(at(this.#input, end - 1)) === null) end--;
+    return end;
+  }
+}
+
+function checkOffset(offset: SqlValue, isEnd: boolean): void {
+  const which = isEnd ? "ending" : "starting";
+  if (offset === null) {
+    throw new DatabaseError(SQLSTATE.nullValueNotAllowed, `frame ${which} offset must not be null`);
+  }
+  const negative = offset instanceof Decimal
+    ? offset.compare(Decimal.ZERO) < 0
+    : (typeof offset === "number" || typeof offset === "bigint") && offset < 0;
+  if (negative) {
+    throw new DatabaseError(SQLSTATE.invalidParameterValue, `frame ${which} offset must not be negative`);
+  }
+}
+
+/** Moves a number by an offset, for RANGE frames. */
+export function shiftNumber(value: SqlValue, offset: SqlValue, backward: boolean): SqlValue {
+  if (value instanceof Decimal && offset instanceof Decimal) {
+    return backward ? value.subtract(offset) : value.add(offset);
+  }
+  if (typeof value === "number" && typeof offset === "number" && !(Number.isInteger(value) && Number.isInteger(offset))) {
+    return backward ? value - offset : value + offset;
+  }
+  const left = typeof value === "bigint" ? normalize(value) : value as MixedInteger;
+  return backward ? subtract(left, offset as MixedInteger) : add(left, offset as MixedInteger);
+}
