@@ -134,6 +134,10 @@ function bindConversion(from: SqlType, to: SqlType, context: CastContext, conver
 
 function findConversion(from: SqlType, to: SqlType, place: CastContext): Conversion | undefined {
   if (JSON.stringify(from) === JSON.stringify(to) && from.kind !== "numeric") return identity;
+  if (from.kind === "internal_char" && to.kind === "i32") {
+    return { run: (value: string) => (value.codePointAt(0) ?? 0) << 24 >> 24 };
+  }
+  if (from.kind === "i32" && to.kind === "internal_char") return { run: characterOfByte };
   const number = numberConversion(from, to);
   if (number !== undefined) return number;
   const time = dateTimeConversion(from, to);
@@ -159,6 +163,14 @@ function findConversion(from: SqlType, to: SqlType, place: CastContext): Convers
   }
   if (from.kind === "record" && to.kind === "record") return recordConversion(from, to, place);
   return undefined;
+}
+
+/** The `"char"` of a signed byte; 0 is the empty one. */
+function characterOfByte(value: number): string {
+  if (value < -128 || value > 127) {
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, '"char" out of range');
+  }
+  return value === 0 ? "" : String.fromCharCode(value & 255);
 }
 
 /** The conversion followed by rounding to the digits of the seconds that the target keeps. */

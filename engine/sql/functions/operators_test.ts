@@ -201,5 +201,30 @@ Deno.test("resolveOperator() gives PostgreSQL's results", () => {
   '18446744073709551615'::u64 + '1'::integer  ⇒  18446744073709551616
   '4294967295'::u32 + '1'::integer  ⇒  4294967296
   '4294967295'::u32 = '4294967295'::bigint  ⇒  t
+  'a'::text = 'b'::character(3)  ⇒  f
+  '3'::integer ~ '1'::integer  ⇒  ERROR 42883: operator does not exist: integer ~ integer
+  '1 day'::interval * '2'::integer  ⇒  2 days
+  '1 day'::interval * '1.5'::numeric  ⇒  1 day 12:00:00
+  '12:00'::time + '12:00'::time  ⇒  ERROR 42725: operator is not unique: time without time zone + time without time zone
+  '2020-01-01'::date - '1'  ⇒  ERROR 22007: invalid input syntax for type date: "1"
+  '2020-01-01'::timestamp - '2019-01-01'::date  ⇒  365 days
+  '2020-01-01'::timestamptz > '2019-01-01'::date  ⇒  t
+  '5'::numeric(10,2) > '4.5'::double precision  ⇒  t
+  '5'::numeric(10,2) + '4.5'::double precision  ⇒  9.5
+  '5'::numeric(10,2) + '4.5'::real  ⇒  9.5
+  'a'::text > 'a'::name  ⇒  f
+  '{a,b}'::text[] = '{a,b}'::varchar[]  ⇒  ERROR 42883: operator does not exist: text[] = character varying[]
+  '{a,b}'::text[] || 'c'  ⇒  ERROR 22P02: malformed array literal: "c"
+  '{a,b}'::text[] || '{c}'  ⇒  {a,b,c}
+  'c' || '{a,b}'::text[]  ⇒  ERROR 22P02: malformed array literal: "c"
+  '{1,2}'::integer[] @> '{1}'  ⇒  t
+  '{a}'::text[] && '{a,b}'  ⇒  t
+  '{"a":1}'::jsonb #> '{a}'  ⇒  1
+  '{"a":1}'::jsonb ?| '{a}'  ⇒  t
+  '{"a":[1,2]}'::jsonb @> '{"a":[1]}'::jsonb  ⇒  t
+  '[1,2,3]'::jsonb - '1'  ⇒  [1, 2, 3]
+  '[1,2,3]'::jsonb - '1'::integer  ⇒  [1, 3]
+  '10'::numeric(4,2) / '4'::numeric(4,2)  ⇒  2.5000000000000000
+  '10'::bigint / '4'::numeric(4,2)  ⇒  2.5000000000000000
   `);
 });

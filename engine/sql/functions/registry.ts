@@ -155,7 +155,24 @@ export function resolveFunction(
       ),
     );
   }
+  if (functions.named(name).some((definition) => isUndetermined(definition, argumentTypes))) {
+    throw new DatabaseError(
+      SQLSTATE.datatypeMismatch,
+      "could not determine polymorphic type because input has type unknown",
+      options.position === undefined ? {} : { position: options.position },
+    );
+  }
   throw noFunction(name, argumentTypes, options);
+}
+
+/** True when an overload would fit if its untyped arguments told what its patterns stand for. */
+function isUndetermined(definition: Candidate, argumentTypes: readonly SqlType[]): boolean {
+  const keys = argumentTypes.map(typeKey);
+  const parameters = expandSignature(definition.signature, definition.variadic === true, keys.length);
+  if (parameters === undefined || !accepts(parameters, keys)) return false;
+  const patterns = parameters.filter((parameter) => isPattern(parameter) && parameter !== "any");
+  return patterns.length > 0 &&
+    parameters.every((parameter, index) => !isPattern(parameter) || keys[index] === "unknown");
 }
 
 /**

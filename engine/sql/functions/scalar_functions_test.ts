@@ -96,6 +96,45 @@ Deno.test("mathematical functions give PostgreSQL's results", () => {
   mod('10'::bigint, '3'::integer)  ⇒  1
   power('2'::double precision, '3'::numeric)  ⇒  8
   abs('-5'::i8)  ⇒  5
+  coalesce_x('1'::integer)  ⇒  ERROR 42883: function coalesce_x(integer) does not exist
+  left('abc', '2')  ⇒  ab
+  substring('abc', '2', '1')  ⇒  NULL
+  substr('hello', '2')  ⇒  ello
+  date_part('year', '2020-01-01')  ⇒  ERROR 42725: function date_part(unknown, unknown) is not unique
+  round('2.567', '1')  ⇒  2.6
+  round('2.5')  ⇒  2
+  mod('5', '3')  ⇒  ERROR 42725: function mod(unknown, unknown) is not unique
+  power('2', '3')  ⇒  8
+  floor('2.5')  ⇒  2
+  lpad('a', '3', 'x')  ⇒  xxa
+  repeat('a', '3')  ⇒  aaa
+  to_char('5'::integer, '99')  ⇒    5
+  length('abc')  ⇒  3
+  md5('abc')  ⇒  900150983cd24fb0d6963f7d28e17f72
+  encode('abc', 'hex')  ⇒  616263
+  jsonb_build_object('a', '1')  ⇒  {"a": "1"}
+  json_build_array('a', 'b')  ⇒  ["a", "b"]
+  concat_ws(',', 'a', 'b')  ⇒  a,b
+  quote_literal('5'::integer)  ⇒  '5'
+  num_nulls('a', NULL::integer)  ⇒  1
+  generate_series('1', '3')  ⇒  ERROR 42725: function generate_series(unknown, unknown) is not unique
+  string_to_array('1,2,3', ',')  ⇒  {1,2,3}
+  regexp_replace('abc', 'b', 'x')  ⇒  axc
+  regexp_matches('abc', 'b')  ⇒  {b}
+  greatest_x()  ⇒  ERROR 42883: function greatest_x() does not exist
+  upper(NULL::text)  ⇒  NULL
+  abs(NULL::integer)  ⇒  NULL
+  sum_x('1')  ⇒  ERROR 42883: function sum_x(unknown) does not exist
+  chr('128512'::integer)  ⇒  😀
+  split_part('a,b', ',', '1')  ⇒  a
+  trim_scale('1.500')  ⇒  1.5
+  make_date('2020', '1', '1')  ⇒  2020-01-01
+  isfinite('2020-01-01')  ⇒  ERROR 42725: function isfinite(unknown) is not unique
+  date_trunc('month', '2020-01-15'::timestamp)  ⇒  2020-01-01 00:00:00
+  date_trunc('week', '2020-01-15'::timestamp)  ⇒  2020-01-13 00:00:00
+  date_trunc('century', '2020-01-15'::timestamp)  ⇒  2001-01-01 00:00:00
+  date_trunc('foo', '2020-01-15'::timestamp)  ⇒  ERROR 22023: unit "foo" not recognized for type timestamp without time zone
+  array_length('{1,2}', '1')  ⇒  ERROR 42804: could not determine polymorphic type because input has type unknown
   `);
 });
 
