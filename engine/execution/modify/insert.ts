@@ -31,7 +31,7 @@ export function insertFacts(plan: InsertPlan): ModifyFacts {
     command: "insert",
     changedColumns: onConflict?.action === "update"
       ? table.columns.filter((column, position) =>
-        onConflict.assignments[position] != null || column.generatedText !== null
+        (onConflict.assignments[position] ?? null) !== null || column.generatedText !== null
       ).map((column) => column.id)
       : [],
     defersMoves: false,

@@ -66,7 +66,6 @@ export function readRow(reader: ReadableTable, table: TableDefinition, location:
 /** The first row whose columns equal the key, or NO_ROW. */
 export function findFirst(
   reader: ReadableTable,
-  table: TableDefinition,
   route: KeyRoute,
   columns: readonly ColumnDefinition[],
   key: readonly StoredValue[],
@@ -87,7 +86,6 @@ export function findFirst(
 /** Ids of all rows whose columns equal the key. */
 export function findAll(
   reader: ReadableTable,
-  table: TableDefinition,
   route: KeyRoute,
   columns: readonly ColumnDefinition[],
   key: readonly StoredValue[],

@@ -22,6 +22,8 @@ import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillRefere
 
 /** Work units (rows looked up or changed) between two looks at the clock and at cancellation. */
 const PIECE = 2048;
+/** Parent keys remembered for each foreign key. */
+const MOST_KEYS_REMEMBERED = 65_536;
 /** Rough memory of a queued check or action. */
 const TASK_BYTES = 160;
 
@@ -49,6 +51,12 @@ export class RowChanges {
   readonly #parentChecks: ParentCheck[] = [];
   #nextParentCheck = 0;
   readonly #finalChecks: ActionTask[] = [];
+  /**
+   * Parent keys that were there when last looked for, of keys with one plain part; until the statement takes away the
+   * first key of a parent.
+   */
+  #keysGo = false;
+  readonly #present = new Map<ForeignKeyRule, Set<StoredValue>>();
   #nextFinalCheck = 0;
 
   /** `charge` accounts for memory that the queues hold. */
@@ -113,7 +121,16 @@ export class RowChanges {
   #checkParent(rule: ForeignKeyRule, id: RowId, row: StoredRow): void {
     const key = keyAt(row, rule.childPositions);
     if (!isWhole(rule, key)) return;
-    if (this.#parentExists(rule, key)) return;
+    const [first = null] = key;
+    const isPlain = key.length === 1 && typeof first !== "object";
+    const present = this.#present.get(rule);
+    if (isPlain && present?.has(first)) return;
+    if (this.#parentExists(rule, key)) {
+      if (!isPlain || this.#keysGo) return;
+      if (present === undefined) this.#present.set(rule, new Set([first]));
+      else if (present.size < MOST_KEYS_REMEMBERED) present.add(first);
+      return;
+    }
     const check: ParentCheck = { rule, id, key };
     if (this.#defer(rule, () => this.#recheckParent(check))) return;
     this.#charge(TASK_BYTES);
@@ -124,7 +141,7 @@ export class RowChanges {
     const wanted = convertKey(rule.toParent, key);
     if (wanted === null) return false;
     const reader = this.#context.table(rule.parent.id);
-    return findFirst(reader, rule.parent, rule.parentRoute, rule.parentColumns, wanted) !== NO_ROW;
+    return findFirst(reader, rule.parentRoute, rule.parentColumns, wanted) !== NO_ROW;
   }
 
   /** The parent is looked for again; the child may have gone or changed since. */
@@ -143,6 +160,8 @@ export class RowChanges {
     newKey: readonly StoredValue[] | null,
   ): void {
     if (oldKey.includes(null)) return;
+    this.#keysGo = true;
+    this.#present.clear();
     const task: ActionTask = { rule, oldKey, newKey };
     if (actionOf(task) !== "no action") this.#tasks.push(task);
     else if (!this.#defer(rule, () => this.#checkUnreferenced([task]))) this.#finalChecks.push(task);
@@ -167,7 +186,7 @@ export class RowChanges {
       const key = convertKey(rule.toChild, first.oldKey);
       if (key === null) return 1;
       const reader = this.#context.table(rule.child.id);
-      const ids = findAll(reader, rule.child, rule.childRoute, rule.childColumns, key);
+      const ids = findAll(reader, rule.childRoute, rule.childColumns, key);
       return 1 + this.#act(first, key, ids);
     }
     const tasks = [first];
@@ -223,7 +242,12 @@ export class RowChanges {
       if (action === "cascade" && task.newKey === null) {
         this.#context.writer.delete(rule.child.id, id);
         this.deleted(before, rules);
-      } else this.#change(rules, id, before, this.#changedRow(rules, task, before));
+      } else {
+        const after = this.#changedRow(rules, task, before);
+        const newId = this.#change(rules, id, before, after);
+        // A default that equals the key that goes is no change, and has no parent all the same.
+        if (action === "set default") this.#checkParent(rule, newId, after);
+      }
     }
     return ids.length;
   }
@@ -247,7 +271,7 @@ export class RowChanges {
   }
 
   /** Writes a changed row; its row id may have changed with it. */
-  #change(rules: TableRules, id: RowId, before: StoredRow, after: StoredRow): void {
+  #change(rules: TableRules, id: RowId, before: StoredRow, after: StoredRow): RowId {
     const { table } = rules;
     const { writer } = this.#context;
     const newId = rowIdOf(rules, id, after);
@@ -261,6 +285,7 @@ export class RowChanges {
     this.updated(newId, before, after, rules);
     // Checks that wait for the end of the statement find the row by its id.
     if (newId !== id) this.created(newId, after, rules);
+    return newId;
   }
 
   #runFinalChecks(): void {
@@ -281,7 +306,7 @@ export class RowChanges {
     const { rule } = assertDefined(tasks[0], "check");
     const parents = this.#context.table(rule.parent.id);
     const gone = tasks.filter(({ oldKey }) =>
-      findFirst(parents, rule.parent, rule.parentRoute, rule.parentColumns, oldKey) === NO_ROW
+      findFirst(parents, rule.parentRoute, rule.parentColumns, oldKey) === NO_ROW
     );
     if (gone.length === 0) return;
     if (rule.childRoute.kind === "scan") {
@@ -294,7 +319,7 @@ export class RowChanges {
     for (const task of gone) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;
-      if (findFirst(children, rule.child, rule.childRoute, rule.childColumns, key) !== NO_ROW) {
+      if (findFirst(children, rule.childRoute, rule.childColumns, key) !== NO_ROW) {
         throw referencedBy(task);
       }
     }

@@ -29,7 +29,7 @@ export function updateFacts(plan: UpdatePlan): ModifyFacts {
     table,
     command: "update",
     changedColumns: table.columns.filter((column, position) =>
-      plan.assignments[position] != null || column.generatedText !== null
+      (plan.assignments[position] ?? null) !== null || column.generatedText !== null
     ).map((column) => column.id),
     defersMoves: !yieldsOneRow(plan.source),
     arbiters: null,

@@ -12,7 +12,11 @@ import type { SqlValue } from "../../types/value.ts";
 import { BatchBuilder, BytesColumn } from "./batch_builder.ts";
 
 /** The next `count` ids of a table's counter. */
-export function reserveIds(writer: RowTransaction, tableId: number, count: number): readonly RowId[] | Float64Array {
+export function reserveIds(
+  writer: RowTransaction,
+  tableId: number,
+  count: number,
+): readonly RowId[] | Float64Array {
   if (count === 0) return new Float64Array(0);
   if (writer.reserveRowIds !== undefined) {
     const first = writer.reserveRowIds(tableId, count);

@@ -44,7 +44,11 @@ export function runDefinition(
     const done = assertDefined(plan, "definition plan");
     for (const notice of done.notices) session.notice({ severity: "NOTICE", ...notice });
     if (done.steps.some((step) => step.kind === "insert_query")) rows = execution.rowCount;
-    return session.outcome(rows === null ? done.tag : `SELECT ${rows}`, rows, rows === null ? "done" : "affected");
+    return session.outcome(
+      rows === null ? done.tag : `SELECT ${rows}`,
+      rows,
+      rows === null ? "done" : "affected",
+    );
   });
 }
 

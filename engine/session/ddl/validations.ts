@@ -8,7 +8,12 @@ import type { ExecutionContext } from "../../execution/execution.ts";
 import { columnsById, findFirst, scanByKey } from "../../execution/modify/key_route.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
 import { isWhole } from "../../execution/modify/row_changes.ts";
-import { convertKey, type ForeignKey, type ForeignKeyRule, makeRule } from "../../execution/modify/table_rules.ts";
+import {
+  convertKey,
+  type ForeignKey,
+  type ForeignKeyRule,
+  makeRule,
+} from "../../execution/modify/table_rules.ts";
 import { missingParent, shownKey } from "../../execution/modify/violations.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
@@ -198,6 +203,6 @@ export class ValidateForeignKey implements Work {
     const wanted = convertKey(toParent, key);
     if (wanted === null) return false;
     if (this.#parents !== null) return this.#parents.has(keyText(parentColumns, wanted));
-    return findFirst(this.#context.table(parent.id), parent, parentRoute, parentColumns, wanted) !== NO_ROW;
+    return findFirst(this.#context.table(parent.id), parentRoute, parentColumns, wanted) !== NO_ROW;
   }
 }

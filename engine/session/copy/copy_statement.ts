@@ -1,0 +1,4 @@
+/** Placeholder until COPY is there. */
+export function runCopy(): never {
+  throw new Error("COPY");
+}
