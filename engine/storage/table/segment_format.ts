@@ -90,7 +90,7 @@ export function decodeSegmentDescription(bytes: Uint8Array): SegmentDescription 
   const minimumId = reader.readSignedVarint();
   const maximumId = reader.readSignedVarint();
   const columns: SegmentColumnDescription[] = [];
-  for (let left = reader.readVarint(); left > 0; left--) columns.push(readColumn(reader, rowCount));
+  for (let left = reader.readVarint(); left > 0; left--) columns.push(readColumn(reader));
   const words = reader.readVarint();
   const bloom = words === 0 ? null : new BloomFilter(new Uint32Array(readArray(reader, words * 4)));
   reader.expectEnd();
@@ -114,10 +114,10 @@ function writeColumn(writer: ByteWriter, column: SegmentColumnDescription): void
   writeStored(writer, column.minimum);
   writeStored(writer, column.maximum);
   writer.writeVarint(column.valueBytes);
-  writer.writeBytes(column.sketch.registers);
+  writeSketch(writer, column.sketch.registers);
 }
 
-function readColumn(reader: ByteReader, _rowCount: number): SegmentColumnDescription {
+function readColumn(reader: ByteReader): SegmentColumnDescription {
   const columnId = Number(reader.readSignedVarint());
   const layout = readLayout(reader);
   const nullBlocks = reader.readVarint();
@@ -139,8 +139,36 @@ function readColumn(reader: ByteReader, _rowCount: number): SegmentColumnDescrip
     minimum: readStored(reader),
     maximum: readStored(reader),
     valueBytes: reader.readVarint(),
-    sketch: new DistinctSketch(reader.readBytes(DistinctSketch.byteLength).slice()),
+    sketch: new DistinctSketch(readSketch(reader)),
   };
+}
+
+/** Few registers that are set are written one by one: their number plus one, then u16 place and u8 rank each. */
+function writeSketch(writer: ByteWriter, registers: Uint8Array): void {
+  let set = 0;
+  for (const register of registers) if (register !== 0) set++;
+  if (set * 3 >= registers.length) {
+    writer.writeVarint(0);
+    writer.writeBytes(registers);
+    return;
+  }
+  writer.writeVarint(set + 1);
+  registers.forEach((register, place) => {
+    if (register === 0) return;
+    writer.writeU16(place);
+    writer.writeU8(register);
+  });
+}
+
+function readSketch(reader: ByteReader): Uint8Array {
+  const count = reader.readVarint();
+  if (count === 0) return reader.readBytes(DistinctSketch.byteLength).slice();
+  const registers = new Uint8Array(DistinctSketch.byteLength);
+  for (let left = count - 1; left > 0; left--) {
+    const place = reader.readU16();
+    registers[place] = reader.readU8();
+  }
+  return registers;
 }
 
 function writeArray(writer: ByteWriter, array: Uint16Array | Uint32Array | Float64Array): void {

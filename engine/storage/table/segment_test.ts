@@ -19,6 +19,9 @@ import {
   testTable,
   vectorValue,
 } from "./table_model_test.ts";
+import { Decimal } from "../../types/decimal.ts";
+import { encodeValueBytes } from "../../types/value_codec.ts";
+import type { TablePiece } from "./part_set.ts";
 import { TableStore } from "./table_store.ts";
 
 const ROWS = BLOCK_ROWS * 3 + 17;
@@ -502,4 +505,66 @@ Deno.test("TableStore builds again after a disk that was full", () => {
   table.releaseOldVersions();
   assertStrict.deepEqual(table.layout().segments, 1);
   assertStrict.equal(table.valueAt(table.find(7, 100), 1), 7);
+});
+
+Deno.test("TableStore reads and writes the example of docs/segments.md", () => {
+  const page = Deno.readTextFileSync(new URL("../../../docs/segments.md", import.meta.url));
+  const piece = JSON.parse(/```json\n([^`]+)```/.exec(page)?.[1] ?? "") as TablePiece;
+  const surroundings = memorySurroundings();
+  const example = [...page.matchAll(/`(20000-[^`]+)`\. [^`]*(?:`abc`[^`]*)?```hex\n([^`]+)```/g)];
+  assertStrict.equal(example.length, 3);
+  const written = new Map<string, Uint8Array>();
+  for (const [, name, dump] of example) {
+    const bytes = (dump ?? "").split("\n").flatMap((line) =>
+      line.slice(6).split(" ").filter((item) => item !== "")
+    );
+    written.set(name ?? "", Uint8Array.from(bytes, (item) => parseInt(item, 16)));
+    surroundings.files.create(name ?? "").writeAt(0, written.get(name ?? "") ?? new Uint8Array(0));
+  }
+  const definition = testTable([testColumn(1, { kind: "i32" }), testColumn(2, { kind: "text" })], [
+    testIndex(21000, [1]),
+  ]);
+  const restored = TableStore.restore(piece, { definition, horizon: never, ...surroundings });
+  const rows = drain(restored.range(21000, { prefix: [], low: null, high: null, backward: true }, 4));
+  assertStrict.deepEqual(
+    rows.map((
+      row,
+    ) => [restored.idAt(row), restored.valueAt(row, 1), restored.valueAt(row, 2), restored.versionOp(row)]),
+    [[3, 300, "c", 3], [1, 70, "ab", 1]],
+  );
+  const again = memorySurroundings();
+  const table = new TableStore({ definition, horizon: never, ...again });
+  table.create(op(1), 1, [70, "ab"]);
+  table.create(op(2), 2, [-5, null]);
+  table.create(op(3), 3, [300, "c"]);
+  build(table, 3);
+  table.delete(op(4), 2);
+  build(table, 4);
+  assertStrict.deepEqual(JSON.parse(JSON.stringify(table.describe())), piece);
+  for (const [name, bytes] of written) {
+    const file = again.files.open(name);
+    const actual = new Uint8Array(file.size);
+    file.readAt(0, actual);
+    assertStrict.deepEqual(actual, bytes, name);
+  }
+});
+
+Deno.test("TableStore orders indexes of types with an order of their own", () => {
+  const texts = ["10.50", "-3", "2", "1e-5", "NaN", "10.5000001", "-1e40", "0", "99999999999999999999.5"];
+  const sorted = ["-1e40", "-3", "0", "1e-5", "2", "10.50", "10.5000001", "99999999999999999999.5", "NaN"];
+  const table = new TableStore({
+    definition: testTable([testColumn(1, { kind: "numeric" })], [testIndex(80, [1]), testIndex(81, [-1])]),
+    horizon: never,
+  });
+  texts.forEach((text, id) =>
+    table.create(op(id + 1), id, [encodeValueBytes({ kind: "numeric" }, Decimal.fromString(text))])
+  );
+  for (let round = 0; round < 2; round++) {
+    const bounds = { prefix: [], low: null, high: null, backward: false };
+    const order = (indexId: number) =>
+      drain(table.range(indexId, bounds, 99)).map((row) => texts[Number(table.idAt(row))]);
+    assertStrict.deepEqual(order(80), sorted);
+    assertStrict.deepEqual(order(81), sorted.toReversed());
+    build(table, 99);
+  }
 });
