@@ -87,7 +87,7 @@ function emitChain(
   }
   const result = code.name("t");
   const label = code.name("chain");
-  code.emit(`let ${result} = ${!all};`);
+  code.emit(`let ${result} = false;`);
   code.emit(`${label}: {`);
   const leave = (test: string) => all ? `if (!(${test})) break ${label};` : `if (${test}) { ${result} = true; break ${label}; }`;
   code.emit(leave(head));
@@ -195,9 +195,12 @@ function emitDictionaryGuard(code: Emitter, condition: Expression): boolean {
   if (place === undefined || place.isNull !== null && mentionsNull(condition)) return false;
   const slot = code.compilation.slotFor(condition);
   const memo = code.hoisted(code.compilation.derivedKey(condition, place.dictionary), () => {
-    const name = code.define("memo", `${code.use("dictionaryMemo", dictionaryMemo)}(S, ${slot}, ${place.dictionary})`);
+    const name = code.name("memo");
+    code.emit(`let ${name};`);
     return { code: name, isNull: null };
   }).code;
+  const make = `${code.use("dictionaryMemo", dictionaryMemo)}(S, ${slot}, ${place.dictionary})`;
+  code.emit(`if (${memo} === undefined) ${memo} = ${make};`);
   if (place.isNull !== null) code.emit(`if (${place.isNull}) ${code.skip}`);
   const verdict = code.name("m");
   code.emit(`let ${verdict} = ${memo}[${place.code}];`);
