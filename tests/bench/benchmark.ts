@@ -1,0 +1,88 @@
+/**
+ * What a benchmark is here: the same work done by peers in turn (A B A B …) in one run, so that the ratio holds when the
+ * machine's speed drifts. Medians and spreads are printed, never asserted.
+ */
+
+/** Something that does the work: this database or another one. */
+export interface Peer {
+  readonly name: string;
+  /** A PostgreSQL-protocol address. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  stop(): Promise<void>;
+}
+
+/** How large the work is: `smoke` is what the tests run so that no benchmark rots. */
+export type Scale = "smoke" | "full";
+
+/** One benchmark. */
+export interface Benchmark {
+  readonly name: string;
+  /** What one measurement counts, e.g. `transactions/s`. */
+  readonly unit: string;
+  /** true: a larger number is better; false: the unit is a duration. */
+  readonly higherIsBetter: boolean;
+  /** The bar for ours against the peer's, as a ratio in the sense of the unit; for the report only. */
+  readonly bar?: string;
+  /** Prepares the peer's data. */
+  prepare(peer: Peer, scale: Scale): Promise<void>;
+  /** One measurement. */
+  measure(peer: Peer, scale: Scale): Promise<number>;
+}
+
+/** The measurements of one peer. */
+export interface Series {
+  readonly peer: string;
+  readonly values: readonly number[];
+  readonly median: number;
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/** A benchmark's result. */
+export interface Comparison {
+  readonly benchmark: string;
+  readonly unit: string;
+  readonly bar: string | null;
+  readonly series: readonly Series[];
+  /** Median of the pairwise ratios, first peer over second; null with one peer. */
+  readonly ratio: number | null;
+}
+
+/** Runs a benchmark on the peers in turn. */
+export async function compare(
+  benchmark: Benchmark,
+  peers: readonly Peer[],
+  options: { readonly scale: Scale; readonly rounds: number },
+): Promise<Comparison> {
+  for (const peer of peers) await benchmark.prepare(peer, options.scale);
+  const values = peers.map((): number[] => []);
+  for (let round = 0; round < options.rounds; round++) {
+    for (const [index, peer] of peers.entries()) {
+      values[index]?.push(await benchmark.measure(peer, options.scale));
+    }
+  }
+  const [ours = [], theirs] = values;
+  const ratios = theirs === undefined ? [] : ours.map((value, round) => value / (theirs[round] ?? NaN));
+  return {
+    benchmark: benchmark.name,
+    unit: benchmark.unit,
+    bar: benchmark.bar ?? null,
+    series: peers.map((peer, index) => seriesOf(peer.name, values[index] ?? [])),
+    ratio: ratios.length === 0 ? null : median(ratios),
+  };
+}
+
+function seriesOf(peer: string, values: readonly number[]): Series {
+  return { peer, values, median: median(values), minimum: Math.min(...values), maximum: Math.max(...values) };
+}
+
+/** The middle value; the mean of the two middle ones for an even count. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >>> 1;
+  const upper = sorted[middle] ?? NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? NaN)) / 2;
+}

@@ -1,0 +1,21 @@
+/** The benchmarks by the name they are asked for. */
+import type { Benchmark } from "../benchmark.ts";
+import { analytics } from "./analytics.ts";
+import { pgbench } from "./pgbench.ts";
+
+/** What `deno task bench NAME` can name. */
+export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
+  "point-read": (["simple", "extended", "prepared"] as const).flatMap((mode) =>
+    ([[1, "≥ 0.9"], [8, "≥ 1.1"], [32, "≥ 1.15"]] as const).map(([clients, bar]) =>
+      pgbench("point read", mode, clients, bar)
+    )
+  ),
+  "point-write": [[1, "–"], [8, "≥ 0.8"], [32, "–"]].map(([clients, bar]) =>
+    pgbench("point write", "prepared", Number(clients), String(bar))
+  ),
+  "tpc-b": ([[1, "≥ 1.2"], [8, "≥ 1.1"], [32, "≥ 1.6"]] as const).map(([clients, bar]) =>
+    pgbench("TPC-B", "simple", clients, bar)
+  ),
+  "insert": [pgbench("single-row insert", "prepared", 32, "≥ 1.5")],
+  "analytics": analytics,
+};

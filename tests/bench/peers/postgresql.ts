@@ -1,0 +1,60 @@
+/** A private PostgreSQL server in a temporary directory, with its default settings, as the peer to compare with. */
+import type { Peer } from "../benchmark.ts";
+import { findPostgresqlProgram, freePort, runProgram, waitForPort } from "./process.ts";
+
+/** Starts a server; null when PostgreSQL is not installed. */
+export async function startPostgresql(settings: readonly string[] = []): Promise<Peer | null> {
+  const initdb = findPostgresqlProgram("initdb");
+  const postgres = findPostgresqlProgram("postgres");
+  if (initdb === null || postgres === null) return null;
+  const directory = await Deno.makeTempDir({ prefix: "postgresql-" });
+  const asRoot = Deno.uid() === 0;
+  // The server refuses to run as root; Debian's package has made a user for it.
+  const run = (program: string, args: readonly string[]): [string, string[]] =>
+    asRoot
+      ? ["setpriv", ["--reuid=postgres", "--regid=postgres", "--clear-groups", program, ...args]]
+      : [program, [...args]];
+  if (asRoot) await runProgram("chown", ["postgres:postgres", directory]);
+  const data = `${directory}/data`;
+  const [initCommand, initArgs] = run(initdb, [
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "-A",
+    "trust",
+    "--locale=C.UTF-8",
+    "-E",
+    "UTF8",
+  ]);
+  await runProgram(initCommand, initArgs, { cwd: directory });
+  const port = freePort();
+  const options = ["listen_addresses=127.0.0.1", `unix_socket_directories=${directory}`, ...settings];
+  const [command, args] = run(postgres, [
+    "-D",
+    data,
+    "-p",
+    String(port),
+    ...options.flatMap((each) => ["-c", each]),
+  ]);
+  const child = new Deno.Command(command, {
+    args,
+    cwd: directory,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  await waitForPort(port, 20_000);
+  return {
+    name: "PostgreSQL",
+    host: "127.0.0.1",
+    port,
+    user: "postgres",
+    database: "postgres",
+    stop: async () => {
+      child.kill("SIGINT");
+      await child.status;
+      await Deno.remove(directory, { recursive: true });
+    },
+  };
+}
