@@ -54,6 +54,8 @@ export class Delta implements Part, IndexedSlots {
   readonly #columns: (DeltaColumn | undefined)[] = [];
   /** In the order of row values. */
   #order: DeltaColumn[] = [];
+  /** By column id: where its value stands in row values. */
+  #positions: (number | undefined)[] = [];
   #indexes: DeltaIndex[] = [];
   #idIndex: DeltaIndex | null = null;
   #free: number[] = [];
@@ -89,6 +91,8 @@ export class Delta implements Part, IndexedSlots {
 
   /** Takes the table's live columns; those not known yet are added, with the missing value in all present slots. */
   setColumns(columns: readonly ColumnDefinition[]): void {
+    this.#positions = [];
+    columns.forEach((definition, position) => this.#positions[definition.id] = position);
     this.#order = columns.map((definition) => {
       const present = this.#columns[definition.id];
       if (present !== undefined) return present;
@@ -226,9 +230,7 @@ export class Delta implements Part, IndexedSlots {
         (order[index] as DeltaColumn).set(slot, values[index] as StoredValue);
       }
     } else {
-      const valueOf = (columnId: number): StoredValue =>
-        values[order.findIndex((column) => column.columnId === columnId)] ?? null;
-      const moved = indexes.filter((index) => !index.keeps(slot, valueOf));
+      const moved = indexes.filter((index) => !index.keeps(slot, values, this.#positions));
       for (const index of moved) index.remove(slot);
       for (let index = 0; index < order.length; index++) {
         (order[index] as DeltaColumn).set(slot, values[index] as StoredValue);

@@ -6,7 +6,7 @@
  * somebody looks. The index has number keys until a value comes that has none, and text keys from then on.
  */
 import { assert } from "../../base/assert.ts";
-import type { StoredValue } from "../../operations/effect.ts";
+import type { StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { IndexKeyEncoder, KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
 import { NumberTree, type SlotOrder, TextTree } from "./slot_tree.ts";
@@ -59,6 +59,8 @@ export class DeltaIndex {
 
   /** Adds one slot. */
   add(slot: number): void {
+    // An empty slot of a noted range that is filled before the range is sorted in comes in with the range.
+    if (this.#pending.length > 0 && this.#isPending(slot)) return;
     const numbers = this.numbers;
     if (numbers !== null) {
       const key = this.#numberKey(slot);
@@ -71,6 +73,14 @@ export class DeltaIndex {
     (this.texts as TextTree).insert(this.#textKey(slot), slot);
   }
 
+  #isPending(slot: number): boolean {
+    const pending = this.#pending;
+    for (let index = 0; index < pending.length; index += 2) {
+      if (slot >= (pending[index] as number) && slot < (pending[index + 1] as number)) return true;
+    }
+    return false;
+  }
+
   /** Removes one slot, whose columns still hold the values it was added with. */
   remove(slot: number): void {
     this.settle();
@@ -78,10 +88,14 @@ export class DeltaIndex {
     else (this.texts as TextTree).remove(this.#textKey(slot), slot);
   }
 
-  /** Whether giving the slot these column values would leave its key as it is. */
-  keeps(slot: number, valueOf: (columnId: number) => StoredValue): boolean {
-    for (const columnId of this.encoder.columnIds) {
-      if (!sameValue(this.#slots.indexedValue(slot, columnId), valueOf(columnId))) return false;
+  /** Whether giving the slot these values would leave its key as it is; `positions[columnId]` is a value's place. */
+  keeps(slot: number, values: StoredRow, positions: readonly (number | undefined)[]): boolean {
+    const columnIds = this.encoder.columnIds;
+    for (let index = 0; index < columnIds.length; index++) {
+      const columnId = columnIds[index] as number;
+      const position = positions[columnId];
+      const value = position === undefined ? null : values[position] ?? null;
+      if (!sameValue(this.#slots.indexedValue(slot, columnId), value)) return false;
     }
     return true;
   }

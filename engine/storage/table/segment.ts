@@ -70,6 +70,7 @@ export interface SegmentColumn {
   /** The one vector of a constant column. */
   readonly constant: Vector | null;
   dictionary: Dictionary | null;
+  constantReader: ConstantReader | null;
 }
 
 /** An immutable part of a table; see the file's head. */
@@ -114,6 +115,7 @@ export class Segment implements Part {
           ? { kind: "constant", value: description.layout.value }
           : null,
         dictionary: null,
+        constantReader: null,
       };
       if (description.columnId > 0) this.#columns[description.columnId] = column;
       else special.set(description.columnId, column);
@@ -325,7 +327,8 @@ export class Segment implements Part {
   #bytesIn(column: SegmentColumn, vector: Vector, at: number, sink: BytesSink): boolean {
     if (vector.kind === "constant") {
       if (vector.value === null) return false;
-      new ConstantReader(vector.value).bytesAt(0, sink);
+      column.constantReader ??= new ConstantReader(vector.value);
+      column.constantReader.bytesAt(0, sink);
       return true;
     }
     if (vector.nulls !== null && vector.nulls[at] === 1) return false;

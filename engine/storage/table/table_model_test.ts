@@ -5,6 +5,7 @@
 import assertStrict from "node:assert/strict";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { OpNumber, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
+import { compareText } from "../../types/text.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Block, IndexBounds, LocationCursor, Vector } from "../vector.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
@@ -173,9 +174,9 @@ export class TableModel {
 export function compareStored(left: StoredValue, right: StoredValue): number {
   if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
   if (left instanceof Uint8Array && right instanceof Uint8Array) {
-    return compareTexts(latin(left), latin(right));
+    return compareText(latin(left), latin(right));
   }
-  if (typeof left === "string" && typeof right === "string") return compareTexts(left, right);
+  if (typeof left === "string" && typeof right === "string") return compareText(left, right);
   if (typeof left === "number" && left !== left) return right !== right ? 0 : 1;
   if (typeof right === "number" && right !== right) return -1;
   return left < right ? -1 : left > right ? 1 : 0;
@@ -183,16 +184,6 @@ export function compareStored(left: StoredValue, right: StoredValue): number {
 
 function latin(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-}
-
-function compareTexts(left: string, right: string): number {
-  const a = Array.from(left, (letter) => letter.codePointAt(0) ?? 0);
-  const b = Array.from(right, (letter) => letter.codePointAt(0) ?? 0);
-  for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const difference = (a[index] ?? 0) - (b[index] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
 }
 
 /** The model's rows in index order. */
