@@ -1,0 +1,634 @@
+/**
+ * One PostgreSQL connection as a state machine: bytes in, bytes out, no socket. Whoever owns the socket calls
+ * {@link Connection.receive} with what was read, sends what {@link Connection.takeOutput} answers, and says with
+ * {@link Connection.sent} when that has happened.
+ *
+ * All complete messages of a read are processed at once, and answered with one write. A statement that cannot finish in one
+ * piece makes the connection busy; messages then wait, except the data of a COPY. Nothing is sent before the log is durable
+ * up to the op that the answer depends on.
+ *
+ * After an error in the extended protocol, messages are skipped up to Sync. Errors of the protocol itself end the connection;
+ * it never ends without an ErrorResponse, unless the client says goodbye or is gone.
+ */
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import type {
+  CopyFormat,
+  CopyTarget,
+  MaybePromise,
+  Notice,
+  StatementOutcome,
+} from "../../engine/session/outcome.ts";
+import type { TextOptions } from "../../engine/types/text_io.ts";
+import type { EnginePort, SessionPort } from "../shared/engine_port.ts";
+import { CopyIn } from "./copy_in.ts";
+import { ExtendedQuery } from "./extended_query.ts";
+import { PG_LIMITS } from "./limits.ts";
+import { MessageReader } from "./message_reader.ts";
+import { MessageWriter } from "./message_writer.ts";
+import { BACKEND, FRONTEND } from "./protocol.ts";
+import { PgResultSink } from "./result_sink.ts";
+import { SCRAM_MECHANISM, type ScramExchange, type ScramVerifier } from "./scram.ts";
+import { readFirstPacket, type StartupRequest } from "./startup.ts";
+
+/** What all connections of a listener share. */
+export interface ConnectionContext {
+  readonly engine: EnginePort;
+  /** null: nobody has to authenticate. */
+  readonly verifier: ScramVerifier | null;
+  /** true: SSLRequest is accepted, and the owner of the socket starts TLS when {@link Connection.wantsTls} is set. */
+  readonly offersTls: boolean;
+  /** Version of the product that clients are told, if any. */
+  readonly version: string | null;
+  /** Counts a session in; false: there are too many. */
+  admit(): boolean;
+  /** Counts it out. */
+  leave(): void;
+  /** true: the server is going down; sessions end as soon as they are idle. */
+  readonly isDraining: boolean;
+  /** Told of errors that are bugs of this program; the client gets XX000. */
+  onInternalError(error: unknown): void;
+}
+
+/** The owner of the socket. */
+export interface ConnectionOwner {
+  /** Something happened outside of `receive`: there may be output, or the connection may have ended. */
+  wake(): void;
+}
+
+type State = "startup" | "authentication" | "ready" | "ended";
+/** Which protocol an error belongs to. */
+type Mode = "simple" | "extended";
+
+/** See the file's head. */
+export class Connection {
+  /** Set after an accepted SSLRequest, until the owner has started TLS and calls {@link tlsStarted}. */
+  wantsTls = false;
+  readonly #context: ConnectionContext;
+  readonly #owner: ConnectionOwner;
+  readonly #input = new MessageReader();
+  readonly #output = new MessageWriter();
+  readonly #sink: PgResultSink;
+  #state: State = "startup";
+  #mode: Mode = "simple";
+  #request: StartupRequest | null = null;
+  #exchange: ScramExchange | null = null;
+  #saslSteps = 0;
+  #encryptionRequests = 0;
+  #isAdmitted = false;
+  #session: SessionPort | null = null;
+  #extended: ExtendedQuery | null = null;
+  #isBusy = false;
+  #isPumping = false;
+  /** After an error in the extended protocol, up to Sync. */
+  #isSkipping = false;
+  #copy: CopyIn | null = null;
+  #changedSettings: [string, string][] = [];
+  #bytesInFlight = 0;
+  #drainWaiters: (() => void)[] = [];
+  #inputWaiters: (() => void)[] = [];
+
+  constructor(context: ConnectionContext, owner: ConnectionOwner) {
+    this.#context = context;
+    this.#owner = owner;
+    const textOptions = (): TextOptions => this.#ready().session.evaluation.textOptions;
+    const isBacklogged = (): boolean => this.#isBacklogged;
+    this.#sink = new PgResultSink(this.#output, {
+      get textOptions() {
+        return textOptions();
+      },
+      get isBacklogged() {
+        return isBacklogged();
+      },
+      drained: () => this.#drained(),
+      copyIn: (format, target) => this.#copyIn(format, target),
+    });
+  }
+
+  /** true: nothing more will be read or said; the socket is to be closed when the output is sent. */
+  get hasEnded(): boolean {
+    return this.#state === "ended";
+  }
+
+  /** true: authentication is over. */
+  get isReady(): boolean {
+    return this.#state === "ready";
+  }
+
+  /** true: a statement is running. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** true: there is input that cannot be processed yet; wait for {@link resumed} before reading more. */
+  get isPaused(): boolean {
+    return this.#input.bufferedBytes > PG_LIMITS.inputBacklogBytes && this.#state !== "ended" &&
+      !this.#canProcess();
+  }
+
+  /** Resolves when reading may go on. */
+  resumed(): Promise<void> {
+    if (!this.isPaused) return Promise.resolve();
+    return new Promise((resolve) => this.#inputWaiters.push(resolve));
+  }
+
+  /** Processes bytes from the client; the buffer may be used again afterwards. */
+  receive(bytes: Uint8Array): void {
+    if (this.#state === "ended") return;
+    this.#input.feed(bytes);
+    this.#pump();
+    this.#input.retain();
+  }
+
+  /** What may be sent now; null when there is nothing. The bytes are to be given back with {@link sent}. */
+  takeOutput(): Uint8Array<ArrayBuffer> | null {
+    const taken = this.#output.take(this.#context.engine.durableOp);
+    if (taken !== null) this.#bytesInFlight += taken.length;
+    return taken;
+  }
+
+  /** true: there is output that waits for the log. */
+  get awaitsDurability(): boolean {
+    return this.#output.isGated(this.#context.engine.durableOp);
+  }
+
+  /** true: everything that was released has been sent. */
+  get isFlushed(): boolean {
+    return this.#bytesInFlight === 0 && this.#output.releasedBytes === 0;
+  }
+
+  /** The bytes of {@link takeOutput} have been sent. */
+  sent(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#bytesInFlight -= bytes.length;
+    this.#output.recycle(bytes);
+    if (this.#isBacklogged) return;
+    if (this.#drainWaiters.length > 0) {
+      const waiters = this.#drainWaiters;
+      this.#drainWaiters = [];
+      for (const resolve of waiters) resolve();
+    }
+    if (this.#input.bufferedBytes > 0) this.#pump();
+  }
+
+  /** TLS has started after an SSLRequest; the client now sends its startup packet. */
+  tlsStarted(): void {
+    this.wantsTls = false;
+  }
+
+  /** Ends the connection with a last ErrorResponse. */
+  terminate(error: DatabaseError): void {
+    if (this.#state === "ended") return;
+    this.#sink.abandon();
+    // After `S` was answered to an SSLRequest nothing may be said in clear text.
+    if (!this.wantsTls) this.#output.writeError(error, "FATAL");
+    this.#release(0);
+    this.close();
+  }
+
+  /** The server is going down: ends the connection at once if it is idle, else when it becomes so. */
+  drain(): void {
+    if (this.#state === "ended" || this.#isBusy) return;
+    if (this.#session !== null && this.#session.status !== "idle") return;
+    this.terminate(adminShutdown());
+  }
+
+  /** The client is gone or has said goodbye: whatever is open is rolled back. */
+  close(): void {
+    if (this.#state === "ended") return;
+    this.#state = "ended";
+    this.#extended?.closePortals();
+    this.#session?.close();
+    this.#copy?.fail(new DatabaseError(SQLSTATE.connectionException, "unexpected EOF on client connection"));
+    this.#copy = null;
+    if (this.#isAdmitted) this.#context.leave();
+    this.#isAdmitted = false;
+    this.#sink.abandon();
+    for (const resolve of this.#drainWaiters) resolve();
+    this.#drainWaiters = [];
+    this.#wakeInput();
+    this.#owner.wake();
+  }
+
+  // ---------------------------------------------------------------- input
+
+  get #isBacklogged(): boolean {
+    return this.#output.pendingBytes + this.#bytesInFlight > PG_LIMITS.outputBacklogBytes;
+  }
+
+  #canProcess(): boolean {
+    if (this.#state === "ended" || this.wantsTls) return false;
+    if (this.#isBusy) return this.#copy !== null && !this.#copy.isWaiting;
+    return !this.#isBacklogged;
+  }
+
+  /** Processes messages as long as there are any and nothing has to be waited for. */
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      while (this.#canProcess() && this.#input.next()) this.#message();
+    } catch (thrown) {
+      this.terminate(this.#asDatabaseError(thrown));
+    } finally {
+      this.#isPumping = false;
+    }
+    // Answers that come before an Execute or without a statement (ParseComplete, …) depend on nothing.
+    if (!this.#isBusy && this.#state !== "ended") this.#release(0);
+    if (this.#inputWaiters.length > 0 && !this.isPaused) this.#wakeInput();
+  }
+
+  #wakeInput(): void {
+    const waiters = this.#inputWaiters;
+    this.#inputWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+
+  #message(): void {
+    switch (this.#state) {
+      case "startup":
+        this.#firstPacket();
+        return;
+      case "authentication":
+        this.#authenticate();
+        return;
+      case "ready":
+        if (this.#copy !== null) this.#copyMessage(this.#copy);
+        else this.#command();
+        return;
+      case "ended":
+        return;
+    }
+  }
+
+  // ---------------------------------------------------------------- startup
+
+  #firstPacket(): void {
+    const packet = readFirstPacket(this.#input);
+    switch (packet.kind) {
+      case "encryption": {
+        if (++this.#encryptionRequests > PG_LIMITS.maximumEncryptionRequests) {
+          throw new DatabaseError(SQLSTATE.protocolViolation, "too many encryption requests");
+        }
+        const accepted = packet.method === "ssl" && this.#context.offersTls;
+        if (accepted && this.#input.bufferedBytes > 0) {
+          throw new DatabaseError(
+            SQLSTATE.protocolViolation,
+            "received unencrypted data after SSL request",
+            {
+              hint:
+                "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
+            },
+          );
+        }
+        this.#output.writeU8(accepted ? 0x53 : 0x4e);
+        this.wantsTls = accepted;
+        return;
+      }
+      case "cancel": {
+        const target = this.#context.engine.sessionById(packet.processId);
+        if (target !== undefined && target.secretKey === packet.secretKey) target.cancel();
+        this.close();
+        return;
+      }
+      case "startup":
+        this.#start(packet);
+    }
+  }
+
+  #start(request: StartupRequest): void {
+    if (this.#context.isDraining) {
+      throw new DatabaseError(SQLSTATE.cannotConnectNow, "the database system is shutting down");
+    }
+    this.#isAdmitted = this.#context.admit();
+    if (!this.#isAdmitted) {
+      throw new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
+    }
+    this.#request = request;
+    this.#input.hasTypes = true;
+    this.#input.maximumBytes = PG_LIMITS.maximumAuthenticationBytes;
+    if (request.unrecognizedOptions !== null) {
+      this.#output.writeNegotiateProtocolVersion(request.unrecognizedOptions);
+    }
+    const { verifier } = this.#context;
+    if (verifier === null) this.#open(request);
+    else {
+      this.#state = "authentication";
+      this.#exchange = verifier.exchange();
+      this.#output.writeAuthenticationSasl([SCRAM_MECHANISM]);
+    }
+  }
+
+  #authenticate(): void {
+    const input = this.#input, exchange = this.#exchange, request = this.#request;
+    if (input.type === FRONTEND.terminate) {
+      this.close();
+      return;
+    }
+    if (input.type !== FRONTEND.password || exchange === null || request === null) {
+      throw new DatabaseError(
+        SQLSTATE.protocolViolation,
+        `expected SASL response, got message type ${input.type}`,
+      );
+    }
+    if (this.#saslSteps++ === 0) {
+      const mechanism = input.readText();
+      if (mechanism !== SCRAM_MECHANISM) {
+        throw new DatabaseError(
+          SQLSTATE.protocolViolation,
+          "client selected an invalid SASL authentication mechanism",
+        );
+      }
+      const length = input.readI32();
+      const data = length === -1 ? new Uint8Array(0) : input.readBytes(length);
+      input.expectEnd();
+      this.#output.writeAuthenticationData("saslContinue", exchange.first(data));
+      return;
+    }
+    const answer = exchange.final(input.readBytes(input.end - input.start));
+    if (answer === null) {
+      throw new DatabaseError(
+        SQLSTATE.invalidPassword,
+        `password authentication failed for user "${request.user}"`,
+      );
+    }
+    this.#output.writeAuthenticationData("saslFinal", answer);
+    this.#exchange = null;
+    this.#open(request);
+  }
+
+  #open(request: StartupRequest): void {
+    const session = this.#context.engine.openSession({
+      user: request.user,
+      database: request.database,
+      settings: request.settings,
+    });
+    this.#session = session;
+    this.#extended = new ExtendedQuery(session, this.#output, this.#sink);
+    this.#state = "ready";
+    this.#input.maximumBytes = PG_LIMITS.maximumMessageBytes;
+    const output = this.#output;
+    output.writeAuthenticationOk();
+    for (const [name, value] of session.settings.reported()) output.writeParameterStatus(name, value);
+    if (this.#context.version !== null) output.writeParameterStatus("db_version", this.#context.version);
+    // Settings can change while a row is being written; clients are told between messages.
+    session.settings.onReported((name, value) => this.#changedSettings.push([name, value]));
+    output.writeBackendKeyData(session.processId, session.secretKey);
+    output.writeReadyForQuery(session.status);
+  }
+
+  #ready(): { readonly session: SessionPort; readonly extended: ExtendedQuery } {
+    const session = this.#session, extended = this.#extended;
+    if (session === null || extended === null) throw new Error("the connection has no session yet");
+    return { session, extended };
+  }
+
+  // ---------------------------------------------------------------- commands
+
+  #command(): void {
+    const input = this.#input;
+    const { type } = input;
+    if (type === FRONTEND.terminate) {
+      this.close();
+      return;
+    }
+    if (this.#isSkipping && type !== FRONTEND.sync) return;
+    try {
+      this.#await(this.#run(type));
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+  }
+
+  #run(type: number): MaybePromise<void> {
+    const input = this.#input;
+    const session = this.#session as SessionPort;
+    const extended = this.#extended as ExtendedQuery;
+    this.#mode = "extended";
+    switch (type) {
+      case FRONTEND.bind:
+        extended.bind(input);
+        return;
+      case FRONTEND.execute:
+        return extended.execute(input, this.#onExecuted);
+      case FRONTEND.sync:
+        return this.#sync(session);
+      case FRONTEND.query: {
+        this.#mode = "simple";
+        const text = input.readText();
+        input.expectEnd();
+        extended.dropUnnamed();
+        this.#sink.expectSimple();
+        const running = session.simple(text, this.#sink, this.#onOutcome);
+        if (running instanceof Promise) return running.then(() => this.#readyForQuery());
+        this.#readyForQuery();
+        return;
+      }
+      case FRONTEND.parse:
+        extended.parse(input);
+        return;
+      case FRONTEND.describe:
+        extended.describe(input);
+        return;
+      case FRONTEND.close:
+        extended.close(input);
+        return;
+      case FRONTEND.flush:
+        // Everything is sent at the end of a read anyway.
+        return;
+      case FRONTEND.functionCall:
+        this.#mode = "simple";
+        throw new DatabaseError(
+          SQLSTATE.featureNotSupported,
+          "function calls through the protocol are not supported",
+          { hint: "Use SELECT function(…)." },
+        );
+      case FRONTEND.copyData:
+      case FRONTEND.copyDone:
+      case FRONTEND.copyFail:
+        // What a client had sent before it learned that its COPY has failed.
+        return;
+      default:
+        throw new ProtocolEnd(
+          new DatabaseError(SQLSTATE.protocolViolation, `unexpected message type ${type}`),
+        );
+    }
+  }
+
+  #sync(session: SessionPort): MaybePromise<void> {
+    this.#isSkipping = false;
+    if (session.status === "idle") {
+      this.#mode = "simple";
+      const ended = session.sync();
+      if (ended instanceof Promise) return ended.then((outcome) => this.#synced(outcome));
+      this.#synced(ended);
+      return;
+    }
+    this.#readyForQuery();
+  }
+
+  #synced(outcome: StatementOutcome | null): void {
+    if (outcome !== null) {
+      this.#writeNotices(outcome.notices);
+      // Nothing after this point is sent before the commit is durable.
+      this.#release(outcome.durableOp);
+    }
+    this.#readyForQuery();
+  }
+
+  /** A promise of a statement makes the connection busy until it settles. */
+  #await(running: MaybePromise<void>): void {
+    if (!(running instanceof Promise)) return;
+    this.#isBusy = true;
+    running.then(() => this.#settled(null), (thrown) => this.#settled({ thrown }));
+  }
+
+  #settled(failure: { readonly thrown: unknown } | null): void {
+    this.#isBusy = false;
+    this.#copy = null;
+    if (this.#state === "ended") return;
+    if (failure !== null) {
+      try {
+        this.#failed(failure.thrown);
+      } catch (thrown) {
+        this.terminate(this.#asDatabaseError(thrown));
+      }
+    }
+    this.#pump();
+    this.#owner.wake();
+  }
+
+  readonly #onOutcome = (outcome: StatementOutcome): void => this.#finish(outcome, false);
+  readonly #onExecuted = (outcome: StatementOutcome, suspended: boolean): void =>
+    this.#finish(outcome, suspended);
+
+  /** Writes what ends the answer of a statement. */
+  #finish(outcome: StatementOutcome, suspended: boolean): void {
+    if (this.#state === "ended") return;
+    this.#sink.finish();
+    if (outcome.notices.length > 0) this.#writeNotices(outcome.notices);
+    if (this.#changedSettings.length > 0) this.#writeChangedSettings();
+    const output = this.#output;
+    if (suspended) output.writeEmptyMessage(BACKEND.portalSuspended);
+    else if (outcome.kind === "empty") output.writeEmptyMessage(BACKEND.emptyQueryResponse);
+    else output.writeCommandComplete(outcome.tag);
+    this.#release(outcome.durableOp);
+  }
+
+  #readyForQuery(): void {
+    if (this.#state === "ended") return;
+    const session = this.#session as SessionPort;
+    if (this.#changedSettings.length > 0) this.#writeChangedSettings();
+    const { status } = session;
+    if (status === "idle") this.#extended?.closePortals();
+    this.#output.writeReadyForQuery(status);
+    this.#release(0);
+    if (this.#context.isDraining && status === "idle") this.terminate(adminShutdown());
+  }
+
+  #failed(thrown: unknown): void {
+    if (thrown instanceof ProtocolEnd) {
+      this.terminate(thrown.error);
+      return;
+    }
+    const error = this.#asDatabaseError(thrown);
+    if (this.#state === "ended") return;
+    this.#copy = null;
+    this.#sink.abandon();
+    const session = this.#session as SessionPort;
+    session.fail();
+    if (error.code === SQLSTATE.adminShutdown) {
+      this.terminate(error);
+      return;
+    }
+    this.#output.writeError(error, "ERROR");
+    // What the error tells of may have been written by an entry that is not durable yet.
+    this.#release(this.#context.engine.lastOp);
+    if (this.#mode === "simple") this.#readyForQuery();
+    else this.#isSkipping = true;
+  }
+
+  #asDatabaseError(thrown: unknown): DatabaseError {
+    if (thrown instanceof DatabaseError) return thrown;
+    if (thrown instanceof RangeError && /allocation|array length|string length/i.test(thrown.message)) {
+      return new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
+        detail: thrown.message,
+        cause: thrown,
+      });
+    }
+    this.#context.onInternalError(thrown);
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return new DatabaseError(SQLSTATE.internalError, `internal error: ${message}`, { cause: thrown });
+  }
+
+  // ---------------------------------------------------------------- copy, notices, output
+
+  #copyIn(format: CopyFormat, target: CopyTarget): Promise<void> {
+    const copy = new CopyIn(target, () => {
+      this.#pump();
+      this.#owner.wake();
+    });
+    this.#copy = copy;
+    this.#output.writeCopyResponse(BACKEND.copyInResponse, format.binary, format.columnCount);
+    this.#release(0);
+    // The answer has to go out now if the statement was not started within `receive`.
+    if (!this.#isPumping) queueMicrotask(() => this.#owner.wake());
+    return copy.ended;
+  }
+
+  #copyMessage(copy: CopyIn): void {
+    if (this.#input.type === FRONTEND.terminate) {
+      this.close();
+      return;
+    }
+    copy.message(this.#input);
+    if (copy.isOver) this.#copy = null;
+  }
+
+  #writeNotices(notices: readonly Notice[]): void {
+    const least = this.#ready().session.settings.get("client_min_messages");
+    for (const notice of notices) if (isWanted(notice, least)) this.#output.writeNotice(notice);
+  }
+
+  #writeChangedSettings(): void {
+    for (const [name, value] of this.#changedSettings) this.#output.writeParameterStatus(name, value);
+    this.#changedSettings = [];
+  }
+
+  #release(op: number): void {
+    const { durableOp } = this.#context.engine;
+    this.#output.release(op, durableOp);
+  }
+
+  /** Resolves when enough of the output has been sent. Called between rows. */
+  #drained(): Promise<void> {
+    if (!this.#isBacklogged || this.#state === "ended") return Promise.resolve();
+    // The rows so far may come from entries that are not durable yet.
+    this.#release(this.#context.engine.lastOp);
+    const drained = new Promise<void>((resolve) => this.#drainWaiters.push(resolve));
+    queueMicrotask(() => this.#owner.wake());
+    return drained;
+  }
+}
+
+/** An error in the use of the protocol, after which the connection cannot go on. */
+class ProtocolEnd {
+  readonly error: DatabaseError;
+
+  constructor(error: DatabaseError) {
+    this.error = error;
+  }
+}
+
+const LEVELS = ["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"];
+
+function isWanted(notice: Notice, least: string): boolean {
+  return notice.severity === "INFO" ||
+    LEVELS.indexOf(notice.severity.toLowerCase()) >= LEVELS.indexOf(least);
+}
+
+/** What clients are told when the server goes down. */
+export function adminShutdown(): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.adminShutdown,
+    "terminating connection due to administrator command",
+  );
+}

@@ -1,0 +1,34 @@
+/** Limits of the PostgreSQL gateway that no other part of the database shares. */
+import { assert } from "../../engine/base/assert.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
+
+/** See the file's head. */
+export const PG_LIMITS = {
+  /** A startup packet, as in PostgreSQL. */
+  maximumStartupBytes: 10_000,
+  /** A message before the client has authenticated. */
+  maximumAuthenticationBytes: 65_535,
+  /** A message afterwards. */
+  maximumMessageBytes: LIMITS.maximumFrameBytes,
+  /** SSLRequest and GSSENCRequest packets of one connection. */
+  maximumEncryptionRequests: 2,
+  /** How long a client may take from connecting to the end of authentication. */
+  authenticationMilliseconds: 60_000,
+  /** Unsent output beyond which a connection's statements wait. */
+  outputBacklogBytes: 1 << 20,
+  /** Unprocessed input beyond which a connection is not read from. */
+  inputBacklogBytes: 256 * 1024,
+  /** Connections beyond the cap that may be in their startup, for refusals and CancelRequests. */
+  extraStartingConnections: 64,
+  /** How long a closed connection may take to collect its last bytes. */
+  lingerMilliseconds: 2_000,
+  /** One read from a socket. */
+  readBytes: 65_536,
+  /** Unnamed statements kept by text, per connection. */
+  unnamedStatements: 64,
+} as const;
+
+assert(
+  PG_LIMITS.maximumStartupBytes <= PG_LIMITS.maximumAuthenticationBytes,
+  "a client may say more after its startup packet than in it",
+);

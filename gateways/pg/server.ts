@@ -1,0 +1,343 @@
+/**
+ * The PostgreSQL listener: sockets, and the connections behind them.
+ *
+ * Each socket has one reader. What a read brings is processed at once and answered with one write; at most one write is under
+ * way per socket. Answers that wait for the log are sent when a group commit has made their ops durable: the listener
+ * is told once per group commit and looks at the waiting connections only.
+ */
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
+import type { EnginePort } from "../shared/engine_port.ts";
+import { adminShutdown, Connection, type ConnectionContext } from "./connection.ts";
+import { PG_LIMITS } from "./limits.ts";
+import { MessageWriter } from "./message_writer.ts";
+import { ScramVerifier } from "./scram.ts";
+
+/** How to start the listener. */
+export interface PgServerOptions {
+  readonly engine: EnginePort;
+  /** Port 0: any free one. */
+  readonly address: { readonly hostname: string; readonly port: number };
+  /** The password of every user; null: nobody has to authenticate. */
+  readonly token: string | null;
+  /** Sessions at the same time; one more gets 53300. */
+  readonly maximumConnections?: number;
+  /** A session that says nothing for so long gets 57014; none by default. */
+  readonly idleTimeoutMilliseconds?: number;
+  /** Version of the product, told to clients as the parameter `db_version`. */
+  readonly version?: string;
+  /** Starts TLS on a connection whose client asked for it; without it SSLRequest is declined. */
+  readonly startTls?: (connection: Deno.TcpConn) => Promise<Deno.Conn>;
+  /** Told of errors that are bugs of this program. */
+  readonly onInternalError?: (error: unknown) => void;
+}
+
+/** A running listener. */
+export interface PgServer {
+  readonly address: { readonly hostname: string; readonly port: number };
+  /** Sessions that are open. */
+  readonly sessionCount: number;
+  /** Stops accepting, gives sessions so long to finish what they are doing, then ends them. */
+  close(drainMilliseconds?: number): Promise<void>;
+}
+
+/** Starts listening. Rejects when the address is in use. */
+export function startPgServer(options: PgServerOptions): Promise<PgServer> {
+  // Errors of `listen` are to reject, not to throw.
+  return Promise.resolve().then(() => new Server(options));
+}
+
+const SWEEP_MILLISECONDS = 1000;
+/** How often a closing server looks whether its last bytes have been sent. */
+const CLOSE_POLL_MILLISECONDS = 5;
+
+class Server implements PgServer, ConnectionContext {
+  readonly engine: EnginePort;
+  readonly verifier: ScramVerifier | null;
+  readonly offersTls: boolean;
+  readonly address: { readonly hostname: string; readonly port: number };
+  readonly startTls: PgServerOptions["startTls"];
+  readonly version: string | null;
+  sessionCount = 0;
+  isDraining = false;
+  readonly #maximumConnections: number;
+  readonly #idleTimeoutMilliseconds: number | null;
+  readonly #onInternalError: (error: unknown) => void;
+  readonly #listener: Deno.TcpListener;
+  readonly #sockets = new Set<Socket>();
+  #waiting: Socket[] = [];
+  readonly #stopListening: () => void;
+  readonly #sweeper: ReturnType<typeof setInterval>;
+
+  constructor(options: PgServerOptions) {
+    this.engine = options.engine;
+    const randomBytes = (count: number): Uint8Array => options.engine.randomBytes(count);
+    this.verifier = options.token === null ? null : new ScramVerifier(options.token, randomBytes);
+    this.offersTls = options.startTls !== undefined;
+    this.startTls = options.startTls;
+    this.version = options.version ?? null;
+    this.#maximumConnections = options.maximumConnections ?? LIMITS.pgConnections;
+    this.#idleTimeoutMilliseconds = options.idleTimeoutMilliseconds ?? null;
+    this.#onInternalError = options.onInternalError ?? (() => {});
+    this.#listener = Deno.listen({ ...options.address, transport: "tcp" });
+    const { hostname, port } = this.#listener.addr;
+    this.address = { hostname, port };
+    this.#stopListening = options.engine.onDurable(() => this.#durable());
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MILLISECONDS);
+    this.#accept();
+  }
+
+  admit(): boolean {
+    if (this.sessionCount >= this.#maximumConnections) return false;
+    this.sessionCount++;
+    return true;
+  }
+
+  leave(): void {
+    this.sessionCount--;
+  }
+
+  onInternalError(error: unknown): void {
+    this.#onInternalError(error);
+  }
+
+  /** The socket has output that waits for the log. */
+  awaitDurability(socket: Socket): void {
+    this.#waiting.push(socket);
+  }
+
+  forget(socket: Socket): void {
+    this.#sockets.delete(socket);
+  }
+
+  async close(drainMilliseconds = 0): Promise<void> {
+    this.isDraining = true;
+    this.#listener.close();
+    for (const socket of [...this.#sockets]) socket.connection.drain();
+    await this.#untilClosed(drainMilliseconds);
+    for (const socket of [...this.#sockets]) socket.connection.terminate(adminShutdown());
+    await this.#untilClosed(PG_LIMITS.lingerMilliseconds);
+    for (const socket of [...this.#sockets]) socket.destroy();
+    clearInterval(this.#sweeper);
+    this.#stopListening();
+  }
+
+  async #untilClosed(milliseconds: number): Promise<void> {
+    const end = performance.now() + milliseconds;
+    while (this.#sockets.size > 0 && performance.now() < end) {
+      await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MILLISECONDS));
+    }
+  }
+
+  async #accept(): Promise<void> {
+    for (;;) {
+      let connection: Deno.TcpConn;
+      try {
+        connection = await this.#listener.accept();
+      } catch (error) {
+        if (this.isDraining) return;
+        // Out of file descriptors, or a client that left while it was accepted: others may still come.
+        if (error instanceof Deno.errors.BadResource) {
+          this.#onInternalError(error);
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MILLISECONDS));
+        continue;
+      }
+      if (this.#sockets.size >= this.#maximumConnections + PG_LIMITS.extraStartingConnections) {
+        refuse(connection);
+        continue;
+      }
+      const socket = new Socket(this, connection);
+      this.#sockets.add(socket);
+      socket.serve();
+    }
+  }
+
+  /** A group commit has become durable. */
+  #durable(): void {
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const socket of waiting) socket.durable();
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const socket of [...this.#sockets]) {
+      const silence = now - socket.lastActivity;
+      const { connection } = socket;
+      if (connection.hasEnded) {
+        if (silence > PG_LIMITS.lingerMilliseconds && !connection.awaitsDurability) socket.destroy();
+      } else if (!connection.isReady) {
+        if (now - socket.openedAt > PG_LIMITS.authenticationMilliseconds) {
+          connection.terminate(
+            new DatabaseError(SQLSTATE.queryCanceled, "canceling authentication due to timeout"),
+          );
+        }
+      } else if (
+        this.#idleTimeoutMilliseconds !== null && silence > this.#idleTimeoutMilliseconds &&
+        (!connection.isBusy || !connection.isFlushed)
+      ) {
+        connection.terminate(
+          new DatabaseError(SQLSTATE.queryCanceled, "terminating connection due to idle timeout"),
+        );
+      }
+    }
+  }
+}
+
+/** One socket; see the file's head. */
+class Socket {
+  readonly connection: Connection;
+  readonly openedAt = performance.now();
+  /** When bytes last went in either direction. */
+  lastActivity: number = this.openedAt;
+  readonly #server: Server;
+  #stream: Deno.Conn;
+  readonly #tcp: Deno.TcpConn;
+  #writing: Uint8Array<ArrayBuffer> | null = null;
+  #written = 0;
+  #isReceiving = false;
+  #isWaiting = false;
+  #isHalfClosed = false;
+  #isDestroyed = false;
+  /** The client has closed its direction. */
+  #hasReadAll = false;
+
+  constructor(server: Server, tcp: Deno.TcpConn) {
+    this.#server = server;
+    this.#tcp = tcp;
+    this.#stream = tcp;
+    tcp.setNoDelay(true);
+    this.connection = new Connection(server, { wake: () => this.#wake() });
+  }
+
+  /** Reads until the end. */
+  async serve(): Promise<void> {
+    const { connection } = this;
+    const buffer = new Uint8Array(PG_LIMITS.readBytes);
+    try {
+      for (;;) {
+        const count = await this.#stream.read(buffer);
+        if (count === null) break;
+        if (connection.hasEnded) continue;
+        this.lastActivity = performance.now();
+        this.#isReceiving = true;
+        connection.receive(buffer.subarray(0, count));
+        this.#isReceiving = false;
+        this.#flush();
+        if (connection.wantsTls) await this.#startTls();
+        while (connection.isPaused) await connection.resumed();
+      }
+    } catch (error) {
+      this.#isReceiving = false;
+      if (!isDisconnect(error)) this.#server.onInternalError(error);
+    }
+    this.#hasReadAll = true;
+    connection.close();
+    // What the client has not collected yet it may still want, if it has only closed its own direction.
+    if (connection.isFlushed || this.#isHalfClosed) this.destroy();
+  }
+
+  /** The log has advanced. */
+  durable(): void {
+    this.#isWaiting = false;
+    this.#wake();
+  }
+
+  /** Closes the socket at once. */
+  destroy(): void {
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    this.#server.forget(this);
+    this.connection.close();
+    try {
+      this.#stream.close();
+    } catch (error) {
+      if (!isDisconnect(error)) throw error;
+    }
+  }
+
+  #wake(): void {
+    // While bytes are being processed, their answers are still growing.
+    if (!this.#isReceiving) this.#flush();
+  }
+
+  /** Sends what may be sent, unless a write is under way. */
+  #flush(): void {
+    if (this.#writing !== null || this.#isDestroyed) return;
+    const { connection } = this;
+    const bytes = connection.takeOutput();
+    if (bytes !== null) {
+      this.#writing = bytes;
+      this.#written = 0;
+      this.#stream.write(bytes).then(this.#onWritten, this.#onWriteError);
+    } else if (connection.awaitsDurability) {
+      if (!this.#isWaiting) {
+        this.#isWaiting = true;
+        this.#server.awaitDurability(this);
+      }
+    } else if (connection.hasEnded) this.#halfClose();
+  }
+
+  readonly #onWritten = (count: number): void => {
+    const bytes = this.#writing;
+    if (bytes === null) return;
+    this.#written += count;
+    if (this.#written < bytes.length) {
+      this.#stream.write(bytes.subarray(this.#written)).then(this.#onWritten, this.#onWriteError);
+      return;
+    }
+    this.#writing = null;
+    this.lastActivity = performance.now();
+    this.connection.sent(bytes);
+    this.#flush();
+  };
+
+  readonly #onWriteError = (error: unknown): void => {
+    if (!isDisconnect(error)) this.#server.onInternalError(error);
+    this.destroy();
+  };
+
+  /** Closing outright could make the system throw away the last bytes; the client closes its side first. */
+  #halfClose(): void {
+    if (this.#isHalfClosed) return;
+    if (this.#hasReadAll) {
+      this.destroy();
+      return;
+    }
+    this.#isHalfClosed = true;
+    this.lastActivity = performance.now();
+    this.#stream.closeWrite().catch(() => this.destroy());
+  }
+
+  async #startTls(): Promise<void> {
+    const { startTls } = this.#server;
+    if (startTls === undefined) return;
+    // The `S` must have left in clear text.
+    while (!this.connection.isFlushed) await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#stream = await startTls(this.#tcp);
+    this.connection.tlsStarted();
+  }
+}
+
+/** Too many sockets even for a proper refusal after the startup packet. */
+function refuse(connection: Deno.TcpConn): void {
+  const writer = new MessageWriter();
+  writer.writeError(
+    new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"),
+    "FATAL",
+  );
+  writer.release(0, 0);
+  const bytes = writer.take(0) ?? new Uint8Array(0);
+  connection.write(bytes).catch(() => 0).finally(() => connection.close());
+}
+
+/** Whether an error of a socket only says that its client, or the server itself, has closed it. */
+function isDisconnect(error: unknown): boolean {
+  return error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe ||
+    error instanceof Deno.errors.ConnectionAborted || error instanceof Deno.errors.BadResource ||
+    error instanceof Deno.errors.Interrupted || error instanceof Deno.errors.NotConnected ||
+    error instanceof Deno.errors.UnexpectedEof || error instanceof Deno.errors.TimedOut;
+}

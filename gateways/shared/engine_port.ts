@@ -1,0 +1,78 @@
+/**
+ * What gateways need of the engine and its sessions, as interfaces: the real classes satisfy them, and tests of a
+ * protocol can stand in a scripted session for a database.
+ */
+import type { OpNumber } from "../../engine/operations/effect.ts";
+import type {
+  MaybePromise,
+  PreparedStatement,
+  ResultSink,
+  StatementOutcome,
+  TransactionStatus,
+} from "../../engine/session/outcome.ts";
+import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
+import type { SqlType } from "../../engine/types/sql_type.ts";
+import type { TextOptions } from "../../engine/types/text_io.ts";
+import type { SqlValue } from "../../engine/types/value.ts";
+
+/** A query being fetched piece by piece. */
+export interface PortalPort {
+  readonly columns: readonly ResultColumn[];
+  fetch(maximum: number, sink: ResultSink): MaybePromise<{ suspended: boolean; outcome: StatementOutcome }>;
+  close(): void;
+}
+
+/** The settings of a session, as far as protocols deal with them. */
+export interface SettingsPort {
+  readonly generation: number;
+  get(name: string): string;
+  reported(): [string, string][];
+  onReported(listener: (name: string, value: string) => void): void;
+}
+
+/** One client's session. */
+export interface SessionPort {
+  readonly processId: number;
+  readonly secretKey: number;
+  readonly status: TransactionStatus;
+  readonly settings: SettingsPort;
+  readonly evaluation: { readonly textOptions: TextOptions };
+  readonly catalog: { readonly version: number };
+  readonly currentTransaction: { readonly hasDdl: boolean } | null;
+  readonly preparedByName: Map<string, PreparedStatement>;
+  simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void>;
+  prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement;
+  execute(
+    prepared: PreparedStatement,
+    parameters: readonly SqlValue[],
+    sink: ResultSink,
+    options?: { readonly inPipeline?: boolean },
+  ): MaybePromise<StatementOutcome>;
+  openPortal(
+    prepared: PreparedStatement,
+    parameters: readonly SqlValue[],
+    options?: { readonly inPipeline?: boolean },
+  ): PortalPort;
+  sync(): MaybePromise<StatementOutcome | null>;
+  fail(): void;
+  cancel(): void;
+  close(): void;
+}
+
+/** The engine. */
+export interface EnginePort {
+  readonly durableOp: OpNumber;
+  readonly lastOp: OpNumber;
+  openSession(
+    options: {
+      readonly user?: string;
+      readonly database?: string;
+      readonly settings?: Readonly<Record<string, string>>;
+    },
+  ): SessionPort;
+  sessionById(
+    processId: number,
+  ): { readonly secretKey: number; cancel(): void } | undefined;
+  onDurable(listener: (durableOp: OpNumber) => void): () => void;
+  randomBytes(count: number): Uint8Array;
+}
