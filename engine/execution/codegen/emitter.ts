@@ -76,6 +76,8 @@ type Runtime = (...args: any[]) => unknown;
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
   loopLabel = "";
+  /** How many loops the code stands in. */
+  rowDepth = 0;
   /** Set by code that writes rows of the result. */
   writesResult = false;
   /** Jumps to the next row of the innermost row block. */
@@ -159,7 +161,9 @@ export class Emitter {
     const label = this.name("row");
     const before = this.skip;
     this.skip = `break ${label};`;
+    this.rowDepth++;
     this.block(`${label}: `, "row", emit);
+    this.rowDepth--;
     this.skip = before;
   }
 

@@ -110,6 +110,8 @@ export class KeyCode {
   readonly type: SqlType;
   readonly #kind: KeyKind;
   readonly #compilation: Compilation;
+  /** The interner may be another one for each row of a surrounding loop: nothing about its codes may be kept. */
+  #isOpenedInLoop = false;
 
   /** `other`: the type of the other side of a comparison. */
   constructor(compilation: Compilation, type: SqlType, other: SqlType = type) {
@@ -126,6 +128,7 @@ export class KeyCode {
 
   /** Declares the interner. */
   open(code: Emitter): void {
+    this.#isOpenedInLoop = code.rowDepth > 0;
     const kind = this.#internerKind();
     if (kind === null) return;
     code.note(this, code.define("interner", `${code.use("internerOf", internerOf)}(S, ${this.slot}, "${kind}")`));
@@ -147,7 +150,7 @@ export class KeyCode {
 
   /** Where the key is a bare dictionary column without NULLs. */
   dictionary(code: Emitter, expression: Expression): DictionaryLocation | null {
-    if (this.#kind !== "text" || expression.kind !== "column" || !code.isBound(expression.column)) return null;
+    if (this.#kind !== "text" || expression.kind !== "column" || this.#isOpenedInLoop) return null;
     const place = code.binding(expression.column).dictionary;
     return place === undefined || place.isNull !== null ? null : place;
   }
@@ -166,6 +169,7 @@ export class KeyCode {
     if (code.isLoaded(column)) return null;
     const interner = code.recall<string>(this);
     if (binding.dictionary !== undefined) {
+      if (this.#isOpenedInLoop) return null;
       const place = binding.dictionary;
       const slot = this.#compilation.slotFor(this.#compilation.derivedKey(this, `codes ${mode}`));
       const codes = code.once(this.#compilation.derivedKey(this, `codes ${mode} ${place.dictionary} ${interner}`), () => code.name("codes"));

@@ -442,7 +442,10 @@ function* limited(plan: Of<"limit">, scope: Scope): Iterable<Row> {
 
 function* setOperation(plan: Of<"set_operation">, scope: Scope): Iterable<Row> {
   const inputs = plan.inputs.map(({ plan: input, columns }) =>
-    [...interpretPlan(input, scope)].map((row) => columns.map((column) => row.get(column) ?? null))
+    [...interpretPlan(input, scope)].map((row) => {
+      const own = inside(scope, row).row;
+      return columns.map((column) => own.get(column) ?? null);
+    })
   );
   const counts = new Map<string, { readonly values: readonly SqlValue[]; readonly counts: number[] }>();
   inputs.forEach((rows, position) => {
