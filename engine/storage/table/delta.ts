@@ -418,6 +418,12 @@ export class Delta implements Part, IndexedSlots {
     return null;
   }
 
+  /** Prepares an index for a walk, in slices. Only when the delta is frozen. */
+  *settleIndex(indexId: number): Generator<void> {
+    const index = this.#indexes.find((candidate) => candidate.indexId === indexId);
+    if (index !== undefined) yield* index.settleInSteps();
+  }
+
   #openIdIndex(bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
     if (this.#idIndex === null) {
       this.#idIndex = new DeltaIndex(ROW_ID_INDEX, IndexKeyEncoder.forRowIds(), this);

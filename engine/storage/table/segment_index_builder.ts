@@ -4,6 +4,7 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../vector.ts";
+import { Delta } from "./delta.ts";
 import { BloomFilter, hashNumber, hashText } from "./bloom_filter.ts";
 import { type ChunkFileSummary, ChunkFileWriter } from "./chunk_file.ts";
 import type { IndexKeyEncoder } from "./index_key.ts";
@@ -52,6 +53,7 @@ function* collectEntries(order: IndexFileOrder): Generator<void, SortedEntries> 
   const { encoder } = order.keys;
   const heads: PartHead[] = [];
   for (const part of order.sources) {
+    if (part instanceof Delta) yield* part.settleIndex(order.keys.indexId);
     const cursor = part.openIndex(order.keys, encoder.bounds(EVERYTHING), order.op, false);
     if (cursor !== null) heads.push({ part, cursor });
     yield;

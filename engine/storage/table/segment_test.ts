@@ -481,6 +481,41 @@ Deno.test("planMerge() keeps few segments with logarithmic write amplification",
   assertStrict.deepEqual(planMerge([{ key: "half dead", rows: 10_000, liveRows: 4000 }]), ["half dead"]);
 });
 
+Deno.test("TableStore builds the indexes of a bulk load in slices, as a reader would see them", () => {
+  const random = seededRandom(21);
+  const count = 40_000;
+  const data = Float64Array.from({ length: count }, () => Math.floor(random() * 5000));
+  const table = new TableStore({
+    definition: testTable([testColumn(1, { kind: "i32" }), testColumn(2, { kind: "i32" })], [
+      testIndex(90, [-1]),
+      testIndex(91, [1, 2]),
+    ]),
+    horizon: never,
+  });
+  const nulls = Uint8Array.from({ length: count }, () => random() < 0.1 ? 1 : 0);
+  table.createBatch(op(1), {
+    rowCount: count,
+    ids: Float64Array.from({ length: count }, (_unused, index) => count - index),
+    columns: [
+      { storageClass: "int", data, nulls, big: null },
+      { storageClass: "int", data: data.map((value) => value % 7), nulls: null, big: null },
+    ],
+  });
+  build(table, 2);
+  const loaded = new TableStore({ definition: table.definition, horizon: never });
+  for (let row = 0; row < count; row++) {
+    const value = nulls[row] === 1 ? null : data[row] ?? null;
+    loaded.create(op(1), count - row, [value, (data[row] ?? 0) % 7]);
+  }
+  for (const indexId of [90, 91]) {
+    const bounds = { prefix: [], low: null, high: null, backward: false };
+    assertStrict.deepEqual(
+      drain(table.range(indexId, bounds, 2)).map((row) => table.idAt(row)),
+      drain(loaded.range(indexId, bounds, 2)).map((row) => loaded.idAt(row)),
+    );
+  }
+});
+
 Deno.test("TableStore builds again after a disk that was full", () => {
   const disk = new MemoryDisk();
   const files = segmentFilesIn(disk, "t");

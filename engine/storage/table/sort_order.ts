@@ -1,7 +1,7 @@
 /**
  * Sorting permutations. Number keys are sorted by a least-significant-digit radix sort over their order-preserving bit
  * patterns (Knuth, TAOCP vol. 3, 5.2.5), which is stable and linear; digits that do not vary are skipped. NaN sorts
- * after every number.
+ * after every number. Where a long sort must not hold up others, a bottom-up merge sort in steps serves instead.
  */
 
 const RADIX = 65536;
@@ -88,4 +88,45 @@ function radixSort(keys: Float64Array, count: number, order: Uint32Array): Uint3
     [from, to] = [to, from];
   }
   return from;
+}
+
+/** Positions sorted or merged between two yields of {@link sortInSteps}. */
+const STEP_POSITIONS = 4096;
+
+/** The permutation that sorts positions 0 … count-1 by a total order; yields every few thousand comparisons. */
+export function* sortInSteps(
+  count: number,
+  compare: (left: number, right: number) => number,
+): Generator<void, Uint32Array> {
+  let from: Uint32Array = new Uint32Array(count);
+  for (let index = 0; index < count; index++) from[index] = index;
+  for (let start = 0; start < count; start += STEP_POSITIONS) {
+    from.subarray(start, Math.min(count, start + STEP_POSITIONS)).sort(compare);
+    yield;
+  }
+  let to: Uint32Array = new Uint32Array(count);
+  for (let width = STEP_POSITIONS; width < count; width *= 2) {
+    for (let start = 0; start < count; start += 2 * width) {
+      yield* mergeRuns(from, to, { start, width, compare });
+    }
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+function* mergeRuns(
+  from: Uint32Array,
+  to: Uint32Array,
+  run: { readonly start: number; readonly width: number; compare(left: number, right: number): number },
+): Generator<void> {
+  let left = run.start;
+  const middle = Math.min(from.length, run.start + run.width);
+  let right = middle;
+  const end = Math.min(from.length, run.start + 2 * run.width);
+  for (let at = run.start; at < end; at++) {
+    const takeLeft = right >= end ||
+      (left < middle && run.compare(from[left] as number, from[right] as number) <= 0);
+    to[at] = from[takeLeft ? left++ : right++] as number;
+    if ((at & (STEP_POSITIONS - 1)) === STEP_POSITIONS - 1) yield;
+  }
 }
