@@ -9,6 +9,7 @@ import { Binding } from "../../sql/binder/binding.ts";
 import { coerceAssignment } from "../../sql/binder/coercion.ts";
 import { bindCondition, bindExpression } from "../../sql/binder/expression_binder.ts";
 import { type Clause, QueryLevel, type ScopeColumn } from "../../sql/binder/scope.ts";
+import type { Expression as Ast } from "../../sql/parser/ast.ts";
 import { parseExpression } from "../../sql/parser/statements.ts";
 import { columnReference } from "../../sql/plan/build.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
@@ -39,6 +40,11 @@ export class TableExpressionBinder {
     return this.#binding.inOtherText(() =>
       bindCondition(this.#binding, this.#level("check constraints"), parseExpression(text), "CHECK")
     );
+  }
+
+  /** A condition that has been parsed already; `place` is how messages name it. */
+  boundCondition(ast: Ast, place: string): Expression {
+    return bindCondition(this.#binding, this.#level("WHERE"), ast, place);
   }
 
   /** A value for a column: its default, or what it is generated as. */

@@ -1,4 +1,284 @@
-/** Placeholder until COPY is there. */
-export function runCopy(): never {
-  throw new Error("COPY");
+/**
+ * COPY … FROM STDIN and COPY … TO STDOUT.
+ *
+ * Data that comes in is parsed as it comes and loaded when it has ended, as one statement. Data that goes out is encoded
+ * while the query runs; what a modification returns is held back until it is through, because it may run again.
+ */
+import { assertDefined } from "../../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import { compileStatement } from "../../execution/compile_statement.ts";
+import { TableExpressionBinder } from "../../execution/modify/table_expressions.ts";
+import type { Copy, Statement } from "../../sql/parser/ast.ts";
+import { parseStatement } from "../../sql/parser/statements.ts";
+import type { ResultColumn } from "../../sql/plan/plan.ts";
+import { planStatement } from "../../sql/planner/plan_statement.ts";
+import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
+import { RowBuffer } from "../row_buffer.ts";
+import type { Session } from "../session.ts";
+import { BatchBuilder } from "./batch_builder.ts";
+import { BinaryFormatReader } from "./binary_reader.ts";
+import { CopyEncoder } from "./copy_encoder.ts";
+import { type CopyLoad, loadStatement, type ParsedBatch } from "./copy_load.ts";
+import { copyColumns, type CopySettings, copySettings, forcedColumns } from "./copy_options.ts";
+import { fieldReader } from "./field_readers.ts";
+import { TextFormatReader } from "./text_reader.ts";
+
+/** Runs a COPY; `text` is its own text. */
+export function runCopy(
+  session: Session,
+  text: string,
+  statement: Copy,
+  sink: ResultSink,
+): MaybePromise<StatementOutcome> {
+  const { endpoint } = statement;
+  if (endpoint.kind !== "client") {
+    const what = endpoint.kind === "file" ? "a file of the server" : "a program of the server";
+    throw new DatabaseError(
+      SQLSTATE.featureNotSupported,
+      `COPY ${statement.direction === "from" ? "from" : "to"} ${what} is not supported`,
+      { hint: "Use COPY FROM STDIN or COPY TO STDOUT, or the client's \\copy command." },
+    );
+  }
+  const settings = copySettings(statement);
+  return statement.direction === "from"
+    ? runCopyFrom(session, statement, settings, sink)
+    : runCopyTo(session, text, statement, settings, sink);
+}
+
+async function runCopyFrom(
+  session: Session,
+  statement: Copy,
+  settings: CopySettings,
+  sink: ResultSink,
+): Promise<StatementOutcome> {
+  const name = assertDefined(statement.table, "table of COPY FROM");
+  const relation = session.resolveRelation(name);
+  if (relation.kind !== "table") {
+    throw new DatabaseError(
+      SQLSTATE.wrongObjectType,
+      `cannot copy to ${relation.kind} "${name.name}"`,
+      { position: name.position + 1 },
+    );
+  }
+  if (session.currentTransaction?.readOnly === true) {
+    throw new DatabaseError(
+      SQLSTATE.readOnlySqlTransaction,
+      "cannot execute COPY FROM in a read-only transaction",
+    );
+  }
+  if (session.currentTransaction === null) session.evaluation.transactionTimestamp = session.engine.now();
+  const { table } = relation;
+  const target = copyFrom(session, table, statement, settings);
+  await sink.copyIn(
+    { binary: settings.format === "binary", columnCount: target.columnCount },
+    { write: (bytes) => target.write(bytes) },
+  );
+  target.finish();
+  return await session.runWork(
+    loadStatement(target.load()),
+    new RowBuffer(),
+    (execution) => session.outcome(`COPY ${execution.rowCount}`, execution.rowCount, "affected"),
+  );
+}
+
+/** Receives the data of a COPY … FROM. */
+export interface CopyFromTarget extends CopyTarget {
+  readonly columnCount: number;
+  /** The data has ended. Answers the number of rows. */
+  finish(): number;
+  /** What has been parsed. */
+  load(): CopyLoad;
+}
+
+/** A target that parses the data for a table into batches. */
+export function copyFrom(
+  session: Session,
+  table: TableDefinition,
+  statement: Copy,
+  settings: CopySettings,
+): CopyFromTarget {
+  const positions = copyColumns(table, statement.columns);
+  const columns = positions.map((position) => assertDefined(table.columns[position], "column of COPY"));
+  const names = columns.map((column) => column.name);
+  const builder = new BatchBuilder(table);
+  const batches: ParsedBatch[] = [];
+  let rows = 0, firstLine = settings.header === false ? 1 : 2;
+  const flush = (): void => {
+    const { rowCount } = builder;
+    if (rowCount === 0) return;
+    for (const [position, column] of builder.columns.entries()) {
+      // Columns that the data lacks are filled later.
+      if (!positions.includes(position)) column.setNull(rowCount - 1);
+    }
+    rows += rowCount;
+    batches.push({ batch: builder.take(new Float64Array(0)), firstLine });
+    firstLine = reader.line + 1;
+  };
+  const options = session.evaluation.textOptions;
+  const reader = settings.format === "binary"
+    ? new BinaryFormatReader({
+      tableName: table.name,
+      batch: builder,
+      flush,
+      columns: columns.map((column, index) => ({
+        name: column.name,
+        type: column.type,
+        position: positions[index] ?? 0,
+      })),
+    })
+    : textReader();
+  function textReader(): TextFormatReader {
+    const notNull = forcedColumns(names, settings.forceNotNull, "FORCE_NOT_NULL");
+    const forceNull = forcedColumns(names, settings.forceNull, "FORCE_NULL");
+    return new TextFormatReader({
+      tableName: table.name,
+      settings,
+      batch: builder,
+      flush,
+      columns: columns.map((column, index) => {
+        const target = assertDefined(builder.columns[positions[index] ?? 0], "column of a batch");
+        return {
+          name: column.name,
+          builder: target,
+          reader: fieldReader(column.type, target, options),
+          forceNotNull: notNull[index] === true,
+          forceNull: forceNull[index] === true,
+        };
+      }),
+    });
+  }
+  return {
+    columnCount: positions.length,
+    write: (bytes) => {
+      session.checkCancelled();
+      reader.write(bytes);
+    },
+    finish: () => {
+      reader.finish();
+      flush();
+      return rows;
+    },
+    load: () => {
+      if (statement.where === null) return { table, positions, batches, where: null };
+      const binder = new TableExpressionBinder(session.catalog, table);
+      const expression = binder.boundCondition(statement.where, "WHERE");
+      return { table, positions, batches, where: { expression, columns: binder.columns } };
+    },
+  };
+}
+
+function runCopyTo(
+  session: Session,
+  text: string,
+  statement: Copy,
+  settings: CopySettings,
+  sink: ResultSink,
+): MaybePromise<StatementOutcome> {
+  const environment = session.engine.plans.environment(session, text, [], []);
+  const planned = planStatement(sourceOf(session, statement), environment);
+  if (planned.columns.length === 0) {
+    throw new DatabaseError(SQLSTATE.featureNotSupported, "COPY query must have a RETURNING clause");
+  }
+  const out = new CopyOutSink(session, sink, settings, planned.columns, !planned.readOnly);
+  return session.runWork(compileStatement(planned), out, () => {
+    const rows = out.finish();
+    return session.outcome(`COPY ${rows}`, rows, "affected");
+  });
+}
+
+/** The query whose rows COPY TO sends. */
+function sourceOf(session: Session, statement: Copy): Statement {
+  if (statement.query !== null) return statement.query;
+  const name = assertDefined(statement.table, "table of COPY TO");
+  const relation = session.resolveRelation(name);
+  if (relation.kind !== "table") {
+    throw new DatabaseError(
+      SQLSTATE.wrongObjectType,
+      `cannot copy from ${relation.kind} "${name.name}"`,
+      relation.kind === "view" ? { hint: "Try the COPY (SELECT ...) TO variant." } : {},
+    );
+  }
+  const { table } = relation;
+  const columns = copyColumns(table, statement.columns)
+    .map((position) => quoted(table.columns[position]?.name ?? ""));
+  return parseStatement(`SELECT ${columns.join(", ")} FROM ${quoted(table.schema)}.${quoted(table.name)}`)
+    .statement;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Takes a query's rows and sends them as COPY data. */
+class CopyOutSink extends CopyEncoder implements ResultSink {
+  readonly #sink: ResultSink;
+  #held: Uint8Array[] | null;
+  readonly #begin: () => void;
+  #begun = false;
+
+  constructor(
+    session: Session,
+    sink: ResultSink,
+    settings: CopySettings,
+    columns: readonly ResultColumn[],
+    retractable: boolean,
+  ) {
+    super({
+      settings,
+      columns,
+      textOptions: session.evaluation.textOptions,
+      send: (bytes) => this.#pass(bytes),
+    });
+    this.#sink = sink;
+    this.#held = retractable ? [] : null;
+    this.#begin = () =>
+      sink.copyOutBegin({ binary: settings.format === "binary", columnCount: columns.length });
+    this.begin();
+  }
+
+  #pass(bytes: Uint8Array): void {
+    if (this.#held !== null) {
+      this.#held.push(bytes);
+      return;
+    }
+    if (!this.#begun) this.#begin();
+    this.#begun = true;
+    this.#sink.copyOutData(bytes);
+  }
+
+  get full(): boolean {
+    return this.#sink.full;
+  }
+
+  drained(): Promise<void> {
+    return this.#sink.drained();
+  }
+
+  /** The statement runs again. Nothing has been sent: it would not be retractable otherwise. */
+  retract(): void {
+    if (this.#held !== null) this.#held = [];
+    this.restart();
+  }
+
+  /** Sends the rest. Answers the number of rows. */
+  override finish(): number {
+    const rows = super.finish();
+    const held = this.#held ?? [];
+    this.#held = null;
+    if (!this.#begun) this.#begin();
+    this.#begun = true;
+    for (const bytes of held) this.#sink.copyOutData(bytes);
+    return rows;
+  }
+
+  copyOutBegin(): void {}
+
+  copyOutData(): void {}
+
+  copyIn(): Promise<void> {
+    return Promise.reject(
+      new DatabaseError(SQLSTATE.featureNotSupported, "COPY within COPY is not supported"),
+    );
+  }
 }

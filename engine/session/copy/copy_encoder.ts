@@ -1,0 +1,236 @@
+/**
+ * Writes result rows in COPY's formats. It is the writer of a query, so that rows go from generated code into the bytes
+ * that are sent, with no row objects in between.
+ */
+import { encodeUtf8 } from "../../base/bytes.ts";
+import type { ResultColumn } from "../../sql/plan/plan.ts";
+import type { ResultWriter } from "../../execution/result_writer.ts";
+import { encodeBinary } from "../../types/binary_io.ts";
+import { formatText, type TextOptions } from "../../types/text_io.ts";
+import type { SqlValue } from "../../types/value.ts";
+import { BINARY_SIGNATURE } from "./binary_reader.ts";
+import { type CopySettings, forcedColumns } from "./copy_options.ts";
+
+/** Bytes that are sent in one piece. */
+const PIECE_BYTES = 1 << 16;
+
+const NEWLINE = 10, RETURN = 13, BACKSLASH = 92, DOT = 46;
+
+/** See the file's head. */
+export class CopyEncoder implements ResultWriter {
+  rowCount = 0;
+  readonly #settings: CopySettings;
+  readonly #columns: readonly ResultColumn[];
+  readonly #options: TextOptions;
+  readonly #send: (bytes: Uint8Array) => void;
+  readonly #isCsv: boolean;
+  readonly #isBinary: boolean;
+  readonly #null: Uint8Array;
+  readonly #forceQuote: readonly boolean[];
+  /** 0: the byte stands for itself; 1: it is escaped (text) or makes the field quoted (CSV). */
+  readonly #special = new Uint8Array(256);
+  #bytes = new Uint8Array(PIECE_BYTES + 1024);
+  #length = 0;
+  #column = 0;
+
+  constructor(options: {
+    readonly settings: CopySettings;
+    readonly columns: readonly ResultColumn[];
+    readonly textOptions: TextOptions;
+    readonly send: (bytes: Uint8Array) => void;
+  }) {
+    const { settings } = options;
+    this.#settings = settings;
+    this.#columns = options.columns;
+    this.#options = options.textOptions;
+    this.#send = options.send;
+    this.#isCsv = settings.format === "csv";
+    this.#isBinary = settings.format === "binary";
+    this.#null = encodeUtf8(settings.nullText);
+    this.#forceQuote = forcedColumns(
+      options.columns.map((column) => column.name),
+      settings.forceQuote,
+      "FORCE_QUOTE",
+    );
+    const special = this.#isCsv
+      ? [settings.delimiter, settings.quote, NEWLINE, RETURN]
+      : [settings.delimiter, BACKSLASH, 8, 9, 10, 11, 12, 13];
+    for (const code of special) this.#special[code] = 1;
+  }
+
+  /** What stands in front of the rows. */
+  begin(): void {
+    if (this.#isBinary) {
+      this.#put(BINARY_SIGNATURE, 0, BINARY_SIGNATURE.length);
+      this.#put(new Uint8Array(8), 0, 8);
+      return;
+    }
+    if (this.#settings.header === false) return;
+    this.#column = 0;
+    for (const column of this.#columns) this.#field(encodeUtf8(column.name), false);
+    this.#byte(NEWLINE);
+  }
+
+  /** What stands behind the rows; everything has been sent then. Answers the number of rows. */
+  finish(): number {
+    if (this.#isBinary) this.#int16(-1);
+    this.#flush();
+    return this.rowCount;
+  }
+
+  /** Forgets everything and begins anew. */
+  restart(): void {
+    this.#length = 0;
+    this.rowCount = 0;
+    this.begin();
+  }
+
+  beginRow(): void {
+    this.#column = 0;
+    if (this.#isBinary) this.#int16(this.#columns.length);
+  }
+
+  writeNull(): void {
+    if (this.#isBinary) {
+      this.#column++;
+      this.#int32(-1);
+      return;
+    }
+    this.#separate();
+    this.#put(this.#null, 0, this.#null.length);
+  }
+
+  writeInteger(value: number | bigint): void {
+    if (this.#isBinary) this.#binary(value);
+    else {
+      const text = String(value);
+      this.#reserve(text.length + 4);
+      if (this.#isCsv) this.#field(encodeUtf8(text), true);
+      else {
+        this.#separate();
+        for (let index = 0; index < text.length; index++) this.#escaped(text.charCodeAt(index));
+      }
+    }
+  }
+
+  writeText(value: string): void {
+    if (this.#isBinary) this.#binary(value);
+    else this.#field(encodeUtf8(value), true);
+  }
+
+  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#isBinary) this.#binary(new TextDecoder().decode(bytes.subarray(start, end)));
+    else this.#field(bytes.subarray(start, end), true);
+  }
+
+  writeValue(column: number, value: SqlValue): void {
+    if (this.#isBinary) this.#binary(value);
+    else {
+      const type = (this.#columns[column] as ResultColumn).type;
+      this.#field(encodeUtf8(formatText(type, value, this.#options)), true);
+    }
+  }
+
+  endRow(): void {
+    if (!this.#isBinary) this.#byte(NEWLINE);
+    this.rowCount++;
+    if (this.#length >= PIECE_BYTES) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#length > 0) this.#send(this.#bytes.slice(0, this.#length));
+    this.#length = 0;
+  }
+
+  #reserve(extra: number): void {
+    const needed = this.#length + extra;
+    if (needed <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+
+  #byte(code: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = code;
+  }
+
+  #put(bytes: Uint8Array, start: number, end: number): void {
+    this.#reserve(end - start);
+    this.#bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.#length);
+    this.#length += end - start;
+  }
+
+  #int16(value: number): void {
+    this.#byte(value >> 8 & 0xff);
+    this.#byte(value & 0xff);
+  }
+
+  #int32(value: number): void {
+    this.#int16(value >> 16);
+    this.#int16(value);
+  }
+
+  #binary(value: SqlValue): void {
+    const bytes = encodeBinary((this.#columns[this.#column++] as ResultColumn).type, value);
+    this.#int32(bytes.length);
+    this.#put(bytes, 0, bytes.length);
+  }
+
+  #separate(): void {
+    if (this.#column++ > 0) this.#byte(this.#settings.delimiter);
+  }
+
+  /** A field that is not NULL. `mayForce`: FORCE_QUOTE applies. */
+  #field(bytes: Uint8Array, mayForce: boolean): void {
+    const column = this.#column;
+    this.#separate();
+    if (this.#isCsv) this.#csvField(bytes, mayForce && this.#forceQuote[column] === true);
+    else {
+      const special = this.#special;
+      this.#reserve(bytes.length * 2);
+      let plain = true;
+      for (let at = 0; at < bytes.length && plain; at++) plain = special[bytes[at] as number] === 0;
+      if (plain) this.#put(bytes, 0, bytes.length);
+      else for (let at = 0; at < bytes.length; at++) this.#escaped(bytes[at] as number);
+    }
+  }
+
+  /** A byte of the text format. */
+  #escaped(code: number): void {
+    if (this.#special[code] === 0) {
+      this.#byte(code);
+      return;
+    }
+    this.#byte(BACKSLASH);
+    const letter = code >= 8 && code <= 13 && code !== this.#settings.delimiter
+      ? "btnvfr".charCodeAt(code - 8)
+      : code;
+    this.#byte(letter);
+  }
+
+  #csvField(bytes: Uint8Array, force: boolean): void {
+    const { quote, escape } = this.#settings;
+    let quoted = force || this.#isNullText(bytes) ||
+      this.#columns.length === 1 && bytes.length === 2 && bytes[0] === BACKSLASH && bytes[1] === DOT;
+    for (let at = 0; at < bytes.length && !quoted; at++) quoted = this.#special[bytes[at] as number] !== 0;
+    if (!quoted) {
+      this.#put(bytes, 0, bytes.length);
+      return;
+    }
+    this.#reserve(bytes.length * 2 + 2);
+    this.#byte(quote);
+    for (let at = 0; at < bytes.length; at++) {
+      const code = bytes[at] as number;
+      if (code === quote || code === escape) this.#byte(escape);
+      this.#byte(code);
+    }
+    this.#byte(quote);
+  }
+
+  #isNullText(bytes: Uint8Array): boolean {
+    if (bytes.length !== this.#null.length) return false;
+    for (let at = 0; at < bytes.length; at++) if (bytes[at] !== this.#null[at]) return false;
+    return true;
+  }
+}
