@@ -5,8 +5,19 @@
  * was made for. Literals have been lifted out of the key, so that `id = 17` and `id = 18` share a plan.
  */
 import type { CompiledStatement } from "../execution/execution.ts";
+import type { ParsedStatement } from "../sql/parser/ast.ts";
+import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
+import type { SqlType } from "../types/sql_type.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { LIMITS } from "../base/limits.ts";
+
+/** What a plan is made from. */
+export interface PlanOrigin {
+  readonly text: string;
+  readonly parsed: ParsedStatement;
+  readonly declared: readonly (SqlType | undefined)[];
+  readonly literals: readonly ExtractedLiteral[];
+}
 
 /** A plan with what it takes to use it. */
 export interface CachedPlan {
@@ -18,6 +29,8 @@ export interface CachedPlan {
   readonly short: boolean;
   /** Parameters before the lifted literals. */
   readonly parameterCount: number;
+  /** What it was made from, to make it anew. */
+  readonly origin: PlanOrigin;
   /** Rows of each table when it was planned, in the order of `planned.tableIds`. */
   readonly tableRows: readonly number[];
 }

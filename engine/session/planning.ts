@@ -2,6 +2,7 @@
  * From text to compiled plan: the planner's environment for a session, and the cache in front of it.
  */
 import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
 import type { ColumnStatistics } from "../storage/vector.ts";
@@ -90,6 +91,27 @@ export class Planning {
     return fresh;
   }
 
+  /**
+   * The plan to run now in place of one that was chosen before a wait: another transaction may have changed the
+   * catalog meanwhile. Raises 0A000 when the result would have another shape than announced.
+   */
+  current(session: Session, plan: CachedPlan): CachedPlan {
+    if (plan.catalogVersion === session.catalog.version) return plan;
+    const { text, parsed, declared, literals } = plan.origin;
+    const fresh = this.#plan(session, text, parsed, declared, literals);
+    const shapeOf = (each: CachedPlan): string =>
+      JSON.stringify([
+        each.planned.columns.map((column) => [column.name, column.type]),
+        each.planned.parameterTypes,
+      ]);
+    if (shapeOf(fresh) !== shapeOf(plan)) {
+      throw new DatabaseError(SQLSTATE.featureNotSupported, "cached plan must not change result type", {
+        hint: "The table was altered while the statement waited; run it again.",
+      });
+    }
+    return fresh;
+  }
+
   /** What the planner asks about the session and the tables. */
   environment(
     session: Session,
@@ -122,6 +144,7 @@ export class Planning {
     return {
       planned,
       compiled: compileStatement(planned),
+      origin: { text, parsed, declared, literals },
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
       short: isShort(planned.plan),

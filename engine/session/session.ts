@@ -436,7 +436,7 @@ export class Session {
     sink: ResultSink,
     finish: (execution: StatementExecution) => StatementOutcome,
   ): MaybePromise<StatementOutcome> {
-    return this.#run(compiled, { readOnly: false, short: false }, [], sink, finish);
+    return this.#run(() => compiled, LONG_WRITE, [], sink, finish);
   }
 
   /** The context of a statement in a transaction. */
@@ -519,7 +519,8 @@ export class Session {
     parameters: readonly SqlValue[],
     sink: ResultSink,
   ): MaybePromise<StatementOutcome> {
-    const { planned, compiled } = plan;
+    const { planned } = plan;
+    const compiled = (): CompiledStatement => this.engine.plans.current(this, plan).compiled;
     if (planned.columns.length > 0) sink.begin(planned.columns, !planned.readOnly);
     return this.#run(
       compiled,
@@ -544,7 +545,7 @@ export class Session {
   }
 
   #run(
-    compiled: CompiledStatement,
+    compiled: () => CompiledStatement,
     options: { readonly readOnly: boolean; readonly short: boolean },
     parameters: readonly SqlValue[],
     sink: ResultSink,

@@ -34,7 +34,8 @@ export interface RunnerEnvironment {
 
 /** One run. */
 export interface StatementRun {
-  readonly compiled: CompiledStatement;
+  /** What to run; asked for anew after each wait. */
+  compiled(): CompiledStatement;
   readonly sink: ResultSink;
   readonly transaction: Transaction;
   contextFor(transaction: Transaction): ExecutionContext;
@@ -55,7 +56,7 @@ function attempt(
   mark: Mark,
 ): MaybePromise<StatementExecution> {
   try {
-    const execution = run.compiled.start(run.contextFor(run.transaction));
+    const execution = run.compiled().start(run.contextFor(run.transaction));
     if (execution.step(run.sink)) return execution;
     if (!run.transaction.interruptible && !run.transaction.readOnly) {
       // Nobody may come in between: the transaction has noted no reads.

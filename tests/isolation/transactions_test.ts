@@ -1,0 +1,253 @@
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
+
+/** Runs a test on a table of accounts 1 and 2 holding 100 each. */
+function scenario(name: string, test: (clients: TestClient[]) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const engine = await memoryEngine();
+    try {
+      const clients = [new TestClient(engine), new TestClient(engine), new TestClient(engine)];
+      await clients[0]?.run(
+        "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL, owner text);" +
+          "INSERT INTO account VALUES (1, 100, 'a'), (2, 100, 'a')",
+      );
+      await test(clients);
+    } finally {
+      await engine.close();
+    }
+  });
+}
+
+scenario("a transaction reads its own writes and others do not", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN; UPDATE account SET balance = 1 WHERE id = 1; INSERT INTO account VALUES (3, 7, 'b')");
+  strictEqual(await a.run("SELECT id, balance FROM account ORDER BY id"), "1,1;2,100;3,7");
+  strictEqual(await b.run("SELECT id, balance FROM account ORDER BY id"), "1,100;2,100");
+  strictEqual(await a.run("SELECT count(*), sum(balance) FROM account WHERE balance < 50"), "2,8");
+  await a.run("COMMIT");
+  strictEqual(await b.run("SELECT id, balance FROM account ORDER BY id"), "1,1;2,100;3,7");
+});
+
+scenario("ROLLBACK takes everything back, also DDL", async ([a]) => {
+  ok(a);
+  await a.run("BEGIN; DELETE FROM account; CREATE TABLE other (x int); INSERT INTO other VALUES (1)");
+  strictEqual(await a.run("SELECT count(*) FROM account"), "0");
+  strictEqual(await a.run("SELECT * FROM other"), "1");
+  await a.run("ROLLBACK");
+  strictEqual(await a.run("SELECT count(*) FROM account"), "2");
+  strictEqual(await a.fails("SELECT * FROM other"), "42P01");
+});
+
+scenario("a snapshot does not move while a transaction reads", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN");
+  strictEqual(await a.run("SELECT sum(balance) FROM account"), "200");
+  await b.run("UPDATE account SET balance = balance + 50 WHERE id = 2");
+  strictEqual(await a.run("SELECT sum(balance) FROM account"), "200");
+  strictEqual(await a.run("SELECT balance FROM account WHERE id = 2"), "100");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await a.run("SELECT sum(balance) FROM account"), "250");
+});
+
+scenario("write skew fails with 40001", async ([a, b]) => {
+  ok(a && b);
+  for (const client of [a, b]) {
+    await client.run("BEGIN");
+    strictEqual(await client.run("SELECT sum(balance) FROM account WHERE owner = 'a'"), "200");
+  }
+  await a.run("UPDATE account SET balance = balance - 150 WHERE id = 1");
+  await b.run("UPDATE account SET balance = balance - 150 WHERE id = 2");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await b.fails("COMMIT"), "40001");
+  strictEqual(await a.run("SELECT sum(balance) FROM account"), "50");
+});
+
+scenario("a phantom fails with 40001", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN");
+  strictEqual(await a.run("SELECT count(*) FROM account WHERE balance > 500"), "0");
+  await b.run("INSERT INTO account VALUES (9, 900, 'b')");
+  await a.run("INSERT INTO account VALUES (10, 0, 'c')");
+  strictEqual(await a.fails("COMMIT"), "40001");
+});
+
+scenario("a row that the predicate does not match is no phantom", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN");
+  strictEqual(await a.run("SELECT count(*) FROM account WHERE balance > 500"), "0");
+  await b.run("INSERT INTO account VALUES (9, 9, 'b')");
+  await a.run("INSERT INTO account VALUES (10, 0, 'c')");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+});
+
+scenario("a second writer waits and goes on with what the first has written", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN; UPDATE account SET balance = balance + 1 WHERE id = 1");
+  const second = b.run("UPDATE account SET balance = balance * 2 WHERE id = 1");
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "UPDATE 1");
+  strictEqual(await a.run("SELECT balance FROM account WHERE id = 1"), "202");
+});
+
+scenario("a writer in a block that has read nothing else goes on too", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN; UPDATE account SET balance = balance + 1 WHERE id = 1");
+  await b.run("BEGIN; UPDATE account SET balance = 5 WHERE id = 2");
+  const second = b.run("UPDATE account SET balance = balance * 2 WHERE id = 1");
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "UPDATE 1");
+  strictEqual(await b.run("COMMIT"), "COMMIT");
+  strictEqual(await a.run("SELECT balance FROM account ORDER BY id"), "202;5");
+});
+
+scenario("a writer that has read what changed meanwhile gets 40001", async ([a, b]) => {
+  ok(a && b);
+  await b.run("BEGIN");
+  strictEqual(await b.run("SELECT balance FROM account WHERE id = 1"), "100");
+  await a.run("UPDATE account SET balance = 7 WHERE id = 1");
+  strictEqual(await b.fails("UPDATE account SET balance = 8 WHERE id = 1"), "40001");
+  strictEqual(b.session.status, "failed");
+  strictEqual(await b.fails("SELECT 1"), "25P02");
+  strictEqual(await b.run("COMMIT"), "ROLLBACK");
+});
+
+scenario("the transaction that closes a cycle of waits gets 40P01", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN; UPDATE account SET balance = 1 WHERE id = 1");
+  await b.run("BEGIN; UPDATE account SET balance = 2 WHERE id = 2");
+  const waiting = a.run("UPDATE account SET balance = 1 WHERE id = 2");
+  ok(await isWaiting(waiting));
+  strictEqual(await b.fails("UPDATE account SET balance = 2 WHERE id = 1"), "40P01");
+  strictEqual(await waiting, "UPDATE 1");
+  await a.run("COMMIT");
+  await b.run("ROLLBACK");
+  strictEqual(await a.run("SELECT balance FROM account ORDER BY id"), "1;1");
+});
+
+scenario("FOR UPDATE locks, NOWAIT and SKIP LOCKED do not wait", async ([a, b]) => {
+  ok(a && b);
+  await a.run("BEGIN");
+  strictEqual(await a.run("SELECT id FROM account WHERE id = 1 FOR UPDATE"), "1");
+  strictEqual(await b.fails("SELECT id FROM account WHERE id = 1 FOR UPDATE NOWAIT"), "55P03");
+  strictEqual(await b.run("SELECT id FROM account ORDER BY id FOR UPDATE SKIP LOCKED"), "2");
+  const waiting = b.run("SELECT id FROM account WHERE id = 1 FOR UPDATE");
+  ok(await isWaiting(waiting));
+  await a.run("COMMIT");
+  strictEqual(await waiting, "1");
+});
+
+scenario("an insert of a key that another transaction has inserted waits for its end", async ([a, b]) => {
+  ok(a && b);
+  await a.run("CREATE UNIQUE INDEX account_owner ON account (owner, id)");
+  await a.run("BEGIN; INSERT INTO account VALUES (5, 0, 'x')");
+  const loser = b.fails("INSERT INTO account VALUES (5, 1, 'y')");
+  ok(await isWaiting(loser));
+  await a.run("COMMIT");
+  strictEqual(await loser, "23505");
+  await a.run("BEGIN; INSERT INTO account VALUES (6, 0, 'x')");
+  const winner = b.run("INSERT INTO account VALUES (6, 1, 'y')");
+  ok(await isWaiting(winner));
+  await a.run("ROLLBACK");
+  strictEqual(await winner, "INSERT 0 1");
+});
+
+scenario("savepoints take back a part", async ([a]) => {
+  ok(a);
+  await a.run("BEGIN; UPDATE account SET balance = 1 WHERE id = 1; SAVEPOINT s");
+  await a.run(
+    "UPDATE account SET balance = 2; INSERT INTO account VALUES (3, 3, 'c'); SAVEPOINT t; DELETE FROM account",
+  );
+  strictEqual(await a.run("SELECT count(*) FROM account"), "0");
+  await a.run("ROLLBACK TO t");
+  strictEqual(await a.run("SELECT balance FROM account ORDER BY id"), "2;2;3");
+  strictEqual(await a.fails("SELECT 1/0"), "22012");
+  strictEqual(await a.fails("SELECT 1"), "25P02");
+  await a.run("ROLLBACK TO s");
+  strictEqual(await a.run("SELECT balance FROM account ORDER BY id"), "1;100");
+  strictEqual(await a.fails("ROLLBACK TO t"), "3B001");
+  strictEqual(await a.run("ROLLBACK"), "ROLLBACK");
+  strictEqual(await a.run("SELECT balance FROM account ORDER BY id"), "100;100");
+});
+
+scenario("several statements in one text are one transaction", async ([a]) => {
+  ok(a);
+  strictEqual(
+    await a.fails("INSERT INTO account VALUES (3, 1, 'c'); INSERT INTO account VALUES (1, 1, 'c')"),
+    "23505",
+  );
+  strictEqual(await a.run("SELECT count(*) FROM account"), "2");
+  strictEqual(a.session.status, "idle");
+});
+
+scenario("ALTER TABLE waits for writers, and writers wait for it", async ([a, b, c]) => {
+  ok(a && b && c);
+  await a.run("BEGIN; UPDATE account SET balance = 1 WHERE id = 1");
+  const altering = b.run("ALTER TABLE account ADD COLUMN note text DEFAULT 'n'");
+  ok(await isWaiting(altering));
+  await a.run("COMMIT");
+  strictEqual(await altering, "ALTER TABLE");
+  strictEqual(await c.run("SELECT note, balance FROM account ORDER BY id"), "n,1;n,100");
+  await b.run("BEGIN; ALTER TABLE account DROP COLUMN note");
+  const writing = c.run("UPDATE account SET owner = 'z' WHERE id = 2");
+  ok(await isWaiting(writing));
+  await b.run("COMMIT");
+  strictEqual(await writing, "UPDATE 1");
+  strictEqual(await c.run("SELECT * FROM account ORDER BY id"), "1,1,a;2,100,z");
+});
+
+scenario("autocommit statements never fail with 40001, and none is lost", async (clients) => {
+  const [first] = clients;
+  ok(first);
+  await Promise.all(clients.map(async (client, index) => {
+    for (let round = 0; round < 30; round++) {
+      await client.run(`UPDATE account SET balance = balance + 1 WHERE owner = 'a'`);
+      await client.run(`INSERT INTO account SELECT max(id) + 1, ${index}, 'n' FROM account`).catch(
+        (error) => {
+          // Two may compute the same id; the key then refuses one of them, which is no serialization failure.
+          strictEqual(error.code, "23505");
+        },
+      );
+    }
+  }));
+  strictEqual(await first.run("SELECT balance FROM account WHERE owner = 'a' ORDER BY id"), "190;190");
+});
+
+scenario("transfers keep their sum in every snapshot", async (clients) => {
+  const [first] = clients;
+  ok(first);
+  await first.run("INSERT INTO account SELECT i, 100, 'b' FROM generate_series(3, 20) AS g(i)");
+  let commits = 0, failures = 0, seed = 7;
+  const random = (below: number): number => {
+    seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
+    return seed % below;
+  };
+  const sums = new Set<string>();
+  await Promise.all(clients.map(async (client) => {
+    for (let round = 0; round < 60; round++) {
+      const [from, to] = [1 + random(20), 1 + random(20)];
+      try {
+        await client.run("BEGIN");
+        const balance = Number(await client.run(`SELECT balance FROM account WHERE id = ${from}`));
+        await client.run(`UPDATE account SET balance = ${balance - 1} WHERE id = ${from}`);
+        await client.run(
+          `UPDATE account SET balance = balance + 1 WHERE id = ${to === from ? from % 20 + 1 : to}`,
+        );
+        sums.add(await client.run("SELECT sum(balance) FROM account"));
+        await client.run("COMMIT");
+        commits++;
+      } catch (error) {
+        ok(
+          error instanceof Error && "code" in error && ["40001", "40P01"].includes(String(error.code)),
+          String(error),
+        );
+        await client.run("ROLLBACK");
+        failures++;
+      }
+    }
+  }));
+  deepStrictEqual([...sums], ["2000"]);
+  strictEqual(await first.run("SELECT sum(balance) FROM account"), "2000");
+  ok(commits > 50, `only ${commits} commits and ${failures} failures`);
+});
