@@ -1,8 +1,21 @@
-/** The optimizer's entry: the plan as bound, which is complete and can be run. */
+/**
+ * The optimizer: a bound plan becomes one that gives the same rows for less.
+ *
+ * The passes, each over the whole plan: renaming projections are removed; expressions are simplified; subqueries become
+ * joins; outer joins become inner ones; conditions go down, joins are ordered, access paths chosen; what remains of
+ * subqueries is optimised in its turn; unneeded columns are dropped; estimates are written down.
+ */
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import type { OutputColumn } from "../binder/query_binder.ts";
-import type { ColumnRef } from "../plan/expression.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
+import { pruneColumns, removeRenames } from "./columns.ts";
+import { Estimator } from "./estimate.ts";
+import { simplifyOuterJoins } from "./outer_joins.ts";
+import { PhysicalPlanner } from "./physical.ts";
+import { simplifyPlan } from "./simplify.ts";
+import { Unnesting } from "./unnest.ts";
 
 /** A plan and the columns of its result. */
 export interface OptimizedStatement {
@@ -14,8 +27,75 @@ export interface OptimizedStatement {
 export function optimize(
   plan: Plan,
   columns: readonly OutputColumn[],
-  _environment: PlanningEnvironment,
-  _newColumn: () => ColumnRef,
+  environment: PlanningEnvironment,
+  newColumn: () => ColumnRef,
 ): OptimizedStatement {
-  return { plan, columns };
+  const plain = removeRenames(plan, columns);
+  const estimator = new Estimator(environment);
+  const simplified = simplifyPlan(plain.plan);
+  estimator.register(simplified);
+  const unnested = new Unnesting(estimator, newColumn).rewrite(simplified);
+  estimator.register(unnested);
+  const optimizer = new Optimizer(estimator, environment, newColumn);
+  const optimized = optimizer.optimize(unnested, new Set(plain.columns.map((each) => each.column)));
+  return { plan: optimized, columns: plain.columns };
+}
+
+/** Optimises a plan and then the subqueries that are left in its expressions. */
+class Optimizer {
+  readonly #estimator: Estimator;
+  readonly #environment: PlanningEnvironment;
+  readonly #newColumn: () => ColumnRef;
+  /** A subquery that is mentioned twice stays one. */
+  readonly #subqueries = new Map<Plan, Plan>();
+
+  constructor(estimator: Estimator, environment: PlanningEnvironment, newColumn: () => ColumnRef) {
+    this.#estimator = estimator;
+    this.#environment = environment;
+    this.#newColumn = newColumn;
+  }
+
+  optimize(plan: Plan, needed: ReadonlySet<ColumnRef>): Plan {
+    const joined = simplifyOuterJoins(plan);
+    const physical = new PhysicalPlanner(this.#estimator, this.#environment, this.#newColumn).plan(joined);
+    return this.#estimated(pruneColumns(this.#withSubqueries(physical), needed));
+  }
+
+  #withSubqueries(plan: Plan): Plan {
+    return mapOwnExpressions(
+      mapInputs(plan, (input) => this.#withSubqueries(input)),
+      (expression) => this.#subqueriesOf(expression),
+    );
+  }
+
+  #subqueriesOf(expression: Expression): Expression {
+    const next = mapOperands(expression, (operand) => this.#subqueriesOf(operand));
+    switch (next.kind) {
+      case "scalar_subquery":
+      case "array_subquery":
+        return { ...next, plan: this.#subquery(next.plan, [next.column]) };
+      case "exists":
+        return { ...next, plan: this.#subquery(next.plan, []) };
+      case "any_subquery":
+      case "all_subquery":
+        return { ...next, plan: this.#subquery(next.plan, next.columns) };
+      default:
+        return next;
+    }
+  }
+
+  #subquery(plan: Plan, columns: readonly ColumnRef[]): Plan {
+    let optimized = this.#subqueries.get(plan);
+    if (optimized === undefined) {
+      optimized = this.optimize(plan, new Set(columns));
+      this.#subqueries.set(plan, optimized);
+    }
+    return optimized;
+  }
+
+  #estimated(plan: Plan): Plan {
+    const next = mapInputs(plan, (input) => this.#estimated(input));
+    const rows = this.#estimator.rows(plan);
+    return { ...next, rows: Math.max(next.kind === "limit" ? 0 : 1, Math.round(rows)) };
+  }
 }

@@ -1,0 +1,626 @@
+/**
+ * The way into a stored table for a set of conditions: by row id, by a range of row ids, through an index, or by a scan
+ * that skips blocks by their zone maps.
+ *
+ * Invariant: whatever way is chosen, every condition is either answered exactly by it or stays in the filter.
+ */
+import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { resolveFunction, resolveOperator } from "../functions/registry.ts";
+import type { PlanningEnvironment } from "../binder/environment.ts";
+import { bindTableExpression } from "../binder/standalone.ts";
+import {
+  BOOLEAN,
+  columnReference,
+  conjunction,
+  conjuncts,
+  constant,
+  expressionKey,
+  isNullable,
+  volatilityOf,
+  withoutIdentityCasts,
+} from "../plan/build.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan, RangeBounds, ScanPrune, SortKey } from "../plan/plan.ts";
+import { columnsOf } from "../plan/traverse.ts";
+import { COST, sortCost } from "./cost.ts";
+import type { Estimator } from "./estimate.ts";
+import { convertExactly, simplify } from "./simplify.ts";
+
+/** A scan that the access is chosen for. */
+export type Scan = Plan & { readonly kind: "table_scan" };
+
+/** What an order-loving operator above would like. */
+export interface AccessHints {
+  /** The order of rows that would save a sort; keys over the scan's columns. */
+  readonly order?: readonly SortKey[];
+  /** How many rows are likely to be taken. */
+  readonly limit?: number;
+}
+
+/** A condition that a key column can answer. */
+interface KeyCondition {
+  readonly condition: Expression;
+  readonly column: ColumnRef;
+  readonly operator: "=" | "<" | "<=" | ">" | ">=";
+  /** In the column's form. */
+  readonly value: Expression;
+}
+
+/** A condition that names several values of a column. */
+interface ListCondition {
+  readonly condition: Expression;
+  readonly column: ColumnRef;
+  /** The values, in the column's form; null when they come as an array. */
+  readonly values: readonly Expression[] | null;
+  readonly array: Expression | null;
+}
+
+interface Candidate {
+  readonly plan: Plan;
+  readonly cost: number;
+}
+
+const SWAPPED: Readonly<Record<KeyCondition["operator"], KeyCondition["operator"]>> = {
+  "=": "=",
+  "<": ">",
+  ">": "<",
+  "<=": ">=",
+  ">=": "<=",
+};
+
+/** Longer lists are not looked up one by one. */
+const MAXIMUM_LOOKUPS = 10_000;
+
+/** See the file's head. */
+export class AccessPaths {
+  readonly #estimator: Estimator;
+  readonly #environment: PlanningEnvironment;
+  readonly #newColumn: () => ColumnRef;
+
+  constructor(estimator: Estimator, environment: PlanningEnvironment, newColumn: () => ColumnRef) {
+    this.#estimator = estimator;
+    this.#environment = environment;
+    this.#newColumn = newColumn;
+  }
+
+  /** The cheapest access. */
+  choose(scan: Scan, conditions: readonly Expression[], hints: AccessHints = {}): Plan {
+    const all = [...conjuncts(scan.filter), ...conditions];
+    const request = new Request(scan, all, this.#estimator);
+    const candidates: Candidate[] = [this.#scan(request)];
+    candidates.push(...this.#byRowId(request));
+    for (const index of scan.table.indexes) candidates.push(...this.#byIndex(request, index, hints));
+    if (hints.order !== undefined) candidates.push(...this.#byRowOrder(request, hints));
+    const cost = (candidate: Candidate) => this.#costWithOrder(request, candidate, hints);
+    return candidates.reduce((best, each) => cost(each) < cost(best) ? each : best).plan;
+  }
+
+  /** The cost with the sort that the wanted order would need. */
+  #costWithOrder(request: Request, candidate: Candidate, hints: AccessHints): number {
+    if (hints.order === undefined || isOrdered(candidate.plan, hints.order)) return candidate.cost;
+    const rows = hints.limit === undefined ? request.rows : Math.min(request.rows, request.rows);
+    return candidate.cost + (hints.limit === undefined ? sortCost(rows) : rows * COST.sortRow);
+  }
+
+  /** An access that uses at least one of the join conditions; null when only a scan would do. */
+  chooseForJoin(
+    scan: Scan,
+    conditions: readonly Expression[],
+    joinConditions: readonly Expression[],
+  ): Plan | null {
+    const all = [...conjuncts(scan.filter), ...conditions, ...joinConditions];
+    const request = new Request(scan, all, this.#estimator);
+    const candidates = this.#byRowId(request).filter((each) => each.plan.kind === "row_lookup");
+    for (const index of scan.table.indexes) {
+      candidates.push(...this.#byIndex(request, index, {}).filter((each) => each.plan.kind === "index_scan"));
+    }
+    const join = new Set(joinConditions.map(expressionKey));
+    const usable = candidates.filter(({ plan }) => {
+      if (plan.kind === "index_scan" && plan.prefix.length === 0) return false;
+      const filtered = new Set(conjuncts("filter" in plan ? plan.filter : null).map(expressionKey));
+      return [...join].some((key) => !filtered.has(key));
+    });
+    const [first] = usable;
+    if (first === undefined) return null;
+    return usable.reduce((best, each) => each.cost < best.cost ? each : best).plan;
+  }
+
+  #scan(request: Request): Candidate {
+    const { scan } = request;
+    const prune: ScanPrune[] = [];
+    for (const each of request.keyConditions) {
+      const columnId = scan.columns.find((column) => column.output === each.column)?.columnId;
+      if (columnId !== undefined) prune.push({ columnId, operator: each.operator, value: each.value });
+    }
+    return {
+      plan: { ...scan, filter: conjunction(request.conditions), prune, rows: request.rows },
+      cost: COST.scanStart + request.tableRows * COST.scanRow,
+    };
+  }
+
+  #isRowId(scan: Scan, column: ColumnRef): boolean {
+    if (scan.rowId === column) return true;
+    const { rowIdColumn } = scan.table;
+    return rowIdColumn !== null &&
+      scan.columns.some((each) => each.output === column && each.columnId === rowIdColumn);
+  }
+
+  #byRowId(request: Request): Candidate[] {
+    const { scan } = request;
+    const own = request.keyConditions.filter((each) => this.#isRowId(scan, each.column));
+    const equality = own.find((each) => each.operator === "=");
+    if (equality !== undefined) return [this.#lookup(request, [equality.value], equality.condition)];
+    const candidates: Candidate[] = [];
+    const list = request.lists.find((each) => this.#isRowId(scan, each.column));
+    if (list !== undefined && list.values !== null) {
+      candidates.push(this.#lookup(request, list.values, list.condition));
+    } else if (list !== undefined) {
+      const access = (value: Expression): Plan => ({
+        ...accessOf(request, [list.condition]),
+        kind: "row_lookup",
+        ids: [value],
+        rows: 1,
+      });
+      candidates.push({ plan: this.#perValue(list, access), cost: 10 * COST.rowLookup });
+    }
+    const { bounds, used } = boundsOf(own);
+    if (used.length > 0) {
+      const rows = request.tableRows *
+        this.#estimator.selectivity(conjunction(used.map((each) => each.condition)));
+      candidates.push({
+        plan: {
+          ...accessOf(request, used.map((each) => each.condition)),
+          kind: "row_range",
+          bounds,
+          backward: false,
+        },
+        cost: COST.rangeStart + rows * COST.rangeRow,
+      });
+    }
+    return candidates;
+  }
+
+  #lookup(request: Request, ids: readonly Expression[], used: Expression): Candidate {
+    const rows = Math.min(ids.length, request.tableRows) * request.selectivityWithout([used]);
+    return {
+      plan: { ...accessOf(request, [used]), kind: "row_lookup", ids, rows },
+      cost: ids.length * COST.rowLookup,
+    };
+  }
+
+  /** The whole table in the order of row ids. */
+  #byRowOrder(request: Request, hints: AccessHints): Candidate[] {
+    const { scan } = request;
+    const [first] = hints.order ?? [];
+    if (first === undefined || first.expression.kind !== "column") return [];
+    if (!this.#isRowId(scan, first.expression.column)) return [];
+    const own = request.keyConditions.filter((each) => this.#isRowId(scan, each.column));
+    if (own.some((each) => each.operator === "=")) return [];
+    const { bounds, used } = boundsOf(own);
+    const inRange = request.tableRows *
+      this.#estimator.selectivity(conjunction(used.map((each) => each.condition)));
+    const plan: Plan = {
+      ...accessOf(request, used.map((each) => each.condition)),
+      kind: "row_range",
+      bounds,
+      backward: first.descending,
+    };
+    return [{ plan, cost: COST.rangeStart + rowsTaken(request, inRange, hints) * COST.rangeRow }];
+  }
+
+  #byIndex(request: Request, index: IndexDefinition, hints: AccessHints): Candidate[] {
+    const { scan, estimator } = request;
+    if (!this.#predicateHolds(request, index)) return [];
+    const columns = index.columns.map((key) =>
+      scan.columns.find((column) => column.columnId === key.columnId)
+    );
+    const prefix: KeyCondition[] = [];
+    let list: ListCondition | null = null;
+    let at = 0;
+    for (; at < columns.length; at++) {
+      const output = columns[at]?.output;
+      if (output === undefined) break;
+      const equality = request.keyConditions.find((each) => each.column === output && each.operator === "=");
+      if (equality !== undefined) {
+        prefix.push(equality);
+        continue;
+      }
+      const found = request.lists.find((each) => each.column === output);
+      if (found === undefined || list !== null) break;
+      list = found;
+      prefix.push({ condition: found.condition, column: output, operator: "=", value: found.condition });
+    }
+    const rangeColumn = columns[at]?.output;
+    const range = boundsOf(request.keyConditions.filter((each) => each.column === rangeColumn));
+    const used = [...prefix.map((each) => each.condition), ...range.used.map((each) => each.condition)];
+    const ordered = hints.order !== undefined && used.length === 0;
+    if (used.length === 0 && !ordered) return [];
+    const isWhole = index.unique && prefix.length === index.columns.length &&
+      prefix.every((each) => each.condition.kind !== "any_array");
+    const values = list?.values?.length ?? (list === null ? 1 : 10);
+    const matched = isWhole ? values : Math.max(
+      Math.min(1, request.tableRows),
+      request.tableRows * estimator.selectivity(conjunction(used)),
+    );
+    const candidates: Candidate[] = [];
+    const rows = matched * request.selectivityWithout(used);
+    const base = accessOf(request, used);
+    if (list === null) {
+      for (const backward of hints.order === undefined ? [false] : [false, true]) {
+        const plan: Plan = {
+          ...base,
+          kind: "index_scan",
+          index,
+          prefix: prefix.map((each) => each.value),
+          bounds: range.bounds,
+          backward,
+          rows,
+        };
+        const taken = hints.order !== undefined && isOrdered(plan, hints.order)
+          ? rowsTaken(request, matched, hints)
+          : matched;
+        candidates.push({ plan, cost: COST.indexStart + taken * COST.indexRow });
+      }
+      return candidates;
+    }
+    const wanted = list;
+    const access = (value: Expression): Plan => ({
+      ...base,
+      kind: "index_scan",
+      index,
+      prefix: prefix.map((each) => each.condition === wanted.condition ? value : each.value),
+      bounds: range.bounds,
+      backward: false,
+      rows: rows / values,
+    });
+    candidates.push({
+      plan: this.#perValue(wanted, access),
+      cost: values * COST.indexStart + matched * COST.indexRow,
+    });
+    return candidates;
+  }
+
+  /** One access for each distinct value of a list. */
+  #perValue(list: ListCondition, access: (value: Expression) => Plan): Plan {
+    const output = this.#newColumn();
+    const source = list.values !== null
+      ? this.#valueList(list.values, output)
+      : this.#arrayElements(list.array ?? constant({ kind: "unknown" }, null), output);
+    const value = columnReference(output, source.type, true);
+    const distinct: Plan = { kind: "distinct", input: source.plan, keys: [value], rows: source.plan.rows };
+    return {
+      kind: "nested_loop_join",
+      join: "inner",
+      left: distinct,
+      right: access(value),
+      condition: null,
+      correlated: true,
+      rows: 0,
+    };
+  }
+
+  #valueList(
+    values: readonly Expression[],
+    output: ColumnRef,
+  ): { readonly plan: Plan; readonly type: SqlType } {
+    const type = values[0]?.type ?? { kind: "i64" };
+    return {
+      type,
+      plan: {
+        kind: "values",
+        outputs: [output],
+        types: [type],
+        list: values.map((value) => [value]),
+        rows: values.length,
+      },
+    };
+  }
+
+  #arrayElements(array: Expression, output: ColumnRef): { readonly plan: Plan; readonly type: SqlType } {
+    const unnest = resolveFunction("unnest", [array.type]);
+    const element = array.type.kind === "array" ? array.type.element : array.type;
+    return {
+      type: unnest.rowColumns?.[0]?.type ?? element,
+      plan: {
+        kind: "function_scan",
+        input: null,
+        functions: [{ function: unnest, args: [array], outputs: [output] }],
+        ordinality: null,
+        rows: 10,
+      },
+    };
+  }
+
+  /** Whether the conditions imply a partial index's predicate: each of its conjuncts is among them. */
+  #predicateHolds(request: Request, index: IndexDefinition): boolean {
+    if (index.predicateText === null) return true;
+    const { scan } = request;
+    const refs = scan.table.columns.map((column) =>
+      scan.columns.find((each) => each.columnId === column.id)?.output ?? 0
+    );
+    const predicate = simplify(
+      bindTableExpression(index.predicateText, scan.table, refs, this.#environment, "index predicates"),
+    );
+    const known = new Set(request.conditions.map(expressionKey));
+    return conjuncts(predicate).every((part) => known.has(expressionKey(part)) || isImplied(part, request));
+  }
+}
+
+/** `x IS NOT NULL` follows from any comparison of x. */
+function isImplied(part: Expression, request: Request): boolean {
+  if (part.kind !== "is_null" || !part.negated || part.argument.kind !== "column") return false;
+  const { column } = part.argument;
+  return request.keyConditions.some((each) => each.column === column);
+}
+
+/** Rows that are read until the limit is reached. */
+function rowsTaken(request: Request, matched: number, hints: AccessHints): number {
+  if (hints.limit === undefined) return matched;
+  const share = request.rows / Math.max(1, matched);
+  return Math.min(matched, hints.limit / Math.max(0.0001, Math.min(1, share)));
+}
+
+/** What all accesses have in common, with the conditions that are not used in the filter. */
+function accessOf(request: Request, used: readonly Expression[]) {
+  const { scan } = request;
+  const keys = new Set(used.map(expressionKey));
+  return {
+    table: scan.table,
+    columns: scan.columns,
+    rowId: scan.rowId,
+    filter: conjunction(request.conditions.filter((each) => !keys.has(expressionKey(each)))),
+    rows: request.rows,
+  };
+}
+
+/** One lower and one upper bound; further conditions stay conditions. */
+function boundsOf(conditions: readonly KeyCondition[]): {
+  readonly bounds: RangeBounds;
+  readonly used: readonly KeyCondition[];
+} {
+  const low = conditions.find((each) => each.operator === ">" || each.operator === ">=");
+  const high = conditions.find((each) => each.operator === "<" || each.operator === "<=");
+  return {
+    bounds: {
+      low: low === undefined ? null : { value: low.value, inclusive: low.operator === ">=" },
+      high: high === undefined ? null : { value: high.value, inclusive: high.operator === "<=" },
+    },
+    used: [low, high].filter((each) => each !== undefined),
+  };
+}
+
+/** Conditions on one scan, sorted by what an access can do with them. */
+class Request {
+  readonly scan: Scan;
+  readonly estimator: Estimator;
+  readonly conditions: readonly Expression[];
+  readonly keyConditions: KeyCondition[] = [];
+  readonly lists: ListCondition[] = [];
+  readonly tableRows: number;
+  readonly rows: number;
+  readonly #types = new Map<ColumnRef, SqlType>();
+
+  constructor(scan: Scan, conditions: readonly Expression[], estimator: Estimator) {
+    this.scan = scan;
+    this.estimator = estimator;
+    for (const column of scan.columns) this.#types.set(column.output, column.type);
+    if (scan.rowId !== null) this.#types.set(scan.rowId, { kind: "i64" });
+    const all: Expression[] = [];
+    for (const condition of conditions) {
+      all.push(condition, ...this.#prefixRange(condition));
+    }
+    this.conditions = conditions;
+    for (const condition of all) this.#classify(condition);
+    this.tableRows = estimator.tableRows(scan.table);
+    this.rows = this.tableRows * estimator.selectivity(conjunction(conditions));
+  }
+
+  /** The share of rows that pass the conditions other than those used. */
+  selectivityWithout(used: readonly Expression[]): number {
+    const keys = new Set(used.map(expressionKey));
+    return this.estimator.selectivity(
+      conjunction(this.conditions.filter((each) => !keys.has(expressionKey(each)))),
+    );
+  }
+
+  #isOwn(expression: Expression): boolean {
+    for (const column of columnsOf(expression)) if (this.#types.has(column)) return true;
+    return false;
+  }
+
+  #ownColumn(expression: Expression): ColumnRef | undefined {
+    const plain = withoutIdentityCasts(expression);
+    return plain.kind === "column" && this.#types.has(plain.column) ? plain.column : undefined;
+  }
+
+  #classify(condition: Expression): void {
+    switch (condition.kind) {
+      case "call": {
+        const { name } = condition.function;
+        if (name !== "=" && name !== "<" && name !== "<=" && name !== ">" && name !== ">=") return;
+        const [left, right] = condition.args;
+        if (left === undefined || right === undefined) return;
+        this.#addKey(condition, left, name, right);
+        this.#addKey(condition, right, SWAPPED[name], left);
+        return;
+      }
+      case "in_list": {
+        const column = this.#ownColumn(condition.argument);
+        if (condition.negated || column === undefined || condition.list.length > MAXIMUM_LOOKUPS) return;
+        const values = condition.list.map((value) => this.#asKey(value, column));
+        if (values.some((value) => value === undefined)) return;
+        this.lists.push({
+          condition,
+          column,
+          values: values.filter((value) => value !== undefined),
+          array: null,
+        });
+        return;
+      }
+      case "any_array": {
+        const column = this.#ownColumn(condition.left);
+        if (column === undefined || condition.operator.name !== "=" || this.#isOwn(condition.array)) return;
+        if (condition.array.type.kind !== "array" || volatilityOf(condition.array) === "volatile") return;
+        const type = this.#types.get(column);
+        if (type === undefined || !isSameForm(condition.array.type.element, type)) return;
+        this.lists.push({ condition, column, values: null, array: condition.array });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  #addKey(
+    condition: Expression,
+    key: Expression,
+    operator: KeyCondition["operator"],
+    other: Expression,
+  ): void {
+    const column = this.#ownColumn(key);
+    if (column === undefined) return;
+    const value = this.#asKey(other, column);
+    if (value !== undefined) this.keyConditions.push({ condition, column, operator, value });
+  }
+
+  /** The value in the form of the column's type, when it does not depend on the row and loses nothing. */
+  #asKey(value: Expression, column: ColumnRef): Expression | undefined {
+    const type = this.#types.get(column);
+    if (type === undefined || this.#isOwn(value) || volatilityOf(value) === "volatile") return undefined;
+    if (isSameForm(value.type, type)) return value;
+    if (type.kind === "numeric" && type.scale !== undefined && value.type.kind === "numeric") {
+      // A wider scale is exact; a narrower one would round.
+      if (value.type.scale === undefined || value.type.scale > type.scale) return undefined;
+      return convertExactly(value, { kind: "numeric", scale: type.scale });
+    }
+    return undefined;
+  }
+
+  /** `x LIKE 'abc%'` lies between 'abc' and the next text of that length. */
+  #prefixRange(condition: Expression): Expression[] {
+    if (condition.kind !== "call" || condition.function.name !== "~~") return [];
+    const [left, right] = condition.args;
+    if (left === undefined || right?.kind !== "constant" || typeof right.value !== "string") return [];
+    if (this.#ownColumn(left) === undefined) return [];
+    const prefix = /^[^%_\\]*/.exec(right.value)?.[0] ?? "";
+    const last = prefix.codePointAt(prefix.length - 1);
+    if (last === undefined || last >= 0xd7ff) return [];
+    const next = prefix.slice(0, -1) + String.fromCodePoint(last + 1);
+    const text: SqlType = { kind: "text" };
+    const compare = (name: string, bound: string): Expression => ({
+      kind: "call",
+      type: BOOLEAN,
+      function: resolveOperator(name, text, text),
+      args: [left, constant(text, bound)],
+    });
+    return [compare(">=", prefix), compare("<", next)];
+  }
+}
+
+const INTEGERS = new Set(["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "oid"]);
+const TEXTS = new Set(["text", "varchar", "name"]);
+const PLAIN_KEYS = new Set([
+  "bool",
+  "date",
+  "time",
+  "timestamp",
+  "timestamptz",
+  "uuid",
+  "f64",
+  "f32",
+  "bytea",
+  "char",
+]);
+
+/** Whether values of two types have one form, so that one can be looked up among the other. */
+export function isSameForm(value: SqlType, column: SqlType): boolean {
+  if (INTEGERS.has(value.kind) && INTEGERS.has(column.kind)) return true;
+  if (TEXTS.has(column.kind) || column.kind === "char") {
+    if (TEXTS.has(value.kind)) return true;
+  }
+  if (value.kind === "numeric" && column.kind === "numeric") {
+    return value.scale !== undefined && value.scale === column.scale;
+  }
+  return value.kind === column.kind && PLAIN_KEYS.has(value.kind);
+}
+
+/** Whether a plan's rows come in an order, so that sorting by the keys is not needed. */
+export function isOrdered(plan: Plan, keys: readonly SortKey[]): boolean {
+  switch (plan.kind) {
+    case "filter":
+    case "limit":
+    case "lock_rows":
+      return isOrdered(plan.input, keys);
+    case "project": {
+      const byOutput = new Map(plan.outputs.map((each) => [each.output, each.expression]));
+      const below: SortKey[] = [];
+      for (const key of keys) {
+        const expression = key.expression.kind === "column" ? byOutput.get(key.expression.column) : undefined;
+        if (expression === undefined) return false;
+        below.push({ ...key, expression });
+      }
+      return isOrdered(plan.input, below);
+    }
+    case "nested_loop_join":
+      return plan.join !== "right" && plan.join !== "full" && isOrdered(plan.left, keys);
+    case "sort":
+      return keys.every((key, index) => {
+        const own = plan.keys[index];
+        return own !== undefined && expressionKey(own.expression) === expressionKey(key.expression) &&
+          own.descending === key.descending && own.nullsFirst === key.nullsFirst;
+      });
+    case "row_lookup":
+      return plan.ids.length === 1;
+    case "row_range": {
+      const [first] = keys;
+      if (first === undefined) return true;
+      if (first.expression.kind !== "column" || first.descending !== plan.backward) return false;
+      return isRowIdColumn(plan.table, plan, first.expression.column);
+    }
+    case "index_scan":
+      return isIndexOrder(plan, keys);
+    case "aggregate":
+      return plan.groups.length === 0 && plan.groupingSets === null;
+    default:
+      return false;
+  }
+}
+
+function isRowIdColumn(
+  table: TableDefinition,
+  plan: Plan & { readonly kind: "row_range" | "index_scan" },
+  column: ColumnRef,
+): boolean {
+  if (plan.rowId === column) return true;
+  return table.rowIdColumn !== null &&
+    plan.columns.some((each) => each.output === column && each.columnId === table.rowIdColumn);
+}
+
+function isIndexOrder(plan: Plan & { readonly kind: "index_scan" }, keys: readonly SortKey[]): boolean {
+  const fixed = new Set(plan.index.columns.slice(0, plan.prefix.length).map((key) => key.columnId));
+  let at = plan.prefix.length;
+  for (const key of keys) {
+    const { expression } = key;
+    if (expression.kind !== "column") return false;
+    const scanned = plan.columns.find((each) => each.output === expression.column);
+    if (scanned === undefined) return false;
+    if (fixed.has(scanned.columnId)) continue;
+    const own = plan.index.columns[at];
+    // Behind a whole unique key (without NULLs, which repeat) nothing is left to order.
+    if (own === undefined) {
+      return plan.index.unique && plan.columns.every((each) => !isNullableKey(plan, each.columnId));
+    }
+    if (own.columnId !== scanned.columnId) return false;
+    if ((own.descending !== plan.backward) !== key.descending) return false;
+    const mayBeNull = isNullable(expression) && scanned.nullable;
+    if (mayBeNull && (own.nullsFirst !== plan.backward) !== key.nullsFirst) return false;
+    at++;
+  }
+  return true;
+}
+
+function isNullableKey(plan: Plan & { readonly kind: "index_scan" }, columnId: number): boolean {
+  return plan.index.columns.some((key) => key.columnId === columnId) &&
+    (plan.columns.find((each) => each.columnId === columnId)?.nullable ?? true);
+}

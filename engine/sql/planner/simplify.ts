@@ -1,0 +1,314 @@
+/**
+ * Simplification of expressions: constant folding, boolean algebra, conditions brought into a form that indexes and
+ * joins can use.
+ *
+ * Invariants: the value of an expression never changes, errors included: what fails when it is folded is left as it is
+ * and fails when it runs. A condition at the top of a filter may only change where it was not TRUE anyway.
+ */
+import type { SqlType } from "../../types/sql_type.ts";
+import { evaluate } from "../binder/evaluate.ts";
+import { foldingContext } from "../binder/folding_context.ts";
+import { findCast } from "../functions/casts.ts";
+import { resolveOperator } from "../functions/registry.ts";
+import type { Expression } from "../plan/expression.ts";
+import {
+  BOOLEAN,
+  conjunction,
+  conjuncts,
+  constant,
+  disjunction,
+  expressionKey,
+  FALSE,
+  isNeverTrue,
+  isTrue,
+  TRUE,
+} from "../plan/build.ts";
+import type { Plan } from "../plan/plan.ts";
+import { mapInputs, mapOperands, mapOwnExpressions, operands, rewriteExpression } from "../plan/traverse.ts";
+
+/** Simplifies every expression of a plan. */
+export function simplifyPlan(plan: Plan): Plan {
+  const next = mapOwnExpressions(mapInputs(plan, simplifyPlan), simplify);
+  if (next.kind === "filter") {
+    const condition = simplifyCondition(next.condition);
+    return isTrue(condition) ? next.input : { ...next, condition };
+  }
+  if (next.kind === "nested_loop_join" && next.condition !== null) {
+    const condition = simplifyCondition(next.condition);
+    return { ...next, condition: isTrue(condition) ? null : condition };
+  }
+  return next;
+}
+
+/** Simplifies an expression and its subqueries. */
+export function simplify(expression: Expression): Expression {
+  return simplifyNode(mapOperands(expression, simplify, simplifyPlan));
+}
+
+/** Simplifies a condition of which only TRUE matters: NULL counts as FALSE. */
+export function simplifyCondition(condition: Expression): Expression {
+  const parts = conjuncts(factorDisjunctions(condition)).flatMap((part) => conjuncts(asCondition(part)));
+  if (parts.some(isNeverTrue)) return FALSE;
+  const seen = new Set<string>();
+  const unique = parts.filter((part) => {
+    const key = expressionKey(part);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+  return conjunction(unique) ?? TRUE;
+}
+
+function asCondition(part: Expression): Expression {
+  // x IS TRUE is x when only TRUE matters.
+  if (part.kind === "is_truth" && part.truth === "true" && !part.negated) return asCondition(part.argument);
+  return part;
+}
+
+function simplifyNode(expression: Expression): Expression {
+  switch (expression.kind) {
+    case "and":
+      return simplifyAnd(expression);
+    case "or":
+      return simplifyOr(expression);
+    case "not":
+      return simplifyNot(expression);
+    case "call": {
+      const folded = fold(expression);
+      return folded.kind === "call" ? simplifyCall(folded) : folded;
+    }
+    case "is_null":
+      if (expression.argument.kind === "constant") {
+        return constant(BOOLEAN, (expression.argument.value === null) !== expression.negated);
+      }
+      return expression;
+    case "case":
+      return simplifyCase(expression);
+    case "coalesce": {
+      const args = expression.args.filter((each) => !(each.kind === "constant" && each.value === null));
+      const [first] = args;
+      if (first === undefined) return constant(expression.type, null);
+      if (args.length === 1 || first.kind === "constant") return first;
+      return args.length === expression.args.length ? expression : { ...expression, args };
+    }
+    case "cast":
+    case "is_truth":
+    case "is_distinct":
+    case "nullif":
+    case "greatest":
+    case "least":
+    case "in_list":
+      return fold(expression);
+    default:
+      return expression;
+  }
+}
+
+/** The constant that an immutable expression over constants is, or the expression. */
+function fold(expression: Expression): Expression {
+  if (expression.kind === "call" && expression.function.volatility !== "immutable") return expression;
+  if (expression.kind === "call" && expression.function.rows !== undefined) return expression;
+  if (expression.kind === "cast" && expression.cast.volatility !== "immutable") return expression;
+  if (!operands(expression).every((each) => each.kind === "constant")) {
+    const isStrictCall = expression.kind === "call" && expression.function.strict;
+    const isNull = isStrictCall &&
+      expression.args.some((each) => each.kind === "constant" && each.value === null);
+    return isNull ? constant(expression.type, null) : expression;
+  }
+  try {
+    return constant(expression.type, evaluate(expression, foldingContext));
+  } catch {
+    // It fails in the same way when the plan runs, if it is reached at all.
+    return expression;
+  }
+}
+
+function simplifyAnd(expression: Expression & { readonly kind: "and" | "or" }): Expression {
+  const args = expression.args.flatMap((each) => each.kind === "and" ? each.args : [each]);
+  if (args.some((each) => each.kind === "constant" && each.value === false)) return FALSE;
+  const kept = args.filter((each) => !isTrue(each));
+  const [first] = kept;
+  if (first === undefined) return TRUE;
+  return kept.length === 1 ? first : { kind: "and", type: BOOLEAN, args: kept };
+}
+
+function simplifyOr(expression: Expression & { readonly kind: "and" | "or" }): Expression {
+  const args = expression.args.flatMap((each) => each.kind === "or" ? each.args : [each]);
+  if (args.some(isTrue)) return TRUE;
+  const kept = args.filter((each) => !(each.kind === "constant" && each.value === false));
+  return kept.length === 0 ? FALSE : disjunctionOfEqualities(kept);
+}
+
+/** `a = 1 OR a = 2` is `a IN (1, 2)`, which one look-up answers. */
+function disjunctionOfEqualities(args: readonly Expression[]): Expression {
+  const groups = new Map<string, Expression[]>();
+  const result: Expression[] = [];
+  for (const each of args) {
+    const key = equalityKey(each);
+    const group = key === undefined ? undefined : groups.get(key);
+    if (group !== undefined) group.push(each);
+    else {
+      if (key !== undefined) groups.set(key, [each]);
+      result.push(each);
+    }
+  }
+  return disjunction(result.map((each) => {
+    const group = groups.get(equalityKey(each) ?? "") ?? [];
+    if (group.length < 2 || each.kind !== "call") return each;
+    const [argument] = each.args;
+    if (argument === undefined) return each;
+    const list = group.flatMap((item) => item.kind === "call" ? item.args.slice(1) : []);
+    return { kind: "in_list", type: BOOLEAN, equals: each.function, argument, list, negated: false };
+  }));
+}
+
+/** What equalities `x = constant` that can be collected have in common. */
+function equalityKey(expression: Expression): string | undefined {
+  if (expression.kind !== "call" || expression.function.name !== "=") return undefined;
+  const [left, right] = expression.args;
+  if (left === undefined || right === undefined || operands(right).length > 0) return undefined;
+  if (right.kind !== "constant" && right.kind !== "parameter") return undefined;
+  if (left.kind === "constant" || left.kind === "parameter") return undefined;
+  const [leftType, rightType] = expression.function.argumentTypes;
+  if (JSON.stringify(leftType) !== JSON.stringify(rightType)) return undefined;
+  return `${expressionKey(left)}|${JSON.stringify(rightType)}`;
+}
+
+const NEGATED_OPERATORS: Readonly<Record<string, string>> = {
+  "=": "<>",
+  "<>": "=",
+  "<": ">=",
+  ">=": "<",
+  ">": "<=",
+  "<=": ">",
+  "~~": "!~~",
+  "!~~": "~~",
+  "~~*": "!~~*",
+  "!~~*": "~~*",
+};
+
+function simplifyNot(expression: Expression & { readonly kind: "not" }): Expression {
+  const { argument } = expression;
+  switch (argument.kind) {
+    case "constant":
+      return constant(BOOLEAN, argument.value === null ? null : argument.value !== true);
+    case "not":
+      return argument.argument;
+    case "is_null":
+    case "is_truth":
+    case "is_distinct":
+    case "in_list":
+    case "exists":
+      return { ...argument, negated: !argument.negated };
+    case "and":
+    case "or":
+      return simplifyNode({
+        kind: argument.kind === "and" ? "or" : "and",
+        type: BOOLEAN,
+        args: argument.args.map((each) => simplifyNot({ kind: "not", type: BOOLEAN, argument: each })),
+      });
+    case "call": {
+      const name = NEGATED_OPERATORS[argument.function.name];
+      const [left, right] = argument.function.argumentTypes;
+      if (name === undefined || left === undefined || right === undefined || argument.args.length !== 2) {
+        return expression;
+      }
+      const negated = resolveOperator(name, left, right);
+      const sameTypes =
+        JSON.stringify(negated.argumentTypes) === JSON.stringify(argument.function.argumentTypes);
+      return sameTypes ? { ...argument, function: negated } : expression;
+    }
+    default:
+      return expression;
+  }
+}
+
+function simplifyCase(expression: Expression & { readonly kind: "case" }): Expression {
+  const branches = expression.branches.filter((branch) => !isNeverTrue(branch.when));
+  const always = branches.findIndex((branch) => isTrue(branch.when));
+  if (always >= 0) {
+    const then = branches[always]?.then ?? null;
+    const before = branches.slice(0, always);
+    if (before.length === 0 && then !== null) return then;
+    return { ...expression, branches: before, otherwise: then };
+  }
+  if (branches.length === 0) return expression.otherwise ?? constant(expression.type, null);
+  return branches.length === expression.branches.length ? expression : { ...expression, branches };
+}
+
+const MICROSECONDS_PER_DAY = 86_400_000_000;
+
+const SWAPPED: Readonly<Record<string, string>> = {
+  "=": "=",
+  "<>": "<>",
+  "<": ">",
+  ">": "<",
+  "<=": ">=",
+  ">=": "<=",
+};
+
+/** Columns to the left of comparisons; dates compared as dates. */
+function simplifyCall(expression: Expression & { readonly kind: "call" }): Expression {
+  const swapped = SWAPPED[expression.function.name];
+  const [left, right] = expression.args;
+  if (swapped === undefined || left === undefined || right === undefined) return expression;
+  if (left.kind === "constant" && right.kind !== "constant") {
+    const [leftType, rightType] = expression.function.argumentTypes;
+    if (leftType === undefined || rightType === undefined) return expression;
+    const operator = resolveOperator(swapped, rightType, leftType);
+    const [newLeft, newRight] = operator.argumentTypes;
+    if (JSON.stringify([newLeft, newRight]) !== JSON.stringify([rightType, leftType])) return expression;
+    return simplifyCall({ ...expression, function: operator, args: [right, left] });
+  }
+  return compareAsDate(expression, left, right);
+}
+
+/** `date_column::timestamp < midnight` compares days: `date_column < day`. */
+function compareAsDate(
+  expression: Expression & { readonly kind: "call" },
+  left: Expression,
+  right: Expression,
+): Expression {
+  if (left.kind !== "cast" || left.argument.type.kind !== "date" || left.type.kind !== "timestamp") {
+    return expression;
+  }
+  if (right.kind !== "constant" || right.type.kind !== "timestamp" || typeof right.value !== "number") {
+    return expression;
+  }
+  const days = right.value / MICROSECONDS_PER_DAY;
+  if (!Number.isInteger(days)) return expression;
+  const date: SqlType = { kind: "date" };
+  return {
+    ...expression,
+    function: resolveOperator(expression.function.name, date, date),
+    args: [left.argument, constant(date, days)],
+  };
+}
+
+/** `(a AND b) OR (a AND c)` is `a AND (b OR c)`: what all branches ask can be asked early, or join. */
+function factorDisjunctions(condition: Expression): Expression {
+  return rewriteExpression(condition, (part) => {
+    if (part.kind !== "or") return part;
+    const branches = part.args.map(conjuncts);
+    const [first, ...others] = branches;
+    if (first === undefined) return part;
+    const common = first.filter((each) => {
+      const key = expressionKey(each);
+      return others.every((branch) => branch.some((other) => expressionKey(other) === key));
+    });
+    if (common.length === 0) return part;
+    const keys = new Set(common.map(expressionKey));
+    const rest = branches.map((branch) => branch.filter((each) => !keys.has(expressionKey(each))));
+    // A branch without more to ask makes the disjunction true.
+    if (rest.some((branch) => branch.length === 0)) return conjunction(common) ?? TRUE;
+    return conjunction([...common, disjunction(rest.map((branch) => conjunction(branch) ?? TRUE))]) ?? TRUE;
+  });
+}
+
+/** A cast of an expression to a type that only changes its representation; undefined when there is none. */
+export function convertExactly(expression: Expression, target: SqlType): Expression | undefined {
+  const cast = findCast(expression.type, target);
+  return cast === undefined
+    ? undefined
+    : simplify({ kind: "cast", type: target, cast, argument: expression });
+}

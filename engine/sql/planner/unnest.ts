@@ -1,0 +1,290 @@
+/**
+ * Subqueries become joins where that gives the same rows: EXISTS and IN become semi joins, their negations anti joins,
+ * scalar aggregates that depend on the outer row become a grouped aggregation and a left join.
+ *
+ * What is not covered stays an expression with a plan of its own and is run (at most) once per outer row. COUNT over no
+ * rows is 0, not NULL: above the left join it is supplied (W. Kim's "count bug", Ganski and Wong, SIGMOD 1987).
+ */
+import {
+  columnReference,
+  conjunction,
+  conjuncts,
+  constant,
+  isNullable,
+  volatilityOf,
+} from "../plan/build.ts";
+import { BOOLEAN, withoutIdentityCasts } from "../plan/build.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan } from "../plan/plan.ts";
+import {
+  allDefinedColumns,
+  columnsOf,
+  columnTypes,
+  freeColumns,
+  mapInputs,
+  mapOperands,
+  mapOwnExpressions,
+  subqueryPlan,
+  substitute,
+} from "../plan/traverse.ts";
+import { resolveOperator } from "../functions/registry.ts";
+import type { Estimator } from "./estimate.ts";
+import { mayColumnBeNull, PullUp, stripForExists } from "./pull_up.ts";
+
+/** A correlated look-up through an index beats a join when the outer rows are fewer than the inner by this factor. */
+const CORRELATED_FACTOR = 50;
+
+type QuantifiedTest = Expression & { readonly kind: "any_subquery" | "all_subquery" };
+
+/** See the file's head. */
+export class Unnesting {
+  readonly #estimator: Estimator;
+  readonly #newColumn: () => ColumnRef;
+
+  constructor(estimator: Estimator, newColumn: () => ColumnRef) {
+    this.#estimator = estimator;
+    this.#newColumn = newColumn;
+  }
+
+  /** Rewrites a plan, innermost subqueries first. */
+  rewrite(plan: Plan): Plan {
+    const inner = mapOwnExpressions(
+      mapInputs(plan, (input) => this.rewrite(input)),
+      (expression) => this.#insideExpression(expression),
+    );
+    switch (inner.kind) {
+      case "filter":
+        return this.#rewriteFilter(inner);
+      case "project":
+      case "aggregate":
+      case "window":
+        return this.#rewriteScalars(inner);
+      default:
+        return inner;
+    }
+  }
+
+  #insideExpression(expression: Expression): Expression {
+    return mapOperands(
+      expression,
+      (operand) => this.#insideExpression(operand),
+      (plan) => this.rewrite(plan),
+    );
+  }
+
+  #rewriteFilter(filter: Plan & { readonly kind: "filter" }): Plan {
+    let { input } = filter;
+    const kept: Expression[] = [];
+    for (const part of conjuncts(filter.condition)) {
+      const joined = this.#asJoin(input, part);
+      if (joined === null) kept.push(part);
+      else input = joined;
+    }
+    const condition = conjunction(kept);
+    if (condition === null) return input;
+    return this.#rewriteScalars({ ...filter, input, condition });
+  }
+
+  /** The input restricted by a condition that is a subquery test, as a join; null when it is none or cannot be one. */
+  #asJoin(input: Plan, part: Expression): Plan | null {
+    switch (part.kind) {
+      case "exists":
+        return this.#existsJoin(input, part.plan, part.negated);
+      case "any_subquery":
+        return this.#anyJoin(input, part);
+      case "all_subquery":
+        return part.operators.length === 1 && part.operators[0]?.name === "<>"
+          ? this.#notInJoin(input, part)
+          : null;
+      case "not":
+        return part.argument.kind === "any_subquery" &&
+            part.argument.operators.every((each) => each.name === "=")
+          ? this.#notInJoin(input, part.argument)
+          : null;
+      default:
+        return null;
+    }
+  }
+
+  #isCorrelated(input: Plan, plan: Plan): boolean {
+    const defined = allDefinedColumns(input);
+    for (const column of freeColumns(plan)) if (defined.has(column)) return true;
+    return false;
+  }
+
+  #existsJoin(input: Plan, subquery: Plan, negated: boolean): Plan | null {
+    if (!this.#isCorrelated(input, subquery)) return null;
+    const stripped = stripForExists(subquery);
+    // An aggregation without groups always has its row.
+    if (stripped.kind === "aggregate" && stripped.groups.length === 0) return null;
+    if (
+      stripped.kind === "filter" && stripped.input.kind === "aggregate" && stripped.input.groups.length === 0
+    ) {
+      return null;
+    }
+    const pulled = new PullUp(freeColumns(subquery), this.#newColumn).pull(stripped);
+    if (pulled === null || pulled.conditions.length === 0 || this.#isCorrelated(input, pulled.plan)) {
+      return null;
+    }
+    return this.#join(negated ? "anti" : "semi", input, pulled.plan, conjunction(pulled.conditions));
+  }
+
+  #join(join: "semi" | "anti" | "left", left: Plan, right: Plan, condition: Expression | null): Plan {
+    return { kind: "nested_loop_join", join, left, right, condition, correlated: false, rows: 0 };
+  }
+
+  /** The comparisons of a quantified test with the subquery's columns. */
+  #comparisons(part: QuantifiedTest, plan: Plan): Expression[] | null {
+    const types = columnTypes(plan);
+    const result: Expression[] = [];
+    for (const [index, left] of part.left.entries()) {
+      const operator = part.operators[index];
+      const column = part.columns[index];
+      if (operator === undefined || column === undefined) return null;
+      const type = types.get(column) ?? operator.argumentTypes[1];
+      if (type === undefined) return null;
+      const right = columnReference(column, type, mayColumnBeNull(plan, column));
+      result.push({ kind: "call", type: BOOLEAN, function: operator, args: [left, right] });
+    }
+    return result;
+  }
+
+  #anyJoin(input: Plan, part: QuantifiedTest): Plan | null {
+    if (part.left.some((each) => columnsOf(each).size === 0 || subqueryPlan(each) !== null)) return null;
+    const pulled = new PullUp(freeColumns(part.plan), this.#newColumn).pull(part.plan);
+    if (pulled === null || this.#isCorrelated(input, pulled.plan)) return null;
+    if (pulled.conditions.length > 0 && producesMissingRow(part.plan)) return null;
+    const comparisons = this.#comparisons(part, pulled.plan);
+    if (comparisons === null) return null;
+    return this.#join("semi", input, pulled.plan, conjunction([...comparisons, ...pulled.conditions]));
+  }
+
+  #notInJoin(input: Plan, part: QuantifiedTest): Plan | null {
+    if (part.left.some((each) => columnsOf(each).size === 0)) return null;
+    const pulled = new PullUp(freeColumns(part.plan), this.#newColumn).pull(part.plan);
+    if (pulled === null || this.#isCorrelated(input, pulled.plan)) return null;
+    if (pulled.conditions.length > 0 && producesMissingRow(part.plan)) return null;
+    const comparisons = this.#comparisons(part, pulled.plan);
+    if (comparisons === null) return null;
+    const equalities = comparisons.map((each) => asEquality(each));
+    if (equalities.some((each) => each === null)) return null;
+    const conditions = equalities.filter((each) => each !== null);
+    const isNeverNull = part.left.every((each) => !isNullable(each)) &&
+      part.columns.every((column) => !mayColumnBeNull(pulled.plan, column));
+    if (isNeverNull) {
+      return this.#join("anti", input, pulled.plan, conjunction([...conditions, ...pulled.conditions]));
+    }
+    const [only] = conditions;
+    if (
+      only === undefined || only.kind !== "call" || conditions.length !== 1 || pulled.conditions.length > 0
+    ) return null;
+    const [left, right] = only.args;
+    if (left === undefined || right === undefined) return null;
+    return {
+      kind: "hash_join",
+      join: "anti",
+      left: input,
+      right: pulled.plan,
+      leftKeys: [left],
+      rightKeys: [right],
+      residual: null,
+      nullAware: true,
+      rows: 0,
+    };
+  }
+
+  /** Replaces scalar aggregates that depend on the operator's input by columns of a join with it. */
+  #rewriteScalars(plan: Plan & { readonly kind: "filter" | "project" | "aggregate" | "window" }): Plan {
+    let { input } = plan;
+    const replace = (expression: Expression): Expression => {
+      const next = mapOperands(expression, replace);
+      if (next.kind !== "scalar_subquery") return next;
+      const joined = this.#scalarJoin(input, next);
+      if (joined === null) return next;
+      input = joined.input;
+      return joined.value;
+    };
+    const next = mapOwnExpressions(plan, replace);
+    if (input === plan.input) return next;
+    return mapInputs(next, () => input);
+  }
+
+  #scalarJoin(
+    input: Plan,
+    subquery: Expression & { readonly kind: "scalar_subquery" },
+  ): { readonly input: Plan; readonly value: Expression } | null {
+    if (!this.#isCorrelated(input, subquery.plan)) return null;
+    const projection = subquery.plan.kind === "project" ? subquery.plan : null;
+    const aggregate = projection === null ? subquery.plan : projection.input;
+    if (aggregate.kind !== "aggregate" || aggregate.groups.length > 0 || aggregate.groupingSets !== null) {
+      return null;
+    }
+    if (volatilityOf(subquery) === "volatile") return null;
+    const pulled = new PullUp(freeColumns(subquery.plan), this.#newColumn).pull(aggregate);
+    if (pulled === null || pulled.conditions.length === 0 || this.#isCorrelated(input, pulled.plan)) {
+      return null;
+    }
+    if (pulled.plan.kind !== "aggregate" || this.#isBetterCorrelated(input, pulled.plan)) return null;
+    const joined = this.#join("left", input, pulled.plan, conjunction(pulled.conditions));
+    const results = new Map<ColumnRef, Expression>();
+    for (const call of pulled.plan.aggregates) {
+      const { returnType, name } = call.aggregate;
+      const reference = columnReference(call.output, returnType, true);
+      const isCount = name === "count" || name === "regr_count";
+      results.set(
+        call.output,
+        isCount
+          ? { kind: "coalesce", type: returnType, args: [reference, constant(returnType, 0)] }
+          : reference,
+      );
+    }
+    const output = projection?.outputs.find((each) => each.output === subquery.column);
+    const expression = output?.expression ??
+      columnReference(subquery.column, subquery.type, true);
+    return { input: joined, value: substitute(expression, results) };
+  }
+
+  /** Whether running the subquery per row, through an index, costs less than aggregating everything. */
+  #isBetterCorrelated(input: Plan, aggregate: Plan & { readonly kind: "aggregate" }): boolean {
+    const outerRows = this.#estimator.rows(input);
+    for (const group of aggregate.groups) {
+      const plain = withoutIdentityCasts(group.expression);
+      const facts = plain.kind === "column" ? this.#estimator.factsOf(plain.column) : undefined;
+      if (facts === undefined) continue;
+      const columnId = facts.column?.id;
+      const isIndexed = columnId === undefined || facts.table.rowIdColumn === columnId ||
+        facts.table.indexes.some((index) =>
+          index.predicateText === null && index.columns[0]?.columnId === columnId
+        );
+      if (isIndexed && outerRows * CORRELATED_FACTOR < facts.rows) return true;
+    }
+    return false;
+  }
+}
+
+/** Whether a subquery is an aggregation without groups, which has a row even when there is nothing to aggregate. */
+function producesMissingRow(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "aggregate":
+      return plan.groups.length === 0;
+    case "project":
+    case "filter":
+    case "sort":
+    case "distinct":
+      return producesMissingRow(plan.input);
+    default:
+      return false;
+  }
+}
+
+/** The equality whose negation a comparison is, or the equality itself. */
+function asEquality(comparison: Expression): Expression | null {
+  if (comparison.kind !== "call") return null;
+  if (comparison.function.name === "=") return comparison;
+  if (comparison.function.name !== "<>") return null;
+  const [left, right] = comparison.function.argumentTypes;
+  if (left === undefined || right === undefined) return null;
+  const equals = resolveOperator("=", left, right);
+  const isSame = JSON.stringify(equals.argumentTypes) === JSON.stringify(comparison.function.argumentTypes);
+  return isSame ? { ...comparison, function: equals } : null;
+}
