@@ -21,8 +21,8 @@ const DEFAULT_BETWEEN = 0.05;
 const DEFAULT_LIKE = 0.05;
 const DEFAULT_CONDITION = 1 / 3;
 const DEFAULT_ROWS = 1000;
-/** Small tables are planned as if they had this many rows, since plans outlive the moment. */
-const MINIMUM_TABLE_ROWS = 1000;
+/** An empty table is planned as if it had rows, since plans outlive the moment. */
+const EMPTY_TABLE_ROWS = 1000;
 
 /** What is known of a column. */
 export interface ColumnFacts {
@@ -117,9 +117,9 @@ export class Estimator {
     return known;
   }
 
-  /** Rows of a table, at least {@link MINIMUM_TABLE_ROWS}. */
+  /** Rows of a table. */
   tableRows(table: TableDefinition): number {
-    return Math.max(MINIMUM_TABLE_ROWS, this.#statisticsOf(table)?.rows ?? 0);
+    return this.#statisticsOf(table)?.rows || EMPTY_TABLE_ROWS;
   }
 
   /** What is known of a column, through projections and groupings. */

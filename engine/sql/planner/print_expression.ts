@@ -150,6 +150,8 @@ function constantText(expression: Expression & { readonly kind: "constant" }): s
     case "f32":
     case "f64":
       return formatText(type, value, DEFAULT_TEXT_OPTIONS);
+    case "char":
+      return `'${String(value).replaceAll("'", "''")}'::character`;
     default:
       return `'${formatText(type, value, DEFAULT_TEXT_OPTIONS).replaceAll("'", "''")}'::${formatType(type)}`;
   }
