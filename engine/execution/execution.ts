@@ -46,6 +46,11 @@ export interface RowTransaction {
   update(tableId: number, id: RowId, values: StoredRow): void;
   delete(tableId: number, id: RowId): void;
   createBatch(tableId: number, batch: RowBatch): void;
+  /**
+   * true: rows of a batch may be changed, and their table altered, later in the same transaction. Absent: batches are only
+   * used when nothing can come after them.
+   */
+  readonly changesBatches?: boolean;
   truncate(tableId: number): void;
 }
 

@@ -38,9 +38,12 @@ export class BatchWriter implements ResultWriter {
   readonly #writer: RowTransaction;
   readonly #table: TableDefinition;
   readonly #builder: BatchBuilder;
+  readonly #rowByRow: boolean;
   #column = 0;
 
-  constructor(writer: RowTransaction, table: TableDefinition) {
+  /** `inBlock`: other statements may follow in the same transaction. */
+  constructor(writer: RowTransaction, table: TableDefinition, options: { readonly inBlock: boolean }) {
+    this.#rowByRow = options.inBlock && writer.changesBatches !== true;
     this.#writer = writer;
     this.#table = table;
     this.#builder = new BatchBuilder(table);
@@ -84,7 +87,7 @@ export class BatchWriter implements ResultWriter {
     const { rowCount } = this.#builder;
     if (rowCount === 0) return;
     const ids = reserveIds(this.#writer, this.#table.id, rowCount);
-    if (ids instanceof Float64Array) {
+    if (ids instanceof Float64Array && !this.#rowByRow) {
       this.#writer.createBatch(this.#table.id, this.#builder.take(ids));
       return;
     }

@@ -203,9 +203,7 @@ export class CopyEncoder implements ResultWriter {
       return;
     }
     this.#byte(BACKSLASH);
-    const letter = code >= 8 && code <= 13 && code !== this.#settings.delimiter
-      ? "btnvfr".charCodeAt(code - 8)
-      : code;
+    const letter = code >= 8 && code <= 13 ? "btnvfr".charCodeAt(code - 8) : code;
     this.#byte(letter);
   }
 

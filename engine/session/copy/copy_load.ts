@@ -40,6 +40,8 @@ export interface CopyLoad {
   /** Positions of the columns that the data has; the others get their defaults. */
   readonly positions: readonly number[];
   readonly batches: readonly ParsedBatch[];
+  /** Other statements may follow in the same transaction. */
+  readonly inBlock: boolean;
   /** COPY … WHERE. */
   readonly where: { readonly expression: Expression; readonly columns: readonly ColumnRef[] } | null;
 }
@@ -93,7 +95,8 @@ class LoadExecution implements StatementExecution {
     this.#defaulted = table.columns.flatMap((column, position) =>
       column.defaultText !== null && !load.positions.includes(position) ? [position] : []
     );
-    this.#plain = isPlain(load) && (table.rowIdColumn === null || !this.#hasBigIds());
+    this.#plain = isPlain(load) && (!load.inBlock || context.writer.changesBatches === true) &&
+      (table.rowIdColumn === null || !this.#hasBigIds());
     this.#where = load.where === null
       ? null
       : compileTableExpression(context, table, load.where, { kind: "bool" });

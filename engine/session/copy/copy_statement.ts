@@ -160,10 +160,11 @@ export function copyFrom(
       return rows;
     },
     load: () => {
-      if (statement.where === null) return { table, positions, batches, where: null };
+      const inBlock = session.block !== null;
+      if (statement.where === null) return { table, positions, batches, inBlock, where: null };
       const binder = new TableExpressionBinder(session.catalog, table);
       const expression = binder.boundCondition(statement.where, "WHERE");
-      return { table, positions, batches, where: { expression, columns: binder.columns } };
+      return { table, positions, batches, inBlock, where: { expression, columns: binder.columns } };
     },
   };
 }

@@ -27,7 +27,7 @@ export class InsertQuery implements Work {
       session.engine.plans.environment(session, text, [], []),
     );
     this.#execution = compileStatement(planned).start(context);
-    this.#writer = new BatchWriter(context.writer, table);
+    this.#writer = new BatchWriter(context.writer, table, { inBlock: session.block !== null });
   }
 
   /** Rows inserted so far. */
