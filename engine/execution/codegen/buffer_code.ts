@@ -110,10 +110,18 @@ export class BufferCode {
         return;
       }
       const isNull = value.isNull;
-      if (hasNulls(column)) code.emit(`${names.nulls[index]}[${row}] = ${isNull === null ? "0" : isNull === "true" ? "1" : `${isNull} ? 1 : 0`};`);
+      if (hasNulls(column)) {
+        code.emit(
+          `${names.nulls[index]}[${row}] = ${
+            isNull === null ? "0" : isNull === "true" ? "1" : `${isNull} ? 1 : 0`
+          };`,
+        );
+      }
       if (isNull === "true") return;
       const kept = column.storage === "bool" ? `${value.code} ? 1 : 0` : value.code;
-      const guarded = isNull === null ? kept : `${isNull} ? 0 : ${column.storage === "bool" ? `(${kept})` : kept}`;
+      const guarded = isNull === null
+        ? kept
+        : `${isNull} ? 0 : ${column.storage === "bool" ? `(${kept})` : kept}`;
       if (column.storage !== "mixed" || value.plain === true) {
         code.emit(`${data} = ${guarded};`);
         return;
@@ -169,7 +177,10 @@ export class BufferCode {
       cheap: true,
       load: (code) => {
         if (column.storage === "ref") {
-          const name = code.define("v", absent === null ? `${data}[${row}]` : `${absent} ? null : ${data}[${row}]`);
+          const name = code.define(
+            "v",
+            absent === null ? `${data}[${row}]` : `${absent} ? null : ${data}[${row}]`,
+          );
           return { code: name, isNull: column.nullable || absent !== null ? `${name} === null` : null };
         }
         const isNull = anyNull([absent, hasNulls(column) ? `${nulls}[${row}] !== 0` : null]);

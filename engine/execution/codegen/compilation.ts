@@ -29,6 +29,7 @@ export class Compilation {
   readonly #operators = new Map<Plan, number>();
   readonly #parameterKeys: object[] = [];
   readonly #derivedKeys = new WeakMap<object, Map<string, object>>();
+  readonly #namedKeys = new Map<string, object>();
   readonly #slotKeys = new WeakMap<object, number>();
   readonly #comparisons = new Map<string, Comparison>();
   readonly #made = new WeakMap<object, unknown>();
@@ -79,6 +80,13 @@ export class Compilation {
     let made = derived.get(tag);
     if (made === undefined) derived.set(tag, made = {});
     return made;
+  }
+
+  /** An object that stands for a name. */
+  namedKey(name: string): object {
+    let key = this.#namedKeys.get(name);
+    if (key === undefined) this.#namedKeys.set(name, key = {});
+    return key;
   }
 
   /** One comparison function for each type, so that generated code shares it. */

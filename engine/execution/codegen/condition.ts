@@ -89,7 +89,8 @@ function emitChain(
   const label = code.name("chain");
   code.emit(`let ${result} = false;`);
   code.emit(`${label}: {`);
-  const leave = (test: string) => all ? `if (!(${test})) break ${label};` : `if (${test}) { ${result} = true; break ${label}; }`;
+  const leave = (test: string) =>
+    all ? `if (!(${test})) break ${label};` : `if (${test}) { ${result} = true; break ${label}; }`;
   code.emit(leave(head));
   for (const tail of tails) {
     code.emitLines(tail.lines);
@@ -112,7 +113,9 @@ function emitTruthTest(code: Emitter, condition: Of<"is_truth">): string {
 
 function emitCallTest(code: Emitter, condition: Of<"call">, wanted: boolean): string {
   const called = condition.function;
-  if (!called.strict || called.returnType.kind !== "bool") return valueTest(emitValue(code, condition), wanted);
+  if (!called.strict || called.returnType.kind !== "bool") {
+    return valueTest(emitValue(code, condition), wanted);
+  }
   const bytes = emitUtf8Equality(code, condition, wanted);
   if (bytes !== null) return bytes;
   const args = condition.args.map((arg) => emitValue(code, arg));
@@ -144,7 +147,9 @@ function emitUtf8Equality(code: Emitter, condition: Of<"call">, wanted: boolean)
   }).code;
   const place = binding.utf8(code);
   const isNull = anyNull([place.isNull, value.isNull]);
-  const encode = `(${encoded} === undefined ? ${encoded} = ${code.use("encodeUtf8", encodeUtf8)}(${value.code}) : ${encoded})`;
+  const encode = `(${encoded} === undefined ? ${encoded} = ${
+    code.use("encodeUtf8", encodeUtf8)
+  }(${value.code}) : ${encoded})`;
   const same = `${code.use("sameUtf8", sameUtf8)}(${place.bytes}, ${place.start}, ${place.end}, ${encode})`;
   const test = (name === "=") === wanted ? same : `!${same}`;
   return isNull === null ? test : `(!(${isNull}) && ${test})`;
@@ -232,7 +237,9 @@ export function dictionaryMemo(
   slot: number,
   dictionary: readonly string[],
 ): Uint8Array {
-  const known = state.x[slot] as { readonly dictionary: readonly string[]; readonly memo: Uint8Array } | undefined;
+  const known = state.x[slot] as
+    | { readonly dictionary: readonly string[]; readonly memo: Uint8Array }
+    | undefined;
   if (known !== undefined && known.dictionary === dictionary) return known.memo;
   const memo = new Uint8Array(dictionary.length);
   state.x[slot] = { dictionary, memo };

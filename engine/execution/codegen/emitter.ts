@@ -138,7 +138,10 @@ export class Emitter {
   readonly use = (name: string, implementation: Runtime): string => this.constant(name, implementation);
 
   /** Emits into a frame of its own and answers its lines, which the caller puts into braces. */
-  capture<T>(kind: "row" | "conditional", emit: () => T): { readonly lines: readonly string[]; readonly result: T } {
+  capture<T>(
+    kind: "row" | "conditional",
+    emit: () => T,
+  ): { readonly lines: readonly string[]; readonly result: T } {
     const frame = new Frame(kind, this.#top);
     this.#top = frame;
     try {
@@ -215,6 +218,15 @@ export class Emitter {
     const target = binding.cheap ? this.#frameOf(column, binding) : this.#top;
     const value = this.#at(target, () => binding.load(this));
     target.values.set(binding, value);
+    return value;
+  }
+
+  /** A value that is emitted here unless code that surely has run before has it already. */
+  shared(key: object, emit: () => Value): Value {
+    const known = this.#find((frame) => frame.values.get(key));
+    if (known !== undefined) return known;
+    const value = emit();
+    this.#top.values.set(key, value);
     return value;
   }
 

@@ -7,6 +7,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import type { BoundCast, BoundFunction } from "../../sql/functions/definition.ts";
+import { expressionKey } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
@@ -14,7 +15,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { emitTruth } from "./condition.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
-import { isExecutionConstant, mayBeNull } from "./plan_analysis.ts";
+import { expressionFacts, isExecutionConstant, mayBeNull } from "./plan_analysis.ts";
 import { emitSubquery } from "./subquery.ts";
 import { anyNull, declareResult, formOf, literal, nullableCode, placeholder } from "./value_form.ts";
 
@@ -27,9 +28,24 @@ export function emitValue(code: Emitter, expression: Expression): Value {
       return emitParameter(code, expression.index);
     case "column":
       return code.column(expression.column);
+    case "call":
+    case "cast":
+      return isExecutionConstant(expression) ? emitHoisted(code, expression) : emitShared(code, expression);
     default:
-      return isExecutionConstant(expression) ? emitHoisted(code, expression) : emitOperation(code, expression);
+      return isExecutionConstant(expression)
+        ? emitHoisted(code, expression)
+        : emitOperation(code, expression);
   }
+}
+
+/** An operation that occurs several times in a row's code is evaluated once on each path. */
+function emitShared(code: Emitter, expression: Expression): Value {
+  const facts = expressionFacts(expression);
+  if (facts.volatile || facts.hasSubquery) return emitOperation(code, expression);
+  return code.shared(
+    code.compilation.namedKey(expressionKey(expression)),
+    () => emitOperation(code, expression),
+  );
 }
 
 function emitParameter(code: Emitter, index: number): Value {
@@ -54,7 +70,17 @@ function emitHoisted(code: Emitter, expression: Expression): Value {
   return mayBeNull(expression, () => true) ? variable : { code: variable.code, isNull: null };
 }
 
-const harmlessFunctions = new Set(["=", "<>", "<", "<=", ">", ">=", "now", "current_timestamp", "transaction_timestamp"]);
+const harmlessFunctions = new Set([
+  "=",
+  "<>",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "now",
+  "current_timestamp",
+  "transaction_timestamp",
+]);
 
 function cannotFail(expression: Expression): boolean {
   switch (expression.kind) {
@@ -146,8 +172,13 @@ export function emitCall(code: Emitter, called: BoundFunction, args: readonly Va
   }
   const isNull = anyNull(args.map((arg) => arg.isNull));
   if (isNull === "true") return NULL_VALUE;
-  return emitStrict(code, called.returnType, isNull, called.mayReturnNull, () =>
-    callCode(code, called, args.map((arg) => arg.code)));
+  return emitStrict(
+    code,
+    called.returnType,
+    isNull,
+    called.mayReturnNull,
+    () => callCode(code, called, args.map((arg) => arg.code)),
+  );
 }
 
 function emitStrict(
@@ -177,16 +208,24 @@ function identifier(code: Emitter, expression: string): string {
 
 function emitCast(code: Emitter, cast: BoundCast, value: Value): Value {
   if (cast.identity || value.isNull === "true") return value;
-  return emitStrict(code, cast.to, value.isNull, cast.mayReturnNull, () =>
-    cast.inline === undefined
-      ? `${code.use("cast", cast.evaluate)}(context, ${value.code})`
-      : cast.inline(value.code, code.use));
+  return emitStrict(
+    code,
+    cast.to,
+    value.isNull,
+    cast.mayReturnNull,
+    () =>
+      cast.inline === undefined
+        ? `${code.use("cast", cast.evaluate)}(context, ${value.code})`
+        : cast.inline(value.code, code.use),
+  );
 }
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
 function emitConnective(code: Emitter, expression: Of<"and" | "or">): Value {
-  if (!nullable(code, expression)) return { code: code.define("b", emitTruth(code, expression)), isNull: null };
+  if (!nullable(code, expression)) {
+    return { code: code.define("b", emitTruth(code, expression)), isNull: null };
+  }
   const isAnd = expression.kind === "and";
   const result = code.name("b");
   const unknown = code.name("n");
@@ -222,7 +261,9 @@ function sameTest(code: Emitter, equals: BoundFunction, left: Value, right: Valu
   const leftNull = left.isNull ?? "false";
   const rightNull = right.isNull ?? "false";
   if (left.isNull === "true" || right.isNull === "true") return `((${leftNull}) && (${rightNull}))`;
-  const equal = `${callCode(code, equals, [left.code, right.code])}${equals.mayReturnNull ? " === true" : ""}`;
+  const equal = `${callCode(code, equals, [left.code, right.code])}${
+    equals.mayReturnNull ? " === true" : ""
+  }`;
   if (left.isNull === null && right.isNull === null) return `(${equal})`;
   return `((${leftNull}) ? (${rightNull}) : !(${rightNull}) && ${equal})`;
 }
@@ -273,7 +314,9 @@ function emitExtreme(code: Emitter, expression: Of<"greatest" | "least">): Value
   for (const arg of expression.args) {
     const value = emitValue(code, arg);
     if (value.isNull === "true") continue;
-    const pair = expression.kind === "greatest" ? [result.value.code, value.code] : [value.code, result.value.code];
+    const pair = expression.kind === "greatest"
+      ? [result.value.code, value.code]
+      : [value.code, result.value.code];
     const better = `((${result.value.isNull}) || ${callCode(code, expression.lessThan, pair)})`;
     const assign = result.assign({ ...value, isNull: null });
     code.emit(`if (${value.isNull === null ? "" : `!(${value.isNull}) && `}${better}) { ${assign} }`);
@@ -291,7 +334,10 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
     const set = code.once(expression, () => {
       const values = expression.list.map((element) => nullableCode(emitValue(code, element)));
       const make = code.use("makeValueSet", makeValueSet);
-      return code.define("set", `${make}(${code.constant("type", expression.argument.type)}, [${values.join(", ")}])`);
+      return code.define(
+        "set",
+        `${make}(${code.constant("type", expression.argument.type)}, [${values.join(", ")}])`,
+      );
     });
     return setMembership(code, set, expression.argument.type, argument, expression.negated);
   }
@@ -307,7 +353,9 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
         code.emit(`${unknown} = true;`);
         continue;
       }
-      const hit = `if (${callCode(code, expression.equals, [argument.code, value.code])}) { ${found} = true; ${unknown} = false; break ${label}; }`;
+      const hit = `if (${
+        callCode(code, expression.equals, [argument.code, value.code])
+      }) { ${found} = true; ${unknown} = false; break ${label}; }`;
       code.emit(value.isNull === null ? hit : `if (${value.isNull}) ${unknown} = true; else ${hit}`);
     }
   });
@@ -315,10 +363,22 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
 }
 
 /** argument [NOT] IN a {@link ValueSet}. */
-export function setMembership(code: Emitter, set: string, type: SqlType, argument: Value, negated: boolean): Value {
+export function setMembership(
+  code: Emitter,
+  set: string,
+  type: SqlType,
+  argument: Value,
+  negated: boolean,
+): Value {
   const key = setKey(code, type, argument.code);
-  const found = code.define("b", argument.isNull === null ? `${set}.keys.has(${key})` : `!(${argument.isNull}) && ${set}.keys.has(${key})`);
-  const isNull = code.define("n", `!${found} && (${anyNull([argument.isNull, `${set}.hasNull`])}) && !${set}.isEmpty`);
+  const found = code.define(
+    "b",
+    argument.isNull === null ? `${set}.keys.has(${key})` : `!(${argument.isNull}) && ${set}.keys.has(${key})`,
+  );
+  const isNull = code.define(
+    "n",
+    `!${found} && (${anyNull([argument.isNull, `${set}.hasNull`])}) && !${set}.isEmpty`,
+  );
   return { code: negated ? code.define("b", `!${found}`) : found, isNull };
 }
 
@@ -368,7 +428,10 @@ function emitArrayComparison(code: Emitter, expression: Of<"any_array" | "all_ar
   const array = emitValue(code, expression.array);
   if (array.isNull === "true") return NULL_VALUE;
   const elementType = operator.argumentTypes[1] ?? expression.left.type;
-  if (operator.name === "=" && isAny && isExecutionConstant(expression.array) && sameKeys(expression.left.type, elementType)) {
+  if (
+    operator.name === "=" && isAny && isExecutionConstant(expression.array) &&
+    sameKeys(expression.left.type, elementType)
+  ) {
     const set = code.hoisted(code.compilation.derivedKey(expression, "set"), () => {
       const name = code.name("set");
       code.emit(`let ${name};`);
@@ -376,7 +439,11 @@ function emitArrayComparison(code: Emitter, expression: Of<"any_array" | "all_ar
     }).code;
     const make = code.use("makeArraySet", makeArraySet);
     const absent = array.isNull ?? "false";
-    code.emit(`if (${set} === undefined && !(${absent})) ${set} = ${make}(${code.constant("type", elementType)}, ${array.code});`);
+    code.emit(
+      `if (${set} === undefined && !(${absent})) ${set} = ${make}(${
+        code.constant("type", elementType)
+      }, ${array.code});`,
+    );
     const result = declareResult(code, expression.type, true);
     code.block(`if (!(${absent})) `, "conditional", () => {
       code.emit(result.assign(setMembership(code, set, elementType, left, false)));
@@ -395,7 +462,9 @@ function emitArrayComparison(code: Emitter, expression: Of<"any_array" | "all_ar
         code.emit(`${unknown} = true;`);
         return;
       }
-      const decides = `if (${isAny ? "" : "!"}${value.code}) { ${result} = ${isAny}; ${unknown} = false; break; }`;
+      const decides = `if (${
+        isAny ? "" : "!"
+      }${value.code}) { ${result} = ${isAny}; ${unknown} = false; break; }`;
       code.emit(value.isNull === null ? decides : `if (${value.isNull}) ${unknown} = true; else ${decides}`);
     });
   });

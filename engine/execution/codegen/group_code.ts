@@ -55,7 +55,8 @@ interface GroupNames {
   readonly places: string;
   readonly mask: string;
   readonly keys: readonly string[];
-  readonly slots: readonly string[];
+  readonly floats: string;
+  readonly objects: string;
 }
 
 /** See the file's head. */
@@ -86,20 +87,29 @@ export class GroupCode {
     for (const key of this.keys) key.open(code);
     const kinds = code.constant("slotKinds", this.#kinds);
     const names: GroupNames = {
-      table: code.define("groups", `${code.use("groupsOf", groupsOf)}(S, ${this.slot}, ${this.keys.length}, ${kinds})`),
+      table: code.define(
+        "groups",
+        `${code.use("groupsOf", groupsOf)}(S, ${this.slot}, ${this.keys.length}, ${kinds})`,
+      ),
       places: code.name("places"),
       mask: code.name("mask"),
       keys: this.keys.map(() => code.name("key")),
-      slots: this.#slots.map(() => code.name("s")),
+      floats: code.name("floats"),
+      objects: code.name("objects"),
     };
     code.emit(`let ${names.places} = ${names.table}.table, ${names.mask} = ${names.table}.mask;`);
     names.keys.forEach((name, index) => code.emit(`let ${name} = ${names.table}.keys[${index}];`));
-    names.slots.forEach((name, index) => code.emit(`let ${name} = ${names.table}.slots[${index}];`));
+    code.emit(`let ${names.floats} = ${names.table}.floats;`);
+    code.emit(`const ${names.objects} = ${names.table}.objects;`);
     code.note(this, names);
   }
 
   /** Emits the search for the group of the keys' values; the answer is the variable of its number. */
-  lookup(code: Emitter, expressions: readonly Expression[], onNew: ((group: string) => void) | null = null): string {
+  lookup(
+    code: Emitter,
+    expressions: readonly Expression[],
+    onNew: ((group: string) => void) | null = null,
+  ): string {
     const names = code.recall<GroupNames>(this);
     const group = code.name("g");
     const places = this.keys.map((key, index) => {
@@ -115,7 +125,9 @@ export class GroupCode {
         code.emit(`let ${name};`);
         return name;
       });
-      const make = `${code.use("groupMemo", groupMemo)}(S, ${this.#memoSlot}, ${names.table}, [${dictionaries.join(", ")}], ${bits})`;
+      const make = `${code.use("groupMemo", groupMemo)}(S, ${this.#memoSlot}, ${names.table}, [${
+        dictionaries.join(", ")
+      }], ${bits})`;
       code.emit(`if (${memo} === undefined) ${memo} = ${make};`);
       let shift = 0;
       const index = places.map((place) => {
@@ -156,7 +168,8 @@ export class GroupCode {
       "0",
     );
     code.emit(`let ${place} = ${hash} & ${names.mask};`);
-    const same = codes.map((key, index) => `${names.keys[index]}[${group}] === ${key}`).join(" && ") || "true";
+    const same = codes.map((key, index) => `${names.keys[index]}[${group}] === ${key}`).join(" && ") ||
+      "true";
     code.block("for (;;) ", "conditional", () => {
       code.emit(`${group} = ${names.places}[${place}];`);
       code.emit(`if (${group} < 0 || ${same}) break;`);
@@ -181,16 +194,24 @@ export class GroupCode {
         code.emit(`${name} = ${names.table}.keys[${index}]; ${name}[${group}] = ${codes[index]};`);
       });
       code.emit(`${names.table}.link(${group});`);
-      names.slots.forEach((name, index) => {
-        code.emit(`${name} = ${names.table}.slots[${index}]; ${name}[${group}] = ${this.#slots[index]?.initial};`);
-      });
+      code.emit(`${names.floats} = ${names.table}.floats;`);
+      this.#slots.forEach((slot, index) =>
+        code.emit(`${this.#slotCode(names, index, group)} = ${slot.initial};`)
+      );
       onNew?.(group);
     });
   }
 
   /** The assignable expression of a group's slot. */
   slotCode(code: Emitter, index: number, group: string): string {
-    return `${code.recall<GroupNames>(this).slots[index]}[${group}]`;
+    return this.#slotCode(code.recall<GroupNames>(this), index, group);
+  }
+
+  #slotCode(names: GroupNames, index: number, group: string): string {
+    const kind = this.#kinds[index];
+    const stride = this.#kinds.filter((other) => other === kind).length;
+    const offset = this.#kinds.slice(0, index).filter((other) => other === kind).length;
+    return `${kind === "float" ? names.floats : names.objects}[${group} * ${stride} + ${offset}]`;
   }
 
   /** The expression of a group's key code. */

@@ -46,7 +46,9 @@ function commonKind(left: SqlType, right: SqlType): KeyKind {
   const scales = [scaleOf(left), scaleOf(right)];
   if (first === "numeric" || second === "numeric" || scales[0] !== scales[1]) return "numeric";
   if (first === second) return first;
-  return (first === "number" || first === "mixed") && (second === "number" || second === "mixed") ? "mixed" : "value";
+  return (first === "number" || first === "mixed") && (second === "number" || second === "mixed")
+    ? "mixed"
+    : "value";
 }
 
 function scaleOf(type: SqlType): number {
@@ -96,8 +98,12 @@ export function dictionaryCodes(
   interner: object,
   dictionary: readonly string[],
 ): Int32Array {
-  const known = state.x[slot] as { interner: object; dictionary: readonly string[]; codes: Int32Array } | undefined;
-  if (known !== undefined && known.dictionary === dictionary && known.interner === interner) return known.codes;
+  const known = state.x[slot] as
+    | { interner: object; dictionary: readonly string[]; codes: Int32Array }
+    | undefined;
+  if (known !== undefined && known.dictionary === dictionary && known.interner === interner) {
+    return known.codes;
+  }
   const codes = new Int32Array(dictionary.length).fill(-2);
   state.x[slot] = { interner, dictionary, codes };
   return codes;
@@ -131,7 +137,10 @@ export class KeyCode {
     this.#isOpenedInLoop = code.rowDepth > 0;
     const kind = this.#internerKind();
     if (kind === null) return;
-    code.note(this, code.define("interner", `${code.use("internerOf", internerOf)}(S, ${this.slot}, "${kind}")`));
+    code.note(
+      this,
+      code.define("interner", `${code.use("internerOf", internerOf)}(S, ${this.slot}, "${kind}")`),
+    );
   }
 
   #internerKind(): InternerKind | null {
@@ -172,23 +181,32 @@ export class KeyCode {
       if (this.#isOpenedInLoop) return null;
       const place = binding.dictionary;
       const slot = this.#compilation.slotFor(this.#compilation.derivedKey(this, `codes ${mode}`));
-      const codes = code.once(this.#compilation.derivedKey(this, `codes ${mode} ${place.dictionary} ${interner}`), () => code.name("codes"));
+      const codes = code.once(
+        this.#compilation.derivedKey(this, `codes ${mode} ${place.dictionary} ${interner}`),
+        () => code.name("codes"),
+      );
       code.atPrologue(() => code.emitOnce(`let ${codes};`));
       const name = code.name("k");
       code.emit(`let ${name} = ${NULL_CODE};`);
       code.block(place.isNull === null ? "" : `if (!(${place.isNull})) `, "conditional", () => {
         code.emit(
-          `if (${codes} === undefined) ${codes} = ${code.use("dictionaryCodes", dictionaryCodes)}(S, ${slot}, ${interner}, ${place.dictionary});`,
+          `if (${codes} === undefined) ${codes} = ${
+            code.use("dictionaryCodes", dictionaryCodes)
+          }(S, ${slot}, ${interner}, ${place.dictionary});`,
         );
         code.emit(`${name} = ${codes}[${place.code}];`);
-        const look = `${interner}.${mode === "add" ? "ofText" : "findText"}(${place.dictionary}[${place.code}])`;
+        const look = `${interner}.${
+          mode === "add" ? "ofText" : "findText"
+        }(${place.dictionary}[${place.code}])`;
         code.emit(`if (${name} === -2) ${name} = ${codes}[${place.code}] = ${look};`);
       });
       return name;
     }
     if (binding.utf8 === undefined) return null;
     const place = binding.utf8(code);
-    const call = `${interner}.${mode === "add" ? "ofBytes" : "findBytes"}(${place.bytes}, ${place.start}, ${place.end})`;
+    const call = `${interner}.${
+      mode === "add" ? "ofBytes" : "findBytes"
+    }(${place.bytes}, ${place.start}, ${place.end})`;
     return code.define("k", place.isNull === null ? call : `${place.isNull} ? ${NULL_CODE} : ${call}`);
   }
 
@@ -208,9 +226,13 @@ export class KeyCode {
         return `(${value.code} ? 1 : 0)`;
       case "mixed":
         if (value.plain === true || formOf(type) === "number") return value.code;
-        return `(typeof ${value.code} === "number" ? ${value.code} : ${code.recall<string>(this)}.${mode === "add" ? "of" : "find"}(${value.code}))`;
+        return `(typeof ${value.code} === "number" ? ${value.code} : ${code.recall<string>(this)}.${
+          mode === "add" ? "of" : "find"
+        }(${value.code}))`;
       case "text": {
-        const text = type.kind === "char" ? `${code.use("trimTrailingSpaces", trimTrailingSpaces)}(${value.code})` : value.code;
+        const text = type.kind === "char"
+          ? `${code.use("trimTrailingSpaces", trimTrailingSpaces)}(${value.code})`
+          : value.code;
         return `${code.recall<string>(this)}.${mode === "add" ? "ofText" : "findText"}(${text})`;
       }
       case "value":

@@ -108,7 +108,9 @@ export function planChildren(plan: Plan): readonly Plan[] {
       return plan.inputs.map((input) => input.plan);
     case "with":
       return [
-        ...plan.definitions.flatMap(({ plan, recursive }) => recursive === null ? [plan] : [plan, recursive.plan]),
+        ...plan.definitions.flatMap(({ plan, recursive }) =>
+          recursive === null ? [plan] : [plan, recursive.plan]
+        ),
         plan.body,
       ];
     case "insert":
@@ -252,7 +254,12 @@ export function planDefines(plan: Plan): readonly ColumnRef[] {
     case "window":
       return plan.calls.map((call) => call.output);
     case "insert":
-      return [...plan.newRow, plan.rowId, ...(plan.onConflict?.existing ?? []), ...(plan.onConflict?.excluded ?? [])];
+      return [
+        ...plan.newRow,
+        plan.rowId,
+        ...(plan.onConflict?.existing ?? []),
+        ...(plan.onConflict?.excluded ?? []),
+      ];
     case "update":
       return plan.newRow;
     default:
@@ -266,7 +273,9 @@ function planMentions(plan: Plan): readonly ColumnRef[] {
     case "set_operation":
       return plan.inputs.flatMap((input) => input.columns);
     case "with":
-      return plan.definitions.flatMap(({ columns, recursive }) => [...columns, ...(recursive?.columns ?? [])]);
+      return plan.definitions.flatMap((
+        { columns, recursive },
+      ) => [...columns, ...(recursive?.columns ?? [])]);
     case "lock_rows":
       return plan.tables.map((table) => table.rowId);
     case "update":
@@ -347,7 +356,7 @@ export function planFacts(plan: Plan): Facts {
   for (const column of planDefines(plan)) collector.defined.add(column);
   for (const column of planMentions(plan)) collector.mention(column);
   if (plan.kind === "with_scan") collector.scanned.add(plan.id);
-  if (plan.kind === "with") for (const { id } of plan.definitions) collector.definitions.add(id);
+  if (plan.kind === "with") { for (const { id } of plan.definitions) collector.definitions.add(id); }
   if (plan.kind === "function_scan") {
     collector.volatile = plan.functions.some((call) => call.function.volatility === "volatile");
   }

@@ -22,7 +22,9 @@ export function emitZonePredicates(code: Emitter, plan: TableScan): void {
     const value = emitValue(code, prune.value);
     if (value.isNull !== null) code.emit(`if (${value.isNull}) return null;`);
     predicates.push(
-      `{ columnId: ${prune.columnId}, operator: "${prune.operator}", value: ${storedForm(code, column.type, value)} }`,
+      `{ columnId: ${prune.columnId}, operator: "${prune.operator}", value: ${
+        storedForm(code, column.type, value)
+      } }`,
     );
   }
   code.emit(`return [${predicates.join(", ")}];`);
@@ -40,7 +42,7 @@ function isUsable(prune: ScanPrune, type: SqlType): boolean {
   const forms = [formOf(given), formOf(type)];
   const integers = (kind: SqlType["kind"]) => /^[iu]\d+$/.test(kind);
   return integers(given.kind) && integers(type.kind) || forms.every((form) => form === "string") &&
-    given.kind !== "char" && type.kind !== "char";
+      given.kind !== "char" && type.kind !== "char";
 }
 
 /** The expression of a value's stored form. */

@@ -273,7 +273,9 @@ export class InlineRegion implements Region {
   /** See {@link Region.reset}. */
   reset(...slots: readonly number[]): void {
     for (const slot of slots) {
-      this.#code.emit(`if (S.x[${slot}] !== undefined) ${this.#code.use("resetSlot", resetSlot)}(S, ${slot});`);
+      this.#code.emit(
+        `if (S.x[${slot}] !== undefined) ${this.#code.use("resetSlot", resetSlot)}(S, ${slot});`,
+      );
     }
   }
 

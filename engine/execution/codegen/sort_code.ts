@@ -33,14 +33,22 @@ export function emitComparison(
 }
 
 /** Emits a sort; the answer is the name of an Int32Array of row numbers in order. Equal rows keep their order. */
-export function emitSort(code: Emitter, buffer: BufferCode, names: ReadNames, keys: readonly SortColumn[]): string {
+export function emitSort(
+  code: Emitter,
+  buffer: BufferCode,
+  names: ReadNames,
+  keys: readonly SortColumn[],
+): string {
   const compare = emitComparison(code, buffer, names, keys);
   const only = keys.length === 1 ? keys[0] : undefined;
   const column = only === undefined ? undefined : names.columns[only.position];
   const number = only === undefined || column === undefined
     ? "null"
     : `{ column: ${column.column}, descending: ${only.descending}, nullsFirst: ${only.nullsFirst} }`;
-  return code.define("order", `${code.use("sortRows", sortRows)}(${names.buffer}.count, ${compare}, ${number})`);
+  return code.define(
+    "order",
+    `${code.use("sortRows", sortRows)}(${names.buffer}.count, ${compare}, ${number})`,
+  );
 }
 
 function emitKey(code: Emitter, buffer: BufferCode, names: ReadNames, key: SortColumn): void {
@@ -48,7 +56,8 @@ function emitKey(code: Emitter, buffer: BufferCode, names: ReadNames, key: SortC
   const place = names.columns[key.position];
   if (column === undefined || place === undefined) return;
   const before = key.descending ? 1 : -1;
-  const nullOrder = (first: string) => `return ${first} ? ${key.nullsFirst ? -1 : 1} : ${key.nullsFirst ? 1 : -1};`;
+  const nullOrder = (first: string) =>
+    `return ${first} ? ${key.nullsFirst ? -1 : 1} : ${key.nullsFirst ? 1 : -1};`;
   code.block("", "conditional", () => {
     const left = code.define("p", `${place.data}[a]`);
     const right = code.define("q", `${place.data}[b]`);

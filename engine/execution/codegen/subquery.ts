@@ -103,7 +103,11 @@ function arrayParts(expression: Of<"array_subquery">): ResultParts {
 /** Stands in the slot of a subquery that has begun and has seen no row. */
 const NO_ROW_YET: object = { noRow: true };
 
-function emitSingle(code: Emitter, expression: Exclude<Subquery, Of<"any_subquery" | "all_subquery">> | Of<"exists">, parts: ResultParts): Value {
+function emitSingle(
+  code: Emitter,
+  expression: Exclude<Subquery, Of<"any_subquery" | "all_subquery">> | Of<"exists">,
+  parts: ResultParts,
+): Value {
   const { compilation } = code;
   const { plan } = expression;
   const finish = (emitter: Emitter, slot: number): string => {
@@ -160,7 +164,9 @@ const MEMO_ENTRIES = 100_000;
 function memoColumn(code: Emitter, plan: Of<"exists">["plan"]): string | null {
   const facts = planFacts(plan);
   const [column] = facts.free;
-  if (column === undefined || facts.free.length !== 1 || facts.volatile || facts.freeDefinitions.size > 0) return null;
+  if (column === undefined || facts.free.length !== 1 || facts.volatile || facts.freeDefinitions.size > 0) {
+    return null;
+  }
   if (!code.isBound(column) || !isOwnKey(code.binding(column).type)) return null;
   return nullableCode(code.column(column));
 }
@@ -221,9 +227,15 @@ function emitQuantified(code: Emitter, expression: Of<"any_subquery" | "all_subq
         if (operator === undefined || value === undefined) return { code: "false", isNull: null };
         return emitCall(code, operator, [value, code.column(column)]);
       });
-      const row = combine(code, comparisons, isAny || expression.operators.every(({ name }) => name !== "<>"));
+      const row = combine(
+        code,
+        comparisons,
+        isAny || expression.operators.every(({ name }) => name !== "<>"),
+      );
       const decided = isAny ? row.code : `!${row.code}`;
-      const stop = `{ ${result} = ${isAny}; ${unknown} = false; S.x[${stopped}] = true; break ${code.recall<string>(label)}; }`;
+      const stop = `{ ${result} = ${isAny}; ${unknown} = false; S.x[${stopped}] = true; break ${
+        code.recall<string>(label)
+      }; }`;
       if (row.isNull === null) code.emit(`if (${decided}) ${stop}`);
       else code.emit(`if (${row.isNull}) ${unknown} = true; else if (${decided}) ${stop}`);
     },

@@ -76,7 +76,11 @@ export function literal(code: Emitter, value: SqlValue): Value {
   if (value === null) return NULL_VALUE;
   switch (typeof value) {
     case "number":
-      return { code: Object.is(value, -0) ? "-0" : `${value}`.startsWith("-") ? `(${value})` : `${value}`, isNull: null, plain: true };
+      return {
+        code: Object.is(value, -0) ? "-0" : `${value}`.startsWith("-") ? `(${value})` : `${value}`,
+        isNull: null,
+        plain: true,
+      };
     case "bigint":
       return { code: value < 0n ? `(${value}n)` : `${value}n`, isNull: null };
     case "boolean":
@@ -146,4 +150,3 @@ export function declareResult(code: Emitter, type: SqlType, nullable: boolean): 
     },
   };
 }
-

@@ -75,9 +75,12 @@ export function evaluate(scope: Scope, expression: Expression): SqlValue {
     case "and":
     case "or": {
       const { args, kind } = expression;
-      return combine((function* () {
-        for (const arg of args) yield value(arg);
-      })(), kind === "or");
+      return combine(
+        (function* () {
+          for (const arg of args) yield value(arg);
+        })(),
+        kind === "or",
+      );
     }
     case "not":
       return negate(value(expression.argument));
@@ -123,7 +126,9 @@ export function evaluate(scope: Scope, expression: Expression): SqlValue {
     }
     case "in_list": {
       const argument = value(expression.argument);
-      const tests = expression.list.map((element) => call(scope, expression.equals, [argument, value(element)]));
+      const tests = expression.list.map((element) =>
+        call(scope, expression.equals, [argument, value(element)])
+      );
       const found = combine(tests, true);
       return expression.negated ? negate(found) : found;
     }
@@ -186,7 +191,10 @@ function quantified(scope: Scope, expression: Of<"any_subquery" | "all_subquery"
     combine(
       expression.operators.map((operator, index) => {
         const column = expression.columns[index];
-        return call(scope, operator, [left[index] ?? null, column === undefined ? null : row.get(column) ?? null]);
+        return call(scope, operator, [
+          left[index] ?? null,
+          column === undefined ? null : row.get(column) ?? null,
+        ]);
       }),
       differs,
     )
@@ -197,17 +205,25 @@ function quantified(scope: Scope, expression: Of<"any_subquery" | "all_subquery"
 function subscript(scope: Scope, expression: Of<"subscript">): SqlValue {
   const array = evaluate(scope, expression.argument);
   const parts = expression.subscripts.map((part) => {
-    if ("index" in part) return { index: evaluate(scope, part.index), isSlice: false, lower: null, upper: null };
+    if ("index" in part) {
+      return { index: evaluate(scope, part.index), isSlice: false, lower: null, upper: null };
+    }
     const bound = (side: Expression | null) => side === null ? undefined : evaluate(scope, side);
     return { index: undefined, isSlice: true, lower: bound(part.lower), upper: bound(part.upper) };
   });
   if (!(array instanceof SqlArray)) return null;
-  if (parts.some(({ index, isSlice, lower, upper }) => isSlice ? lower === null || upper === null : index === null)) {
+  if (
+    parts.some(({ index, isSlice, lower, upper }) =>
+      isSlice ? lower === null || upper === null : index === null
+    )
+  ) {
     return null;
   }
   if (!parts.some(({ isSlice }) => isSlice)) return array.element(parts.map(({ index }) => Number(index)));
   const number = (side: SqlValue | undefined) => side === undefined ? undefined : Number(side);
-  return array.slice(parts.map(({ index, isSlice, lower, upper }) =>
-    isSlice ? [number(lower), number(upper)] : [1, number(index)]
-  ));
+  return array.slice(
+    parts.map(({ index, isSlice, lower, upper }) =>
+      isSlice ? [number(lower), number(upper)] : [1, number(index)]
+    ),
+  );
 }

@@ -115,13 +115,20 @@ export function keyOf(types: readonly SqlType[], values: readonly SqlValue[]): s
 
 /** Rows in the order of the keys; equal rows keep their order. */
 export function sortRows(rows: readonly Row[], keys: readonly SortKey[], scope: Scope): Row[] {
-  const keyed = rows.map((row) => ({ row, values: keys.map((key) => evaluate(inside(scope, row), key.expression)) }));
+  const keyed = rows.map((row) => ({
+    row,
+    values: keys.map((key) => evaluate(inside(scope, row), key.expression)),
+  }));
   keyed.sort((left, right) => compareKeys(keys, left.values, right.values));
   return keyed.map(({ row }) => row);
 }
 
 /** Order of two rows of key values. */
-export function compareKeys(keys: readonly SortKey[], left: readonly SqlValue[], right: readonly SqlValue[]): number {
+export function compareKeys(
+  keys: readonly SortKey[],
+  left: readonly SqlValue[],
+  right: readonly SqlValue[],
+): number {
   for (const [index, key] of keys.entries()) {
     const a = left[index] ?? null;
     const b = right[index] ?? null;
@@ -144,7 +151,11 @@ function* access(plan: Access, scope: Scope): Iterable<Row> {
   for (const location of locations(plan, table, scope)) yield rowAt(plan, table, location);
 }
 
-function* locations(plan: Exclude<Access, Of<"table_scan">>, table: ReadableTable, scope: Scope): Iterable<RowLocation> {
+function* locations(
+  plan: Exclude<Access, Of<"table_scan">>,
+  table: ReadableTable,
+  scope: Scope,
+): Iterable<RowLocation> {
   if (plan.kind === "row_lookup") {
     for (const id of new Set(plan.ids.map((id) => evaluate(scope, id)))) {
       const location = id === null ? NO_ROW : table.find(id as MixedInteger);
@@ -176,7 +187,10 @@ function rowAt(plan: Access, table: ReadableTable, location: RowLocation): Row {
 }
 
 function* scan(plan: Of<"table_scan">, table: ReadableTable): Iterable<Row> {
-  const cursor = table.scan(plan.columns.map(({ columnId }) => columnId), { ids: plan.rowId !== null, prune: [] });
+  const cursor = table.scan(plan.columns.map(({ columnId }) => columnId), {
+    ids: plan.rowId !== null,
+    prune: [],
+  });
   for (let block = cursor.next(); block !== null; block = cursor.next()) {
     for (let index = 0; index < block.rowCount; index++) {
       if (block.hidden !== null && block.hidden[index] !== 0) continue;
@@ -232,11 +246,9 @@ function* functionScan(plan: Of<"function_scan">, scope: Scope): Iterable<Row> {
   }
 }
 
-/** Columns of a side's rows; with NULL for each, what an outer join extends a row with. */
-function nullsFor(rows: readonly Row[], plan: Plan): Row {
-  const first = rows[0];
-  if (first !== undefined) return new Map([...first.keys()].map((column) => [column, null]));
-  return { get: () => null, has: () => true, [Symbol.iterator]: () => outputColumns(plan).map((column) => [column, null] as [ColumnRef, SqlValue])[Symbol.iterator]() } as unknown as Row;
+/** NULL for each column of a plan: what an outer join extends a row with. */
+function nullsFor(plan: Plan): Row {
+  return new Map(outputColumns(plan).map((column) => [column, null]));
 }
 
 function outputColumns(plan: Plan): ColumnRef[] {
@@ -304,11 +316,11 @@ function* joinRows(
       matched.add(right);
       yield new Map([...left, ...right]);
     }
-    if (partners.length === 0 && extendsLeft) yield new Map([...left, ...nullsFor(rights, plan.right)]);
+    if (partners.length === 0 && extendsLeft) yield new Map([...left, ...nullsFor(plan.right)]);
   }
   if (plan.join !== "right" && plan.join !== "full") return;
   for (const right of rightsOf(new Map())) {
-    if (!matched.has(right)) yield new Map([...nullsFor(lefts, plan.left), ...right]);
+    if (!matched.has(right)) yield new Map([...nullsFor(plan.left), ...right]);
   }
 }
 
@@ -323,7 +335,9 @@ function numericValue(type: SqlType, value: SqlValue): Decimal | null {
 
 function sameKey(leftType: SqlType, left: SqlValue, rightType: SqlType, right: SqlValue): boolean {
   if (left === null || right === null) return false;
-  if (JSON.stringify(leftType) === JSON.stringify(rightType)) return compareValues(leftType, left, right) === 0;
+  if (JSON.stringify(leftType) === JSON.stringify(rightType)) {
+    return compareValues(leftType, left, right) === 0;
+  }
   const a = numericValue(leftType, left);
   const b = numericValue(rightType, right);
   return a !== null && b !== null ? a.compare(b) === 0 : left === right;
@@ -331,7 +345,9 @@ function sameKey(leftType: SqlType, left: SqlValue, rightType: SqlType, right: S
 
 function hashJoin(plan: Of<"hash_join">, scope: Scope): Iterable<Row> {
   const rights = [...interpretPlan(plan.right, scope)];
-  const rightKeys = new Map(rights.map((row) => [row, plan.rightKeys.map((key) => evaluate(inside(scope, row), key))]));
+  const rightKeys = new Map(
+    rights.map((row) => [row, plan.rightKeys.map((key) => evaluate(inside(scope, row), key))]),
+  );
   const matches: Test = (left, right) => {
     const keys = plan.leftKeys.map((key) => evaluate(inside(scope, left), key));
     const others = rightKeys.get(right) ?? [];
@@ -363,9 +379,9 @@ export function fold(aggregate: BoundAggregate, rows: readonly (readonly SqlValu
   const slots = aggregate.slots.map((_, index) => `slot${index}`);
   const args = aggregate.argumentTypes.map((_, index) => `arg${index}`);
   const declare = aggregate.slots.map((slot, index) => `let ${slots[index]} = ${slot.initial};`).join(" ");
-  const body = `${declare} for (const [${args.join(", ")}] of rows) { ${aggregate.step(slots, args, use)} } return ${
-    aggregate.finish(slots, use)
-  };`;
+  const body = `${declare} for (const [${args.join(", ")}] of rows) { ${
+    aggregate.step(slots, args, use)
+  } } return ${aggregate.finish(slots, use)};`;
   return new Function("rows", "helpers", body)(rows, helpers) as SqlValue;
 }
 

@@ -11,7 +11,11 @@ type Window = Extract<Plan, { kind: "window" }>;
 
 /** The rows with the results of the window's calls, by partition and order. */
 export function interpretWindow(plan: Window, rows: readonly Row[], scope: Scope): Row[] {
-  const partitionKeys = plan.partition.map((expression) => ({ expression, descending: false, nullsFirst: false }));
+  const partitionKeys = plan.partition.map((expression) => ({
+    expression,
+    descending: false,
+    nullsFirst: false,
+  }));
   const sorted = sortRows(rows, [...partitionKeys, ...plan.order], scope);
   const partitions = new Map<string, Row[]>();
   for (const row of sorted) {
@@ -30,7 +34,13 @@ export function interpretWindow(plan: Window, rows: readonly Row[], scope: Scope
   );
 }
 
-function resultOf(plan: Window, call: WindowCall, rows: readonly Row[], index: number, scope: Scope): SqlValue {
+function resultOf(
+  plan: Window,
+  call: WindowCall,
+  rows: readonly Row[],
+  index: number,
+  scope: Scope,
+): SqlValue {
   const current = rows[index] as Row;
   const argument = (position: number, row: Row): SqlValue => {
     const expression = call.args[position];
@@ -53,15 +63,19 @@ function resultOf(plan: Window, call: WindowCall, rows: readonly Row[], index: n
     case "rank":
       return before.length + 1;
     case "dense_rank":
-      return new Set(before.map((row) => keyOf(plan.order.map(({ expression }) => expression.type), keys(row)))).size + 1;
+      return new Set(
+        before.map((row) => keyOf(plan.order.map(({ expression }) => expression.type), keys(row))),
+      ).size + 1;
     case "percent_rank":
       return rows.length === 1 ? 0 : before.length / (rows.length - 1);
     case "cume_dist":
       return (before.length + rows.filter(isPeer).length) / rows.length;
     case "ntile": {
       const buckets = Number(argument(0, rows[0] as Row));
-      const sizes = Array.from({ length: buckets }, (_, bucket) =>
-        Math.floor(rows.length / buckets) + (bucket < rows.length % buckets ? 1 : 0));
+      const sizes = Array.from(
+        { length: buckets },
+        (_, bucket) => Math.floor(rows.length / buckets) + (bucket < rows.length % buckets ? 1 : 0),
+      );
       let bucket = 0;
       for (let left = index; left >= (sizes[bucket] ?? 0); bucket++) left -= sizes[bucket] ?? 0;
       return bucket + 1;
@@ -87,10 +101,17 @@ function resultOf(plan: Window, call: WindowCall, rows: readonly Row[], index: n
 }
 
 /** Positions in the frame of a row. RANGE offsets are interpreted for plain numbers. */
-function frameOf(plan: Window, call: WindowCall, rows: readonly Row[], index: number, scope: Scope): number[] {
+function frameOf(
+  plan: Window,
+  call: WindowCall,
+  rows: readonly Row[],
+  index: number,
+  scope: Scope,
+): number[] {
   const { mode, start, end, exclude } = call.frame;
   const keys = rows.map((row) => plan.order.map((key) => evaluate(inside(scope, row), key.expression)));
-  const peers = (left: number, right: number) => compareKeys(plan.order, keys[left] ?? [], keys[right] ?? []) === 0;
+  const peers = (left: number, right: number) =>
+    compareKeys(plan.order, keys[left] ?? [], keys[right] ?? []) === 0;
   const groups: number[] = [];
   rows.forEach((_, position) => {
     const previous = groups[position - 1] ?? 0;

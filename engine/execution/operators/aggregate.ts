@@ -31,7 +31,9 @@ type Aggregate = Extract<Plan, { kind: "aggregate" }>;
 export function produceAggregate(plan: Aggregate, region: Region, sink: Sink): void {
   const { compilation } = region;
   const all = plan.groups.map((_, index) => index);
-  const sets = (plan.groupingSets ?? [all]).map((set) => new GroupingSetCode(compilation, plan, [...new Set(set)]));
+  const sets = (plan.groupingSets ?? [all]).map((set) =>
+    new GroupingSetCode(compilation, plan, [...new Set(set)])
+  );
   for (const set of sets) region.reset(...set.stateSlots);
   const counted = countSource(plan);
   if (counted !== null) return produceCount(plan, counted, region, sink);
@@ -152,7 +154,9 @@ class GroupingSetCode {
       columns.push(column(expression));
     }
     if (call.distinct) {
-      call.args.forEach((_, index) => keys.push({ position: index + 1, descending: false, nullsFirst: false }));
+      call.args.forEach((_, index) =>
+        keys.push({ position: index + 1, descending: false, nullsFirst: false })
+      );
     }
     return { buffer: new BufferCode(this.#compilation, columns), keys };
   }
@@ -244,7 +248,11 @@ class GroupingSetCode {
       const types = code.constant("types", entry.call.args.map((arg) => arg.type));
       code.emit(`if (${seen} === null) ${seen} = new Set();`);
       const given = args.map(nullableCode).join(", ");
-      code.block(`if (${code.use("isFirst", isFirst)}(S, ${seen}, ${types}, [${given}])) `, "conditional", step);
+      code.block(
+        `if (${code.use("isFirst", isFirst)}(S, ${seen}, ${types}, [${given}])) `,
+        "conditional",
+        step,
+      );
     });
   }
 
@@ -263,7 +271,9 @@ class GroupingSetCode {
       code.block(`for (let ${index} = 0; ${index} < ${order}.length; ${index}++) `, "row", () => {
         const row = code.define("r", `${order}[${index}]`);
         const group = code.define("g", `${names.columns[0]?.data}[${row}]`);
-        const args = call.args.map((_, position) => this.#keptValue(code, kept.buffer, names, position + 1, row));
+        const args = call.args.map((_, position) =>
+          this.#keptValue(code, kept.buffer, names, position + 1, row)
+        );
         if (call.distinct) {
           const current = code.define("current", `[${[group, ...args.map(nullableCode)].join(", ")}]`);
           code.emit(`if (${code.use("repeats", repeats)}(${types}, ${previous}, ${current})) continue;`);

@@ -153,7 +153,9 @@ class HashJoinCode {
     region.once(this.#plan, (code) => {
       const layout = code.constant("layout", buffer.columns);
       code.emit(
-        `${code.use("buildIndex", buildIndex)}(S, ${this.#indexSlot}, ${buffer.slot}, ${layout}, ${this.#keys.length});`,
+        `${
+          code.use("buildIndex", buildIndex)
+        }(S, ${this.#indexSlot}, ${buffer.slot}, ${layout}, ${this.#keys.length});`,
       );
     });
   }
@@ -175,11 +177,15 @@ class HashJoinCode {
   #probe(code: Emitter): void {
     const plan = this.#plan;
     const names = code.recall<ProbeNames>(this);
-    const codes = plan.leftKeys.map((expression, index) => this.#keys[index]?.emit(code, expression, "find") ?? "0");
+    const codes = plan.leftKeys.map((expression, index) =>
+      this.#keys[index]?.emit(code, expression, "find") ?? "0"
+    );
     const row = code.name("j");
     const isNull = codes.map((key) => `${key} === ${NULL_CODE}`).join(" || ") || "false";
     code.emit(`let ${row} = ${isNull} ? -1 : ${this.#first(code, names, codes)};`);
-    const differs = codes.map((key, index) => `${names.buffer.columns[index]?.data}[${row}] !== ${key}`).join(" || ");
+    const differs = codes.map((key, index) => `${names.buffer.columns[index]?.data}[${row}] !== ${key}`).join(
+      " || ",
+    );
     if (plan.join === "semi" || plan.join === "anti") this.#test(code, names, { row, differs, isNull });
     else this.#match(code, names, row, differs);
   }
@@ -267,7 +273,10 @@ class HashJoinCode {
       kind: "counted",
       count: (code) => {
         const names = buffer.openRead(code);
-        const marks = code.define("marks", `${code.use("marksOf", marksOf)}(S, ${this.#marksSlot}, ${names.buffer}.count)`);
+        const marks = code.define(
+          "marks",
+          `${code.use("marksOf", marksOf)}(S, ${this.#marksSlot}, ${names.buffer}.count)`,
+        );
         code.note(key, { names, marks });
         return `${names.buffer}.count`;
       },

@@ -16,7 +16,8 @@ export function produceInlineScan(plan: TableScan, region: Region, sink: Sink): 
   const parts = plan.filter === null ? [] : conjuncts(plan.filter);
   const isOwn = (part: Expression) => {
     const facts = expressionFacts(part);
-    return !facts.volatile && facts.freeDefinitions.size === 0 && facts.free.every((column) => own.has(column));
+    return !facts.volatile && facts.freeDefinitions.size === 0 &&
+      facts.free.every((column) => own.has(column));
   };
   const inside = parts.filter(isOwn);
   const outside = parts.filter((part) => !isOwn(part));

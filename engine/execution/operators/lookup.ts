@@ -43,8 +43,10 @@ function sourceOf(plan: Access): LoopSource {
 }
 
 function tableCode(code: Emitter, plan: Access): string {
-  return code.once(code.compilation.derivedKey(plan, "table"), () =>
-    code.define("table", `S.context.table(${plan.table.id})`));
+  return code.once(
+    code.compilation.derivedKey(plan, "table"),
+    () => code.define("table", `S.context.table(${plan.table.id})`),
+  );
 }
 
 /** Distinct ids that are not NULL, as an iterator of locations. */
@@ -81,7 +83,9 @@ function idListSource(plan: Extract<Plan, { kind: "row_lookup" }>): LoopSource {
     prepare: (code) => void tableCode(code, plan),
     open: (code) => {
       const ids = plan.ids.map((id) => nullableCode(emitValue(code, id)));
-      return `${code.use("makeIdListCursor", makeIdListCursor)}(${tableCode(code, plan)}, [${ids.join(", ")}])`;
+      return `${code.use("makeIdListCursor", makeIdListCursor)}(${tableCode(code, plan)}, [${
+        ids.join(", ")
+      }])`;
     },
     next: (code, cursor) => emitNextLocation(code, plan, cursor),
   };
@@ -96,7 +100,8 @@ function cursorSource(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>)
     open: (code) => {
       const table = tableCode(code, plan);
       const prefix = plan.kind === "index_scan" ? plan.prefix : [];
-      const isEquality = plan.kind === "index_scan" && plan.bounds.low === null && plan.bounds.high === null &&
+      const isEquality = plan.kind === "index_scan" && plan.bounds.low === null &&
+        plan.bounds.high === null &&
         !plan.backward && prefix.length > 0;
       if (isEquality) {
         const values = prefix.map((part) => ({ type: part.type, value: emitValue(code, part) }));
@@ -149,7 +154,10 @@ function storedBinding(type: SqlType, nullable: boolean, read: string): Binding 
       const converted = storedCode(code, type, stored);
       if (converted === stored) return { code: stored, isNull: nullable ? `${stored} === null` : null };
       if (!nullable) return { code: code.define("c", converted), isNull: null };
-      return { code: code.define("c", `${stored} === null ? null : ${converted}`), isNull: `${stored} === null` };
+      return {
+        code: code.define("c", `${stored} === null ? null : ${converted}`),
+        isNull: `${stored} === null`,
+      };
     },
   };
 }

@@ -30,7 +30,9 @@ export function appendSink(buffer: BufferCode): Sink {
     row: (code) => {
       buffer.append(
         code,
-        buffer.columns.map(({ column }) => column === null ? { code: "null", isNull: "true" } : code.column(column)),
+        buffer.columns.map(({ column }) =>
+          column === null ? { code: "null", isNull: "true" } : code.column(column)
+        ),
       );
     },
     close: (code) => buffer.closeAppend(code),
@@ -68,13 +70,18 @@ export function ensure(state: ExecutionState, slot: number, stages: readonly Sta
 
 /** Emits the call that runs a program at most once in an execution. */
 export function emitEnsure(code: Emitter, doneSlot: number, stages: readonly Stage[]): void {
-  code.emit(`if (S.x[${doneSlot}] === undefined) ${code.use("ensure", ensure)}(S, ${doneSlot}, ${code.constant("stages", stages)});`);
+  code.emit(
+    `if (S.x[${doneSlot}] === undefined) ${code.use("ensure", ensure)}(S, ${doneSlot}, ${
+      code.constant("stages", stages)
+    });`,
+  );
 }
 
 /** Whether a plan gives the same rows whenever it runs. */
 export function isClosed(plan: Plan, compilation: Compilation): boolean {
   const { free, freeDefinitions, volatile } = planFacts(plan);
-  return free.length === 0 && !volatile && [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
+  return free.length === 0 && !volatile &&
+    [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
 }
 
 /** Operators that are not worth keeping the rows of. */

@@ -24,7 +24,9 @@ export function produceNestedLoopJoin(plan: NestedLoopJoin, region: Region, sink
     case "anti":
       return produceTest(plan, region, sink);
     case "left":
-      return isClosed(plan.right, region.compilation) ? produceKeptOuter(plan, region, sink) : produceLeft(plan, region, sink);
+      return isClosed(plan.right, region.compilation)
+        ? produceKeptOuter(plan, region, sink)
+        : produceLeft(plan, region, sink);
     case "right":
     case "full":
       return produceKeptOuter(plan, region, sink);
@@ -124,7 +126,9 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
   const key = {};
   if (marksRows) region.reset(marksSlot);
   const marksCode = (code: Emitter, buffer: string) =>
-    marksRows ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${buffer}.count)`) : "";
+    marksRows
+      ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${buffer}.count)`)
+      : "";
   produce(plan.left, region, {
     open: (code) => {
       kept.emitEnsure(code);
@@ -167,7 +171,9 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
     kind: "counted",
     count: (code) => {
       kept.emitEnsure(code);
-      const buffer = `${code.use("bufferOf", bufferOf)}(S, ${kept.buffer.slot}, ${code.constant("layout", kept.buffer.columns)})`;
+      const buffer = `${code.use("bufferOf", bufferOf)}(S, ${kept.buffer.slot}, ${
+        code.constant("layout", kept.buffer.columns)
+      })`;
       code.note(marksKey, marksCode(code, buffer));
       return source.count(code);
     },

@@ -14,7 +14,13 @@ import { produceInlineScan } from "./inline_scan.ts";
 import { produceSetOperation } from "./set_operation.ts";
 import { produceSort } from "./sort.ts";
 import { produceFunctionScan, produceValues, produceVirtualScan } from "./sources.ts";
-import { produceDistinct, produceFilter, produceLimit, produceLockRows, produceProject } from "./streaming.ts";
+import {
+  produceDistinct,
+  produceFilter,
+  produceLimit,
+  produceLockRows,
+  produceProject,
+} from "./streaming.ts";
 import { produceWindow } from "./window.ts";
 import { produceWith, produceWithScan } from "./with.ts";
 
@@ -38,7 +44,9 @@ function counted(plan: Plan, region: Region, sink: Sink): Sink {
 function produceOperator(plan: Plan, region: Region, sink: Sink): void {
   switch (plan.kind) {
     case "table_scan":
-      return region.isInline ? produceInlineScan(plan, region, sink) : produceTableScan(plan, region as Program, sink);
+      return region.isInline
+        ? produceInlineScan(plan, region, sink)
+        : produceTableScan(plan, region as Program, sink);
     case "row_lookup":
     case "row_range":
     case "index_scan":

@@ -6,7 +6,7 @@
  */
 import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
-import { Emitter, type Binding, NULL_VALUE } from "../codegen/emitter.ts";
+import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
@@ -80,7 +80,10 @@ class ScanStage implements Stage {
       prune = this.#prune(state);
     }
     if (prune === null) return null;
-    return tableOf(state.context, this.#plan).scan(this.#columnIds, { ids: this.#plan.rowId !== null, prune });
+    return tableOf(state.context, this.#plan).scan(this.#columnIds, {
+      ids: this.#plan.rowId !== null,
+      prune,
+    });
   }
 
   #compilePrune(): PruneFunction {
@@ -147,7 +150,13 @@ function sampleBlock(plan: TableScan): Block {
   };
 }
 
-function emitKernel(code: Emitter, plan: TableScan, block: Block, sink: Sink, flags: readonly number[]): void {
+function emitKernel(
+  code: Emitter,
+  plan: TableScan,
+  block: Block,
+  sink: Sink,
+  flags: readonly number[],
+): void {
   const label = code.name("rows");
   const bindings = block.columns.map((vector, index) => {
     const type = plan.columns[index]?.type ?? { kind: "unknown" };
@@ -207,7 +216,9 @@ function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string,
       if (big === "") return { code: code.define("c", `${data}[i]`), isNull, plain: true };
       const value = code.name("c");
       code.emit(`let ${value} = ${data}[i];`);
-      code.emit(`if (${value} !== ${value}${isNull === null ? "" : ` && !${isNull}`}) ${value} = ${big}.get(i);`);
+      code.emit(
+        `if (${value} !== ${value}${isNull === null ? "" : ` && !${isNull}`}) ${value} = ${big}.get(i);`,
+      );
       return { code: value, isNull };
     },
   };
@@ -237,7 +248,12 @@ function bytesBinding(code: Emitter, vector: VectorOf<"bytes">, place: string, t
   return { ...binding, utf8: () => ({ bytes, start: `${starts}[i]`, end: `${ends}[i]`, isNull }) };
 }
 
-function dictionaryBinding(code: Emitter, vector: VectorOf<"dictionary">, place: string, type: SqlType): Binding {
+function dictionaryBinding(
+  code: Emitter,
+  vector: VectorOf<"dictionary">,
+  place: string,
+  type: SqlType,
+): Binding {
   const codes = code.define("codes", `${place}.codes`);
   const dictionary = code.define("dictionary", `${place}.dictionary`);
   const nulls = vector.nulls === null ? null : code.define("x", `${place}.nulls`);

@@ -125,4 +125,3 @@ function copies(code: Emitter, plan: SetOperation, groups: GroupCode, index: str
   if (plan.all) return [first, ...rest].join(" - ");
   return `${first} > 0 && ${rest.map((count) => `${count} === 0`).join(" && ")} ? 1 : 0`;
 }
-

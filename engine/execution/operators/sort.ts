@@ -5,7 +5,13 @@
  * sorted and cut, and rows that cannot be among the best by their first key alone are not taken any more.
  */
 import type { Plan, SortKey } from "../../sql/plan/plan.ts";
-import { BufferCode, type BufferColumn, bufferColumn, bufferOf, type ReadNames } from "../codegen/buffer_code.ts";
+import {
+  BufferCode,
+  type BufferColumn,
+  bufferColumn,
+  bufferOf,
+  type ReadNames,
+} from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
@@ -100,7 +106,9 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
         const read = buffer.openRead(code);
         const order = emitSort(code, buffer, read, keys);
         const layout = code.constant("layout", buffer.columns);
-        code.emit(`${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${layout}, ${order}, ${limits}.limit);`);
+        code.emit(
+          `${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${layout}, ${order}, ${limits}.limit);`,
+        );
         buffer.emitReload(code);
         emitWorst(code, plan.keys[0], keys[0], limits, read);
       });
@@ -112,10 +120,16 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     code.emit(`S.x[${orderSlot}] = ${emitSort(code, buffer, read, keys)};`);
     if (limit !== null) {
       const { limits } = openLimit(code, limit, limitSlot);
-      code.emit(`if (S.x[${orderSlot}].length > ${limits}.limit) S.x[${orderSlot}] = S.x[${orderSlot}].subarray(0, ${limits}.limit);`);
+      code.emit(
+        `if (S.x[${orderSlot}].length > ${limits}.limit) S.x[${orderSlot}] = S.x[${orderSlot}].subarray(0, ${limits}.limit);`,
+      );
     }
   });
-  region.loop(plan, bufferSource(buffer, { order: (code) => code.define("order", `S.x[${orderSlot}]`) }), sink);
+  region.loop(
+    plan,
+    bufferSource(buffer, { order: (code) => code.define("order", `S.x[${orderSlot}]`) }),
+    sink,
+  );
   if (!region.isInline) region.once(plan, (code) => code.emit(`S.x[${buffer.slot}].release();`));
 }
 
@@ -127,9 +141,13 @@ function openLimit(code: Emitter, limit: NonNullable<Sort["limit"]>, slot: numbe
   const limits = code.name("limits");
   code.emit(`let ${limits} = S.x[${slot}];`);
   code.block(`if (${limits} === undefined) `, "conditional", () => {
-    const rows = `${code.use("rowLimit", rowLimit)}(${nullableCode(emitValue(code, limit))}, "LIMIT", Infinity)`;
+    const rows = `${code.use("rowLimit", rowLimit)}(${
+      nullableCode(emitValue(code, limit))
+    }, "LIMIT", Infinity)`;
     const value = code.define("limit", rows);
-    code.emit(`${limits} = S.x[${slot}] = { limit: ${value}, full: ${value} * 2 + ${SLACK_ROWS}, worst: NaN };`);
+    code.emit(
+      `${limits} = S.x[${slot}] = { limit: ${value}, full: ${value} * 2 + ${SLACK_ROWS}, worst: NaN };`,
+    );
   });
   return { limits };
 }
@@ -157,5 +175,9 @@ function emitWorst(
   read: ReadNames,
 ): void {
   if (column === undefined || !hasSimpleFirstKey(key, code)) return;
-  code.emit(`if (${limits}.limit > 0) ${limits}.worst = ${read.columns[column.position]?.column}.data[${limits}.limit - 1];`);
+  code.emit(
+    `if (${limits}.limit > 0) ${limits}.worst = ${
+      read.columns[column.position]?.column
+    }.data[${limits}.limit - 1];`,
+  );
 }

@@ -58,7 +58,10 @@ export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: R
     bind: (code, index) => {
       const cells = code.define("cells", `${code.recall<string>(plan)}[${index}]()`);
       plan.outputs.forEach((output, position) => {
-        code.bind(output, nullableBinding(plan.types[position] ?? { kind: "unknown" }, `${cells}[${position}]`));
+        code.bind(
+          output,
+          nullableBinding(plan.types[position] ?? { kind: "unknown" }, `${cells}[${position}]`),
+        );
       });
     },
   }, sink);
@@ -66,7 +69,10 @@ export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: R
 
 /** A function that answers one row, so that each row is evaluated when its turn comes. */
 function rowCode(code: Emitter, row: readonly Expression[]): string {
-  const { lines, result } = code.capture("conditional", () => row.map((cell) => nullableCode(emitValue(code, cell))));
+  const { lines, result } = code.capture(
+    "conditional",
+    () => row.map((cell) => nullableCode(emitValue(code, cell))),
+  );
   if (lines.length === 0) return `() => [${result.join(", ")}]`;
   const name = code.name("cells");
   code.emit(`const ${name} = () => {`);
@@ -77,7 +83,11 @@ function rowCode(code: Emitter, row: readonly Expression[]): string {
 }
 
 /** A virtual relation such as pg_class. */
-export function produceVirtualScan(plan: Extract<Plan, { kind: "virtual_scan" }>, region: Region, sink: Sink): void {
+export function produceVirtualScan(
+  plan: Extract<Plan, { kind: "virtual_scan" }>,
+  region: Region,
+  sink: Sink,
+): void {
   const source: LoopSource = {
     kind: "cursor",
     prepare: () => {},
@@ -166,9 +176,13 @@ function functionCursorCode(code: Emitter, plan: FunctionScan): string {
   const iterables = plan.functions.map((call) => {
     const args = call.args.map((arg) => emitValue(code, arg));
     const rows: RowsFunction = call.function.rows ?? (() => noRows);
-    const open = `${code.use(call.function.name, rows)}(${["context", ...args.map(nullableCode)].join(", ")})`;
+    const open = `${code.use(call.function.name, rows)}(${
+      ["context", ...args.map(nullableCode)].join(", ")
+    })`;
     const tests = call.function.strict ? args.flatMap((arg) => arg.isNull === null ? [] : [arg.isNull]) : [];
-    return tests.length === 0 ? open : `((${tests.join(" || ")}) ? ${code.constant("noRows", noRows)} : ${open})`;
+    return tests.length === 0
+      ? open
+      : `((${tests.join(" || ")}) ? ${code.constant("noRows", noRows)} : ${open})`;
   });
   return `${code.use("makeFunctionCursor", makeFunctionCursor)}([${iterables.join(", ")}])`;
 }

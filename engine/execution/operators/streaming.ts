@@ -37,7 +37,10 @@ export function produceProject(plan: Of<"project">, region: Region, sink: Sink):
     plan.input,
     region,
     before(sink, (code) => {
-      const bound = plan.outputs.map(({ output, expression }) => ({ output, binding: projected(code, expression) }));
+      const bound = plan.outputs.map(({ output, expression }) => ({
+        output,
+        binding: projected(code, expression),
+      }));
       for (const { output, binding } of bound) code.bind(output, binding);
       sink.row(code);
     }),
@@ -73,7 +76,12 @@ export function produceLimit(plan: Of<"limit">, region: Region, sink: Sink): voi
   const limitSlot = compilation.newSlot();
   region.reset(counter, stopped, limitSlot);
   const names = { counter: {}, label: {}, limits: {} };
-  const bound = (code: Emitter, expression: Expression | null, what: "LIMIT" | "OFFSET", otherwise: string): string => {
+  const bound = (
+    code: Emitter,
+    expression: Expression | null,
+    what: "LIMIT" | "OFFSET",
+    otherwise: string,
+  ): string => {
     if (expression === null) return otherwise;
     const value = nullableCode(emitValue(code, expression));
     return `${code.use("rowLimit", rowLimit)}(${value}, "${what}", ${otherwise})`;
@@ -99,7 +107,9 @@ export function produceLimit(plan: Of<"limit">, region: Region, sink: Sink): voi
     row: (code) => {
       const count = code.recall<string>(names.counter);
       const label = code.recall<string>(names.label);
-      const { offset, end, limits } = code.recall<{ offset: string; end: string; limits: string }>(names.limits);
+      const { offset, end, limits } = code.recall<{ offset: string; end: string; limits: string }>(
+        names.limits,
+      );
       const stop = `{ S.x[${stopped}] = true; break ${label}; }`;
       if (plan.withTies === null) {
         code.emit(`if (${count} >= ${end}) ${stop}`);
@@ -116,7 +126,11 @@ export function produceLimit(plan: Of<"limit">, region: Region, sink: Sink): voi
       const keys = plan.withTies.map((key) => nullableCode(emitValue(code, key.expression)));
       const types = code.constant("types", plan.withTies.map((key) => key.expression.type));
       const tied = code.use("sameValues", sameValues);
-      code.emit(`if (${count} >= ${end} && !(${end} > 0 && ${tied}(${types}, ${limits}.last, [${keys.join(", ")}]))) ${stop}`);
+      code.emit(
+        `if (${count} >= ${end} && !(${end} > 0 && ${tied}(${types}, ${limits}.last, [${
+          keys.join(", ")
+        }]))) ${stop}`,
+      );
       code.emit(`${count}++;`);
       code.emit(`if (${count} === ${end}) ${limits}.last = [${keys.join(", ")}];`);
       code.emit(`if (${count} <= ${offset}) ${code.skip}`);
@@ -173,7 +187,9 @@ export function produceLockRows(plan: Of<"lock_rows">, region: Region, sink: Sin
       for (const { table, rowId } of plan.tables) {
         const id: Value = code.column(rowId);
         const lock = `S.context.writer.lockRow(${table.id}, ${id.code}, ${JSON.stringify(plan.wait)})`;
-        code.emit(id.isNull === null ? `if (!${lock}) ${code.skip}` : `if (!(${id.isNull}) && !${lock}) ${code.skip}`);
+        code.emit(
+          id.isNull === null ? `if (!${lock}) ${code.skip}` : `if (!(${id.isNull}) && !${lock}) ${code.skip}`,
+        );
       }
       sink.row(code);
     }),

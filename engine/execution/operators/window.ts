@@ -76,7 +76,9 @@ export function produceWindow(plan: Window, region: Region, sink: Sink): void {
     code.emit(`S.x[${orderSlot}] = ${sorted};`);
     const input = inputCode(code, { plan, buffer, names, sorted, partition, order });
     const work = calls.map((call) => workCode(code, buffer, names, call));
-    code.emit(`S.x[${resultSlot}] = ${code.use("computeWindow", computeWindow)}(S, ${input}, [${work.join(", ")}]);`);
+    code.emit(
+      `S.x[${resultSlot}] = ${code.use("computeWindow", computeWindow)}(S, ${input}, [${work.join(", ")}]);`,
+    );
   });
   const key = {};
   region.loop(plan, {
@@ -122,20 +124,26 @@ function inputCode(code: Emitter, { plan, buffer, names, sorted, partition, orde
     const shift = shiftOf(key.type, plan.calls);
     const compare = code.compilation.comparison(key.type, (a, b) => compareValues(key.type, a, b));
     rest = `orderKey: ${accessor(code, buffer, names, only.position)}, descending: ${only.descending}, ` +
-      `shift: ${shift === null ? "null" : code.constant("shift", shift)}, compareKeys: ${code.use("compareValues", compare)}`;
+      `shift: ${shift === null ? "null" : code.constant("shift", shift)}, compareKeys: ${
+        code.use("compareValues", compare)
+      }`;
   }
   return `{ order: ${sorted}, samePartition: ${samePartition}, samePeers: ${samePeers}, ${rest} }`;
 }
 
 /** How a RANGE offset moves a key of a type; null: not known. */
 function shiftOf(type: SqlType, calls: readonly WindowCall[]): typeof shiftNumber | null {
-  const offsets = calls.flatMap(({ frame }) => [frame.start, frame.end]).flatMap((bound) => "offset" in bound ? [bound.offset.type] : []);
+  const offsets = calls.flatMap(({ frame }) => [frame.start, frame.end]).flatMap((bound) =>
+    "offset" in bound ? [bound.offset.type] : []
+  );
   const offset = offsets[0];
   if (offset === undefined) return null;
   if (offset.kind === "interval") return shiftByInterval(type);
   const form = formOf(type);
   const isNumber = form === "number" || form === "mixed" || type.kind === "numeric";
-  if (type.kind === "numeric" && offset.kind === "numeric") return type.scale === offset.scale ? shiftNumber : null;
+  if (type.kind === "numeric" && offset.kind === "numeric") {
+    return type.scale === offset.scale ? shiftNumber : null;
+  }
   return isNumber && type.kind !== "numeric" && offset.kind !== "numeric" ? shiftNumber : null;
 }
 
@@ -152,13 +160,20 @@ function offsetCode(code: Emitter, bound: FrameBound): string {
   return "offset" in bound ? nullableCode(emitValue(code, bound.offset)) : "null";
 }
 
-function workCode(code: Emitter, buffer: BufferCode, names: ReadNames, { call, args, filter }: CallPositions): string {
+function workCode(
+  code: Emitter,
+  buffer: BufferCode,
+  names: ReadNames,
+  { call, args, filter }: CallPositions,
+): string {
   const accessors = args.map((position) => accessor(code, buffer, names, position));
   const includes = filter < 0 ? "null" : `(r) => ${accessor(code, buffer, names, filter)}(r) === true`;
   const machine = "aggregate" in call.function ? machineCode(code, call) : "null";
   const name = "name" in call.function ? call.function.name : call.function.aggregate.name;
   const refold = "aggregate" in call.function && call.function.aggregate.orderSensitive;
-  return `{ name: ${JSON.stringify(name)}, args: [${accessors.join(", ")}], includes: ${includes}, machine: ${machine}, ` +
+  return `{ name: ${JSON.stringify(name)}, args: [${
+    accessors.join(", ")
+  }], includes: ${includes}, machine: ${machine}, ` +
     `refold: ${refold}, frame: ${code.constant("frame", call.frame)}, ` +
     `startOffset: ${offsetCode(code, call.frame.start)}, endOffset: ${offsetCode(code, call.frame.end)} }`;
 }
@@ -174,5 +189,7 @@ function machineCode(code: Emitter, call: WindowCall): string {
   const test = args.map((arg) => `${arg} === null`).join(" || ");
   const guard = aggregate.skipsNulls && test !== "" ? `if (${test}) return;` : "";
   const step = aggregate.step(slots, args, code.use);
-  return `{ reset() { ${reset} }, step(${args.join(", ")}) { ${guard} ${step} }, finish() { return ${aggregate.finish(slots, code.use)}; } }`;
+  return `{ reset() { ${reset} }, step(${args.join(", ")}) { ${guard} ${step} }, finish() { return ${
+    aggregate.finish(slots, code.use)
+  }; } }`;
 }

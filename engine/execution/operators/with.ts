@@ -44,7 +44,11 @@ export function produceWith(plan: With, region: Region, sink: Sink): void {
 }
 
 /** Puts a scan of a definition into a region. */
-export function produceWithScan(plan: Extract<Plan, { kind: "with_scan" }>, region: Region, sink: Sink): void {
+export function produceWithScan(
+  plan: Extract<Plan, { kind: "with_scan" }>,
+  region: Region,
+  sink: Sink,
+): void {
   const definition = assertDefined(codesOf(region).get(plan.id), `definition ${plan.id} of WITH`);
   const buffer = plan.working ? definition.working : definition.result;
   const source = bufferSource(buffer);
@@ -73,7 +77,9 @@ function defineOne(definition: Definition, region: Region): DefinitionCode {
   );
   const result = new BufferCode(compilation, columns);
   const working = new BufferCode(compilation, columns);
-  const plans = definition.recursive === null ? [definition.plan] : [definition.plan, definition.recursive.plan];
+  const plans = definition.recursive === null
+    ? [definition.plan]
+    : [definition.plan, definition.recursive.plan];
   const inside = new Set(plans.flatMap((plan) => [...planFacts(plan).defined]));
   if (plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)))) {
     // It depends on the row of the surrounding loop: it runs here, where that row is.
@@ -148,7 +154,12 @@ export function exchange(state: ExecutionState, working: number, next: number): 
 }
 
 /** Runs the recursive term until it gives no more rows. */
-export function iterate(state: ExecutionState, stages: readonly Stage[], working: number, next: number): void {
+export function iterate(
+  state: ExecutionState,
+  stages: readonly Stage[],
+  working: number,
+  next: number,
+): void {
   const first = state.x[working];
   if (!(first instanceof RowBuffer) || first.count === 0) return;
   do {

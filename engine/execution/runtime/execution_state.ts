@@ -135,7 +135,8 @@ export class ExecutionState implements StatementExecution {
     if (this.#memoryBytes > this.context.memoryLimitBytes) {
       const megabytes = Math.round(this.context.memoryLimitBytes / 1048576);
       throw new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
-        detail: `The statement needs more than its limit of ${megabytes} MB for sorts, hash tables and results.`,
+        detail:
+          `The statement needs more than its limit of ${megabytes} MB for sorts, hash tables and results.`,
         hint: "Select fewer rows or columns, add a LIMIT or an index, or raise the statement memory limit.",
       });
     }

@@ -7,7 +7,7 @@
 import type { ExecutionState } from "./execution_state.ts";
 import { hashCode, hashMore } from "./hashing.ts";
 
-/** Layout of the aggregate states: `float` slots are Float64Arrays, `object` slots arrays. */
+/** Kinds of aggregate states: numbers, and anything. */
 export type SlotKind = "float" | "object";
 
 /** See the file's head. */
@@ -17,20 +17,25 @@ export class GroupTable {
   table: Int32Array;
   mask: number;
   keys: Float64Array[];
-  slots: (Float64Array | unknown[])[];
+  /** Number slots of all groups: those of group g begin at g × (number slots of one group). */
+  floats: Float64Array;
+  /** The other slots, likewise. */
+  readonly objects: unknown[] = [];
   #capacity: number;
   readonly #state: ExecutionState;
-  readonly #slotKinds: readonly SlotKind[];
+  readonly #floatSlots: number;
+  readonly #objectSlots: number;
   #charged = 0;
 
   constructor(state: ExecutionState, keyCount: number, slotKinds: readonly SlotKind[]) {
     this.#state = state;
-    this.#slotKinds = slotKinds;
+    this.#floatSlots = slotKinds.filter((kind) => kind === "float").length;
+    this.#objectSlots = slotKinds.length - this.#floatSlots;
     this.#capacity = 16;
     this.table = new Int32Array(32).fill(-1);
     this.mask = 31;
     this.keys = Array.from({ length: keyCount }, () => new Float64Array(16));
-    this.slots = slotKinds.map((kind) => kind === "float" ? new Float64Array(16) : []);
+    this.floats = new Float64Array(16 * this.#floatSlots);
   }
 
   /** Gives the accounted memory back; the table is not used any more. */
@@ -75,12 +80,12 @@ export class GroupTable {
   #grow(): void {
     const before = this.#capacity;
     const capacity = before * 2;
-    const bytes = before * (8 * this.keys.length + 16 + this.#slotKinds.length * 16);
+    const bytes = before * (8 * this.keys.length + 8 + 8 * this.#floatSlots + 24 * this.#objectSlots);
     this.#charged += bytes;
     this.#state.charge(bytes);
     this.#capacity = capacity;
     this.keys = this.keys.map((keys) => larger(keys, capacity));
-    this.slots = this.slots.map((slot) => slot instanceof Float64Array ? larger(slot, capacity) : slot);
+    this.floats = larger(this.floats, capacity * this.#floatSlots);
     this.table = new Int32Array(capacity * 2).fill(-1);
     this.mask = capacity * 2 - 1;
     for (let group = 0; group < before; group++) {
@@ -91,8 +96,8 @@ export class GroupTable {
   }
 }
 
-function larger(array: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
-  const result = new Float64Array(capacity);
+function larger(array: Float64Array, length: number): Float64Array<ArrayBuffer> {
+  const result = new Float64Array(length);
   result.set(array);
   return result;
 }

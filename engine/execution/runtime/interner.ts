@@ -147,7 +147,9 @@ export class TextInterner {
     this.#entryCodes = resize(new Int32Array(size), this.#entryCodes);
     this.#table = new Int32Array(size * 2);
     this.#mask = size * 2 - 1;
-    for (let entry = 0; entry < this.#entries - 1; entry++) this.#insert(entry, this.#hashes[entry] as number);
+    for (let entry = 0; entry < this.#entries - 1; entry++) {
+      this.#insert(entry, this.#hashes[entry] as number);
+    }
   }
 }
 
@@ -241,7 +243,10 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
   return decodeUtf8(bytes.subarray(start, end));
 }
 
-const SINGLE_CHARACTERS: readonly string[] = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+const SINGLE_CHARACTERS: readonly string[] = Array.from(
+  { length: 128 },
+  (_, code) => String.fromCharCode(code),
+);
 
 /** Whether the bytes between start and end are these. */
 export function sameUtf8(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {

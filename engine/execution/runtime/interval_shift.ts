@@ -33,7 +33,9 @@ export function shiftByInterval(type: SqlType): Shift | null {
       return shiftDate;
     case "interval":
       return (value, offset, backward) =>
-        backward ? (value as Interval).subtract(offset as Interval) : (value as Interval).add(offset as Interval);
+        backward
+          ? (value as Interval).subtract(offset as Interval)
+          : (value as Interval).add(offset as Interval);
     default:
       return null;
   }

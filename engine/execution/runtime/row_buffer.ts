@@ -58,7 +58,14 @@ function newArray(storage: ColumnStorage, capacity: number): ColumnBuffer["data"
   }
 }
 
-const rowBytes: Readonly<Record<ColumnStorage, number>> = { i32: 4, bool: 1, f64: 8, mixed: 8, code: 8, ref: 24 };
+const rowBytes: Readonly<Record<ColumnStorage, number>> = {
+  i32: 4,
+  bool: 1,
+  f64: 8,
+  mixed: 8,
+  code: 8,
+  ref: 24,
+};
 
 /** How values of a type are kept. */
 export function storageOf(type: SqlType): ColumnStorage {
@@ -107,7 +114,10 @@ export class RowBuffer {
   constructor(state: ExecutionState, layout: readonly ColumnLayout[]) {
     this.#state = state;
     this.columns = layout.map((column) => new ColumnBuffer(column));
-    this.#rowBytes = layout.reduce((sum, { storage, nullable }) => sum + rowBytes[storage] + (nullable ? 1 : 0), 0);
+    this.#rowBytes = layout.reduce(
+      (sum, { storage, nullable }) => sum + rowBytes[storage] + (nullable ? 1 : 0),
+      0,
+    );
   }
 
   /** Makes room for at least one more row after `count` rows. */
@@ -164,7 +174,9 @@ export class RowBuffer {
       }
       if (nulls !== null) {
         const kept = new Uint8Array(this.capacity);
-        for (let index = 0; index < rows.length; index++) kept[index] = nulls[rows[index] as number] as number;
+        for (let index = 0; index < rows.length; index++) {
+          kept[index] = nulls[rows[index] as number] as number;
+        }
         column.nulls = kept;
       }
       if (big !== null) {

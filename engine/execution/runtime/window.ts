@@ -135,7 +135,10 @@ class Partition {
       case "lead":
         return this.#neighbour(call, position);
       default:
-        throw new DatabaseError(SQLSTATE.featureNotSupported, `window function ${call.name} is not supported`);
+        throw new DatabaseError(
+          SQLSTATE.featureNotSupported,
+          `window function ${call.name} is not supported`,
+        );
     }
   }
 
@@ -172,7 +175,10 @@ class Partition {
       const wanted = call.name === "nth_value" ? nth?.(at(this.#input, position)) ?? null : 1;
       if (wanted === null) continue;
       if (Number(wanted) < 1) {
-        throw new DatabaseError(SQLSTATE.invalidParameterValue, "argument of nth_value must be greater than zero");
+        throw new DatabaseError(
+          SQLSTATE.invalidParameterValue,
+          "argument of nth_value must be greater than zero",
+        );
       }
       const rows = this.#frameRows(call, position);
       const row = call.name === "last_value" ? rows[rows.length - 1] : rows[Number(wanted) - 1];
@@ -218,7 +224,9 @@ class Partition {
       if (!grows) machine.reset();
       for (let other = grows ? upTo : start; other < end; other++) {
         this.#state.tick();
-        if (!excludes || !this.#isExcluded(call, position, other)) this.#step(call, machine, at(this.#input, other));
+        if (!excludes || !this.#isExcluded(call, position, other)) {
+          this.#step(call, machine, at(this.#input, other));
+        }
       }
       result = machine.finish();
       results[position] = result;
@@ -306,7 +314,10 @@ export function shiftNumber(value: SqlValue, offset: SqlValue, backward: boolean
   if (value instanceof Decimal && offset instanceof Decimal) {
     return backward ? value.subtract(offset) : value.add(offset);
   }
-  if (typeof value === "number" && typeof offset === "number" && !(Number.isInteger(value) && Number.isInteger(offset))) {
+  if (
+    typeof value === "number" && typeof offset === "number" &&
+    !(Number.isInteger(value) && Number.isInteger(offset))
+  ) {
     return backward ? value - offset : value + offset;
   }
   const left = typeof value === "bigint" ? normalize(value) : value as MixedInteger;

@@ -46,7 +46,10 @@ export function accelerate(plan: Plan): Plan {
     case "with":
       return {
         ...plan,
-        definitions: plan.definitions.map((definition) => ({ ...definition, plan: accelerate(definition.plan) })),
+        definitions: plan.definitions.map((definition) => ({
+          ...definition,
+          plan: accelerate(definition.plan),
+        })),
         body: accelerate(plan.body),
       };
     default:
@@ -87,7 +90,17 @@ function hashJoin(plan: Of<"nested_loop_join">): Plan {
   }
   if (leftKeys.length === 0) return plan;
   const filter = conjunction(residual);
-  return { kind: "hash_join", join, left, right, leftKeys, rightKeys, residual: filter, nullAware: false, rows };
+  return {
+    kind: "hash_join",
+    join,
+    left,
+    right,
+    leftKeys,
+    rightKeys,
+    residual: filter,
+    nullAware: false,
+    rows,
+  };
 }
 
 /** An access by id or index for the first comparison of a column with something from outside. */
@@ -117,7 +130,14 @@ function lookup(plan: Of<"table_scan">): Plan {
     }
     const index = plan.table.indexes.find(({ columns }) => columns[0]?.columnId === columnId);
     if (index === undefined) continue;
-    return { ...access, kind: "index_scan", index, prefix: name === "=" ? [value] : [], bounds, backward: false };
+    return {
+      ...access,
+      kind: "index_scan",
+      index,
+      prefix: name === "=" ? [value] : [],
+      bounds,
+      backward: false,
+    };
   }
   return plan;
 }

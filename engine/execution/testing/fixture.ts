@@ -73,9 +73,10 @@ export const testEvaluation: EvaluationContext = {
 };
 
 const noWrites = new Proxy({}, {
-  get: (_target, name) => name === "lockRow" ? () => true : () => {
-    throw new Error(`write ${String(name)} in a read-only test`);
-  },
+  get: (_target, name) =>
+    name === "lockRow" ? () => true : () => {
+      throw new Error(`write ${String(name)} in a read-only test`);
+    },
 }) as RowTransaction;
 
 /** A column type of a random table, with the values it takes. */
@@ -87,7 +88,10 @@ export class TestDatabase {
   readonly tables = new Map<number, MemoryTable>();
 
   constructor(
-    sketches: readonly (TableSketch & { readonly make: Readonly<Record<string, MakeValue>>; readonly count: number })[],
+    sketches: readonly (TableSketch & {
+      readonly make: Readonly<Record<string, MakeValue>>;
+      readonly count: number;
+    })[],
     random: SeededRandom,
   ) {
     this.environment = environmentOf(sketches);
@@ -142,7 +146,10 @@ export class TestDatabase {
       working: new Map(),
     };
     return [...interpretPlan(planned.plan, scope)].map((row) =>
-      show(planned.columns.map(({ column }) => row.get(column) ?? null), planned.columns.map(({ type }) => type))
+      show(
+        planned.columns.map(({ column }) => row.get(column) ?? null),
+        planned.columns.map(({ type }) => type),
+      )
     );
   }
 }

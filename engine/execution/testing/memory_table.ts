@@ -114,15 +114,19 @@ export class MemoryTable implements ReadableTable {
       return descending[index] === true ? -order : order;
     };
     const next = bounds.prefix.length;
-    const found = this.rows.map((row, location) => ({ key: keys(row), location, id: row.id })).filter(({ key }) => {
-      if (bounds.prefix.some((value, index) => compare(index, value, key[index] ?? null) !== 0)) return false;
-      const value = key[next] ?? null;
-      if ((bounds.low !== null || bounds.high !== null) && value === null) return false;
-      const low = bounds.low === null ? 1 : compare(next, value, bounds.low.value);
-      const high = bounds.high === null ? -1 : compare(next, value, bounds.high.value);
-      return (low > 0 || low === 0 && bounds.low?.inclusive === true) &&
-        (high < 0 || high === 0 && bounds.high?.inclusive === true);
-    });
+    const found = this.rows.map((row, location) => ({ key: keys(row), location, id: row.id })).filter(
+      ({ key }) => {
+        if (bounds.prefix.some((value, index) => compare(index, value, key[index] ?? null) !== 0)) {
+          return false;
+        }
+        const value = key[next] ?? null;
+        if ((bounds.low !== null || bounds.high !== null) && value === null) return false;
+        const low = bounds.low === null ? 1 : compare(next, value, bounds.low.value);
+        const high = bounds.high === null ? -1 : compare(next, value, bounds.high.value);
+        return (low > 0 || low === 0 && bounds.low?.inclusive === true) &&
+          (high < 0 || high === 0 && bounds.high?.inclusive === true);
+      },
+    );
     found.sort((left, right) => {
       for (let index = 0; index < types.length; index++) {
         const order = compare(index, left.key[index] ?? null, right.key[index] ?? null);
@@ -151,7 +155,12 @@ export class MemoryTable implements ReadableTable {
     };
   }
 
-  #block(rows: readonly MemoryRow[], firstLocation: number, columnIds: readonly number[], ids: boolean): Block {
+  #block(
+    rows: readonly MemoryRow[],
+    firstLocation: number,
+    columnIds: readonly number[],
+    ids: boolean,
+  ): Block {
     const hidden = this.#random.chance(0.4) ? this.#hidden(rows.length) : null;
     const at = hidden === null ? rows.map((_, index) => index) : hidden.visible;
     const rowCount = hidden === null ? rows.length : hidden.mask.length;
@@ -186,7 +195,9 @@ export class MemoryTable implements ReadableTable {
 
   #vector(columnId: number, type: SqlType, values: readonly StoredValue[]): Vector {
     const [first = null] = values;
-    if (!(first instanceof Uint8Array) && values.every((value) => value === first) && this.#random.chance(0.7)) {
+    if (
+      !(first instanceof Uint8Array) && values.every((value) => value === first) && this.#random.chance(0.7)
+    ) {
       return { kind: "constant", value: first };
     }
     const hasNull = values.includes(null) || this.#random.chance(0.1);
@@ -194,7 +205,9 @@ export class MemoryTable implements ReadableTable {
     const storage = storageClassOf(type);
     if (storage === "int" || storage === "float") return this.#numbers(values, nulls, storage === "int");
     if (storage === "text" && this.#random.chance(0.5)) return this.#dictionary(columnId, values, nulls);
-    const parts = values.map((value) => typeof value === "string" ? encoder.encode(value) : value as Uint8Array | null);
+    const parts = values.map((value) =>
+      typeof value === "string" ? encoder.encode(value) : value as Uint8Array | null
+    );
     const bytes = new Uint8Array(parts.reduce((sum, part) => sum + (part?.length ?? 0), 0));
     const starts = new Uint32Array(values.length);
     const ends = new Uint32Array(values.length);
@@ -217,8 +230,11 @@ export class MemoryTable implements ReadableTable {
       }
       return typeof value === "number" ? value : 0;
     });
-    const isSmall = isInteger && big.size === 0 && data.every((value) => Number.isInteger(value) && Math.abs(value) < 2 ** 31);
-    const array: NumberArray = isSmall && this.#random.chance(0.6) ? Int32Array.from(data) : Float64Array.from(data);
+    const isSmall = isInteger && big.size === 0 &&
+      data.every((value) => Number.isInteger(value) && Math.abs(value) < 2 ** 31);
+    const array: NumberArray = isSmall && this.#random.chance(0.6)
+      ? Int32Array.from(data)
+      : Float64Array.from(data);
     return { kind: "number", data: array, nulls, big: big.size > 0 ? big : null };
   }
 
