@@ -1,5 +1,6 @@
 /** INSERT, UPDATE and DELETE end to end: real planner, executor, transactions and table stores; SQL in, rows out. */
 import assert from "node:assert/strict";
+import { SeededRandom } from "../../base/random.ts";
 import { DatabaseError } from "../../base/errors.ts";
 import { TestDatabase } from "./database_for_test.ts";
 
@@ -202,3 +203,67 @@ Deno.test("FOREIGN KEY: composite keys, MATCH FULL and column lists", () => {
   assert.deepEqual(db.rows("SELECT * FROM c ORDER BY y"), ["|1|7", "|5|7", "nope||7"]);
   assert.equal(failure(db, "DELETE FROM p WHERE a = 2").slice(0, 5), "23503");
 });
+
+Deno.test("RETURNING of DELETE and UPDATE sees rows of the own transaction", () => {
+  const db = open("CREATE TABLE t (id int PRIMARY KEY, a text)");
+  const transaction = db.begin();
+  db.runIn(transaction, "INSERT INTO t VALUES (1, 'x'), (2, 'y')");
+  assert.deepEqual(db.runIn(transaction, "UPDATE t SET a = a || a WHERE id = 1 RETURNING *").rows, ["1|xx"]);
+  assert.deepEqual(db.runIn(transaction, "DELETE FROM t WHERE id = 1 RETURNING *, rowid").rows, ["1|xx|1"]);
+  assert.deepEqual(db.runIn(transaction, "DELETE FROM t RETURNING a").rows, ["y"]);
+  db.manager.commit(transaction);
+});
+
+Deno.test("FOREIGN KEY: random statements leave no orphan, and indexes change nothing", () => {
+  const schema =
+    "CREATE TABLE a (id int PRIMARY KEY, up int REFERENCES a ON DELETE CASCADE ON UPDATE CASCADE); " +
+    "CREATE TABLE b (id int PRIMARY KEY, a int DEFAULT 1 REFERENCES a ON DELETE SET NULL ON UPDATE CASCADE, u int UNIQUE); " +
+    "CREATE TABLE c (b int REFERENCES b (u) ON DELETE SET DEFAULT ON UPDATE SET NULL, a int REFERENCES a)";
+  const plain = open(schema);
+  const indexed = open(
+    `${schema}; CREATE INDEX ON a (up); CREATE INDEX ON b (a); CREATE INDEX ON c (b, a); CREATE INDEX ON c (a)`,
+  );
+  const random = new SeededRandom(20_261_120);
+  const value = (): string => random.below(8) === 0 ? "NULL" : String(random.below(9));
+  const statements: readonly (() => string)[] = [
+    () => `INSERT INTO a VALUES (${random.below(9)}, ${value()}), (${random.below(9)}, ${value()})`,
+    () => `INSERT INTO b VALUES (${random.below(9)}, ${value()}, ${value()})`,
+    () => `INSERT INTO c VALUES (${value()}, ${value()})`,
+    () => `DELETE FROM a WHERE id = ${random.below(9)}`,
+    () => `DELETE FROM a WHERE id > ${random.below(9)}`,
+    () => `DELETE FROM b WHERE u < ${random.below(9)}`,
+    () => `UPDATE a SET id = id + ${random.below(3)} WHERE id > ${random.below(9)}`,
+    () => `UPDATE b SET u = ${value()}, a = ${value()} WHERE id = ${random.below(9)}`,
+    () => `UPDATE c SET a = ${value()} WHERE b = ${random.below(9)}`,
+    () => "DELETE FROM c WHERE a > 5",
+    () => `INSERT INTO a VALUES (${random.below(9)}) ON CONFLICT (id) DO UPDATE SET up = excluded.id`,
+  ];
+  let failed = 0;
+  for (let round = 0; round < 600; round++) {
+    const text = (statements[random.below(statements.length)] as () => string)();
+    const before = contents(plain);
+    const outcome = failure(plain, text);
+    assert.equal(failure(indexed, text).slice(0, 5), outcome.slice(0, 5), text);
+    if (outcome !== "no error") {
+      failed++;
+      assert.match(outcome, /^23(503|505)/, text);
+      assert.deepEqual(contents(plain), before);
+    }
+    assert.deepEqual(contents(indexed), contents(plain), text);
+    assert.deepEqual(
+      plain.rows(
+        "SELECT 'a' FROM a WHERE up IS NOT NULL AND up NOT IN (SELECT id FROM a) UNION ALL " +
+          "SELECT 'b' FROM b WHERE a IS NOT NULL AND a NOT IN (SELECT id FROM a) UNION ALL " +
+          "SELECT 'c' FROM c WHERE b IS NOT NULL AND b NOT IN (SELECT u FROM b WHERE u IS NOT NULL) UNION ALL " +
+          "SELECT 'ca' FROM c WHERE a IS NOT NULL AND a NOT IN (SELECT id FROM a)",
+      ),
+      [],
+      text,
+    );
+  }
+  assert.ok(failed > 50 && failed < 500, `${failed} statements failed`);
+});
+
+function contents(db: TestDatabase): readonly (readonly string[])[] {
+  return ["SELECT * FROM a", "SELECT * FROM b", "SELECT * FROM c"].map((text) => db.rows(text).toSorted());
+}

@@ -41,9 +41,10 @@ function deleteSink(plan: DeletePlan, modify: ModifyCode): Sink {
   return rowSink((code) => {
     const id = code.column(plan.rowId).code;
     const run = modify.run(code);
+    // First, while the row can still be read.
+    if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);
     code.emit(`if (${run}.changes === null) ${modify.writer(code)}.delete(${plan.table.id}, ${id});`);
     code.emit(`else ${run}.remove(${id});`);
-    code.emit("S.rowCount++;");
-    if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);
+    modify.emitCount(code, plan);
   });
 }

@@ -162,7 +162,7 @@ function emitRowId(
 }
 
 function emitCounted(code: Emitter, plan: InsertPlan, modify: ModifyCode, rowId: string): void {
-  code.emit("S.rowCount++;");
+  modify.emitCount(code, plan);
   code.emit(`S.insertedId = ${rowId};`);
   if (plan.returning === null) return;
   bindValue(code, plan.rowId, { kind: "i64" }, { code: rowId, isNull: null });

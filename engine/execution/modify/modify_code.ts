@@ -52,6 +52,12 @@ export class ModifyCode {
     return code.once(this.#runKey, () => code.define("M", `${code.use("startModify", this.#start)}(S)`));
   }
 
+  /** Counts a row that was written. */
+  emitCount(code: Emitter, plan: ModifyPlan): void {
+    code.emit("S.rowCount++;");
+    if (this.compilation.analyze) code.emit(`S.countRow(${this.compilation.operatorIndex(plan)});`);
+  }
+
   /** The identifier of the transaction's writer. */
   writer(code: Emitter): string {
     return code.once(this.#writerKey, () => code.define("W", "S.context.writer"));

@@ -31,6 +31,7 @@ export interface ModifyFacts {
 const PIECE = 2048;
 /** A statement that keeps losing against rows it cannot see gives up after so many attempts. */
 const MOST_CONFLICT_RETRIES = 20;
+const NO_ARBITERS: readonly (readonly number[])[] = [];
 const conflictRetries = new WeakMap<RowTransaction, number>();
 
 /** A row on its way to a new id. */
@@ -64,9 +65,11 @@ export class ModifyRun {
     this.changes = concernsForeignKeys(this.#writer, facts)
       ? new RowChanges(this.#context, facts.table.id, (bytes) => state.charge(bytes))
       : null;
-    this.#arbiterPositions = (facts.arbiters ?? []).map((arbiter) =>
-      arbiter === "row_id" ? [] : positionsOf(facts.table, arbiter.columns.map((part) => part.columnId))
-    );
+    this.#arbiterPositions = facts.arbiters === null
+      ? NO_ARBITERS
+      : facts.arbiters.map((arbiter) =>
+        arbiter === "row_id" ? [] : positionsOf(facts.table, arbiter.columns.map((part) => part.columnId))
+      );
   }
 
   /** Notes a row that the statement has met. false: it had met it before. */

@@ -41,6 +41,13 @@ interface ParentCheck {
   readonly key: readonly StoredValue[];
 }
 
+/** Children that reference a key that is gone; `key` is in their types. */
+interface FoundChildren {
+  readonly task: ActionTask;
+  readonly key: readonly StoredValue[];
+  readonly ids: RowId[];
+}
+
 /** See the file's head. */
 export class RowChanges {
   readonly rules: TableRules;
@@ -177,18 +184,14 @@ export class RowChanges {
     return true;
   }
 
-  /** Runs the next action. Actions that need a scan are run together with all others of the same constraint. */
+  /**
+   * Runs the next action together with all others of its constraint. The children of all are found before the first is
+   * changed, so that keys that move up one another's places (`SET id = id + 1`) do not take children along twice.
+   */
   #runTask(): number {
     const first = this.#tasks[this.#nextTask++] ?? null;
     if (first === null) return 0;
     const { rule } = first;
-    if (rule.childRoute.kind !== "scan") {
-      const key = convertKey(rule.toChild, first.oldKey);
-      if (key === null) return 1;
-      const reader = this.#context.table(rule.child.id);
-      const ids = findAll(reader, rule.childRoute, rule.childColumns, key);
-      return 1 + this.#act(first, key, ids);
-    }
     const tasks = [first];
     for (let index = this.#nextTask; index < this.#tasks.length; index++) {
       const task = this.#tasks[index] ?? null;
@@ -196,17 +199,32 @@ export class RowChanges {
       tasks.push(task);
       this.#tasks[index] = null;
     }
+    const found = rule.childRoute.kind === "scan"
+      ? this.#scanChildren(rule, tasks)
+      : this.#findChildren(rule, tasks);
     let work = tasks.length;
-    for (const { task, key, ids } of this.#scanChildren(rule, tasks)) work += this.#act(task, key, ids);
+    for (const { task, key, ids } of found) work += this.#act(task, key, ids);
     return work;
   }
 
+  /** For each task the children that reference its key, looked up one key at a time. */
+  #findChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): readonly FoundChildren[] {
+    const reader = this.#context.table(rule.child.id);
+    const found: FoundChildren[] = [];
+    for (const task of tasks) {
+      const key = convertKey(rule.toChild, task.oldKey);
+      if (key === null) continue;
+      const ids = findAll(reader, rule.childRoute, rule.childColumns, key);
+      if (ids.length === 0) continue;
+      this.#charge(64 + 16 * ids.length);
+      found.push({ task, key, ids });
+    }
+    return found;
+  }
+
   /** For each task the children that reference its key, found by one scan. */
-  #scanChildren(
-    rule: ForeignKeyRule,
-    tasks: readonly ActionTask[],
-  ): Iterable<{ readonly task: ActionTask; readonly key: readonly StoredValue[]; readonly ids: RowId[] }> {
-    const found = new Map<string, { task: ActionTask; key: readonly StoredValue[]; ids: RowId[] }>();
+  #scanChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Iterable<FoundChildren> {
+    const found = new Map<string, FoundChildren>();
     for (const task of tasks) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key !== null) found.set(keyText(rule.childColumns, key), { task, key, ids: [] });

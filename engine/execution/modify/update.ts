@@ -119,7 +119,7 @@ function updateSink(
         code.emit(`if (${run}.changes === null) ${writer}.update(${table.id}, ${id}, ${changed.row});`);
         code.emit(`else ${run}.change(${id}, ${changed.row});`);
       }
-      code.emit("S.rowCount++;");
+      modify.emitCount(code, plan);
       if (plan.returning === null) return;
       const returning = plan.returning;
       code.block("", "conditional", () => {
