@@ -264,6 +264,22 @@ Deno.test("FOREIGN KEY: random statements leave no orphan, and indexes change no
   assert.ok(failed > 50 && failed < 500, `${failed} statements failed`);
 });
 
+Deno.test("FOREIGN KEY: a parent and a child that two transactions touch do not both get through", () => {
+  const steps: readonly (readonly [string, string])[] = [
+    ["DELETE FROM p WHERE id = 0", "INSERT INTO c VALUES (20, 0)"],
+    ["INSERT INTO c VALUES (20, 0)", "DELETE FROM p WHERE id = 0"],
+    ["UPDATE p SET id = 5 WHERE id = 0", "UPDATE c SET p = 0 WHERE id = 13"],
+  ];
+  for (const [first, second] of steps) {
+    const db = family("NO ACTION");
+    const transaction = db.begin();
+    db.runIn(transaction, first);
+    assert.equal(failure(db, second), "no error", second);
+    assert.throws(() => db.manager.commit(transaction), { code: "40001" }, first);
+    assert.deepEqual(db.rows("SELECT p FROM c WHERE p IS NOT NULL AND p NOT IN (SELECT id FROM p)"), []);
+  }
+});
+
 function contents(db: TestDatabase): readonly (readonly string[])[] {
   return ["SELECT * FROM a", "SELECT * FROM b", "SELECT * FROM c"].map((text) => db.rows(text).toSorted());
 }

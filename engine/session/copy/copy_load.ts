@@ -42,6 +42,8 @@ export interface CopyLoad {
   readonly batches: readonly ParsedBatch[];
   /** Other statements may follow in the same transaction. */
   readonly inBlock: boolean;
+  /** Whether other transactions are open that may have taken the same ids. */
+  readonly othersActive: () => boolean;
   /** COPY … WHERE. */
   readonly where: { readonly expression: Expression; readonly columns: readonly ColumnRef[] } | null;
 }
@@ -106,7 +108,10 @@ class LoadExecution implements StatementExecution {
     const { batches } = this.#load;
     this.#context.checkCancelled();
     const parsed = batches[this.#batch];
-    if (parsed === undefined) return this.#changes.finish();
+    if (parsed === undefined) {
+      if (this.#plain && this.#load.othersActive()) this.#lockIds();
+      return this.#changes.finish();
+    }
     if (!this.#plain) {
       this.#loadRows(parsed);
       return false;
@@ -214,6 +219,19 @@ class LoadExecution implements StatementExecution {
           throw withContext(duplicateRowId(table, id), this.#place(firstLine + row));
         }
         if (!isAscending) seen.add(id);
+      }
+    }
+  }
+
+  /** Waits for transactions that have taken one of the ids; batches themselves take no locks. */
+  #lockIds(): void {
+    const { table, batches } = this.#load;
+    const position = this.#idColumn();
+    if (position < 0) return;
+    for (const { batch } of batches) {
+      const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
+      for (let row = 0; row < batch.rowCount; row++) {
+        this.#context.writer.lockRow(table.id, column.data[row] as number, "wait");
       }
     }
   }

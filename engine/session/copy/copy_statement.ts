@@ -161,10 +161,12 @@ export function copyFrom(
     },
     load: () => {
       const inBlock = session.block !== null;
-      if (statement.where === null) return { table, positions, batches, inBlock, where: null };
+      const othersActive = (): boolean => session.engine.manager.activeCount > 1;
+      const common = { table, positions, batches, inBlock, othersActive };
+      if (statement.where === null) return { ...common, where: null };
       const binder = new TableExpressionBinder(session.catalog, table);
       const expression = binder.boundCondition(statement.where, "WHERE");
-      return { table, positions, batches, inBlock, where: { expression, columns: binder.columns } };
+      return { ...common, where: { expression, columns: binder.columns } };
     },
   };
 }
