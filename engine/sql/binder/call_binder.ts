@@ -80,7 +80,7 @@ export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall)
   if (ast.over !== null) return bindWindowCall(binding, level, ast, name, ast.over);
   if (WINDOW_FUNCTIONS.has(name) && functionsNamed(name).length === 0) {
     throw binding.error(
-      SQLSTATE.windowingError,
+      SQLSTATE.wrongObjectType,
       `window function ${name} requires an OVER clause`,
       ast.position,
     );
@@ -389,7 +389,11 @@ function bindWindowCall(
 ): Expression {
   if (!WINDOW_CLAUSES.has(level.clause)) refuseClause(binding, level, "window functions", ast.position);
   if (ast.distinct) {
-    throw binding.unsupported("DISTINCT for window functions", ast.position);
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      "DISTINCT is not implemented for window functions",
+      ast.position,
+    );
   }
   const { window, frame } = bindWindow(binding, level, specification);
   const output = binding.newColumn();

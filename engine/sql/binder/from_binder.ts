@@ -396,7 +396,7 @@ function bindFunctionItem(
   const functions: (Plan & { readonly kind: "function_scan" })["functions"][number][] = [];
   const columns: OutputColumn[] = [];
   let scalar: { readonly expression: Expression; readonly name: string } | null = null;
-  for (const each of item.functions) {
+  for (const each of item.functions.flatMap(separateUnnest)) {
     if (each.columns.length > 0) {
       throw binding.unsupported("column definition list for a function", item.position);
     }
@@ -449,6 +449,17 @@ function bindFunctionItem(
   }
   const plan: Plan = { kind: "function_scan", input: null, functions, ordinality, rows: 0 };
   return aliased(binding, plan, columns, item.alias, defaultName);
+}
+
+/** `unnest(a, b)` is two functions that advance in step. */
+function separateUnnest(
+  each: FunctionItem["functions"][number],
+): readonly FunctionItem["functions"][number][] {
+  const { call } = each;
+  if (call.kind !== "call" || call.arguments.length < 2 || call.name[call.name.length - 1] !== "unnest") {
+    return [each];
+  }
+  return call.arguments.map((argument) => ({ ...each, call: { ...call, arguments: [argument] } }));
 }
 
 function functionItemName(item: FunctionItem): string {

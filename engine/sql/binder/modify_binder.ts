@@ -24,6 +24,7 @@ import { formatExpression } from "../parser/format_expression.ts";
 import { columnReference, constant, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { ModifyPlan, OnConflict, Plan } from "../plan/plan.ts";
+import { substitute } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 import { inClause } from "./call_binder.ts";
 import { coerceAssignment, coerceImplicit } from "./coercion.ts";
@@ -510,6 +511,7 @@ function bindOnConflict(
   );
   level.clause = "UPDATE";
   const assignments = bindAssignments(binding, level, table, ast.update.assignments);
+  addGenerated(binding, table, existing, assignments);
   const where = ast.update.where;
   return {
     arbiters,
@@ -521,6 +523,23 @@ function bindOnConflict(
       ? null
       : inClause(level, "WHERE", () => bindCondition(binding, level, where, "WHERE")),
   };
+}
+
+/** Generated columns of a row that ON CONFLICT updates are computed from what it assigns and keeps. */
+function addGenerated(
+  binding: Binding,
+  table: TableDefinition,
+  existing: readonly ColumnRef[],
+  assignments: (Expression | null)[],
+): void {
+  const kept = new Map<ColumnRef, Expression>();
+  assignments.forEach((assigned, position) => {
+    const column = existing[position];
+    if (assigned !== null && column !== undefined) kept.set(column, assigned);
+  });
+  for (const { position, expression } of bindGenerated(binding, table, existing)) {
+    assignments[position] = substitute(expression, kept);
+  }
 }
 
 /** The assigned values by column position; null: the column keeps its value. */

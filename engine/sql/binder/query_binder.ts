@@ -496,7 +496,7 @@ function bindRecursive(
   const { entry, definition } = makeEntry(binding, item.name, nullable, names, null);
   entry.working = true;
   entries.set(item.name, entry);
-  const second = bindBody(binding, withPlace, body.right);
+  const second = bindBody(binding, { ...withPlace, expected: types }, body.right);
   entry.working = false;
   entry.references = 0;
   if (second.columns.length !== types.length) {

@@ -22,7 +22,7 @@ import {
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, RangeBounds, ScanPrune, SortKey } from "../plan/plan.ts";
-import { columnsOf } from "../plan/traverse.ts";
+import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import { COST, sortCost } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
 import { convertExactly, simplify } from "./simplify.ts";
@@ -562,8 +562,13 @@ export function isOrdered(plan: Plan, keys: readonly SortKey[]): boolean {
       }
       return isOrdered(plan.input, below);
     }
-    case "nested_loop_join":
-      return plan.join !== "right" && plan.join !== "full" && isOrdered(plan.left, keys);
+    case "nested_loop_join": {
+      // A row of the left side may come several times: what orders it must be about the left side alone.
+      if (plan.join === "right" || plan.join === "full") return false;
+      const left = allDefinedColumns(plan.left);
+      const isOfLeft = (key: SortKey) => [...columnsOf(key.expression)].every((column) => left.has(column));
+      return keys.every(isOfLeft) && isOrdered(plan.left, keys);
+    }
     case "sort":
       return keys.every((key, index) => {
         const own = plan.keys[index];
