@@ -239,7 +239,7 @@ Deno.test("FOREIGN KEY: random statements leave no orphan, and indexes change no
     () => `INSERT INTO a VALUES (${random.below(9)}) ON CONFLICT (id) DO UPDATE SET up = excluded.id`,
   ];
   let failed = 0;
-  for (let round = 0; round < 600; round++) {
+  for (let round = 0; round < 250; round++) {
     const text = (statements[random.below(statements.length)] as () => string)();
     const before = contents(plain);
     const outcome = failure(plain, text);
@@ -261,7 +261,7 @@ Deno.test("FOREIGN KEY: random statements leave no orphan, and indexes change no
       text,
     );
   }
-  assert.ok(failed > 50 && failed < 500, `${failed} statements failed`);
+  assert.ok(failed > 20 && failed < 230, `${failed} statements failed`);
 });
 
 Deno.test("FOREIGN KEY: a parent and a child that two transactions touch do not both get through", () => {
