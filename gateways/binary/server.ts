@@ -1,0 +1,261 @@
+/**
+ * The listener of the binary protocol: sockets in, frames to {@link OperationConnection}s.
+ *
+ * Limits: `LIMITS.binaryConnections` connections, beyond which one is told 53300 and closed; ten seconds for the
+ * handshake; frames of 1 KiB until it is done. A connection always gets an error message before it is closed.
+ */
+import { randomBytes } from "node:crypto";
+import { createServer, type Server, type Socket } from "node:net";
+import { assert } from "../../engine/base/assert.ts";
+import { ByteWriter } from "../../engine/base/bytes.ts";
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
+import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
+import { DurabilityWatch } from "../shared/operation/outbox.ts";
+import { failureOf, writeReply } from "../shared/operation/reply_codec.ts";
+import { FrameReader, plainBytes } from "./frame_reader.ts";
+import {
+  type ClientHello,
+  clientProof,
+  decodeClientHello,
+  decodeClientProof,
+  encodeServerHello,
+  encodeWelcome,
+  MAXIMUM_HANDSHAKE_BYTES,
+  NONCE_BYTES,
+  sameProof,
+  serverProof,
+} from "./handshake.ts";
+
+const HANDSHAKE_MILLISECONDS = 10_000;
+/** How long a client may take to read the error that its connection ends with. */
+const GOODBYE_MILLISECONDS = 2_000;
+
+/** Where a listener is bound. */
+export interface ListenerAddress {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** How to start a server. */
+export interface BinaryServerOptions {
+  readonly engine: Engine;
+  /** Port 0: any free one. */
+  readonly address: ListenerAddress;
+  /** The shared secret; null: open. */
+  readonly token: string | null;
+  /** The program's version, told in the hello. */
+  readonly version: string;
+  readonly maximumConnections?: number;
+  readonly maximumFrameBytes?: number;
+  /** Receives bugs that statements ran into. */
+  readonly onInternalError?: (error: unknown) => void;
+}
+
+/** A server that is listening. */
+export interface BinaryServer {
+  readonly address: ListenerAddress;
+  readonly connections: number;
+  /** Stops accepting, lets what is running finish within the time, and closes every connection. */
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+/** Starts listening. Rejects when the address is not available. */
+export async function startBinaryServer(options: BinaryServerOptions): Promise<BinaryServer> {
+  assert(options.token !== "", "an empty token would let everybody in");
+  const watch = new DurabilityWatch(options.engine);
+  const links = new Set<Link>();
+  const maximum = options.maximumConnections ?? LIMITS.binaryConnections;
+  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+    if (links.size >= maximum) {
+      refuse(socket, new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"));
+      return;
+    }
+    const link = new Link(socket, options, watch);
+    links.add(link);
+    socket.once("close", () => links.delete(link));
+  });
+  const address = await listen(server, options.address);
+  return {
+    address,
+    get connections() {
+      return links.size;
+    },
+    async close(drainMilliseconds) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await Promise.all([...links].map((link) => link.shutDown(drainMilliseconds)));
+      for (const link of links) link.destroySoon();
+      await closed;
+      watch.close();
+    },
+  };
+}
+
+/** Binds a server of `node:net` to an address and answers where it listens. */
+export function listen(server: Server, address: ListenerAddress): Promise<ListenerAddress> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: address.hostname, port: address.port, backlog: 1024 }, () => {
+      server.removeListener("error", reject);
+      const bound = server.address();
+      assert(bound !== null && typeof bound === "object", "a listening server has an address");
+      resolve({ hostname: bound.address, port: bound.port });
+    });
+  });
+}
+
+/** One socket: the handshake, then a connection. */
+class Link {
+  readonly #socket: Socket;
+  readonly #options: BinaryServerOptions;
+  readonly #watch: DurabilityWatch;
+  readonly #reader = new FrameReader(MAXIMUM_HANDSHAKE_BYTES);
+  readonly #nonce = new Uint8Array(randomBytes(NONCE_BYTES));
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #hello: ClientHello | null = null;
+  #connection: OperationConnection | null = null;
+  #isEnding = false;
+  #isPaused = false;
+
+  constructor(socket: Socket, options: BinaryServerOptions, watch: DurabilityWatch) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#watch = watch;
+    this.#timer = setTimeout(() => {
+      this.#fail(new DatabaseError(SQLSTATE.protocolViolation, "the handshake took too long"));
+    }, HANDSHAKE_MILLISECONDS);
+    socket.on("data", (bytes: Uint8Array) => this.#receive(plainBytes(bytes)));
+    socket.on("drain", () => this.#connection?.flush());
+    // Whatever is wrong with the socket, `close` follows.
+    socket.on("error", () => {});
+    socket.on("end", () => socket.end());
+    socket.on("close", () => {
+      clearTimeout(this.#timer);
+      this.#isEnding = true;
+      this.#connection?.closed();
+    });
+  }
+
+  async shutDown(drainMilliseconds: number): Promise<void> {
+    if (this.#connection !== null) await this.#connection.shutDown(drainMilliseconds);
+    else this.#fail(new DatabaseError(SQLSTATE.adminShutdown, "the server is shutting down"));
+  }
+
+  /** Closes the socket even if the client does not read what it was told. */
+  destroySoon(): void {
+    const timer = setTimeout(() => this.#socket.destroy(), GOODBYE_MILLISECONDS);
+    this.#socket.once("close", () => clearTimeout(timer));
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (this.#isEnding) return;
+    try {
+      this.#reader.feed(bytes, (frame) => {
+        if (this.#connection !== null) this.#connection.receive(frame);
+        else this.#shake(frame);
+        return !this.#isEnding;
+      });
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      this.#fail(error);
+      return;
+    }
+    this.#connection?.flush();
+  }
+
+  #shake(frame: Uint8Array): void {
+    const { token, version } = this.#options;
+    if (this.#hello === null) {
+      this.#hello = decodeClientHello(frame);
+      this.#send(encodeServerHello({
+        version: PROTOCOL_VERSION,
+        authentication: token === null ? "none" : "hmac-sha-256",
+        nonce: this.#nonce,
+        serverVersion: version,
+      }));
+      if (this.#hello.version !== PROTOCOL_VERSION) {
+        throw new DatabaseError(
+          SQLSTATE.featureNotSupported,
+          `protocol version ${this.#hello.version} is not supported; this server speaks ${PROTOCOL_VERSION}`,
+        );
+      }
+      if (token === null) this.#welcome(null);
+      return;
+    }
+    assert(token !== null, "without a token the hello is all");
+    const nonces = { client: this.#hello.nonce, server: this.#nonce };
+    if (!sameProof(decodeClientProof(frame), clientProof(token, nonces))) {
+      throw new DatabaseError(SQLSTATE.invalidPassword, "the token is wrong", {
+        hint: "Start the client with the token that the server was started with.",
+      });
+    }
+    this.#welcome(serverProof(token, nonces));
+  }
+
+  #welcome(proof: Uint8Array | null): void {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#connection = new OperationConnection({
+      engine: this.#options.engine,
+      watch: this.#watch,
+      onInternalError: this.#options.onInternalError ?? (() => {}),
+      transport: {
+        send: (messages) => {
+          socket.write(messages);
+        },
+        get backlogBytes() {
+          return socket.writableLength;
+        },
+        setPaused: (paused) => this.#setPaused(paused),
+        end: () => this.#end(),
+      },
+    });
+    this.#reader.maximumBytes = this.#options.maximumFrameBytes ?? LIMITS.maximumFrameBytes;
+    this.#send(encodeWelcome({ session: this.#connection.session.processId, proof }));
+  }
+
+  #send(message: Uint8Array): void {
+    const writer = new ByteWriter(message.length + 4);
+    writeFramed(writer, (each) => each.writeBytes(message));
+    this.#socket.write(writer.finish());
+  }
+
+  #setPaused(paused: boolean): void {
+    if (paused === this.#isPaused) return;
+    this.#isPaused = paused;
+    if (paused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #fail(error: DatabaseError): void {
+    if (this.#isEnding) return;
+    this.#socket.write(errorFrame(error));
+    this.#end();
+  }
+
+  #end(): void {
+    this.#isEnding = true;
+    clearTimeout(this.#timer);
+    this.#socket.end();
+    this.#setPaused(false);
+    this.destroySoon();
+  }
+}
+
+function refuse(socket: Socket, error: DatabaseError): void {
+  socket.on("error", () => {});
+  socket.end(errorFrame(error));
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+function errorFrame(error: DatabaseError): Uint8Array {
+  const writer = new ByteWriter(128);
+  writeFramed(writer, (each) => {
+    writeReply(each, { kind: "error", number: 0n, status: "idle", failure: failureOf(error) });
+  });
+  return writer.finish();
+}
