@@ -1,0 +1,33 @@
+/** Every benchmark runs on tiny inputs, so that none of them rots; what it measures is not looked at. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { reportNotRun } from "../../tools/not_run.ts";
+import { run } from "../../tools/project.ts";
+import { BENCHMARKS } from "./cases/all.ts";
+import { hasPgbench } from "./cases/pgbench.ts";
+
+interface Report {
+  readonly results: readonly { readonly benchmark: string; readonly series: readonly { median: number }[] }[];
+}
+
+Deno.test("deno task bench --smoke runs every benchmark once", async () => {
+  if (!hasPgbench()) reportNotRun("the benchmarks that pgbench drives", "pgbench is not installed");
+  const { code, stdout, stderr } = await run(Deno.execPath(), [
+    "run",
+    "-A",
+    "tests/bench/main.ts",
+    "--smoke",
+    "--alone",
+    "--json",
+    "--rounds",
+    "1",
+  ]);
+  strictEqual(code, 0, stderr);
+  const { results } = JSON.parse(stdout) as Report;
+  const expected = Object.values(BENCHMARKS).flat()
+    .filter((each) => hasPgbench() || each.unit !== "transactions/s")
+    .map(({ name }) => name);
+  deepStrictEqual(results.map(({ benchmark }) => benchmark), expected);
+  for (const { benchmark, series } of results) {
+    for (const { median } of series) ok(Number.isFinite(median) && median >= 0, `${benchmark}: ${median}`);
+  }
+});
