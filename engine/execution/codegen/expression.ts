@@ -331,13 +331,10 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
   const argument = emitValue(code, expression.argument);
   if (argument.isNull === "true") return NULL_VALUE;
   if (expression.list.length > LONGEST_COMPARED_LIST && expression.list.every(isExecutionConstant)) {
-    const set = code.once(expression, () => {
+    const set = setOfExecution(code, code.compilation.derivedKey(expression, "set"), () => {
       const values = expression.list.map((element) => nullableCode(emitValue(code, element)));
       const make = code.use("makeValueSet", makeValueSet);
-      return code.define(
-        "set",
-        `${make}(${code.constant("type", expression.argument.type)}, [${values.join(", ")}])`,
-      );
+      return `${make}(${code.constant("type", expression.argument.type)}, [${values.join(", ")}])`;
     });
     return setMembership(code, set, expression.argument.type, argument, expression.negated);
   }
@@ -360,6 +357,21 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
     }
   });
   return { code: expression.negated ? code.define("b", `!${found}`) : found, isNull: unknown };
+}
+
+/** The variable of a set that is made at first use in an execution and kept in a slot. */
+function setOfExecution(code: Emitter, key: object, make: () => string): string {
+  const slot = code.compilation.slotFor(key);
+  const set = code.once(key, () => {
+    const name = code.name("set");
+    code.emit(`let ${name} = S.x[${slot}];`);
+    return name;
+  });
+  code.block(`if (${set} === undefined) `, "conditional", () => {
+    const made = make();
+    code.emit(`${set} = S.x[${slot}] = ${made};`);
+  });
+  return set;
 }
 
 /** argument [NOT] IN a {@link ValueSet}. */
@@ -432,17 +444,13 @@ function emitArrayComparison(code: Emitter, expression: Of<"any_array" | "all_ar
     operator.name === "=" && isAny && isExecutionConstant(expression.array) &&
     sameKeys(expression.left.type, elementType)
   ) {
-    const set = code.hoisted(code.compilation.derivedKey(expression, "set"), () => {
-      const name = code.name("set");
-      code.emit(`let ${name};`);
-      return { code: name, isNull: null };
-    }).code;
-    const make = code.use("makeArraySet", makeArraySet);
     const absent = array.isNull ?? "false";
-    code.emit(
-      `if (${set} === undefined && !(${absent})) ${set} = ${make}(${
-        code.constant("type", elementType)
-      }, ${array.code});`,
+    const make = code.use("makeArraySet", makeArraySet);
+    const arrayType = code.constant("type", elementType);
+    const set = setOfExecution(
+      code,
+      code.compilation.derivedKey(expression, "set"),
+      () => `${absent} ? null : ${make}(${arrayType}, ${array.code})`,
     );
     const result = declareResult(code, expression.type, true);
     code.block(`if (!(${absent})) `, "conditional", () => {

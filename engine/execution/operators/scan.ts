@@ -31,6 +31,11 @@ export function produceTableScan(plan: TableScan, program: Program, sink: Sink):
   program.add(new ScanStage(plan, program, sink));
 }
 
+/** Kernels that one scan keeps; far more than the signatures that one table has at a time. */
+const MAXIMUM_KERNELS = 64;
+/** Kernels whose text is kept for EXPLAIN (CODE). */
+const MAXIMUM_SOURCES = 4;
+
 const noPredicates: readonly ZonePredicate[] = [];
 
 class ScanStage implements Stage {
@@ -101,6 +106,7 @@ class ScanStage implements Stage {
     if (block.ids !== null) signature += vectorSignature(block.ids);
     let kernel = this.#kernels.get(signature);
     if (kernel === undefined) {
+      if (this.#kernels.size >= MAXIMUM_KERNELS) this.#kernels.clear();
       kernel = this.#compile(block, signature);
       this.#kernels.set(signature, kernel);
     }
@@ -111,7 +117,9 @@ class ScanStage implements Stage {
     const code = new Emitter(this.#program.compilation);
     emitKernel(code, this.#plan, block, this.#sink, this.#program.flags);
     const text = code.source(`scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`, "S, block");
-    this.#sources.push(`// vectors: ${signature.trim()}\n${text}`);
+    if (this.#sources.length < MAXIMUM_SOURCES) {
+      this.#sources.push(`// vectors: ${signature.trim()}\n${text}`);
+    }
     this.writesResult = code.writesResult;
     return code.compile<Kernel>(text);
   }

@@ -11,6 +11,7 @@ import { emitGuards } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { before, InlineRegion, type LoopSource, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode } from "../codegen/value_form.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
 import { produce } from "./produce.ts";
 
 /** The binding of an expression that answers a value or null. */
@@ -48,6 +49,10 @@ export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: R
     }
     return;
   }
+  if (plan.list.every((row) => row.every(isPlainCell))) {
+    region.loop(plan, plainValues(plan), sink);
+    return;
+  }
   region.loop(plan, {
     kind: "counted",
     count: (code) => {
@@ -65,6 +70,67 @@ export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: R
       });
     },
   }, sink);
+}
+
+/** Whether a cell can be evaluated without generating code for it. */
+function isPlainCell(cell: Expression): boolean {
+  switch (cell.kind) {
+    case "constant":
+    case "parameter":
+      return true;
+    case "cast":
+      return isPlainCell(cell.argument);
+    case "call":
+      return cell.function.rows === undefined && cell.args.every(isPlainCell);
+    default:
+      return false;
+  }
+}
+
+/** Long lists of plain cells stay data: code for each of thousands of rows would take longer than evaluating them. */
+function plainValues(plan: Extract<Plan, { kind: "values" }>): LoopSource {
+  return {
+    kind: "counted",
+    count: () => `${plan.list.length}`,
+    bind: (code, index) => {
+      const row = `${code.use("evaluateCells", evaluateCells)}(S, ${
+        code.constant("list", plan.list)
+      }[${index}])`;
+      const cells = code.define("cells", row);
+      plan.outputs.forEach((output, position) => {
+        code.bind(
+          output,
+          nullableBinding(plan.types[position] ?? { kind: "unknown" }, `${cells}[${position}]`),
+        );
+      });
+    },
+  };
+}
+
+/** The values of a row of plain cells. */
+export function evaluateCells(state: ExecutionState, cells: readonly Expression[]): SqlValue[] {
+  return cells.map((cell) => evaluateCell(state, cell));
+}
+
+function evaluateCell(state: ExecutionState, cell: Expression): SqlValue {
+  switch (cell.kind) {
+    case "constant":
+      return cell.value;
+    case "parameter":
+      return state.parameters[cell.index] ?? null;
+    case "cast": {
+      const value = evaluateCell(state, cell.argument);
+      return value === null || cell.cast.identity ? value : cell.cast.evaluate(state.evaluation, value);
+    }
+    case "call": {
+      const args = cell.args.map((arg) => evaluateCell(state, arg));
+      return cell.function.strict && args.includes(null)
+        ? null
+        : cell.function.evaluate(state.evaluation, ...args);
+    }
+    default:
+      return null;
+  }
 }
 
 /** A function that answers one row, so that each row is evaluated when its turn comes. */
