@@ -83,6 +83,8 @@ export class Connection {
   #isSkipping = false;
   #copy: CopyIn | null = null;
   #changedSettings: [string, string][] = [];
+  /** The client will send nothing more. */
+  #hasInputEnded = false;
   #bytesInFlight = 0;
   #drainWaiters: (() => void)[] = [];
   #inputWaiters: (() => void)[] = [];
@@ -167,6 +169,15 @@ export class Connection {
       for (const resolve of waiters) resolve();
     }
     if (this.#input.bufferedBytes > 0) this.#pump();
+    if (this.#hasInputEnded) this.#closeWhenDone();
+  }
+
+  /** The client has closed its side: what it has asked for is still answered, then the connection ends. */
+  finishInput(): void {
+    this.#hasInputEnded = true;
+    this.#copy?.fail(unexpectedEnd());
+    this.#copy = null;
+    this.#closeWhenDone();
   }
 
   /** TLS has started after an SSLRequest; the client now sends its startup packet. */
@@ -197,7 +208,7 @@ export class Connection {
     this.#state = "ended";
     this.#extended?.closePortals();
     this.#session?.close();
-    this.#copy?.fail(new DatabaseError(SQLSTATE.connectionException, "unexpected EOF on client connection"));
+    this.#copy?.fail(unexpectedEnd());
     this.#copy = null;
     if (this.#isAdmitted) this.#context.leave();
     this.#isAdmitted = false;
@@ -206,6 +217,10 @@ export class Connection {
     this.#drainWaiters = [];
     this.#wakeInput();
     this.#owner.wake();
+  }
+
+  #closeWhenDone(): void {
+    if (!this.#isBusy && !this.#isBacklogged) this.close();
   }
 
   // ---------------------------------------------------------------- input
@@ -493,6 +508,7 @@ export class Connection {
       }
     }
     this.#pump();
+    if (this.#hasInputEnded) this.#closeWhenDone();
     this.#owner.wake();
   }
 
@@ -562,6 +578,7 @@ export class Connection {
   // ---------------------------------------------------------------- copy, notices, output
 
   #copyIn(format: CopyFormat, target: CopyTarget): Promise<void> {
+    if (this.#hasInputEnded) return Promise.reject(unexpectedEnd());
     const copy = new CopyIn(target, () => {
       this.#pump();
       this.#owner.wake();
@@ -623,6 +640,13 @@ const LEVELS = ["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice
 function isWanted(notice: Notice, least: string): boolean {
   return notice.severity === "INFO" ||
     LEVELS.indexOf(notice.severity.toLowerCase()) >= LEVELS.indexOf(least);
+}
+
+function unexpectedEnd(): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.connectionException,
+    "unexpected EOF on client connection with an open COPY",
+  );
 }
 
 /** What clients are told when the server goes down. */

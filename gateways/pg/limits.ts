@@ -22,6 +22,8 @@ export const PG_LIMITS = {
   extraStartingConnections: 64,
   /** How long a closed connection may take to collect its last bytes. */
   lingerMilliseconds: 2_000,
+  /** The same for the clients of a listener that closes. */
+  closeMilliseconds: 100,
   /** One read from a socket. */
   readBytes: 65_536,
   /** Unnamed statements kept by text, per connection. */

@@ -66,6 +66,7 @@ class Server implements PgServer, ConnectionContext {
   readonly #listener: Deno.TcpListener;
   readonly #sockets = new Set<Socket>();
   #waiting: Socket[] = [];
+  #closing: Promise<void> | null = null;
   readonly #stopListening: () => void;
   readonly #sweeper: ReturnType<typeof setInterval>;
 
@@ -110,21 +111,35 @@ class Server implements PgServer, ConnectionContext {
     this.#sockets.delete(socket);
   }
 
-  async close(drainMilliseconds = 0): Promise<void> {
+  close(drainMilliseconds = 0): Promise<void> {
+    return this.#closing ??= this.#close(drainMilliseconds);
+  }
+
+  async #close(drainMilliseconds: number): Promise<void> {
     this.isDraining = true;
     this.#listener.close();
     for (const socket of [...this.#sockets]) socket.connection.drain();
-    await this.#untilClosed(drainMilliseconds);
+    await this.#until(() => this.#all((socket) => socket.connection.hasEnded), drainMilliseconds);
     for (const socket of [...this.#sockets]) socket.connection.terminate(adminShutdown());
-    await this.#untilClosed(PG_LIMITS.lingerMilliseconds);
+    await this.#until(
+      () => this.#all(({ connection }) => connection.hasEnded && connection.isFlushed),
+      PG_LIMITS.lingerMilliseconds,
+    );
+    // Clients that close their side at once have read everything.
+    await this.#until(() => this.#sockets.size === 0, PG_LIMITS.closeMilliseconds);
     for (const socket of [...this.#sockets]) socket.destroy();
     clearInterval(this.#sweeper);
     this.#stopListening();
   }
 
-  async #untilClosed(milliseconds: number): Promise<void> {
+  #all(condition: (socket: Socket) => boolean): boolean {
+    for (const socket of this.#sockets) if (!condition(socket)) return false;
+    return true;
+  }
+
+  async #until(condition: () => boolean, milliseconds: number): Promise<void> {
     const end = performance.now() + milliseconds;
-    while (this.#sockets.size > 0 && performance.now() < end) {
+    while (!condition() && performance.now() < end) {
       await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MILLISECONDS));
     }
   }
@@ -167,7 +182,9 @@ class Server implements PgServer, ConnectionContext {
     for (const socket of [...this.#sockets]) {
       const silence = now - socket.lastActivity;
       const { connection } = socket;
-      if (connection.hasEnded) {
+      if (socket.hasReadAll && silence > PG_LIMITS.lingerMilliseconds && !connection.awaitsDurability) {
+        socket.destroy();
+      } else if (connection.hasEnded) {
         if (silence > PG_LIMITS.lingerMilliseconds && !connection.awaitsDurability) socket.destroy();
       } else if (!connection.isReady) {
         if (now - socket.openedAt > PG_LIMITS.authenticationMilliseconds) {
@@ -217,6 +234,7 @@ class Socket {
   async serve(): Promise<void> {
     const { connection } = this;
     const buffer = new Uint8Array(PG_LIMITS.readBytes);
+    let isGone = false;
     try {
       for (;;) {
         const count = await this.#stream.read(buffer);
@@ -232,12 +250,21 @@ class Socket {
       }
     } catch (error) {
       this.#isReceiving = false;
+      isGone = true;
       if (!isDisconnect(error)) this.#server.onInternalError(error);
     }
     this.#hasReadAll = true;
-    connection.close();
-    // What the client has not collected yet it may still want, if it has only closed its own direction.
-    if (connection.isFlushed || this.#isHalfClosed) this.destroy();
+    if (isGone || this.#isHalfClosed) this.destroy();
+    else {
+      // The client may only have closed its own direction and still want the answers.
+      connection.finishInput();
+      this.#flush();
+    }
+  }
+
+  /** true: the client has closed its direction, and waits for the last answers at most. */
+  get hasReadAll(): boolean {
+    return this.#hasReadAll;
   }
 
   /** The log has advanced. */
