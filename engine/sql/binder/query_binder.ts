@@ -26,6 +26,7 @@ import type { Binding, WithDefinition } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } from "./coercion.ts";
 import { bindExpression } from "./expression_binder.ts";
+import { checkRecursiveTerm } from "./recursion.ts";
 import { type CommonTableEntry, type CommonTableScope, findCommonTable, QueryLevel } from "./scope.ts";
 import { bindSelect } from "./select_binder.ts";
 
@@ -362,6 +363,23 @@ export function withTypes(binding: Binding, query: BoundQuery, types: readonly S
   };
 }
 
+/** The query with a column of its own for each position: two that are equal at first differ in later rounds. */
+function distinctColumns(binding: Binding, query: BoundQuery): BoundQuery {
+  if (new Set(query.columns.map(({ column }) => column)).size === query.columns.length) return query;
+  const outputs = query.columns.map((column) => ({
+    output: binding.newColumn(),
+    expression: outputReference(column),
+  }));
+  return {
+    ...query,
+    plan: { kind: "project", input: query.plan, outputs, rows: 0 },
+    columns: query.columns.map((column, index) => ({
+      ...column,
+      column: outputs[index]?.output ?? column.column,
+    })),
+  };
+}
+
 /** A bound WITH clause. */
 export interface BoundWith {
   readonly commonTables: CommonTableScope;
@@ -460,7 +478,14 @@ function bindRecursive(
   entries: Map<string, CommonTableEntry>,
 ): { readonly entry: CommonTableEntry; readonly definition: WithDefinition } {
   const { body } = query;
-  if (body.kind !== "set_operation" || body.operator !== "union" || mentions(body.left, item.name)) {
+  if (body.kind === "set_operation" && body.operator === "union" && mentions(body.left, item.name)) {
+    throw binding.error(
+      SQLSTATE.invalidRecursion,
+      `recursive reference to query "${item.name}" must not appear within its non-recursive term`,
+      item.position,
+    );
+  }
+  if (body.kind !== "set_operation" || body.operator !== "union") {
     throw binding.error(
       SQLSTATE.invalidRecursion,
       `recursive query "${item.name}" does not have the form non-recursive-term UNION [ALL] recursive-term`,
@@ -491,7 +516,7 @@ function bindRecursive(
   const types = first.columns.map((column) =>
     column.type.kind === "numeric" ? withoutModifiers(column.type) : column.type
   );
-  const start = withTypes(binding, first, types);
+  const start = distinctColumns(binding, withTypes(binding, first, types));
   const nullable = { ...start, columns: start.columns.map((column) => ({ ...column, nullable: true })) };
   const { entry, definition } = makeEntry(binding, item.name, nullable, names, null);
   entry.working = true;
@@ -520,6 +545,7 @@ function bindRecursive(
     );
   });
   const term = withTypes(binding, second, types);
+  checkRecursiveTerm(binding, { name: item.name, id: entry.id, position: item.position }, term.plan);
   return {
     entry,
     definition: {
