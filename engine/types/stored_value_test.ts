@@ -1,3 +1,4 @@
+/** Values to their stored form and back. */
 import assert from "node:assert/strict";
 import { Decimal } from "./decimal.ts";
 import { Interval } from "./interval.ts";

@@ -250,7 +250,7 @@ class HashJoinCode {
           code.emit(`if (!(${holds})) continue;`);
         }
         if (this.#marks) code.emit(`${names.marks}[${row}] = 1;`);
-        code.emit("S.tick();");
+        code.emit(`if (${names.next}[${row}] >= 0) S.tick();`);
       };
       if (outer) {
         code.block(`if (${row} < 0) `, "conditional", () => code.emit(`if (${matched}) break;`));

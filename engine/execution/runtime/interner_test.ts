@@ -1,3 +1,4 @@
+/** Interners and UTF-8 decoding. */
 import assert from "node:assert/strict";
 import { SeededRandom } from "../testing/seeded_random.ts";
 import type { ExecutionState } from "./execution_state.ts";

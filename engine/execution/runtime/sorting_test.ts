@@ -1,3 +1,4 @@
+/** Sorting of row numbers, and the hash table of joins. */
 import assert from "node:assert/strict";
 import { SeededRandom } from "../testing/seeded_random.ts";
 import type { ExecutionState } from "./execution_state.ts";

@@ -1,14 +1,12 @@
 /**
  * Running SQL in tests through the compiled code and through the interpreter, over {@link MemoryTable}s.
  */
-import { fold } from "../interpreter/interpret_plan.ts";
 import { interpretPlan } from "../interpreter/interpret_plan.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { PlannedStatement } from "../../sql/plan/plan.ts";
 import type { EvaluationContext, SessionServices } from "../../sql/functions/definition.ts";
 import { environmentOf, plan, type TableSketch } from "../../sql/planner/fixture_for_test.ts";
-import { fromStored } from "../../types/stored_value.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -17,8 +15,6 @@ import type { ExecutionContext, RowTransaction } from "../execution.ts";
 import type { ResultWriter } from "../result_writer.ts";
 import { MemoryTable } from "./memory_table.ts";
 import type { SeededRandom } from "./seeded_random.ts";
-
-export { fold };
 
 const decoder = new TextDecoder();
 
@@ -161,5 +157,3 @@ function show(row: readonly SqlValue[], types: readonly SqlType[]): string[] {
     return type.kind === "record" ? JSON.stringify(value) : formatText(type, value);
   });
 }
-
-export { fromStored };
