@@ -91,6 +91,13 @@ export class StateMachine implements CommitSink {
     return next;
   }
 
+  reserveRowIds(tableId: number, count: number): RowId {
+    const first = this.nextRowId(tableId);
+    const last = BigInt(first) + BigInt(count - 1);
+    this.#rowIdsHandedOut.set(tableId, last <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(last) : last);
+    return first;
+  }
+
   commit(entry: {
     readonly timestamp: number;
     readonly client: ClientRequest | null;

@@ -14,6 +14,7 @@ import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { Planning } from "./planning.ts";
 import { Session, type SessionOptions } from "./session.ts";
+import { releaseAdvisoryLocks } from "./system_catalog/advisory_locks.ts";
 
 /** How to open an engine. */
 export interface EngineOptions {
@@ -85,7 +86,7 @@ export class Engine {
       ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
     });
     const machine = StateMachine.recover(storage);
-    const manager = new TransactionManager(machine);
+    const manager = new TransactionManager(machine, () => options.host.clock.now());
     horizon.oldestSnapshot = () => manager.oldestSnapshot();
     const engine = new Engine(options.host, storage, machine, manager);
     engine.#startWork();
@@ -116,6 +117,7 @@ export class Engine {
 
   /** Called by a session that closes. */
   sessionClosed(session: Session): void {
+    releaseAdvisoryLocks(session);
     this.#sessions.delete(session.processId);
   }
 

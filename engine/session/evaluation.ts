@@ -18,14 +18,13 @@ import { parseSearchPath } from "./settings.ts";
 
 /** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
 export class SessionEvaluation implements EvaluationContext, SessionServices {
-  transactionTimestamp = 0;
-  statementTimestamp = 0;
   readonly user: string;
   readonly database: string;
   readonly services: SessionServices = this;
   readonly #session: Session;
   readonly #currentValues = new Map<number, number | bigint>();
   #lastSequence = 0;
+  #statementTimestamp = NaN;
   #derivedAt = -1;
   #timeZone = "UTC";
   #dateStyle = "ISO, MDY";
@@ -38,6 +37,23 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     this.#session = session;
     this.user = options.user;
     this.database = options.database;
+  }
+
+  /** Chosen when first asked for, unless a block fixed it at its beginning. */
+  get transactionTimestamp(): number {
+    return this.#session.currentTransaction?.timestamp ?? this.#session.engine.now();
+  }
+
+  get statementTimestamp(): number {
+    if (this.#statementTimestamp !== this.#statementTimestamp) {
+      this.#statementTimestamp = this.#session.engine.now();
+    }
+    return this.#statementTimestamp;
+  }
+
+  /** A statement begins: its timestamp is chosen when somebody asks. */
+  beginStatement(): void {
+    this.#statementTimestamp = NaN;
   }
 
   /** The session behind this context, for functions that answer from its state. */

@@ -27,6 +27,8 @@ export interface CachedPlan {
   readonly searchPath: string;
   /** A modification that touches few rows and runs in one piece. */
   readonly short: boolean;
+  /** A query that finds few rows by id or key, and ends in its first piece. */
+  readonly isPoint: boolean;
   /** Parameters before the lifted literals. */
   readonly parameterCount: number;
   /** What it was made from, to make it anew. */

@@ -148,6 +148,7 @@ export class Planning {
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
       short: isShort(planned.plan),
+      isPoint: planned.readOnly && isShort(planned.plan),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
     };

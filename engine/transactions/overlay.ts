@@ -74,6 +74,15 @@ export class TableOverlay {
     if (row.values !== null) this.#unindex(row, row.values);
   }
 
+  /** Turns the rows of batches into rows of their own, so that they can be found by id and changed. */
+  spreadBatches(): void {
+    for (const batch of this.batches.splice(0)) {
+      for (let row = 0; row < batch.rowCount; row++) {
+        this.add(batch.ids[row] as number, batchRow(batch, row), false);
+      }
+    }
+  }
+
   /** Rows whose key begins with these values. */
   lookup(index: IndexDefinition, key: readonly StoredValue[]): Iterable<OverlayRow> {
     if (this.rows.length === 0) return [];
@@ -100,6 +109,17 @@ export class TableOverlay {
     }
     this.definition = next;
     this.#keyMaps.length = 0;
+  }
+
+  /** Goes back to a state that {@link copy} has kept. The overlay stays the same object, for others refer to it. */
+  restore(saved: TableOverlay): void {
+    this.definition = saved.definition;
+    this.truncated = saved.truncated;
+    this.rows.length = 0;
+    this.byId.clear();
+    this.#keyMaps.length = 0;
+    for (const row of saved.rows) this.add(row.id, row.values, row.existed);
+    this.batches.splice(0, Infinity, ...saved.batches);
   }
 
   /** A copy to return to when a savepoint is rolled back. */

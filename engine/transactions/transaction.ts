@@ -18,6 +18,7 @@ import type { ReadableTable } from "../storage/vector.ts";
 import { formatText } from "../types/text_io.ts";
 import { fromStored } from "../types/stored_value.ts";
 import type { Lock } from "./lock_table.ts";
+import type { OutsideEffects } from "./outside_effects.ts";
 import { type OverlayRow, TableOverlay } from "./overlay.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
@@ -41,10 +42,11 @@ type JournalEntry =
   | {
     readonly kind: "set";
     readonly overlay: TableOverlay;
-    readonly row: OverlayRow;
+    readonly id: RowId;
     readonly values: StoredRow | null;
   }
   | { readonly kind: "batch"; readonly overlay: TableOverlay }
+  | { readonly kind: "contents"; readonly overlay: TableOverlay; readonly saved: TableOverlay }
   | { readonly kind: "overlay"; readonly tableId: number; readonly before: TableOverlay | undefined };
 
 /** See the file's head. */
@@ -52,21 +54,30 @@ export class Transaction {
   /** Entries up to this op are visible. */
   snapshot: OpNumber;
   /** Microseconds since 2000-01-01 UTC. */
-  readonly timestamp: number;
+  get timestamp(): number {
+    if (this.#timestamp !== this.#timestamp) this.#timestamp = this.#manager.now();
+    return this.#timestamp;
+  }
+
   readonly locks: Lock[] = [];
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | Transaction | null = null;
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
   readonly reads: ReadPredicate[] = [];
+  /** What the running statement has done that must not be done twice; made when it is needed first. */
+  outside: OutsideEffects | null = null;
   readOnly = false;
   interruptible: boolean;
   isOpen = true;
   readonly #manager: TransactionManager;
+  /** NaN until somebody asks: most reads never do. */
+  #timestamp: number;
   readonly #overlays = new Map<number, TableOverlay>();
   readonly #views = new Map<number, ReadableTable>();
   readonly #journal: JournalEntry[] = [];
   readonly #changes: CatalogChange[] = [];
+  readonly #commitChecks: (() => void)[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   #catalog: Catalog;
   readonly #track = (predicate: ReadPredicate): void => {
@@ -75,11 +86,11 @@ export class Transaction {
 
   constructor(
     manager: TransactionManager,
-    options: { readonly interruptible: boolean; readonly timestamp: number },
+    options: { readonly interruptible: boolean; readonly timestamp?: number },
   ) {
     this.#manager = manager;
     this.snapshot = manager.lastOp;
-    this.timestamp = options.timestamp;
+    this.#timestamp = options.timestamp ?? NaN;
     this.interruptible = options.interruptible;
     this.#catalog = manager.catalog;
   }
@@ -155,6 +166,30 @@ export class Transaction {
     return true;
   }
 
+  /** Rows of a batch can be changed later in the same transaction: they become rows of their own then. */
+  readonly changesBatches = true;
+
+  reserveRowIds(tableId: number, count: number): RowId {
+    return this.#manager.reserveRowIds(tableId, count);
+  }
+
+  /** Runs a check when the transaction commits, before its effects are formed. */
+  beforeCommit(check: () => void): void {
+    this.#commitChecks.push(check);
+  }
+
+  /** Runs the checks that were put off to the commit. They may not add further ones. */
+  runCommitChecks(): void {
+    for (const check of this.#commitChecks.splice(0)) check();
+  }
+
+  /** Bulk loads, for the last look at their ids before the commit. */
+  *batches(): Iterable<{ readonly table: TableDefinition; readonly batch: RowBatch }> {
+    for (const overlay of this.#overlays.values()) {
+      for (const batch of overlay.batches) yield { table: overlay.definition, batch };
+    }
+  }
+
   nextRowId(tableId: number): RowId {
     return this.#manager.nextRowId(tableId);
   }
@@ -173,7 +208,7 @@ export class Transaction {
       overlay.add(id, values, false);
       this.#note({ kind: "add", overlay });
     } else {
-      this.#note({ kind: "set", overlay, row: own, values: own.values });
+      this.#note({ kind: "set", overlay, id, values: own.values });
       overlay.set(own, values);
     }
   }
@@ -195,7 +230,7 @@ export class Transaction {
 
   /** Ids must be new (from the table's counter, or shown to be free); the table has no unique secondary index. */
   createBatch(tableId: number, batch: RowBatch): void {
-    const overlay = this.#writable(this.#definition(tableId));
+    const overlay = this.#writable(this.#definition(tableId), { spread: false });
     overlay.batches.push(batch);
     this.#note({ kind: "batch", overlay });
   }
@@ -227,9 +262,14 @@ export class Transaction {
     this.#views.clear();
     const overlay = this.#overlays.get(tableId);
     if (overlay === undefined) return;
-    this.#note({ kind: "overlay", tableId, before: overlay.copy() });
-    if (change.kind === "put_table") overlay.remap(change.table);
-    else if (change.kind === "drop_table") this.#overlays.delete(tableId);
+    if (change.kind === "drop_table") {
+      this.#note({ kind: "overlay", tableId, before: overlay });
+      this.#overlays.delete(tableId);
+    } else if (change.kind === "put_table") {
+      this.#note({ kind: "contents", overlay, saved: overlay.copy() });
+      overlay.spreadBatches();
+      overlay.remap(change.table);
+    }
   }
 
   /** Records that a sequence has advanced; the manager hands out the value. */
@@ -272,10 +312,13 @@ export class Transaction {
           entry.overlay.removeLast();
           break;
         case "set":
-          entry.overlay.set(entry.row, entry.values);
+          entry.overlay.set(assertDefined(entry.overlay.byId.get(entry.id), "overlay row"), entry.values);
           break;
         case "batch":
           entry.overlay.batches.pop();
+          break;
+        case "contents":
+          entry.overlay.restore(entry.saved);
           break;
         case "overlay":
           if (entry.before === undefined) this.#overlays.delete(entry.tableId);
@@ -290,6 +333,13 @@ export class Transaction {
       this.#catalog = mark.catalog;
     }
     this.#views.clear();
+  }
+
+  /** Reads at the newest state from now on: for a session's transaction of single reads, which notes nothing. */
+  renew(): void {
+    this.snapshot = this.#manager.lastOp;
+    this.#timestamp = NaN;
+    if (this.#views.size > 0) this.#views.clear();
   }
 
   /** Moves the snapshot; the manager has shown that nothing read so far changed. */
@@ -314,7 +364,7 @@ export class Transaction {
   }
 
   /** The overlay to write to; waits for a transaction that alters the table. */
-  #writable(table: TableDefinition): TableOverlay {
+  #writable(table: TableDefinition, options: { readonly spread: boolean } = { spread: true }): TableOverlay {
     if (this.readOnly) {
       throw new DatabaseError(
         SQLSTATE.readOnlySqlTransaction,
@@ -322,7 +372,14 @@ export class Transaction {
       );
     }
     const existing = this.#overlays.get(table.id);
-    if (existing !== undefined) return existing;
+    if (existing !== undefined) {
+      if (options.spread && existing.batches.length > 0) {
+        this.#note({ kind: "contents", overlay: existing, saved: existing.copy() });
+        existing.spreadBatches();
+        this.#views.delete(table.id);
+      }
+      return existing;
+    }
     const altering = this.#manager.alteringTransaction(table.id);
     if (altering !== undefined && altering !== this) {
       throw new TableWait(altering, `relation "${table.name}"`);
@@ -338,7 +395,7 @@ export class Transaction {
   #write(overlay: TableOverlay, id: RowId, values: StoredRow | null): void {
     const own = overlay.byId.get(id);
     if (own !== undefined) {
-      this.#note({ kind: "set", overlay, row: own, values: own.values });
+      this.#note({ kind: "set", overlay, id, values: own.values });
       overlay.set(own, values);
       return;
     }
@@ -416,7 +473,8 @@ export class Transaction {
   }
 }
 
-function duplicateId(table: TableDefinition, id: RowId): DatabaseError {
+/** The 23505 error for a row id that exists. */
+export function duplicateId(table: TableDefinition, id: RowId): DatabaseError {
   const primaryKey = table.constraints.find((constraint) => constraint.kind === "primary_key");
   const column = table.columns.find((each) => each.id === table.rowIdColumn);
   const name = primaryKey?.name ?? `${table.name}_id`;

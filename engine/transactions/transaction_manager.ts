@@ -24,7 +24,7 @@ import {
   type CommittedWrite,
   type ReadPredicate,
 } from "./read_set.ts";
-import { Transaction } from "./transaction.ts";
+import { duplicateId, Transaction } from "./transaction.ts";
 
 /** The state machine, as transactions need it. */
 export interface CommitSink {
@@ -32,6 +32,7 @@ export interface CommitSink {
   readonly catalog: Catalog;
   store(tableId: number): TableStore;
   nextRowId(tableId: number): RowId;
+  reserveRowIds(tableId: number, count: number): RowId;
   /** Appends an entry to the log and applies it. */
   commit(entry: {
     readonly timestamp: number;
@@ -50,6 +51,7 @@ interface HistoryRecord {
 /** See the file's head. */
 export class TransactionManager {
   readonly locks = new LockTable();
+  readonly now: () => number;
   readonly #sink: CommitSink;
   readonly #active = new Set<Transaction>();
   readonly #history: HistoryRecord[] = [];
@@ -58,8 +60,10 @@ export class TransactionManager {
   /** False only in tests that show what validation is for. */
   validates = true;
 
-  constructor(sink: CommitSink) {
+  /** `now` gives a transaction its timestamp: microseconds since 2000-01-01 UTC. */
+  constructor(sink: CommitSink, now: () => number) {
     this.#sink = sink;
+    this.now = now;
   }
 
   get lastOp(): OpNumber {
@@ -83,6 +87,11 @@ export class TransactionManager {
     return this.#sink.nextRowId(tableId);
   }
 
+  /** The first of `count` consecutive new ids from the table's counter. */
+  reserveRowIds(tableId: number, count: number): RowId {
+    return this.#sink.reserveRowIds(tableId, count);
+  }
+
   /** The oldest snapshot that somebody may still read; versions no newer reader can see are reclaimed. */
   oldestSnapshot(): OpNumber {
     let oldest = this.#sink.lastOp;
@@ -91,7 +100,7 @@ export class TransactionManager {
   }
 
   /** A new transaction at the newest snapshot. An interruptible one is registered at once. */
-  begin(options: { readonly interruptible: boolean; readonly timestamp: number }): Transaction {
+  begin(options: { readonly interruptible: boolean; readonly timestamp?: number }): Transaction {
     const transaction = new Transaction(this, options);
     if (options.interruptible) this.register(transaction);
     return transaction;
@@ -167,7 +176,9 @@ export class TransactionManager {
     assert(transaction.isOpen, "a transaction is committed once");
     try {
       if (!transaction.hasEffects && client === null) return 0 as OpNumber;
+      transaction.runCommitChecks();
       if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
+      this.#checkBatches(transaction);
       const effects = transaction.effects();
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
@@ -207,6 +218,24 @@ export class TransactionManager {
     if (!this.validates) return;
     const conflict = this.#conflict(transaction);
     if (conflict !== null) throw serializationFailure(this.catalog, conflict);
+  }
+
+  /**
+   * A bulk load takes no lock on its ids. Whether others hold or have committed one of them meanwhile is looked up here, when
+   * nobody can come in between any more.
+   */
+  #checkBatches(transaction: Transaction): void {
+    for (const { table, batch } of transaction.batches()) {
+      const committed = this.catalog.table(table.id);
+      const written = committed !== undefined && this.store(table.id).lastModifiedOp > transaction.snapshot;
+      if (!written && this.locks.count === 0) continue;
+      for (const id of batch.ids) {
+        if (written && this.store(table.id).find(id, this.lastOp) !== NO_ROW) throw duplicateId(table, id);
+        if (this.locks.heldByOther(table.id, id, transaction) !== undefined) {
+          throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
+        }
+      }
+    }
   }
 
   #conflict(transaction: Transaction): { tableId: number; id: RowId | null; op: OpNumber } | null {

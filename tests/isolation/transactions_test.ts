@@ -251,3 +251,35 @@ scenario("transfers keep their sum in every snapshot", async (clients) => {
   strictEqual(await first.run("SELECT sum(balance) FROM account"), "2000");
   ok(commits > 50, `only ${commits} commits and ${failures} failures`);
 });
+
+scenario("rows of a bulk load can be changed in the same transaction, and taken back", async ([a]) => {
+  ok(a);
+  await a.run("CREATE TABLE big AS SELECT i AS n, 'x' AS t FROM generate_series(1, 3000) AS g(i)");
+  await a.run("BEGIN; CREATE TABLE copied AS SELECT * FROM big");
+  strictEqual(await a.run("SELECT count(*), sum(n) FROM copied"), "3000,4501500");
+  await a.run("SAVEPOINT s; UPDATE copied SET n = 0 WHERE n <= 1000; DELETE FROM copied WHERE n = 3000");
+  strictEqual(await a.run("SELECT count(*), sum(n) FROM copied"), "2999,3998000");
+  await a.run("ALTER TABLE copied ADD COLUMN extra int DEFAULT 7; UPDATE copied SET extra = 8 WHERE n = 0");
+  strictEqual(await a.run("SELECT sum(extra) FROM copied"), String(1000 * 8 + 1999 * 7));
+  await a.run("ROLLBACK TO s");
+  strictEqual(await a.run("SELECT * FROM copied WHERE n = 5"), "5,x");
+  strictEqual(await a.run("SELECT count(*), sum(n) FROM copied"), "3000,4501500");
+  await a.run("UPDATE copied SET t = 'y' WHERE n = 5; COMMIT");
+  strictEqual(await a.run("SELECT t, count(*) FROM copied GROUP BY t ORDER BY t"), "x,2999;y,1");
+});
+
+scenario("SELECT INTO makes a table", async ([a]) => {
+  ok(a);
+  await a.run("SELECT id, balance INTO richer FROM account WHERE balance > 1");
+  strictEqual(await a.run("SELECT count(*) FROM richer"), "2");
+});
+
+scenario("a foreign key that is INITIALLY DEFERRED is checked at commit", async ([a]) => {
+  ok(a);
+  await a.run("CREATE TABLE child (id int PRIMARY KEY, account int REFERENCES account DEFERRABLE INITIALLY DEFERRED)");
+  await a.run("BEGIN; INSERT INTO child VALUES (1, 50); INSERT INTO account VALUES (50, 1, 'z'); COMMIT");
+  strictEqual(await a.run("SELECT account FROM child"), "50");
+  await a.run("BEGIN; INSERT INTO child VALUES (2, 51)");
+  strictEqual(await a.fails("COMMIT"), "23503");
+  strictEqual(await a.run("SELECT count(*) FROM child"), "1");
+});

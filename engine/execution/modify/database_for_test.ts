@@ -75,7 +75,7 @@ export class TestDatabase {
   memoryLimitBytes = 1 << 28;
 
   constructor() {
-    this.manager = new TransactionManager(sinkOf(this));
+    this.manager = new TransactionManager(sinkOf(this), () => 0);
   }
 
   store(tableId: number): TableStore {
@@ -217,6 +217,11 @@ function sinkOf(database: TestDatabase): ConstructorParameters<typeof Transactio
     },
     store: (tableId) => database.store(tableId),
     nextRowId: (tableId) => database.nextRowId(tableId),
+    reserveRowIds: (tableId, count) => {
+      const first = database.nextRowId(tableId);
+      for (let more = 1; more < count; more++) database.nextRowId(tableId);
+      return first;
+    },
     commit: ({ effects }) => database.commit(effects),
   };
 }

@@ -67,7 +67,6 @@ async function runCopyFrom(
       "cannot execute COPY FROM in a read-only transaction",
     );
   }
-  if (session.currentTransaction === null) session.evaluation.transactionTimestamp = session.engine.now();
   const { table } = relation;
   const target = copyFrom(session, table, statement, settings);
   await sink.copyIn(

@@ -7,6 +7,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { Statement } from "../../sql/parser/ast.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { runCopy } from "../copy/copy_statement.ts";
+import { selectInto } from "../ddl/select_into.ts";
 import { runDefinition } from "../ddl/run_ddl.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { writeRow } from "../row_buffer.ts";
@@ -60,7 +61,7 @@ export function runUtility(
     case "set_transaction":
       return setTransaction(session, statement);
     case "set_constraints":
-      return session.outcome("SET CONSTRAINTS", null, "done");
+      throw unsupported("SET CONSTRAINTS", statement.position);
     case "set":
       return set(session, statement);
     case "reset":
@@ -116,7 +117,11 @@ export function runUtility(
       throw unsupported("CALL", statement.position);
     case "unsupported":
       throw unsupported(statement.feature, statement.position);
-    case "query":
+    case "query": {
+      const table = selectInto(statement);
+      if (table !== null) return runDefinition(session, text, table, sink);
+      throw unsupported("a nested query", statement.position);
+    }
     case "insert":
     case "update":
     case "delete":

@@ -216,7 +216,6 @@ function addForeignKey(
   column: string | null,
 ): AddedConstraint {
   if (ast.match === "partial") throw binder.unsupported("MATCH PARTIAL", ast.position);
-  if (ast.deferral.initiallyDeferred) throw binder.unsupported("INITIALLY DEFERRED", ast.position);
   const names = ast.columns.length === 0 && column !== null ? [column] : ast.columns;
   const columns = names.map((name) => {
     const found = table.columns.find((each) => each.name === name && !each.hidden);
@@ -270,7 +269,7 @@ function addForeignKey(
     onDeleteColumns: ast.onDeleteColumns.map((each) => binder.column(table, each, ast.position).id),
     match: ast.match,
     deferrable: ast.deferral.deferrable,
-    initiallyDeferred: false,
+    initiallyDeferred: ast.deferral.initiallyDeferred,
   } as const;
   return {
     table: { ...table, constraints: [...table.constraints, constraint] },

@@ -56,6 +56,7 @@ function connect(peer: Peer): postgres.Sql {
     username: peer.user,
     database: peer.database,
     max: 1,
+    fetch_types: false,
     onnotice: () => {},
   });
 }
