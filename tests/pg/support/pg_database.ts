@@ -1,0 +1,41 @@
+/** A database in memory behind a real PostgreSQL listener on a free port, for tests with real clients. */
+import { memoryHost } from "../../../engine/host/memory_host.ts";
+import { Engine } from "../../../engine/session/engine.ts";
+import { type PgServer, type PgServerOptions, startPgServer } from "../../../gateways/pg/server.ts";
+
+/** A running database; close it at the end. */
+export interface PgDatabase extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly server: PgServer;
+  readonly port: number;
+  /** Errors that are bugs of the database. */
+  readonly internalErrors: unknown[];
+}
+
+/** Starts one; without a token unless it is given. */
+export async function openPgDatabase(
+  options: Partial<Omit<PgServerOptions, "engine" | "address">> = {},
+): Promise<PgDatabase> {
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const internalErrors: unknown[] = [];
+  const server = await startPgServer({
+    token: null,
+    onInternalError: (error) => internalErrors.push(error),
+    ...options,
+    engine,
+    address: { hostname: "127.0.0.1", port: 0 },
+  });
+  let isClosed = false;
+  return {
+    engine,
+    server,
+    port: server.address.port,
+    internalErrors,
+    [Symbol.asyncDispose]: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      await server.close(0);
+      await engine.close();
+    },
+  };
+}
