@@ -9,6 +9,7 @@ import type { ColumnStatistics } from "../storage/vector.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
 import { parseStatement } from "../sql/parser/statements.ts";
+import { isVolatilePlan } from "../sql/plan/build.ts";
 import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
@@ -16,9 +17,10 @@ import type { SqlValue } from "../types/value.ts";
 import type { Engine } from "./engine.ts";
 import { type CachedPlan, PlanCache } from "./plan_cache.ts";
 import type { Prepared } from "./prepared.ts";
-import { isPlannable, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
+import { isPlannable } from "./statement_kind.ts";
 import { isShort } from "./statement_runner.ts";
-import { systemRelation } from "./system_catalog/system_relations.ts";
+import { systemRelation, systemRelationNames } from "./system_catalog/system_relations.ts";
 
 /** A plan is made anew when a table has grown or shrunk by this factor since. */
 const REPLAN_FACTOR = 8;
@@ -128,6 +130,7 @@ export class Planning {
       parameterTypes: declared,
       literals,
       virtualRelation: (schema, name) => systemRelation(session, schema, name),
+      virtualRelationNames: systemRelationNames,
       statistics: (tableId) => this.#statistics(catalog, tableId),
     };
   }
@@ -148,7 +151,8 @@ export class Planning {
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
       short: isShort(planned.plan),
-      isPoint: planned.readOnly && isShort(planned.plan),
+      // What waits or takes locks needs a transaction of its own.
+      isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
     };

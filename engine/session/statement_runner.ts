@@ -10,7 +10,7 @@ import { assert } from "../base/assert.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { closesCycle, deadlock } from "../transactions/lock_table.ts";
-import { isRetrySignal, type RetrySignal } from "../transactions/signals.ts";
+import { isRetrySignal, type OutsideWait, type RetrySignal } from "../transactions/signals.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";
 import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
 import type { MaybePromise, ResultSink } from "./outcome.ts";
@@ -47,6 +47,7 @@ export function runInTransaction(
   run: StatementRun,
 ): MaybePromise<StatementExecution> {
   const mark = run.transaction.mark();
+  run.transaction.outside?.beginStatement();
   return attempt(environment, run, mark);
 }
 
@@ -109,8 +110,14 @@ async function retry(
   transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
   if (signal.kind === "lock_wait") await manager.locks.wait(signal.lock, transaction, environment.abort);
   else if (signal.kind === "table_wait") await waitForEnd(signal.holder, transaction, environment.abort);
+  else if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
   environment.checkCancelled();
   assert(transaction.isOpen, "a waiting transaction stays open");
+  if (signal.kind === "outside_wait") {
+    // What others committed meanwhile is seen if that is possible, and does not matter otherwise.
+    manager.advanceSnapshot(transaction);
+    return await attempt(environment, run, mark);
+  }
   if (!manager.advanceSnapshot(transaction)) {
     throw signal.kind === "stale_snapshot"
       ? serializationFailure(manager.catalog, { tableId: signal.tableId, id: signal.rowId, op: null })
@@ -125,6 +132,11 @@ async function retry(
       );
   }
   return await attempt(environment, run, mark);
+}
+
+/** Waits for what is no transaction's affair. */
+function waitOutside(signal: OutsideWait, abort: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => signal.begin(abort, resolve, reject));
 }
 
 /** Waits until another transaction has ended. */

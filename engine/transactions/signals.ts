@@ -42,10 +42,25 @@ export class TableWait {
   }
 }
 
+/**
+ * Something must happen first that is no transaction's affair: a time must pass, a lock of the application become free.
+ * Whoever throws it notes in the transaction's `OutsideEffects` what the next attempt must not do again.
+ */
+export class OutsideWait {
+  readonly kind = "outside_wait";
+  /** Begins to wait, and calls back once: the statement may run again, or the wait was aborted or has failed. */
+  readonly begin: (abort: AbortSignal, done: () => void, failed: (reason: unknown) => void) => void;
+
+  constructor(begin: OutsideWait["begin"]) {
+    this.begin = begin;
+  }
+}
+
 /** Any of the signals above. */
-export type RetrySignal = LockWait | StaleSnapshot | TableWait;
+export type RetrySignal = LockWait | StaleSnapshot | TableWait | OutsideWait;
 
 /** Tells signals from errors in a catch clause. */
 export function isRetrySignal(thrown: unknown): thrown is RetrySignal {
-  return thrown instanceof LockWait || thrown instanceof StaleSnapshot || thrown instanceof TableWait;
+  return thrown instanceof LockWait || thrown instanceof StaleSnapshot || thrown instanceof TableWait ||
+    thrown instanceof OutsideWait;
 }

@@ -54,7 +54,8 @@ export type SqlType =
   | { readonly kind: "varchar"; readonly length?: number }
   | { readonly kind: "char"; readonly length: number }
   | { readonly kind: "bytes"; readonly length: number }
-  | { readonly kind: "array"; readonly element: SqlType }
+  /** `vector`: an `int2vector` or `oidvector` of the system catalog, which is an array that prints without braces. */
+  | { readonly kind: "array"; readonly element: SqlType; readonly vector?: true }
   | { readonly kind: "record"; readonly fields: readonly RecordField[] };
 
 /** The kinds that may keep fewer than six digits of the seconds. */

@@ -28,8 +28,7 @@ import {
   parseInteger,
   parseUuid,
 } from "./scalar_text.ts";
-import { formatArray, parseArray } from "./sql_array.ts";
-import type { SqlArray } from "./sql_array.ts";
+import { formatArray, parseArray, SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";
 import { characterLength } from "./text.ts";
 import { UTC } from "./time_zone.ts";
@@ -132,6 +131,7 @@ export function parseText(
     case "regnamespace":
       return parseObject(type.kind, text, options);
     case "array":
+      if (type.vector === true) return parseVector(type.element, text, options);
       return parseArray(text, (element) => parseText(type.element, element, options));
     case "record":
       throw new DatabaseError(
@@ -203,6 +203,7 @@ export function formatText(
       if (value === 0) return "-";
       return options.objectName?.(type.kind, value as number) ?? String(value);
     case "array":
+      if (type.vector === true) return (value as SqlArray).elements.join(" ");
       return formatArray(value as SqlArray, (element) => formatText(type.element, element, options));
     case "record":
       return formatRecord(type.fields.map((field) => field.type), value as SqlRecord, options);
@@ -273,6 +274,13 @@ function parseShortScaled(text: string, scale: number): number | undefined {
   if (digits === 0 || fraction > scale || digits + scale - fraction > 15) return undefined;
   for (let index = fraction; index < scale; index++) value *= 10;
   return negative ? 0 - value : value;
+}
+
+/** Numbers separated by spaces; the first has the index 0. */
+function parseVector(element: SqlType, text: string, options: TextOptions): SqlArray {
+  const parts = text.trim().split(/\s+/).filter((part) => part !== "");
+  if (parts.length === 0) return SqlArray.EMPTY;
+  return new SqlArray(parts.map((part) => parseText(element, part, options)), [parts.length], [0]);
 }
 
 function parseObject(kind: ObjectTypeKind, text: string, options: TextOptions): number {

@@ -148,6 +148,10 @@ export function typeByName(words: readonly string[], modifiers: readonly number[
   }
   if (EXACT.has(name)) return numericType(modifiers);
   if (name === "float") return floatType(modifiers);
+  if (name === "int2vector" || name === "oidvector") {
+    if (modifiers.length > 0) throw noModifier(name);
+    return { kind: "array", element: { kind: name === "oidvector" ? "oid" : "i16" }, vector: true };
+  }
   if (name === "bytes") {
     return modifiers.length === 0
       ? { kind: "bytea" }
@@ -286,7 +290,7 @@ export function formatType(type: SqlType): string {
     case "bytes":
       return `bytes(${type.length})`;
     case "array":
-      return `${formatType(type.element)}[]`;
+      return type.vector === true ? vectorName(type.element) : `${formatType(type.element)}[]`;
     case "i8":
     case "u8":
     case "u16":
@@ -394,15 +398,25 @@ const WIRE: Readonly<Record<Exclude<SqlType["kind"], "array">, WireType>> = {
   unknown: { oid: 705, arrayOid: 0, name: "unknown", length: -2 },
 };
 
+const SMALLINT_VECTOR = 22;
+const OID_VECTOR = 30;
+
+/** The name of a vector type of the catalogs. */
+function vectorName(element: SqlType): string {
+  return element.kind === "oid" ? "oidvector" : "int2vector";
+}
+
 /** The object identifier that clients see for the type. */
 export function typeOid(type: SqlType): number {
   if (type.kind !== "array") return WIRE[type.kind].oid;
+  if (type.vector === true) return type.element.kind === "oid" ? OID_VECTOR : SMALLINT_VECTOR;
   return type.element.kind === "array" ? typeOid(type.element) : WIRE[type.element.kind].arrayOid;
 }
 
 /** `pg_type.typname`: `int4`, `_text`. */
 export function catalogTypeName(type: SqlType): string {
-  return type.kind === "array" ? `_${catalogTypeName(type.element)}` : WIRE[type.kind].name;
+  if (type.kind !== "array") return WIRE[type.kind].name;
+  return type.vector === true ? vectorName(type.element) : `_${catalogTypeName(type.element)}`;
 }
 
 /** `pg_type.typlen`: the size in bytes, -1 when it varies. */
@@ -452,11 +466,11 @@ const BY_OID: ReadonlyMap<number, SqlType> = (() => {
     types.set(oid, type);
     if (arrayOid !== 0) types.set(arrayOid, { kind: "array", element: type });
   }
-  // A character type of unknown length does not pad; vectors of the catalogs are arrays.
+  // A character type of unknown length does not pad; vectors of the catalogs are arrays too.
   types.set(1042, { kind: "text" });
   types.set(1014, { kind: "array", element: { kind: "text" } });
-  types.set(22, { kind: "array", element: { kind: "i16" } });
-  types.set(30, { kind: "array", element: { kind: "oid" } });
+  types.set(SMALLINT_VECTOR, { kind: "array", element: { kind: "i16" }, vector: true });
+  types.set(OID_VECTOR, { kind: "array", element: { kind: "oid" }, vector: true });
   return types;
 })();
 

@@ -1,11 +1,59 @@
-/** The relations of pg_catalog and information_schema, computed from the catalog and the session. */
+/**
+ * The relations of pg_catalog and information_schema, computed from the catalog and the session. Their shapes are complete;
+ * those without a provider have no rows, because what they describe does not exist here.
+ *
+ * A relation belongs to no session: plans that scan it are shared, and whose rows it has is decided when it is scanned.
+ */
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
 import type { Session } from "../session.ts";
+import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
+import { CLASS_RELATIONS } from "./class_catalog.ts";
+import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
+import { INFORMATION_SCHEMA_RELATIONS } from "./information_schema.ts";
+import { OPERATOR_CLASS_RELATIONS } from "./operator_classes.ts";
+import { provideRows, type RelationProviders } from "./relation_provider.ts";
+import { CATALOG_SHAPES, type CatalogShape } from "./relation_shape.ts";
+import { ROUTINE_RELATIONS } from "./routine_catalog.ts";
+import { SERVER_RELATIONS } from "./server_catalog.ts";
+import { TYPE_RELATIONS } from "./type_catalog.ts";
 
-/** Relations by `schema.name`; filled by the files beside this one. */
-const RELATIONS = new Map<string, (session: Session) => VirtualRelation>();
+const CATALOG_PROVIDERS: RelationProviders = {
+  ...TYPE_RELATIONS,
+  ...CLASS_RELATIONS,
+  ...CONSTRAINT_RELATIONS,
+  ...OPERATOR_CLASS_RELATIONS,
+  ...ROUTINE_RELATIONS,
+  ...SERVER_RELATIONS,
+  ...BROWSING_RELATIONS,
+};
 
-/** The system relation of this name, as the session sees it. */
-export function systemRelation(session: Session, schema: string, name: string): VirtualRelation | undefined {
-  return RELATIONS.get(`${schema}.${name}`)?.(session);
+const relations = new Map<string, VirtualRelation>();
+
+function relationOf(shape: CatalogShape): VirtualRelation {
+  const provider =
+    (shape.schema === "pg_catalog" ? CATALOG_PROVIDERS : INFORMATION_SCHEMA_RELATIONS)[shape.name];
+  return {
+    id: shape.id,
+    schema: shape.schema,
+    name: shape.name,
+    columns: shape.columns,
+    rows: (context) => provideRows(shape, provider, context),
+  };
+}
+
+/** The system relation of this name. */
+export function systemRelation(_session: Session, schema: string, name: string): VirtualRelation | undefined {
+  const key = `${schema}.${name}`;
+  const known = relations.get(key);
+  if (known !== undefined) return known;
+  const shape = CATALOG_SHAPES.get(key);
+  if (shape === undefined) return undefined;
+  const relation = relationOf(shape);
+  relations.set(key, relation);
+  return relation;
+}
+
+/** Names of all system relations, for suggestions. */
+export function systemRelationNames(): readonly string[] {
+  return [...CATALOG_SHAPES.values()].map((shape) => shape.name);
 }

@@ -1,0 +1,314 @@
+/**
+ * Locks of the application (`pg_advisory_lock` and its kin): exclusive or shared, held by a session until it releases
+ * them, or until the transaction ends. They say nothing about data.
+ *
+ * A session never waits for itself. Whoever waits stands in a queue; a lock that becomes free goes to the first in it, and to
+ * all that can share it with that one. A wait that would close a cycle is refused (40P01), through the locks of rows too.
+ */
+import { assertDefined } from "../../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { OutsideEffects } from "../../transactions/outside_effects.ts";
+import { deadlock, Lock } from "../../transactions/lock_table.ts";
+import { OutsideWait } from "../../transactions/signals.ts";
+import type { Transaction } from "../../transactions/transaction.ts";
+import type { Engine } from "../engine.ts";
+import type { Session } from "../session.ts";
+
+/** How a lock is wanted. */
+export interface LockRequest {
+  /** One 64-bit key or two 32-bit ones, as text; the two spaces are apart. */
+  readonly key: string;
+  readonly shared: boolean;
+  /** true: until the transaction ends. */
+  readonly transactional: boolean;
+}
+
+interface Holding {
+  readonly session: Session;
+  readonly request: LockRequest;
+}
+
+interface Waiter extends Holding {
+  readonly transaction: Transaction;
+  readonly granted: () => void;
+}
+
+/** Who waits for what, and whom to tell when that fails. */
+interface WaitRequest extends Holding {
+  readonly transaction: Transaction;
+  readonly abort: AbortSignal;
+  readonly failed: (reason: unknown) => void;
+}
+
+interface AdvisoryLock {
+  readonly key: string;
+  /** One entry for each time that it was taken. */
+  readonly held: Holding[];
+  readonly queue: Waiter[];
+}
+
+/** A row of pg_locks. */
+export interface AdvisoryLockEntry {
+  readonly classId: number;
+  readonly objectId: number;
+  readonly part: number;
+  readonly processId: number;
+  readonly shared: boolean;
+  readonly granted: boolean;
+}
+
+/** The locks of one engine; see the file's head. */
+class AdvisoryLockTable {
+  readonly locks = new Map<string, AdvisoryLock>();
+  readonly waiting = new Map<Session, AdvisoryLock>();
+
+  /** Takes the lock if nobody is in the way. */
+  take(session: Session, request: LockRequest, transaction: Transaction): boolean {
+    const lock = this.#lock(request.key);
+    if (!isCompatible(lock, session, request)) return false;
+    // Those who wait come first, unless the session has the lock already.
+    if (lock.queue.length > 0 && !lock.held.some((each) => each.session === session)) return false;
+    this.#hold(lock, { session, request }, transaction);
+    return true;
+  }
+
+  /** Calls back when the session has the lock. */
+  wait(request: WaitRequest, granted: () => void): void {
+    const { session, transaction, abort, failed } = request;
+    const lock = this.#lock(request.request.key);
+    if (this.#wouldDeadlock(session, lock, request.request)) return failed(deadlock());
+    if (abort.aborted) return failed(abort.reason);
+    const { timers } = session.engine.host;
+    let timer: number | null = null;
+    const leave = (): void => {
+      if (timer !== null) timers.clearTimer(timer);
+      abort.removeEventListener("abort", onAbort);
+      this.waiting.delete(session);
+      transaction.waitsFor = null;
+    };
+    const giveUp = (reason: unknown): void => {
+      leave();
+      const place = lock.queue.indexOf(waiter);
+      if (place >= 0) lock.queue.splice(place, 1);
+      this.#serve(lock);
+      failed(reason);
+    };
+    const onAbort = (): void => giveUp(abort.reason);
+    const waiter: Waiter = {
+      session,
+      request: request.request,
+      transaction,
+      granted: () => {
+        leave();
+        granted();
+      },
+    };
+    abort.addEventListener("abort", onAbort, { once: true });
+    const milliseconds = session.settings.milliseconds("lock_timeout");
+    if (milliseconds > 0) {
+      timer = timers.setTimer(milliseconds * 1000, () => {
+        giveUp(new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout"));
+      });
+    }
+    this.waiting.set(session, lock);
+    transaction.waitsFor = lock.held.find((each) => each.session !== session)?.session.currentTransaction ??
+      null;
+    lock.queue.push(waiter);
+    this.#serve(lock);
+  }
+
+  /** Releases one of the session's own holdings; false when there is none. */
+  release(session: Session, key: string, shared: boolean): boolean {
+    const lock = this.locks.get(key);
+    const place =
+      lock?.held.findIndex((each) =>
+        each.session === session && each.request.shared === shared && !each.request.transactional
+      ) ?? -1;
+    if (lock === undefined || place < 0) return false;
+    lock.held.splice(place, 1);
+    this.#serve(lock);
+    return true;
+  }
+
+  /** Releases all that the session holds beyond its transaction, or all without exception. */
+  releaseAll(session: Session, options: { readonly transactional: boolean }): void {
+    for (const lock of [...this.locks.values()]) {
+      this.#drop(
+        lock,
+        (each) => each.session === session && (options.transactional || !each.request.transactional),
+      );
+    }
+  }
+
+  #lock(key: string): AdvisoryLock {
+    let lock = this.locks.get(key);
+    if (lock === undefined) {
+      lock = { key, held: [], queue: [] };
+      this.locks.set(key, lock);
+    }
+    return lock;
+  }
+
+  #hold(lock: AdvisoryLock, holding: Holding, transaction: Transaction): void {
+    lock.held.push(holding);
+    if (!holding.request.transactional) return;
+    transaction.ended.push(() => this.#drop(lock, (each) => each === holding));
+  }
+
+  #drop(lock: AdvisoryLock, isDropped: (holding: Holding) => boolean): void {
+    const kept = lock.held.filter((each) => !isDropped(each));
+    if (kept.length === lock.held.length) return;
+    lock.held.splice(0, lock.held.length, ...kept);
+    this.#serve(lock);
+  }
+
+  /** Gives the lock to as many of the queue as can have it, in order. */
+  #serve(lock: AdvisoryLock): void {
+    for (let next = lock.queue[0]; next !== undefined; next = lock.queue[0]) {
+      if (!isCompatible(lock, next.session, next.request)) break;
+      lock.queue.shift();
+      this.#hold(lock, { session: next.session, request: next.request }, next.transaction);
+      next.granted();
+    }
+    if (lock.held.length === 0 && lock.queue.length === 0 && this.locks.get(lock.key) === lock) {
+      this.locks.delete(lock.key);
+    }
+  }
+
+  #wouldDeadlock(session: Session, lock: AdvisoryLock, request: LockRequest): boolean {
+    const seen = new Set<Session>();
+    const open = blockers(lock, session, request);
+    for (let each = open.pop(); each !== undefined; each = open.pop()) {
+      if (each === session) return true;
+      if (seen.has(each)) continue;
+      seen.add(each);
+      const waitsFor = this.waiting.get(each);
+      if (waitsFor !== undefined) {
+        open.push(...waitsFor.held.map((holding) => holding.session).filter((other) => other !== each));
+      }
+      const target = each.currentTransaction?.waitsFor ?? null;
+      const owner = target instanceof Lock ? target.owner : target;
+      if (owner === null) continue;
+      for (const other of session.engine.sessions) if (other.currentTransaction === owner) open.push(other);
+    }
+    return false;
+  }
+}
+
+function isCompatible(lock: AdvisoryLock, session: Session, request: LockRequest): boolean {
+  return blockers(lock, session, request).length === 0;
+}
+
+/** Sessions whose holding is in the way. */
+function blockers(lock: AdvisoryLock, session: Session, request: LockRequest): Session[] {
+  return lock.held.filter((each) => each.session !== session && !(request.shared && each.request.shared)).map(
+    (each) => each.session,
+  );
+}
+
+const tables = new WeakMap<Engine, AdvisoryLockTable>();
+
+function tableOf(engine: Engine): AdvisoryLockTable {
+  let table = tables.get(engine);
+  if (table === undefined) {
+    table = new AdvisoryLockTable();
+    tables.set(engine, table);
+  }
+  return table;
+}
+
+/** The transaction of the statement that asks, and what it has done before it ran again. */
+export function effectsOf(
+  session: Session,
+): { readonly transaction: Transaction; readonly outside: OutsideEffects } {
+  const transaction = assertDefined(session.currentTransaction, "transaction of a running statement");
+  transaction.outside ??= new OutsideEffects();
+  return { transaction, outside: transaction.outside };
+}
+
+/** `pg_advisory_lock` and `pg_advisory_xact_lock`: stops the statement until the lock is there. */
+export function lockAdvisory(session: Session, request: LockRequest): void {
+  const { transaction, outside } = effectsOf(session);
+  const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
+  if (outside.meet(name)) return;
+  const table = tableOf(session.engine);
+  if (table.take(session, request, transaction)) {
+    outside.finish(name);
+    // What the lock protects is often read next: a transaction that has read nothing yet sees the newest state.
+    if (
+      transaction.snapshot < session.engine.lastOp && transaction.reads.length === 0 &&
+      !transaction.hasEffects
+    ) {
+      throw new OutsideWait((_abort, done) => done());
+    }
+    return;
+  }
+  throw new OutsideWait((abort, done, failed) => {
+    table.wait({ session, request, transaction, abort, failed }, () => {
+      outside.finish(name);
+      done();
+    });
+  });
+}
+
+/** `pg_try_advisory_lock` and its kin. */
+export function tryLockAdvisory(session: Session, request: LockRequest): boolean {
+  const { transaction, outside } = effectsOf(session);
+  const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
+  if (outside.meet(name)) return true;
+  if (!tableOf(session.engine).take(session, request, transaction)) return false;
+  outside.finish(name);
+  return true;
+}
+
+/** `pg_advisory_unlock`; false, with a warning, when the session does not hold the lock. */
+export function unlockAdvisory(session: Session, key: string, shared: boolean): boolean {
+  const { outside } = effectsOf(session);
+  const name = `unlock ${key} ${shared}`;
+  if (outside.meet(name)) return true;
+  if (tableOf(session.engine).release(session, key, shared)) {
+    outside.finish(name);
+    return true;
+  }
+  session.notice({
+    severity: "WARNING",
+    code: "01000",
+    message: `you don't own a lock of type ${shared ? "ShareLock" : "ExclusiveLock"}`,
+  });
+  return false;
+}
+
+/** `pg_advisory_unlock_all`. */
+export function unlockAllAdvisory(session: Session): void {
+  tables.get(session.engine)?.releaseAll(session, { transactional: false });
+}
+
+/** The session has ended. */
+export function releaseAdvisoryLocks(session: Session): void {
+  tables.get(session.engine)?.releaseAll(session, { transactional: true });
+}
+
+/** All locks held and waited for, for pg_locks. */
+export function advisoryLockEntries(engine: Engine): AdvisoryLockEntry[] {
+  const table = tables.get(engine);
+  if (table === undefined) return [];
+  return [...table.locks.values()].flatMap((lock) => [
+    ...lock.held.map((each) => entryOf(lock.key, each, true)),
+    ...lock.queue.map((each) => entryOf(lock.key, each, false)),
+  ]);
+}
+
+function entryOf(key: string, holding: Holding, granted: boolean): AdvisoryLockEntry {
+  const parts = key.split(",");
+  const bits = BigInt.asUintN(64, BigInt(parts[0] ?? "0"));
+  return {
+    classId: parts.length === 2 ? Number(BigInt.asUintN(32, bits)) : Number(bits >> 32n),
+    objectId: parts.length === 2
+      ? Number(BigInt.asUintN(32, BigInt(parts[1] ?? "0")))
+      : Number(BigInt.asUintN(32, bits)),
+    part: parts.length,
+    processId: holding.session.processId,
+    shared: holding.request.shared,
+    granted,
+  };
+}

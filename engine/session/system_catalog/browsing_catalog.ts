@@ -1,0 +1,205 @@
+/**
+ * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes, pg_sequences,
+ * the statistics views, pg_stats.
+ *
+ * Limit: scans and writes are not counted per table; those counters are 0. Row counts and sizes are real.
+ */
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import { Interval } from "../../types/interval.ts";
+import { findTimeZone } from "../../types/time_zone.ts";
+import type { Session } from "../session.ts";
+import { indexDefinition, viewText } from "./definition_texts.ts";
+import { catalogRows, liveRows, type RelationProviders } from "./relation_provider.ts";
+import { CATALOG_SHAPES, type RowValues } from "./relation_shape.ts";
+import { rowEstimate } from "./relation_size.ts";
+import { type IndexEntry, indexesOf, shownColumns } from "./table_objects.ts";
+
+const NO_COUNTS: RowValues = {
+  seq_scan: 0,
+  seq_tup_read: 0,
+  idx_scan: 0,
+  idx_tup_fetch: 0,
+  n_tup_ins: 0,
+  n_tup_upd: 0,
+  n_tup_del: 0,
+  n_tup_hot_upd: 0,
+  n_mod_since_analyze: 0,
+  n_ins_since_vacuum: 0,
+  vacuum_count: 0,
+  autovacuum_count: 0,
+  analyze_count: 0,
+  autoanalyze_count: 0,
+};
+
+function tableStatistics(session: Session, table: TableDefinition): RowValues {
+  return {
+    ...NO_COUNTS,
+    relid: table.id,
+    schemaname: table.schema,
+    relname: table.name,
+    n_live_tup: rowEstimate(session, table.id),
+    n_dead_tup: 0,
+  };
+}
+
+function* allTableStatistics(session: Session): Iterable<RowValues> {
+  for (const table of session.catalog.tables) yield tableStatistics(session, table);
+}
+
+function* indexStatistics(session: Session): Iterable<RowValues> {
+  for (const table of session.catalog.tables) {
+    for (const index of indexesOf(table)) {
+      yield { ...indexNames(index), idx_scan: 0, idx_tup_read: 0, idx_tup_fetch: 0 };
+    }
+  }
+}
+
+function indexNames(index: IndexEntry): RowValues {
+  return {
+    relid: index.table.id,
+    indexrelid: index.id,
+    schemaname: index.table.schema,
+    relname: index.table.name,
+    indexrelname: index.name,
+  };
+}
+
+function* tableBlocks(session: Session): Iterable<RowValues> {
+  for (const table of session.catalog.tables) {
+    yield {
+      relid: table.id,
+      schemaname: table.schema,
+      relname: table.name,
+      heap_blks_read: 0,
+      heap_blks_hit: 0,
+      idx_blks_read: 0,
+      idx_blks_hit: 0,
+    };
+  }
+}
+
+function* indexBlocks(session: Session): Iterable<RowValues> {
+  for (const table of session.catalog.tables) {
+    for (const index of indexesOf(table)) yield { ...indexNames(index), idx_blks_read: 0, idx_blks_hit: 0 };
+  }
+}
+
+/** What storage knows of the values of each column. */
+function* columnStatistics(session: Session): Iterable<RowValues> {
+  const { machine } = session.engine;
+  for (const table of machine.catalog.tables) {
+    const reader = machine.store(table.id).at(machine.lastOp);
+    if (reader.estimatedRows === 0) continue;
+    for (const column of shownColumns(table)) {
+      const statistics = reader.statistics(column.id);
+      if (statistics === undefined) continue;
+      yield {
+        schemaname: table.schema,
+        tablename: table.name,
+        attname: column.name,
+        inherited: false,
+        null_frac: Math.fround(statistics.nullFraction),
+        avg_width: Math.round(statistics.averageBytes),
+        // As in PostgreSQL, a negative number is a share of the rows.
+        n_distinct: statistics.distinct >= reader.estimatedRows ? -1 : Math.fround(statistics.distinct),
+      };
+    }
+  }
+}
+
+function* zoneRows(session: Session): Iterable<RowValues> {
+  const now = session.evaluation.statementTimestamp;
+  for (const name of ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")]) {
+    const zone = findTimeZone(name);
+    if (zone === undefined) continue;
+    yield {
+      name,
+      abbrev: zone.abbreviationAt(now),
+      utc_offset: new Interval(0, 0, zone.offsetAt(now) * 1_000_000),
+      is_dst: zone.isDaylightAt(now),
+    };
+  }
+}
+
+/** Providers of these views. */
+export const BROWSING_RELATIONS: RelationProviders = {
+  pg_tables: catalogRows((session) => [
+    ...session.catalog.tables.map((table) => ({
+      schemaname: table.schema,
+      tablename: table.name,
+      tableowner: session.evaluation.user,
+      hasindexes: indexesOf(table).length > 0,
+      hasrules: false,
+      hastriggers: table.triggers.length > 0 ||
+        table.constraints.some((each) => each.kind === "foreign_key") ||
+        session.catalog.referencing(table.id).length > 0,
+      rowsecurity: false,
+    })),
+    ...[...CATALOG_SHAPES.values()].filter((shape) => shape.kind === "r").map((shape) => ({
+      schemaname: shape.schema,
+      tablename: shape.name,
+      tableowner: session.evaluation.user,
+      hasindexes: false,
+      hasrules: false,
+      hastriggers: false,
+      rowsecurity: false,
+    })),
+  ]),
+  pg_views: catalogRows((session) => [
+    ...session.catalog.views.map((view) => ({
+      schemaname: view.schema,
+      viewname: view.name,
+      viewowner: session.evaluation.user,
+      definition: viewText(view),
+    })),
+    ...[...CATALOG_SHAPES.values()].filter((shape) => shape.kind === "v").map((shape) => ({
+      schemaname: shape.schema,
+      viewname: shape.name,
+      viewowner: session.evaluation.user,
+      definition: null,
+    })),
+  ]),
+  pg_indexes: catalogRows((session) =>
+    session.catalog.tables.flatMap((table) =>
+      indexesOf(table).map((index) => ({
+        schemaname: table.schema,
+        tablename: table.name,
+        indexname: index.name,
+        indexdef: indexDefinition(index, false),
+      }))
+    )
+  ),
+  pg_sequences: liveRows((session) =>
+    session.catalog.sequences.map((sequence) => {
+      const state = session.engine.machine.sequences.state(sequence);
+      return {
+        schemaname: sequence.schema,
+        sequencename: sequence.name,
+        sequenceowner: session.evaluation.user,
+        data_type: sequence.type === "i16" ? 21 : sequence.type === "i32" ? 23 : 20,
+        start_value: sequence.start,
+        min_value: sequence.minimum,
+        max_value: sequence.maximum,
+        increment_by: sequence.increment,
+        cycle: sequence.cycle,
+        cache_size: sequence.cache,
+        last_value: state.called ? state.value : null,
+      };
+    })
+  ),
+  pg_stat_user_tables: liveRows(allTableStatistics),
+  pg_stat_all_tables: liveRows(allTableStatistics),
+  pg_stat_xact_user_tables: liveRows(function* (session) {
+    for (const table of session.catalog.tables) {
+      yield { relid: table.id, schemaname: table.schema, relname: table.name, seq_scan: 0, n_tup_ins: 0 };
+    }
+  }),
+  pg_stat_user_indexes: liveRows(indexStatistics),
+  pg_stat_all_indexes: liveRows(indexStatistics),
+  pg_statio_user_tables: liveRows(tableBlocks),
+  pg_statio_all_tables: liveRows(tableBlocks),
+  pg_statio_user_indexes: liveRows(indexBlocks),
+  pg_statio_all_indexes: liveRows(indexBlocks),
+  pg_stats: liveRows(columnStatistics),
+  pg_timezone_names: liveRows(zoneRows),
+};

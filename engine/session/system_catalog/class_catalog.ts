@@ -1,0 +1,315 @@
+/**
+ * pg_class, pg_attribute and what describes relations column by column: pg_namespace, pg_attrdef, pg_index, pg_sequence,
+ * pg_inherits and their kin. User tables, indexes, views and sequences stand here, and the system relations themselves.
+ *
+ * Numbers of columns are those of the catalog, which are never reused; columns that were dropped leave no row.
+ */
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import { SqlArray } from "../../types/sql_array.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { Session } from "../session.ts";
+import { ACCESS_METHOD, NAMESPACE, OWNER_ID } from "./object_ids.ts";
+import { operatorClassOf } from "./operator_classes.ts";
+import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
+import { CATALOG_SHAPES, type CatalogShape, type RowValues, vector } from "./relation_shape.ts";
+import { rowEstimate, sizeInBlocks } from "./relation_size.ts";
+import {
+  defaultTextOf,
+  type IndexEntry,
+  indexesOf,
+  keyExpression,
+  keyNumber,
+  shownColumns,
+} from "./table_objects.ts";
+import { attributeTypeValues, BUILT_IN_TYPES } from "./type_catalog.ts";
+
+/** The number of a schema. */
+export function schemaId(session: Session, name: string): number {
+  return session.catalog.schema(name)?.id ?? 0;
+}
+
+const CLASS_DEFAULTS: RowValues = {
+  relowner: OWNER_ID,
+  relpersistence: "p",
+  relispopulated: true,
+  relreplident: "n",
+  reltuples: -1,
+};
+
+/** Storage parameters as `name=value`, or null without. */
+export function optionsOf(table: TableDefinition): SqlValue {
+  const options = Object.entries(table.options).map(([name, value]) => `${name}=${value}`);
+  return options.length === 0 ? null : SqlArray.of(options);
+}
+
+function* classRows(session: Session): Iterable<RowValues> {
+  const { catalog } = session;
+  for (const table of catalog.tables) {
+    const namespace = schemaId(session, table.schema);
+    yield {
+      ...CLASS_DEFAULTS,
+      oid: table.id,
+      relname: table.name,
+      relnamespace: namespace,
+      relam: ACCESS_METHOD.heap,
+      relfilenode: table.id,
+      relhasindex: indexesOf(table).length > 0,
+      relkind: "r",
+      relnatts: shownColumns(table).length,
+      relchecks: table.constraints.filter((each) => each.kind === "check").length,
+      relhastriggers: table.triggers.length > 0 ||
+        table.constraints.some((each) => each.kind === "foreign_key") ||
+        catalog.referencing(table.id).length > 0,
+      relreplident: "d",
+      reloptions: optionsOf(table),
+    };
+    for (const index of indexesOf(table)) {
+      yield {
+        ...CLASS_DEFAULTS,
+        oid: index.id,
+        relname: index.name,
+        relnamespace: namespace,
+        relam: ACCESS_METHOD.btree,
+        relfilenode: index.id,
+        relkind: "i",
+        relnatts: index.columns.length + index.includes.length,
+        reltuples: 0,
+      };
+    }
+  }
+  for (const sequence of catalog.sequences) {
+    yield {
+      ...CLASS_DEFAULTS,
+      oid: sequence.id,
+      relname: sequence.name,
+      relnamespace: schemaId(session, sequence.schema),
+      relfilenode: sequence.id,
+      relkind: "S",
+      relnatts: SEQUENCE_COLUMNS.length,
+      relpages: 1,
+      reltuples: 1,
+    };
+  }
+  for (const view of catalog.views) {
+    yield {
+      ...CLASS_DEFAULTS,
+      oid: view.id,
+      relname: view.name,
+      relnamespace: schemaId(session, view.schema),
+      relkind: "v",
+      relnatts: view.columns.length,
+      relhasrules: true,
+    };
+  }
+  for (const shape of CATALOG_SHAPES.values()) {
+    yield {
+      ...CLASS_DEFAULTS,
+      oid: shape.id,
+      relname: shape.name,
+      relnamespace: systemNamespace(shape),
+      relam: shape.kind === "r" ? ACCESS_METHOD.heap : 0,
+      relfilenode: 0,
+      relkind: shape.kind,
+      relnatts: shape.columns.length,
+      relhasrules: shape.kind === "v",
+      relreplident: "n",
+      relacl: SqlArray.of([
+        `${session.evaluation.user}=arwdDxt/${session.evaluation.user}`,
+        `=r/${session.evaluation.user}`,
+      ]),
+    };
+  }
+}
+
+function systemNamespace(shape: CatalogShape): number {
+  return shape.schema === "pg_catalog" ? NAMESPACE.pgCatalog : NAMESPACE.informationSchema;
+}
+
+const SEQUENCE_COLUMNS: readonly (readonly [string, SqlType])[] = [
+  ["last_value", { kind: "i64" }],
+  ["log_cnt", { kind: "i64" }],
+  ["is_called", { kind: "bool" }],
+];
+
+const ATTRIBUTE_DEFAULTS: RowValues = { attstattarget: -1, attcacheoff: -1, attislocal: true };
+
+function attribute(
+  relation: number,
+  number: number,
+  name: string,
+  type: SqlType,
+  more: RowValues,
+): RowValues {
+  return {
+    ...ATTRIBUTE_DEFAULTS,
+    ...attributeTypeValues(type),
+    attrelid: relation,
+    attnum: number,
+    attname: name,
+    ...more,
+  };
+}
+
+function* tableAttributes(table: TableDefinition): Iterable<RowValues> {
+  for (const column of shownColumns(table)) {
+    yield attribute(table.id, column.id, column.name, column.type, {
+      attnotnull: column.notNull,
+      atthasdef: defaultTextOf(column) !== null,
+      attidentity: column.identity === null ? "" : column.identity === "always" ? "a" : "d",
+      attgenerated: column.generatedText === null ? "" : "s",
+    });
+  }
+  for (const index of indexesOf(table)) yield* indexAttributes(index);
+}
+
+function* indexAttributes(index: IndexEntry): Iterable<RowValues> {
+  const numbers = [...index.columns.map((column) => column.columnId), ...index.includes];
+  let number = 0;
+  for (const columnId of numbers) {
+    const column = index.table.columns.find((each) => each.id === columnId);
+    if (column === undefined) continue;
+    number++;
+    yield attribute(index.id, number, column.hidden ? "expr" : column.name, column.type, {
+      attstattarget: -1,
+    });
+  }
+}
+
+function systemAttributes(shape: CatalogShape): RowValues[] {
+  return shape.columns.map((column, index) => {
+    const type = BUILT_IN_TYPES.find((each) => each.name === column.typeName);
+    return attribute(shape.id, index + 1, column.name, column.type, {
+      attnotnull: !column.nullable,
+      ...(type === undefined
+        ? {}
+        : { atttypid: type.id, attlen: type.length, attbyval: type.byValue, attalign: type.align }),
+    });
+  });
+}
+
+let systemAttributeRows: readonly RowValues[] | null = null;
+
+function* attributeRows(session: Session): Iterable<RowValues> {
+  for (const table of session.catalog.tables) yield* tableAttributes(table);
+  for (const view of session.catalog.views) {
+    for (const [index, column] of view.columns.entries()) {
+      yield attribute(view.id, index + 1, column.name, column.type, {});
+    }
+  }
+  for (const sequence of session.catalog.sequences) {
+    for (const [index, [name, type]] of SEQUENCE_COLUMNS.entries()) {
+      yield attribute(sequence.id, index + 1, name, type, { attnotnull: true });
+    }
+  }
+  systemAttributeRows ??= [...CATALOG_SHAPES.values()].flatMap(systemAttributes);
+  yield* systemAttributeRows;
+}
+
+/** The number of a column's row in pg_attrdef. */
+function defaultId(tableId: number, columnId: number): number {
+  return (tableId * 2048 + columnId) % 0x7fff_ffff;
+}
+
+function* defaultRows(session: Session): Iterable<RowValues> {
+  for (const table of session.catalog.tables) {
+    for (const column of shownColumns(table)) {
+      const text = defaultTextOf(column);
+      if (text === null) continue;
+      yield { oid: defaultId(table.id, column.id), adrelid: table.id, adnum: column.id, adbin: text };
+    }
+  }
+}
+
+function indexRow(index: IndexEntry): RowValues {
+  const { table } = index;
+  const keys = index.columns.map((column) => keyNumber(table, column.columnId));
+  const expressions = index.columns.flatMap((column) => keyExpression(table, column.columnId) ?? []);
+  const typeOf = (columnId: number): SqlType =>
+    table.columns.find((column) => column.id === columnId)?.type ?? { kind: "text" };
+  return {
+    indexrelid: index.id,
+    indrelid: table.id,
+    indnatts: index.columns.length + index.includes.length,
+    indnkeyatts: index.columns.length,
+    indisunique: index.unique,
+    indnullsnotdistinct: index.nullsNotDistinct,
+    indisprimary: index.primary,
+    indimmediate: true,
+    indisvalid: true,
+    indisready: true,
+    indislive: true,
+    indkey: vector([...keys, ...index.includes]),
+    indcollation: vector(
+      index.columns.map((column) => Number(attributeTypeValues(typeOf(column.columnId)).attcollation)),
+    ),
+    indclass: vector(index.columns.map((column) => operatorClassOf(typeOf(column.columnId)))),
+    indoption: vector(
+      index.columns.map((column) => (column.descending ? 1 : 0) | (column.nullsFirst ? 2 : 0)),
+    ),
+    indexprs: expressions.length === 0 ? null : expressions.join(", "),
+    indpred: index.predicateText,
+  };
+}
+
+/** Providers of the relations about relations. */
+export const CLASS_RELATIONS: RelationProviders = {
+  pg_namespace: catalogRows((session) =>
+    session.catalog.schemas.map((schema) => ({
+      oid: schema.id,
+      nspname: schema.name,
+      nspowner: OWNER_ID,
+      nspacl: schema.id === NAMESPACE.public
+        ? SqlArray.of([
+          `${session.evaluation.user}=UC/${session.evaluation.user}`,
+          `=UC/${session.evaluation.user}`,
+        ])
+        : schema.id < 16384
+        ? SqlArray.of([
+          `${session.evaluation.user}=UC/${session.evaluation.user}`,
+          `=U/${session.evaluation.user}`,
+        ])
+        : null,
+    }))
+  ),
+  pg_class: {
+    lifetime: "catalog",
+    rows: classRows,
+    refresh(session, rows, shape) {
+      const id = shape.positions.get("oid") ?? 0;
+      const kind = shape.positions.get("relkind") ?? 0;
+      const tuples = shape.positions.get("reltuples") ?? 0;
+      const pages = shape.positions.get("relpages") ?? 0;
+      for (const row of rows) {
+        if (row[kind] !== "r" || Number(row[id]) < 16384) continue;
+        row[tuples] = rowEstimate(session, Number(row[id]));
+        row[pages] = sizeInBlocks(session, Number(row[id]));
+      }
+    },
+  },
+  pg_attribute: catalogRows(attributeRows),
+  pg_attrdef: catalogRows(defaultRows),
+  pg_index: catalogRows((session) =>
+    session.catalog.tables.flatMap((table) => indexesOf(table).map(indexRow))
+  ),
+  pg_sequence: catalogRows((session) =>
+    session.catalog.sequences.map((sequence) => ({
+      seqrelid: sequence.id,
+      seqtypid: sequence.type === "i16" ? 21 : sequence.type === "i32" ? 23 : 20,
+      seqstart: sequence.start,
+      seqincrement: sequence.increment,
+      seqmax: sequence.maximum,
+      seqmin: sequence.minimum,
+      seqcache: sequence.cache,
+      seqcycle: sequence.cycle,
+    }))
+  ),
+  pg_am: fixedRows(() => [
+    { oid: ACCESS_METHOD.heap, amname: "heap", amhandler: 0, amtype: "t" },
+    { oid: ACCESS_METHOD.btree, amname: "btree", amhandler: 0, amtype: "i" },
+  ]),
+  pg_tablespace: fixedRows(() => [
+    { oid: 1663, spcname: "pg_default", spcowner: OWNER_ID },
+    { oid: 1664, spcname: "pg_global", spcowner: OWNER_ID },
+  ]),
+};

@@ -1,0 +1,179 @@
+/**
+ * Names and numbers of objects: what `'t'::regclass` and its kin mean, how such a number is shown, and whether an object is
+ * found without its schema.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { closest } from "../../base/suggest.ts";
+import type { Relation } from "../../catalog/catalog.ts";
+import { displayName } from "../../sql/functions/type_family.ts";
+import { quoteIdentifier } from "../../sql/parser/keywords.ts";
+import type { ObjectTypeKind } from "../../types/text_io.ts";
+import { parseTypeText } from "../../types/type_names.ts";
+import { type SessionEvaluation, splitName } from "../evaluation.ts";
+import { qualifiedName } from "./definition_texts.ts";
+import { CATALOG_SHAPES, shapeById } from "./relation_shape.ts";
+import { routineById, routineName, routinesNamed } from "./routine_catalog.ts";
+import { indexById, rowIdIndex } from "./table_objects.ts";
+import { allTypes, catalogTypeId, typeEntryById, typeFunctionId } from "./type_catalog.ts";
+
+/** A relation by number. */
+export interface NamedRelation {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** The object id that a name means; undefined when there is no such object. */
+export function findObject(
+  evaluation: SessionEvaluation,
+  kind: ObjectTypeKind,
+  name: string,
+): number | undefined {
+  const parts = splitName(name);
+  const last = parts.at(-1) ?? "";
+  const schema = parts.at(-2);
+  switch (kind) {
+    case "regclass":
+      return findRelationId(evaluation, schema === undefined ? evaluation.searchPath : [schema], last);
+    case "regnamespace":
+      return evaluation.session.catalog.schema(last)?.id;
+    case "regtype":
+      return findTypeId(evaluation, name, schema, last);
+    case "regproc": {
+      if (schema !== undefined && schema !== "pg_catalog") return undefined;
+      const [only, ...others] = routinesNamed(last);
+      if (others.length > 0) {
+        throw new DatabaseError(SQLSTATE.ambiguousFunction, `more than one function named "${name}"`);
+      }
+      const known = only?.id ?? typeFunctionId(last);
+      return known === 0 ? undefined : known;
+    }
+  }
+}
+
+function findTypeId(
+  evaluation: SessionEvaluation,
+  written: string,
+  schema: string | undefined,
+  name: string,
+): number | undefined {
+  const parsed = parseTypeText(written.replaceAll('"', "")) ?? parseTypeText(written);
+  if (parsed !== undefined) return catalogTypeId(parsed);
+  const { session } = evaluation;
+  const isArray = name.endsWith("[]");
+  const plain = isArray ? name.slice(0, -2) : name;
+  const schemas = schema === undefined ? evaluation.searchPath : [schema];
+  const ids = schemas.map((each) => session.catalog.schema(each)?.id ?? -1);
+  const found = allTypes(session).find((type) => type.name === plain && ids.includes(type.schemaId));
+  return found === undefined ? undefined : isArray ? found.arrayId : found.id;
+}
+
+/** The object id that a name means for `::regclass` and its kin. Raises 42P01, 3F000, 42704, 42883 or 42725. */
+export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind, name: string): number {
+  const found = findObject(evaluation, kind, name);
+  if (found !== undefined) return found;
+  switch (kind) {
+    case "regclass": {
+      const near = closest(splitName(name).at(-1) ?? name, evaluation.session.catalog.relationNames());
+      throw new DatabaseError(
+        SQLSTATE.undefinedTable,
+        `relation "${name}" does not exist`,
+        near === undefined ? {} : { hint: `Did you mean "${near}"?` },
+      );
+    }
+    case "regnamespace":
+      throw new DatabaseError(SQLSTATE.invalidSchemaName, `schema "${name}" does not exist`);
+    case "regtype":
+      throw new DatabaseError(SQLSTATE.undefinedObject, `type "${name}" does not exist`);
+    case "regproc":
+      throw new DatabaseError(SQLSTATE.undefinedFunction, `function "${name}" does not exist`);
+  }
+}
+
+function findRelationId(
+  evaluation: SessionEvaluation,
+  schemas: readonly string[],
+  name: string,
+): number | undefined {
+  const { catalog } = evaluation.session;
+  for (const schema of schemas) {
+    const relation = catalog.relation(schema, name);
+    if (relation !== undefined) return relationId(relation);
+    const system = CATALOG_SHAPES.get(`${schema}.${name}`);
+    if (system !== undefined) return system.id;
+    const index = rowIdIndex(catalog, [schema], name);
+    if (index !== undefined) return index.id;
+  }
+  return undefined;
+}
+
+function relationId(relation: Relation): number {
+  switch (relation.kind) {
+    case "table":
+      return relation.table.id;
+    case "view":
+      return relation.view.id;
+    case "sequence":
+      return relation.sequence.id;
+    case "index":
+      return relation.index.id;
+  }
+}
+
+/** A table, view, sequence, index or system relation by number. */
+export function relationById(evaluation: SessionEvaluation, id: number): NamedRelation | undefined {
+  const { catalog } = evaluation.session;
+  const found = catalog.table(id) ?? catalog.sequence(id) ?? catalog.views.find((view) => view.id === id) ??
+    shapeById(id);
+  if (found !== undefined) return found;
+  const index = indexById(catalog, id);
+  return index === undefined ? undefined : { schema: index.table.schema, name: index.name };
+}
+
+/** Whether the relation is what its bare name means. */
+export function isVisible(evaluation: SessionEvaluation, id: number): boolean | null {
+  const relation = relationById(evaluation, id);
+  if (relation === undefined) return null;
+  return findRelationId(evaluation, evaluation.searchPath, relation.name) === id;
+}
+
+/** The name that an object id is shown by; undefined when there is no such object. */
+export function objectName(
+  evaluation: SessionEvaluation,
+  kind: ObjectTypeKind,
+  id: number,
+): string | undefined {
+  switch (kind) {
+    case "regclass": {
+      const relation = relationById(evaluation, id);
+      if (relation === undefined) return undefined;
+      return isVisible(evaluation, id) === true
+        ? quoteIdentifier(relation.name)
+        : qualifiedName(relation.schema, relation.name);
+    }
+    case "regnamespace": {
+      const schema = evaluation.session.catalog.schemas.find((each) => each.id === id);
+      return schema === undefined ? undefined : quoteIdentifier(schema.name);
+    }
+    case "regtype":
+      return typeText(evaluation, id);
+    case "regproc":
+      return routineName(id);
+  }
+}
+
+/** SQL's spelling of a type, with its schema when it is not on the search path. */
+export function typeText(evaluation: SessionEvaluation, id: number): string | undefined {
+  const type = typeEntryById(evaluation.session, id);
+  if (type === undefined) return undefined;
+  if (type.kind !== "e" && type.category !== "A") return type.display;
+  const schema = evaluation.session.catalog.schemas.find((each) => each.id === type.schemaId);
+  if (schema === undefined || evaluation.searchPath.includes(schema.name)) return type.display;
+  return `${quoteIdentifier(schema.name)}.${type.display}`;
+}
+
+/** `name(arguments)` of a routine. */
+export function routineSignature(id: number): string | undefined {
+  const routine = routineById(id);
+  if (routine === undefined) return routineName(id);
+  return `${routine.name}(${routine.signature.map(displayName).join(",")})`;
+}

@@ -1,0 +1,229 @@
+/**
+ * What there is once in a server: roles, databases, settings, sessions, locks, prepared statements, cursors, extensions.
+ *
+ * There is one role, the session's user, and one database, under the name by which the session asked for it: the shared
+ * secret is the only credential, and user names are not distinguished.
+ */
+import { SqlArray } from "../../types/sql_array.ts";
+import { typeOid } from "../../types/type_names.ts";
+import type { Session } from "../session.ts";
+import { advisoryLockEntries } from "./advisory_locks.ts";
+import { DATABASE_ID, OWNER_ID, TABLESPACE, UUID_EXTENSION_ID } from "./object_ids.ts";
+import { fixedRows, liveRows, type RelationProviders } from "./relation_provider.ts";
+import type { RowValues } from "./relation_shape.ts";
+
+const UTF8 = 6;
+
+function roleRow(session: Session): RowValues {
+  return {
+    oid: OWNER_ID,
+    rolname: session.evaluation.user,
+    rolsuper: true,
+    rolinherit: true,
+    rolcreaterole: true,
+    rolcreatedb: true,
+    rolcanlogin: true,
+    rolreplication: true,
+    rolbypassrls: true,
+    rolconnlimit: -1,
+  };
+}
+
+function userRow(session: Session): RowValues {
+  return {
+    usename: session.evaluation.user,
+    usesysid: OWNER_ID,
+    usecreatedb: true,
+    usesuper: true,
+    userepl: true,
+    usebypassrls: true,
+    passwd: "********",
+  };
+}
+
+function activityRow(session: Session, viewer: Session): RowValues {
+  const block = session.block;
+  const state = session.isRunning
+    ? "active"
+    : block === null
+    ? "idle"
+    : block.failed
+    ? "idle in transaction (aborted)"
+    : "idle in transaction";
+  const waits = session.currentTransaction?.waitsFor ?? null;
+  return {
+    datid: DATABASE_ID,
+    datname: session.evaluation.database,
+    pid: session.processId,
+    usesysid: OWNER_ID,
+    usename: session.evaluation.user,
+    application_name: session.settings.get("application_name"),
+    backend_start: session.startedAt,
+    xact_start: session.currentTransaction === null ? null : session.evaluation.transactionTimestamp,
+    query_start: session.currentText === "" ? null : session.evaluation.statementTimestamp,
+    state_change: session === viewer || session.currentText !== ""
+      ? session.evaluation.statementTimestamp
+      : session.startedAt,
+    wait_event_type: waits === null ? (session.isRunning ? null : "Client") : "Lock",
+    wait_event: waits === null ? (session.isRunning ? null : "ClientRead") : "transactionid",
+    state,
+    query: session.currentText,
+    backend_type: "client backend",
+  };
+}
+
+function* lockRows(viewer: Session): Iterable<RowValues> {
+  const { engine } = viewer;
+  for (const session of engine.sessions) {
+    const transaction = session.currentTransaction;
+    if (transaction === null) continue;
+    const virtual = `${session.processId}/${transaction.snapshot}`;
+    const common: RowValues = { pid: session.processId, virtualtransaction: virtual, fastpath: false };
+    yield { ...common, locktype: "virtualxid", virtualxid: virtual, mode: "ExclusiveLock", granted: true };
+    for (const tableId of transaction.writtenTables) {
+      yield {
+        ...common,
+        locktype: "relation",
+        database: DATABASE_ID,
+        relation: tableId,
+        mode: "RowExclusiveLock",
+        granted: true,
+      };
+    }
+  }
+  for (const entry of advisoryLockEntries(engine)) {
+    yield {
+      locktype: "advisory",
+      database: DATABASE_ID,
+      classid: entry.classId,
+      objid: entry.objectId,
+      objsubid: entry.part,
+      virtualtransaction: `${entry.processId}/0`,
+      pid: entry.processId,
+      mode: entry.shared ? "ShareLock" : "ExclusiveLock",
+      granted: entry.granted,
+      fastpath: false,
+    };
+  }
+}
+
+function settingRow(setting: { name: string; value: string; description: string; kind: string }): RowValues {
+  const type = setting.kind === "boolean"
+    ? "bool"
+    : setting.kind === "choice"
+    ? "enum"
+    : setting.kind === "integer" || setting.kind === "milliseconds"
+    ? "integer"
+    : "string";
+  return {
+    name: setting.name,
+    setting: setting.value,
+    unit: setting.kind === "milliseconds" ? "ms" : null,
+    category: "Client Connection Defaults",
+    short_desc: setting.description,
+    context: setting.kind === "read only" ? "internal" : "user",
+    vartype: type,
+    source: "default",
+    boot_val: setting.value,
+    reset_val: setting.value,
+    pending_restart: false,
+  };
+}
+
+function* preparedRows(session: Session): Iterable<RowValues> {
+  for (const [name, prepared] of session.preparedByName) {
+    yield {
+      name,
+      statement: prepared.text,
+      prepare_time: session.startedAt,
+      parameter_types: SqlArray.of(prepared.parameterTypes.map((type) => typeOid(type))),
+      from_sql: true,
+      generic_plans: 0,
+      custom_plans: 0,
+    };
+  }
+}
+
+const EXTENSIONS = [
+  ["uuid-ossp", UUID_EXTENSION_ID, "generate universally unique identifiers (UUIDs)"],
+] as const;
+
+/** Providers of these relations. */
+export const SERVER_RELATIONS: RelationProviders = {
+  pg_authid: liveRows((session) => [roleRow(session)]),
+  pg_roles: liveRows((session) => [{ ...roleRow(session), rolpassword: "********" }]),
+  pg_user: liveRows((session) => [userRow(session)]),
+  pg_shadow: liveRows((session) => [{ ...userRow(session), passwd: null }]),
+  pg_database: liveRows((session) => [{
+    oid: DATABASE_ID,
+    datname: session.evaluation.database,
+    datdba: OWNER_ID,
+    encoding: UTF8,
+    datlocprovider: "c",
+    datistemplate: false,
+    datallowconn: true,
+    datconnlimit: -1,
+    dattablespace: TABLESPACE.default,
+    datcollate: "C",
+    datctype: "C.UTF-8",
+  }]),
+  pg_settings: liveRows((session) => session.settings.all().map(settingRow)),
+  pg_stat_activity: liveRows((viewer) =>
+    [...viewer.engine.sessions].map((session) => activityRow(session, viewer))
+  ),
+  pg_locks: liveRows(lockRows),
+  pg_prepared_statements: liveRows(preparedRows),
+  pg_cursors: liveRows((session) =>
+    [...session.cursors].map(([name, cursor]) => ({
+      name,
+      statement: cursor.text,
+      is_holdable: cursor.hold,
+      is_binary: false,
+      is_scrollable: false,
+      creation_time: session.evaluation.transactionTimestamp,
+    }))
+  ),
+  pg_extension: fixedRows(() =>
+    EXTENSIONS.map(([extname, oid]) => ({
+      oid,
+      extname,
+      extowner: OWNER_ID,
+      extnamespace: 2200,
+      extrelocatable: true,
+      extversion: "1.1",
+    }))
+  ),
+  pg_available_extensions: fixedRows(() =>
+    EXTENSIONS.map(([name, , comment]) => ({
+      name,
+      default_version: "1.1",
+      installed_version: "1.1",
+      comment,
+    }))
+  ),
+  pg_available_extension_versions: fixedRows(() =>
+    EXTENSIONS.map(([name, , comment]) => ({
+      name,
+      version: "1.1",
+      installed: true,
+      superuser: true,
+      trusted: true,
+      relocatable: true,
+      comment,
+    }))
+  ),
+  pg_stat_ssl: liveRows((viewer) =>
+    [...viewer.engine.sessions].map((session) => ({ pid: session.processId, ssl: false }))
+  ),
+  pg_stat_database: liveRows((session) => {
+    const statistics = session.engine.statistics();
+    return [{
+      datid: DATABASE_ID,
+      datname: session.evaluation.database,
+      numbackends: statistics.sessions,
+      xact_commit: statistics.commits,
+      xact_rollback: 0,
+      stats_reset: session.engine.startedAt,
+    }];
+  }),
+};

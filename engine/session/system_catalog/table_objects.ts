@@ -1,0 +1,168 @@
+/**
+ * A table's indexes and expressions as the catalog shows them.
+ *
+ * A primary key that is the row id has no index of its own: rows are found by id. Clients look for primary keys in
+ * pg_index, so it is shown with one, whose object identifier is that of the constraint.
+ */
+import type { Catalog } from "../../catalog/catalog.ts";
+import type {
+  ColumnDefinition,
+  ConstraintDefinition,
+  IndexColumn,
+  IndexDefinition,
+  TableDefinition,
+} from "../../catalog/definitions.ts";
+import { formatExpression } from "../../sql/parser/format_expression.ts";
+import { parseExpression } from "../../sql/parser/statements.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
+
+/** An index as pg_index shows it. */
+export interface IndexEntry {
+  readonly id: number;
+  readonly name: string;
+  readonly table: TableDefinition;
+  readonly columns: readonly IndexColumn[];
+  readonly includes: readonly number[];
+  readonly unique: boolean;
+  readonly primary: boolean;
+  readonly nullsNotDistinct: boolean;
+  readonly predicateText: string | null;
+  readonly comment: string | null;
+  /** null: the row id itself. */
+  readonly stored: IndexDefinition | null;
+}
+
+const entries = new WeakMap<TableDefinition, readonly IndexEntry[]>();
+
+/** All indexes of a table, that of a row id included. */
+export function indexesOf(table: TableDefinition): readonly IndexEntry[] {
+  let known = entries.get(table);
+  if (known === undefined) {
+    known = listIndexes(table);
+    entries.set(table, known);
+  }
+  return known;
+}
+
+function listIndexes(table: TableDefinition): IndexEntry[] {
+  const result: IndexEntry[] = [];
+  const primary = table.constraints.find((each) => each.kind === "primary_key");
+  if (primary !== undefined && primary.indexId === null) {
+    result.push({
+      id: primary.id,
+      name: primary.name,
+      table,
+      columns: primary.columns.map((columnId) => ({ columnId, descending: false, nullsFirst: false })),
+      includes: [],
+      unique: true,
+      primary: true,
+      nullsNotDistinct: false,
+      predicateText: null,
+      comment: null,
+      stored: null,
+    });
+  }
+  for (const index of table.indexes) {
+    result.push({
+      id: index.id,
+      name: index.name,
+      table,
+      columns: index.columns,
+      includes: index.includes,
+      unique: index.unique,
+      primary: primary?.indexId === index.id,
+      nullsNotDistinct: index.nullsNotDistinct,
+      predicateText: index.predicateText,
+      comment: index.comment,
+      stored: index,
+    });
+  }
+  return result;
+}
+
+/** The index of a number, and of which table. */
+export function indexById(catalog: Catalog, id: number): IndexEntry | undefined {
+  for (const table of catalog.tables) {
+    for (const index of indexesOf(table)) if (index.id === id) return index;
+  }
+  return undefined;
+}
+
+/** A row id's index by name; others are relations of the catalog itself. */
+export function rowIdIndex(
+  catalog: Catalog,
+  schemas: readonly string[],
+  name: string,
+): IndexEntry | undefined {
+  for (const schema of schemas) {
+    for (const table of catalog.tables) {
+      if (table.schema !== schema) continue;
+      const found = indexesOf(table).find((index) => index.stored === null && index.name === name);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** The index that serves a constraint, or 0. */
+export function constraintIndexId(catalog: Catalog, constraint: ConstraintDefinition): number {
+  switch (constraint.kind) {
+    case "primary_key":
+      return constraint.indexId ?? constraint.id;
+    case "unique":
+      return constraint.indexId;
+    case "check":
+      return 0;
+    case "foreign_key": {
+      const target = catalog.table(constraint.referencedTableId);
+      if (target === undefined) return 0;
+      const wanted = constraint.referencedColumns.toSorted((a, b) => a - b).join();
+      const index = indexesOf(target).find((each) =>
+        each.unique && each.columns.map((column) => column.columnId).sort((a, b) => a - b).join() === wanted
+      );
+      return index?.id ?? 0;
+    }
+  }
+}
+
+/** Columns that users see. */
+export function shownColumns(table: TableDefinition): readonly ColumnDefinition[] {
+  return table.columns.some((column) => column.hidden)
+    ? table.columns.filter((column) => !column.hidden)
+    : table.columns;
+}
+
+/** The expression of an index key that is no plain column, or null. */
+export function keyExpression(table: TableDefinition, columnId: number): string | null {
+  const column = table.columns.find((each) => each.id === columnId);
+  return column?.hidden === true ? column.generatedText : null;
+}
+
+/** The number of a column in pg_index and its kin: 0 for an expression. */
+export function keyNumber(table: TableDefinition, columnId: number): number {
+  return keyExpression(table, columnId) === null ? columnId : 0;
+}
+
+/** The text of a column's DEFAULT or generation expression as pg_attrdef holds it, or null. */
+export function defaultTextOf(column: ColumnDefinition): string | null {
+  if (column.generatedText !== null) return column.generatedText;
+  if (column.identity !== null) return null;
+  const text = column.defaultText;
+  if (text === null) return null;
+  // PostgreSQL stores a string already converted to the column's type, and prints it so.
+  return /^'(?:[^']|'')*'$/.test(text) ? `${text}::${formatTypeFamily(column.type)}` : text;
+}
+
+/** An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. */
+export function expressionText(text: string, pretty: boolean): string {
+  if (pretty) return text;
+  const known = printed.get(text);
+  if (known !== undefined) return known;
+  const result = formatExpression(parseExpression(text));
+  if (printed.size >= PRINTED_LIMIT) printed.clear();
+  printed.set(text, result);
+  return result;
+}
+
+const PRINTED_LIMIT = 10_000;
+const printed = new Map<string, string>();
