@@ -18,7 +18,6 @@ import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.t
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import { selectInto } from "./ddl/select_into.ts";
 import type { Engine } from "./engine.ts";
 import { SessionEvaluation } from "./evaluation.ts";
 import {
@@ -33,7 +32,9 @@ import {
 import type { CachedPlan } from "./plan_cache.ts";
 import { Portal } from "./portal.ts";
 import { Prepared } from "./prepared.ts";
+import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { Settings } from "./settings.ts";
+import { endsBlock, isPlannable, standsAlone, tagOf } from "./statement_kind.ts";
 import { StatementContext } from "./statement_context.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "./transaction_block.ts";
@@ -69,8 +70,6 @@ export class Session {
   #block: TransactionBlock | null = null;
   /** The transaction of the autocommit statement that is running. */
   #statementTransaction: Transaction | null = null;
-  /** true inside {@link once}: BEGIN and COMMIT belong to the caller. */
-  #controlled = false;
   #notices: Notice[] = [];
   #abort = new AbortController();
   #cancelled: DatabaseError | null = null;
@@ -280,7 +279,7 @@ export class Session {
     const block = this.#block;
     if (block === null || block.explicit) return null;
     if (block.failed) {
-      this.#endBlock(true);
+      this.endBlock(true);
       return null;
     }
     return this.commitBlock("");
@@ -291,96 +290,59 @@ export class Session {
     const block = this.#block;
     if (block === null) return;
     block.fail();
-    if (!block.explicit) this.#endBlock(true);
+    if (!block.explicit) this.endBlock(true);
   }
 
-  /**
-   * Exactly-once: runs the work in one transaction and keeps its reply with it. A request that was made before is
-   * answered with the stored reply; so is one that failed.
-   */
-  async once(
-    request: { readonly clientId: string; readonly sequence: bigint; readonly digest: Uint8Array },
+  /** Exactly-once: see {@link runOnce}. */
+  once(
+    request: OnceRequest,
     work: () => MaybePromise<Uint8Array>,
     failureReply: (error: DatabaseError) => Uint8Array,
-  ): Promise<{ readonly reply: Uint8Array; readonly durableOp: OpNumber; readonly repeated: boolean }> {
+  ): Promise<OnceReply> {
     this.#requireOpen();
-    assert(this.#block === null, "exactly-once requests are transactions of their own");
-    const { manager, machine } = this.engine;
-    await this.engine.clientGate.enter(request.clientId);
-    try {
-      const known = machine.clients.lookup(request.clientId, request.sequence, request.digest);
-      if (known.kind === "repeated") {
-        return { reply: known.reply, durableOp: machine.lastOp, repeated: true };
-      }
-      const clientRequest = (reply: Uint8Array) => () => ({
-        clientId: request.clientId,
-        sequence: request.sequence,
-        requestDigest: request.digest,
-        reply,
-      });
-      for (let attempts = 0;; attempts++) {
-        this.beginBlock(false);
-        this.#controlled = true;
-        const block = this.#block as TransactionBlock | null;
-        assert(block !== null, "a block was begun");
-        try {
-          const reply = await work();
-          const durableOp = manager.commit(block.transaction, clientRequest(reply));
-          this.#endBlock(false);
-          return { reply, durableOp, repeated: false };
-        } catch (thrown) {
-          this.#endBlock(true);
-          if (!(thrown instanceof DatabaseError)) throw thrown;
-          if (thrown.code === SQLSTATE.serializationFailure && attempts < 8) continue;
-          const reply = failureReply(thrown);
-          const durableOp = manager.commit(this.#begin(true), clientRequest(reply));
-          return { reply, durableOp, repeated: false };
-        } finally {
-          this.#controlled = false;
-        }
-      }
-    } finally {
-      this.engine.clientGate.leave(request.clientId);
-    }
+    return runOnce(this, request, work, failureReply);
   }
 
   // ---------------------------------------------------------------- transactions
 
   /** BEGIN, or the implicit block of a query with several statements. */
-  beginBlock(explicit: boolean): void {
-    if (this.#block !== null) {
-      this.#block.explicit ||= explicit && !this.#controlled;
-      return;
+  beginBlock(explicit: boolean): TransactionBlock {
+    const open = this.#block;
+    if (open !== null) {
+      open.explicit ||= explicit && !open.controlled;
+      return open;
     }
     const transaction = this.#begin(true);
-    this.#block = new TransactionBlock({
+    const block = new TransactionBlock({
       transaction,
       manager: this.engine.manager,
       settings: this.settings,
       explicit,
     });
+    this.#block = block;
     transaction.readOnly = this.settings.isOn("default_transaction_read_only");
     // Fixed now: now() is when the block began, not when it is first called.
     void transaction.timestamp;
+    return block;
   }
 
   /** COMMIT. A failed block is rolled back and answers so. */
   commitBlock(tag: string): StatementOutcome {
     const block = this.#block;
     if (block === null) return this.outcome(tag, null, "done");
-    if (this.#controlled) return this.outcome(tag, null, "done");
+    if (block.controlled) return this.outcome(tag, null, "done");
     if (block.failed) {
-      this.#endBlock(true);
+      this.endBlock(true);
       return this.outcome("ROLLBACK", null, "done");
     }
     let op: OpNumber;
     try {
       op = this.engine.manager.commit(block.transaction);
     } catch (thrown) {
-      this.#endBlock(true);
+      this.endBlock(true);
       throw thrown;
     }
-    this.#endBlock(false);
+    this.endBlock(false);
     this.engine.afterCommit(op);
     return { ...this.outcome(tag, null, "done"), durableOp: op };
   }
@@ -388,13 +350,13 @@ export class Session {
   /** ROLLBACK. */
   rollbackBlock(tag: string): StatementOutcome {
     if (this.#block !== null) {
-      if (this.#controlled) {
+      if (this.#block.controlled) {
         throw new DatabaseError(
           SQLSTATE.featureNotSupported,
           "ROLLBACK is not available in an exactly-once request",
         );
       }
-      this.#endBlock(true);
+      this.endBlock(true);
     }
     return this.outcome(tag, null, "done");
   }
@@ -474,7 +436,7 @@ export class Session {
     if (this.#isClosed) return;
     this.cancel(new DatabaseError(SQLSTATE.adminShutdown, "terminating connection"));
     this.#isClosed = true;
-    if (this.#block !== null) this.#endBlock(true);
+    if (this.#block !== null) this.endBlock(true);
     if (this.#statementTransaction !== null) this.engine.manager.end(this.#statementTransaction);
     for (const cursor of this.cursors.values()) cursor.portal.close();
     this.cursors.clear();
@@ -509,7 +471,7 @@ export class Session {
       }
       const outcome = await this.#runParsed(text, parsed, sink);
       const last = index === statements.length - 1;
-      if (last && this.#block !== null && !this.#block.explicit && !this.#controlled) {
+      if (last && this.#block !== null && !this.#block.explicit && !this.#block.controlled) {
         const committed = this.commitBlock("");
         outcomes.push({
           ...outcome,
@@ -700,7 +662,8 @@ export class Session {
     this.#isReadOnly = this.settings.isOn("default_transaction_read_only");
   }
 
-  #endBlock(rolledBack: boolean): void {
+  /** The block is over: its cursors and settings go with it. */
+  endBlock(rolledBack: boolean): void {
     const block = this.#block;
     if (block === null) return;
     this.#block = null;
@@ -749,35 +712,6 @@ export class Session {
 const READ = { readOnly: true, short: true } as const;
 const SHORT_WRITE = { readOnly: false, short: true } as const;
 const LONG_WRITE = { readOnly: false, short: false } as const;
-
-/** Whether a statement goes through the planner. */
-export function isPlannable(statement: Statement): boolean {
-  switch (statement.kind) {
-    case "insert":
-    case "update":
-    case "delete":
-      return true;
-    case "query":
-      return selectInto(statement) === null;
-    default:
-      return false;
-  }
-}
-
-/** Whether a statement ends a transaction block. */
-function endsBlock(statement: Statement): boolean {
-  return statement.kind === "commit" || statement.kind === "rollback";
-}
-
-/** Statements that begin their own block or must not be part of one. */
-function standsAlone(statement: Statement): boolean {
-  return statement.kind === "begin" || statement.kind === "vacuum" || statement.kind === "checkpoint";
-}
-
-/** PostgreSQL's command tag. */
-function tagOf(command: "SELECT" | "INSERT" | "UPDATE" | "DELETE", count: number): string {
-  return command === "INSERT" ? `INSERT 0 ${count}` : `${command} ${count}`;
-}
 
 /** Anything thrown while a statement ran, as an error for its user; bugs pass through. */
 function asDatabaseError(thrown: unknown): unknown {

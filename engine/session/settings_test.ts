@@ -1,3 +1,4 @@
+/** Settings: checks, scopes, reports. */
 import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
 import { parseSearchPath, Settings } from "./settings.ts";
 

@@ -22,6 +22,8 @@ export class TransactionBlock {
   /** false: ends with the query or pipeline it was made for. */
   explicit: boolean;
   failed = false;
+  /** true: who began it commits it; BEGIN and COMMIT within it say nothing. */
+  controlled = false;
   readonly #manager: TransactionManager;
   readonly #settings: Settings;
   readonly #savepoints: SavepointRecord[] = [];

@@ -1,3 +1,4 @@
+/** Locks: fairness, cycles, aborted waits. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { type Lock, LockTable } from "./lock_table.ts";

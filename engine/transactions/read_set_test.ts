@@ -1,3 +1,4 @@
+/** Read predicates against committed writes. */
 import { strictEqual } from "node:assert/strict";
 import type { IndexBounds } from "../storage/vector.ts";
 import type { StoredRow } from "../operations/effect.ts";

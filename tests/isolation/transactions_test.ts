@@ -1,3 +1,4 @@
+/** Interleaved transactions: what each sees, who waits, who fails. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
 
@@ -276,7 +277,9 @@ scenario("SELECT INTO makes a table", async ([a]) => {
 
 scenario("a foreign key that is INITIALLY DEFERRED is checked at commit", async ([a]) => {
   ok(a);
-  await a.run("CREATE TABLE child (id int PRIMARY KEY, account int REFERENCES account DEFERRABLE INITIALLY DEFERRED)");
+  await a.run(
+    "CREATE TABLE child (id int PRIMARY KEY, account int REFERENCES account DEFERRABLE INITIALLY DEFERRED)",
+  );
   await a.run("BEGIN; INSERT INTO child VALUES (1, 50); INSERT INTO account VALUES (50, 1, 'z'); COMMIT");
   strictEqual(await a.run("SELECT account FROM child"), "50");
   await a.run("BEGIN; INSERT INTO child VALUES (2, 51)");

@@ -1,3 +1,4 @@
+/** Whole engines on simulated machines, over crashes. */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { simulate } from "./engine_simulation.ts";
 

@@ -7,7 +7,8 @@ import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { type MaybePromise, type ResultSink, type StatementOutcome, whenDone } from "../outcome.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import { isPlannable, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { isPlannable } from "../statement_kind.ts";
 import { resultColumns, sendRows, unsupported } from "./utility.ts";
 
 const OPTIONS = [

@@ -1,0 +1,32 @@
+/** What the session must know of a statement before it runs: whether it has a plan, and what it does to a block. */
+import type { Statement } from "../sql/parser/ast.ts";
+import { selectInto } from "./ddl/select_into.ts";
+
+/** Whether a statement goes through the planner. */
+export function isPlannable(statement: Statement): boolean {
+  switch (statement.kind) {
+    case "insert":
+    case "update":
+    case "delete":
+      return true;
+    case "query":
+      return selectInto(statement) === null;
+    default:
+      return false;
+  }
+}
+
+/** Whether a statement ends a transaction block. */
+export function endsBlock(statement: Statement): boolean {
+  return statement.kind === "commit" || statement.kind === "rollback";
+}
+
+/** Statements that begin their own block or must not be part of one. */
+export function standsAlone(statement: Statement): boolean {
+  return statement.kind === "begin" || statement.kind === "vacuum" || statement.kind === "checkpoint";
+}
+
+/** PostgreSQL's command tag. */
+export function tagOf(command: "SELECT" | "INSERT" | "UPDATE" | "DELETE", count: number): string {
+  return command === "INSERT" ? `INSERT 0 ${count}` : `${command} ${count}`;
+}
