@@ -5,7 +5,8 @@
  * Records: `statement ok`, `statement error [SQLSTATE or text]`, `query <types> [sort mode] [label]` followed by the text, a
  * line `----` and one value per line (or one row per line when the file says `format rows`), `skipif`/`onlyif <database>`,
  * `hash-threshold n`, `halt`. Types: T text, I integer, R real with three decimals. `N values hashing to <md5>`
- * stands for long results.
+ * stands for long results. With `format rows` each line of a result is a row whose values are separated by tabs; backslashes,
+ * tabs and line ends within a value are written `\\`, `\t` and `\n`.
  */
 
 /** One record of a file. */
@@ -17,6 +18,8 @@ export type LogicRecord =
     readonly sql: string;
     readonly types: string;
     readonly sort: "nosort" | "rowsort" | "valuesort";
+    /** Whether each line of `expected` is a whole row. */
+    readonly rows: boolean;
     readonly expected: readonly string[];
   };
 
@@ -24,15 +27,17 @@ export type LogicRecord =
 export function parseLogicTests(text: string, database: string): LogicRecord[] {
   const lines = text.split(/\r?\n/);
   const records: LogicRecord[] = [];
+  let rows = false;
   let at = 0;
   while (at < lines.length) {
     const paragraph: string[] = [];
     const line = at + 1;
-    while (at < lines.length && (lines[at] ?? "").trim() !== "") paragraph.push(lines[at++] ?? "");
+    while (at < lines.length && (lines[at] ?? "") !== "") paragraph.push(lines[at++] ?? "");
     at++;
     const record = parseParagraph(paragraph, line, database);
     if (record === "halt") break;
-    if (record !== null) records.push(record);
+    if (record === "rows") rows = true;
+    else if (record !== null) records.push(record.kind === "query" ? { ...record, rows } : record);
   }
   return records;
 }
@@ -41,15 +46,15 @@ function parseParagraph(
   paragraph: readonly string[],
   first: number,
   database: string,
-): LogicRecord | "halt" | null {
+): LogicRecord | "halt" | "rows" | null {
   let index = 0;
   for (; index < paragraph.length; index++) {
     const line = paragraph[index] ?? "";
     if (line.startsWith("#")) continue;
     const [word, name] = line.split(/\s+/);
-    if (word === "skipif") { if (name === database) return null; }
-    else if (word === "onlyif") { if (name !== database) return null; }
-    else break;
+    if (word === "skipif" && name === database) return null;
+    if (word === "onlyif" && name !== database) return null;
+    if (word !== "skipif" && word !== "onlyif") break;
   }
   const head = (paragraph[index] ?? "").replace(/#.*$/, "").trim();
   const line = first + index;
@@ -62,6 +67,8 @@ function parseParagraph(
       return null;
     case "halt":
       return "halt";
+    case "format":
+      return "rows";
     case "statement":
       return {
         kind: "statement",
@@ -77,6 +84,7 @@ function parseParagraph(
         line,
         types: words[1] ?? "",
         sort,
+        rows: false,
         sql: (split < 0 ? body : body.slice(0, split)).join("\n"),
         expected: split < 0 ? [] : body.slice(split + 1),
       };

@@ -56,6 +56,7 @@ async function runQuery(
     if (!(error instanceof DatabaseError)) throw error;
     return `unexpected error ${error.code}: ${error.message}`;
   }
+  if (record.rows) return compareRows(rows, record);
   const actual = render(rows, record);
   const hashed = /^(\d+) values hashing to ([0-9a-f]{32})$/.exec(record.expected[0] ?? "");
   if (hashed !== null) {
@@ -65,14 +66,30 @@ async function runQuery(
       ? null
       : `expected ${hashed[0]}, got ${actual.length} values hashing to ${digest}: ${preview(actual)}`;
   }
-  const expected = record.expected.flatMap((line) => line.includes("\t") ? line.split("\t") : [line]);
-  const ordered = record.sort === "rowsort" && record.expected.some((line) => line.includes("\t"))
-    ? [...record.expected].sort().flatMap((line) => line.split("\t"))
-    : expected;
-  if (actual.length === ordered.length && actual.every((value, index) => value === ordered[index])) {
-    return null;
+  const { expected } = record;
+  const same = actual.length === expected.length && actual.every((value, index) => value === expected[index]);
+  return same ? null : `expected ${preview(expected)}, got ${preview(actual)}`;
+}
+
+function compareRows(
+  rows: readonly (string | null)[][],
+  record: LogicRecord & { kind: "query" },
+): string | null {
+  const actual = rows.map((row) => row.map(showValue).join("\t"));
+  const expected = [...record.expected];
+  if (record.sort !== "nosort") {
+    actual.sort(compare);
+    expected.sort(compare);
   }
-  return `expected ${preview(ordered)}, got ${preview(actual)}`;
+  const same = actual.length === expected.length && actual.every((row, index) => row === expected[index]);
+  return same ? null : `expected\n  ${expected.join("\n  ")}\n got\n  ${actual.join("\n  ")}`;
+}
+
+/** A value as files with `format rows` write it. */
+export function showValue(value: string | null): string {
+  if (value === null) return "NULL";
+  if (value === "") return "(empty)";
+  return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t");
 }
 
 function render(rows: readonly (string | null)[][], record: LogicRecord & { kind: "query" }): string[] {
