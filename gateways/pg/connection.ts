@@ -19,35 +19,17 @@ import type {
   StatementOutcome,
 } from "../../engine/session/outcome.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
-import type { EnginePort, SessionPort } from "../shared/engine_port.ts";
+import type { SessionPort } from "../shared/engine_port.ts";
+import type { ConnectionContext } from "./connection_context.ts";
 import { CopyIn } from "./copy_in.ts";
 import { ExtendedQuery } from "./extended_query.ts";
 import { PG_LIMITS } from "./limits.ts";
+import { Login } from "./login.ts";
 import { MessageReader } from "./message_reader.ts";
 import { MessageWriter } from "./message_writer.ts";
 import { BACKEND, FRONTEND } from "./protocol.ts";
 import { PgResultSink } from "./result_sink.ts";
-import { SCRAM_MECHANISM, type ScramExchange, type ScramVerifier } from "./scram.ts";
-import { readFirstPacket, type StartupRequest } from "./startup.ts";
-
-/** What all connections of a listener share. */
-export interface ConnectionContext {
-  readonly engine: EnginePort;
-  /** null: nobody has to authenticate. */
-  readonly verifier: ScramVerifier | null;
-  /** true: SSLRequest is accepted, and the owner of the socket starts TLS when {@link Connection.wantsTls} is set. */
-  readonly offersTls: boolean;
-  /** Version of the product that clients are told, if any. */
-  readonly version: string | null;
-  /** Counts a session in; false: there are too many. */
-  admit(): boolean;
-  /** Counts it out. */
-  leave(): void;
-  /** true: the server is going down; sessions end as soon as they are idle. */
-  readonly isDraining: boolean;
-  /** Told of errors that are bugs of this program; the client gets XX000. */
-  onInternalError(error: unknown): void;
-}
+import type { StartupRequest } from "./startup.ts";
 
 /** The owner of the socket. */
 export interface ConnectionOwner {
@@ -55,7 +37,7 @@ export interface ConnectionOwner {
   wake(): void;
 }
 
-type State = "startup" | "authentication" | "ready" | "ended";
+type State = "login" | "ready" | "ended";
 /** Which protocol an error belongs to. */
 type Mode = "simple" | "extended";
 
@@ -68,13 +50,9 @@ export class Connection {
   readonly #input = new MessageReader();
   readonly #output = new MessageWriter();
   readonly #sink: PgResultSink;
-  #state: State = "startup";
+  readonly #login: Login;
+  #state: State = "login";
   #mode: Mode = "simple";
-  #request: StartupRequest | null = null;
-  #exchange: ScramExchange | null = null;
-  #saslSteps = 0;
-  #encryptionRequests = 0;
-  #isAdmitted = false;
   #session: SessionPort | null = null;
   #extended: ExtendedQuery | null = null;
   #isBusy = false;
@@ -92,6 +70,7 @@ export class Connection {
   constructor(context: ConnectionContext, owner: ConnectionOwner) {
     this.#context = context;
     this.#owner = owner;
+    this.#login = new Login(context, this.#input, this.#output);
     const textOptions = (): TextOptions => this.#ready().session.evaluation.textOptions;
     const isBacklogged = (): boolean => this.#isBacklogged;
     this.#sink = new PgResultSink(this.#output, {
@@ -210,8 +189,7 @@ export class Connection {
     this.#session?.close();
     this.#copy?.fail(unexpectedEnd());
     this.#copy = null;
-    if (this.#isAdmitted) this.#context.leave();
-    this.#isAdmitted = false;
+    this.#login.leave();
     this.#sink.abandon();
     for (const resolve of this.#drainWaiters) resolve();
     this.#drainWaiters = [];
@@ -259,11 +237,8 @@ export class Connection {
 
   #message(): void {
     switch (this.#state) {
-      case "startup":
-        this.#firstPacket();
-        return;
-      case "authentication":
-        this.#authenticate();
+      case "login":
+        this.#loginMessage();
         return;
       case "ready":
         if (this.#copy !== null) this.#copyMessage(this.#copy);
@@ -274,100 +249,22 @@ export class Connection {
     }
   }
 
-  // ---------------------------------------------------------------- startup
+  // ---------------------------------------------------------------- login
 
-  #firstPacket(): void {
-    const packet = readFirstPacket(this.#input);
-    switch (packet.kind) {
-      case "encryption": {
-        if (++this.#encryptionRequests > PG_LIMITS.maximumEncryptionRequests) {
-          throw new DatabaseError(SQLSTATE.protocolViolation, "too many encryption requests");
-        }
-        const accepted = packet.method === "ssl" && this.#context.offersTls;
-        if (accepted && this.#input.bufferedBytes > 0) {
-          throw new DatabaseError(
-            SQLSTATE.protocolViolation,
-            "received unencrypted data after SSL request",
-            {
-              hint:
-                "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
-            },
-          );
-        }
-        this.#output.writeU8(accepted ? 0x53 : 0x4e);
-        this.wantsTls = accepted;
+  #loginMessage(): void {
+    const step = this.#login.message();
+    switch (step.kind) {
+      case "continue":
         return;
-      }
-      case "cancel": {
-        const target = this.#context.engine.sessionById(packet.processId);
-        if (target !== undefined && target.secretKey === packet.secretKey) target.cancel();
+      case "start_tls":
+        this.wantsTls = true;
+        return;
+      case "closed":
         this.close();
         return;
-      }
-      case "startup":
-        this.#start(packet);
+      case "accepted":
+        this.#open(step.request);
     }
-  }
-
-  #start(request: StartupRequest): void {
-    if (this.#context.isDraining) {
-      throw new DatabaseError(SQLSTATE.cannotConnectNow, "the database system is shutting down");
-    }
-    this.#isAdmitted = this.#context.admit();
-    if (!this.#isAdmitted) {
-      throw new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
-    }
-    this.#request = request;
-    this.#input.hasTypes = true;
-    this.#input.maximumBytes = PG_LIMITS.maximumAuthenticationBytes;
-    if (request.unrecognizedOptions !== null) {
-      this.#output.writeNegotiateProtocolVersion(request.unrecognizedOptions);
-    }
-    const { verifier } = this.#context;
-    if (verifier === null) this.#open(request);
-    else {
-      this.#state = "authentication";
-      this.#exchange = verifier.exchange();
-      this.#output.writeAuthenticationSasl([SCRAM_MECHANISM]);
-    }
-  }
-
-  #authenticate(): void {
-    const input = this.#input, exchange = this.#exchange, request = this.#request;
-    if (input.type === FRONTEND.terminate) {
-      this.close();
-      return;
-    }
-    if (input.type !== FRONTEND.password || exchange === null || request === null) {
-      throw new DatabaseError(
-        SQLSTATE.protocolViolation,
-        `expected SASL response, got message type ${input.type}`,
-      );
-    }
-    if (this.#saslSteps++ === 0) {
-      const mechanism = input.readText();
-      if (mechanism !== SCRAM_MECHANISM) {
-        throw new DatabaseError(
-          SQLSTATE.protocolViolation,
-          "client selected an invalid SASL authentication mechanism",
-        );
-      }
-      const length = input.readI32();
-      const data = length === -1 ? new Uint8Array(0) : input.readBytes(length);
-      input.expectEnd();
-      this.#output.writeAuthenticationData("saslContinue", exchange.first(data));
-      return;
-    }
-    const answer = exchange.final(input.readBytes(input.end - input.start));
-    if (answer === null) {
-      throw new DatabaseError(
-        SQLSTATE.invalidPassword,
-        `password authentication failed for user "${request.user}"`,
-      );
-    }
-    this.#output.writeAuthenticationData("saslFinal", answer);
-    this.#exchange = null;
-    this.#open(request);
   }
 
   #open(request: StartupRequest): void {

@@ -1,7 +1,8 @@
 /** Tests of {@link Connection}: each protocol flow, byte by byte, against a scripted session. */
 import { deepStrictEqual as same, match, ok, strictEqual as equal } from "node:assert/strict";
 import { SeededRandom } from "../../engine/base/random.ts";
-import { Connection, type ConnectionContext } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionContext } from "./connection_context.ts";
 import { ScramVerifier } from "./scram.ts";
 import { ScriptedEngine } from "./testing/scripted_engine.ts";
 import {

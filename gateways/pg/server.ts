@@ -8,7 +8,8 @@
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { EnginePort } from "../shared/engine_port.ts";
-import { adminShutdown, Connection, type ConnectionContext } from "./connection.ts";
+import { adminShutdown, Connection } from "./connection.ts";
+import type { ConnectionContext } from "./connection_context.ts";
 import { PG_LIMITS } from "./limits.ts";
 import { MessageWriter } from "./message_writer.ts";
 import { ScramVerifier } from "./scram.ts";
@@ -34,6 +35,7 @@ export interface PgServerOptions {
 
 /** A running listener. */
 export interface PgServer {
+  /** Where it listens, with the port that was chosen. */
   readonly address: { readonly hostname: string; readonly port: number };
   /** Sessions that are open. */
   readonly sessionCount: number;

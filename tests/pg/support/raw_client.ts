@@ -45,6 +45,14 @@ export class RawClient implements Disposable {
     }
   }
 
+  /** One byte that is no message: the answer to a request for encryption. */
+  async byte(): Promise<number | undefined> {
+    while (this.#buffer.length === 0 && await this.#more());
+    const [first] = this.#buffer;
+    this.#buffer = this.#buffer.slice(1);
+    return first;
+  }
+
   /** Everything up to the end of the stream. */
   async rest(): Promise<Uint8Array> {
     while (await this.#more());

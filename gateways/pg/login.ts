@@ -1,0 +1,137 @@
+/**
+ * The beginning of a connection: requests for encryption and cancellation, the startup packet, the cap, authentication.
+ *
+ * Whoever may not in is told so by the error raised, which the connection sends before it closes.
+ */
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import type { ConnectionContext } from "./connection_context.ts";
+import { PG_LIMITS } from "./limits.ts";
+import type { MessageReader } from "./message_reader.ts";
+import type { MessageWriter } from "./message_writer.ts";
+import { FRONTEND } from "./protocol.ts";
+import { SCRAM_MECHANISM, type ScramExchange } from "./scram.ts";
+import { readFirstPacket, type StartupRequest } from "./startup.ts";
+
+/** What follows from a message. */
+export type LoginStep =
+  | { readonly kind: "continue" }
+  | { readonly kind: "start_tls" }
+  | { readonly kind: "closed" }
+  | { readonly kind: "accepted"; readonly request: StartupRequest };
+
+const CONTINUE: LoginStep = { kind: "continue" };
+const CLOSED: LoginStep = { kind: "closed" };
+const SSL_ACCEPTED = 0x53;
+const SSL_DECLINED = 0x4e;
+
+/** See the file's head. */
+export class Login {
+  readonly #context: ConnectionContext;
+  readonly #input: MessageReader;
+  readonly #output: MessageWriter;
+  #request: StartupRequest | null = null;
+  #exchange: ScramExchange | null = null;
+  #saslSteps = 0;
+  #encryptionRequests = 0;
+  #isAdmitted = false;
+
+  constructor(context: ConnectionContext, input: MessageReader, output: MessageWriter) {
+    this.#context = context;
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /** Takes the message that the reader stands on. */
+  message(): LoginStep {
+    return this.#exchange === null ? this.#firstPacket() : this.#authenticate(this.#exchange);
+  }
+
+  /** The connection ends: somebody else may come. */
+  leave(): void {
+    if (this.#isAdmitted) this.#context.leave();
+    this.#isAdmitted = false;
+  }
+
+  #firstPacket(): LoginStep {
+    const packet = readFirstPacket(this.#input);
+    switch (packet.kind) {
+      case "encryption": {
+        if (++this.#encryptionRequests > PG_LIMITS.maximumEncryptionRequests) {
+          throw new DatabaseError(SQLSTATE.protocolViolation, "too many encryption requests");
+        }
+        const accepted = packet.method === "ssl" && this.#context.offersTls;
+        if (accepted && this.#input.bufferedBytes > 0) {
+          throw new DatabaseError(
+            SQLSTATE.protocolViolation,
+            "received unencrypted data after SSL request",
+            { hint: "The client software is faulty, or somebody has tampered with the connection." },
+          );
+        }
+        this.#output.writeU8(accepted ? SSL_ACCEPTED : SSL_DECLINED);
+        return accepted ? { kind: "start_tls" } : CONTINUE;
+      }
+      case "cancel": {
+        const target = this.#context.engine.sessionById(packet.processId);
+        if (target !== undefined && target.secretKey === packet.secretKey) target.cancel();
+        return CLOSED;
+      }
+      case "startup":
+        return this.#start(packet);
+    }
+  }
+
+  #start(request: StartupRequest): LoginStep {
+    if (this.#context.isDraining) {
+      throw new DatabaseError(SQLSTATE.cannotConnectNow, "the database system is shutting down");
+    }
+    this.#isAdmitted = this.#context.admit();
+    if (!this.#isAdmitted) {
+      throw new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
+    }
+    this.#input.hasTypes = true;
+    this.#input.maximumBytes = PG_LIMITS.maximumAuthenticationBytes;
+    if (request.unrecognizedOptions !== null) {
+      this.#output.writeNegotiateProtocolVersion(request.unrecognizedOptions);
+    }
+    const { verifier } = this.#context;
+    if (verifier === null) return { kind: "accepted", request };
+    this.#request = request;
+    this.#exchange = verifier.exchange();
+    this.#output.writeAuthenticationSasl([SCRAM_MECHANISM]);
+    return CONTINUE;
+  }
+
+  #authenticate(exchange: ScramExchange): LoginStep {
+    const input = this.#input, request = this.#request;
+    if (input.type === FRONTEND.terminate) return CLOSED;
+    if (input.type !== FRONTEND.password || request === null) {
+      throw new DatabaseError(
+        SQLSTATE.protocolViolation,
+        `expected SASL response, got message type ${input.type}`,
+      );
+    }
+    if (this.#saslSteps++ === 0) {
+      const mechanism = input.readText();
+      if (mechanism !== SCRAM_MECHANISM) {
+        throw new DatabaseError(
+          SQLSTATE.protocolViolation,
+          "client selected an invalid SASL authentication mechanism",
+        );
+      }
+      const length = input.readI32();
+      const data = length === -1 ? new Uint8Array(0) : input.readBytes(length);
+      input.expectEnd();
+      this.#output.writeAuthenticationData("saslContinue", exchange.first(data));
+      return CONTINUE;
+    }
+    const answer = exchange.final(input.readBytes(input.end - input.start));
+    if (answer === null) {
+      throw new DatabaseError(
+        SQLSTATE.invalidPassword,
+        `password authentication failed for user "${request.user}"`,
+      );
+    }
+    this.#output.writeAuthenticationData("saslFinal", answer);
+    return { kind: "accepted", request };
+  }
+}
