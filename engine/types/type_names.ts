@@ -51,6 +51,8 @@ const PLAIN: Readonly<Record<string, SimpleTypeKind>> = {
   regclass: "regclass",
   regtype: "regtype",
   regproc: "regproc",
+  // A name with its argument types is read, and the name alone is shown.
+  regprocedure: "regproc",
   regnamespace: "regnamespace",
   '"char"': "internal_char",
   void: "void",

@@ -8,7 +8,7 @@ import type { Relation } from "../../catalog/catalog.ts";
 import { displayName } from "../../sql/functions/type_family.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import type { ObjectTypeKind } from "../../types/text_io.ts";
-import { parseTypeText } from "../../types/type_names.ts";
+import { formatType, parseTypeText } from "../../types/type_names.ts";
 import { type SessionEvaluation, splitName } from "../evaluation.ts";
 import { qualifiedName } from "./definition_texts.ts";
 import { CATALOG_SHAPES, shapeById } from "./relation_shape.ts";
@@ -28,6 +28,7 @@ export function findObject(
   kind: ObjectTypeKind,
   name: string,
 ): number | undefined {
+  if (/^\s*\d+\s*$/.test(name)) return Number(name);
   const parts = splitName(name);
   const last = parts.at(-1) ?? "";
   const schema = parts.at(-2);
@@ -39,6 +40,8 @@ export function findObject(
     case "regtype":
       return findTypeId(evaluation, name, schema, last);
     case "regproc": {
+      const call = /^([^()]+)\((.*)\)$/.exec(name.trim());
+      if (call !== null) return findRoutine(call[1] ?? "", call[2] ?? "");
       if (schema !== undefined && schema !== "pg_catalog") return undefined;
       const [only, ...others] = routinesNamed(last);
       if (others.length > 0) {
@@ -48,6 +51,17 @@ export function findObject(
       return known === 0 ? undefined : known;
     }
   }
+}
+
+/** A routine by name and argument types (`regprocedure`). */
+function findRoutine(name: string, signature: string): number | undefined {
+  const wanted = signature.split(",").map((type) => type.trim()).filter((type) => type !== "")
+    .map((type) => {
+      const parsed = parseTypeText(type);
+      return parsed === undefined ? type : formatType(parsed);
+    }).join();
+  return routinesNamed(splitName(name).at(-1) ?? "")
+    .find((each) => each.signature.map(displayName).join() === wanted)?.id;
 }
 
 function findTypeId(

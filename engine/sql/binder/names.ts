@@ -4,6 +4,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import { closest, didYouMean } from "../../base/suggest.ts";
 import type { Relation } from "../../catalog/catalog.ts";
+import { FIRST_USER_OBJECT_ID } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { TYPE_NAMES, typeByName } from "../../types/type_names.ts";
 import type { ColumnReference, ObjectName, TypeName } from "../parser/ast.ts";
@@ -131,7 +132,9 @@ function systemColumn(
 ): Expression | undefined {
   const isSystem = SYSTEM_COLUMNS.has(name);
   if (name !== "rowid" && name !== "tableoid" && !isSystem) return undefined;
-  const stored = tables.filter((table) => table.table !== null);
+  const stored = tables.filter((table) =>
+    table.table !== null || (name === "tableoid" && systemRelationId(table) !== undefined)
+  );
   const [only] = stored;
   if (only === undefined) return undefined;
   if (stored.length > 1) {
@@ -140,13 +143,22 @@ function systemColumn(
   return systemColumnOf(binding, only, name, position);
 }
 
+/** The number of the system relation that an item of FROM is, if it is one. */
+function systemRelationId(table: ScopeTable): number | undefined {
+  const id = table.relationName === null ? 0 : table.columns[0]?.tableId ?? 0;
+  return id > 0 && id < FIRST_USER_OBJECT_ID ? id : undefined;
+}
+
 function systemColumnOf(
   binding: Binding,
   table: ScopeTable,
   name: string,
   position: number,
 ): Expression | undefined {
-  if (table.table === null) return undefined;
+  if (table.table === null) {
+    const id = name === "tableoid" ? systemRelationId(table) : undefined;
+    return id === undefined ? undefined : constant({ kind: "oid" }, id);
+  }
   if (name === "tableoid") return constant({ kind: "oid" }, table.table.id);
   if (name === "rowid") {
     return table.rowId === null ? undefined : columnReference(table.rowId, { kind: "i64" }, table.nullable);

@@ -11,6 +11,7 @@ import { jsonbFunctions } from "./jsonb_functions.ts";
 import { mathematicalFunctions } from "./mathematical_functions.ts";
 import { patternFunctions } from "./pattern_functions.ts";
 import { setFunctions } from "./set_functions.ts";
+import { catalogInquiryFunctions } from "./catalog_inquiry_functions.ts";
 import { systemFunctions } from "./system_functions.ts";
 import { textFunctions } from "./text_functions.ts";
 
@@ -27,4 +28,5 @@ export const functionDefinitions: readonly FunctionDefinition[] = [
   ...jsonbFunctions,
   ...setFunctions,
   ...systemFunctions,
+  ...catalogInquiryFunctions,
 ];

@@ -71,6 +71,20 @@ const catalogCalls: readonly (readonly [name: string, takes: string, returns: st
   ["pg_advisory_lock_shared", "i32, i32", "void", "Takes a shared lock of the application."],
   ["pg_try_advisory_lock", "i64", "bool", "Takes a lock of the application if it is free."],
   ["pg_try_advisory_lock", "i32, i32", "bool", "Takes a lock of the application if it is free."],
+  ...["pg_try_advisory_lock_shared", "pg_try_advisory_xact_lock_shared"].flatMap((name) =>
+    ["i64", "i32, i32"].map((takes) =>
+      [name, takes, "bool", "Takes a shared lock of the application if it is free."] as const
+    )
+  ),
+  ...["i64", "i32, i32"].map((takes) =>
+    [
+      "pg_advisory_xact_lock_shared",
+      takes,
+      "void",
+      "Takes a shared lock until the transaction ends.",
+    ] as const
+  ),
+  ["pg_advisory_unlock_shared", "i32, i32", "bool", "Releases a shared lock of the application."],
   ["pg_advisory_unlock", "i64", "bool", "Releases a lock of the application."],
   ["pg_advisory_unlock", "i32, i32", "bool", "Releases a lock of the application."],
   ["pg_advisory_unlock_shared", "i64", "bool", "Releases a shared lock of the application."],
