@@ -29,6 +29,8 @@ export interface CachedPlan {
   readonly short: boolean;
   /** A query that finds few rows by id or key, and ends in its first piece. */
   readonly isPoint: boolean;
+  /** It looks up one row by id, and nothing else. */
+  readonly isSingleRow: boolean;
   /** Parameters before the lifted literals. */
   readonly parameterCount: number;
   /** What it was made from, to make it anew. */

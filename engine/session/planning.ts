@@ -19,7 +19,7 @@ import { type CachedPlan, PlanCache } from "./plan_cache.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Session } from "./session.ts";
 import { isPlannable } from "./statement_kind.ts";
-import { isShort } from "./statement_runner.ts";
+import { isShort, isSingleRow } from "./statement_runner.ts";
 import { systemRelation, systemRelationNames } from "./system_catalog/system_relations.ts";
 
 /** A plan is made anew when a table has grown or shrunk by this factor since. */
@@ -153,6 +153,7 @@ export class Planning {
       short: isShort(planned.plan),
       // What waits or takes locks needs a transaction of its own.
       isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
+      isSingleRow: planned.tableIds.length === 1 && isSingleRow(planned.plan),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
     };

@@ -496,6 +496,7 @@ export class Session {
       const outcome = this.#readAtOnce(plan, parameters, sink);
       if (outcome !== null) return outcome;
     }
+    const readsBefore = this.#block?.transaction.reads.length ?? 0;
     return this.#run(
       compiled,
       plan.planned.readOnly ? READ : plan.short ? SHORT_WRITE : LONG_WRITE,
@@ -508,11 +509,10 @@ export class Session {
           : planned.columns.length > 0
           ? "rows"
           : "affected";
-        const outcome = this.outcome(tagOf(planned.command, count), count, kind);
         return {
-          ...outcome,
+          ...this.outcome(tagOf(planned.command, count), count, kind),
           insertedId: execution.insertedId,
-          durableOp: this.#readsDurableAt(plan),
+          durableOp: this.#tellableAt(plan, readsBefore),
         };
       },
     );
@@ -542,8 +542,19 @@ export class Session {
       count,
       planned.singleAggregate ? "value" : "rows",
     );
-    const durableOp = this.#readsDurableAt(plan);
+    const durableOp = plan.isSingleRow ? this.#rowDurableAt(plan) : this.#readsDurableAt(plan);
     return durableOp === 0 ? outcome : { ...outcome, durableOp };
+  }
+
+  /** The op of the one row that a look-up by id has just found; that of the table's newest write when it found none. */
+  #rowDurableAt(plan: CachedPlan): OpNumber {
+    const newest = this.#readsDurableAt(plan);
+    if (newest === 0) return newest;
+    const store = this.engine.machine.store(plan.planned.tableIds[0] as number);
+    const location = store.lastFound;
+    if (location < 0) return newest;
+    const op = store.versionOp(location);
+    return (op > this.engine.durableOp ? op : 0) as OpNumber;
   }
 
   #newReader(): Transaction {
@@ -679,6 +690,18 @@ export class Session {
   /** The op that must be durable before what was read from these tables may be told. */
   #readsDurableAt(plan: CachedPlan): OpNumber {
     return this.engine.visibleAt(plan.planned.tableIds);
+  }
+
+  /**
+   * The same for a statement that may be part of a block. What a modification answers there (a count) is void unless the
+   * block commits, and the commit comes behind everything it has seen.
+   */
+  #tellableAt(plan: CachedPlan, readsBefore: number): OpNumber {
+    const transaction = this.#block?.transaction;
+    if (transaction === undefined || transaction.readOnly) return this.#readsDurableAt(plan);
+    if (plan.planned.columns.length === 0) return 0 as OpNumber;
+    const durable = this.engine.durableOp;
+    return (durable === this.engine.lastOp ? 0 : transaction.newestRead(readsBefore, durable)) as OpNumber;
   }
 
   #enterPipeline(statement: Statement): void {

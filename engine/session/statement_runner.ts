@@ -218,3 +218,17 @@ export function isShort(plan: Plan): boolean {
       return false;
   }
 }
+
+/** Whether a query looks up one row by id and does nothing else that reads. */
+export function isSingleRow(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "row_lookup":
+      return plan.ids.length === 1;
+    case "project":
+    case "filter":
+    case "limit":
+      return isSingleRow(plan.input);
+    default:
+      return false;
+  }
+}

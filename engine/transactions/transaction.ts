@@ -335,6 +335,28 @@ export class Transaction {
     this.#views.clear();
   }
 
+  /**
+   * The newest op among what was read since a mark (only what is not durable matters); 0 when all of it is durable. Single
+   * rows are looked at one by one, everything else counts as the newest write to its table.
+   */
+  newestRead(since: number, durable: number): number {
+    let newest = 0;
+    for (let index = since; index < this.reads.length; index++) {
+      const read = this.reads[index] as ReadPredicate;
+      if (this.#manager.catalog.table(read.tableId) === undefined) continue;
+      const store = this.#manager.store(read.tableId);
+      if (store.lastModifiedOp <= durable) continue;
+      let op: number = store.lastModifiedOp;
+      if (read.kind === "id") {
+        if (this.#overlays.get(read.tableId)?.byId.has(read.id)) continue;
+        const location = store.find(read.id, this.snapshot);
+        if (location >= 0) op = store.versionOp(location);
+      }
+      if (op > durable && op > newest) newest = op;
+    }
+    return newest;
+  }
+
   /** Reads at the newest state from now on: for a session's transaction of single reads, which notes nothing. */
   renew(): void {
     this.snapshot = this.#manager.lastOp;

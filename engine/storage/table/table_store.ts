@@ -234,8 +234,15 @@ export class TableStore implements TableShape {
     return this.#missing[columnId] ?? null;
   }
 
+  /** What the newest {@link find} has answered, so that a caller can ask for the version behind a point read. */
+  lastFound: RowLocation = NO_ROW;
+
   /** The row's version at the snapshot, or NO_ROW. */
   find(id: RowId, snapshot: number): RowLocation {
+    return this.lastFound = this.#find(id, snapshot);
+  }
+
+  #find(id: RowId, snapshot: number): RowLocation {
     const delta = this.#parts.delta;
     const slot = delta.visibleRow(id, snapshot);
     if (slot >= 0) return delta.number * PART_ROWS + slot;
