@@ -7,7 +7,7 @@ import type { TableDefinition } from "../../catalog/definitions.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import type { ObjectTypeKind } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { type SessionEvaluation, splitName } from "../evaluation.ts";
+import type { SessionEvaluation } from "../evaluation.ts";
 import {
   constraintText,
   indexDefinition,
@@ -98,10 +98,9 @@ function triggerDefinition(evaluation: SessionEvaluation, args: readonly SqlValu
 function serialSequence(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
   const { catalog } = evaluation.session;
   const name = text(args, 0), column = text(args, 1);
+  // Columns of views and system relations draw from no sequence.
   const table = catalog.table(lookupObject(evaluation, "regclass", name));
-  if (table === undefined) {
-    throw new DatabaseError(SQLSTATE.wrongObjectType, `"${splitName(name).at(-1) ?? name}" is not a table`);
-  }
+  if (table === undefined) return null;
   const found = table.columns.find((each) => each.name === column && !each.hidden);
   if (found === undefined) {
     throw new DatabaseError(
@@ -269,7 +268,7 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
     [`to_${kind}`, toObject(kind)],
   ])),
   pg_table_is_visible: (evaluation, args) => isVisible(evaluation, id(args)),
-  pg_get_expr: (_evaluation, args) => expressionText(text(args, 0), args[2] === true),
+  pg_get_expr: (evaluation, args) => expressionText(text(args, 0), args[2] === true, evaluation.searchPath),
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
   pg_get_viewdef: viewDefinition,

@@ -4,6 +4,7 @@
  *
  * Numbers of columns are those of the catalog, which are never reused; columns that were dropped leave no row.
  */
+import type { Catalog } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -126,7 +127,8 @@ function systemNamespace(shape: CatalogShape): number {
   return shape.schema === "pg_catalog" ? NAMESPACE.pgCatalog : NAMESPACE.informationSchema;
 }
 
-const SEQUENCE_COLUMNS: readonly (readonly [string, SqlType])[] = [
+/** What `SELECT * FROM sequence` shows. */
+export const SEQUENCE_COLUMNS: readonly (readonly [string, SqlType])[] = [
   ["last_value", { kind: "i64" }],
   ["log_cnt", { kind: "i64" }],
   ["is_called", { kind: "bool" }],
@@ -151,11 +153,11 @@ function attribute(
   };
 }
 
-function* tableAttributes(table: TableDefinition): Iterable<RowValues> {
+function* tableAttributes(catalog: Catalog, table: TableDefinition): Iterable<RowValues> {
   for (const column of shownColumns(table)) {
     yield attribute(table.id, column.id, column.name, column.type, {
       attnotnull: column.notNull,
-      atthasdef: defaultTextOf(column) !== null,
+      atthasdef: defaultTextOf(catalog, column) !== null,
       attidentity: column.identity === null ? "" : column.identity === "always" ? "a" : "d",
       attgenerated: column.generatedText === null ? "" : "s",
     });
@@ -191,7 +193,7 @@ function systemAttributes(shape: CatalogShape): RowValues[] {
 let systemAttributeRows: readonly RowValues[] | null = null;
 
 function* attributeRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) yield* tableAttributes(table);
+  for (const table of session.catalog.tables) yield* tableAttributes(session.catalog, table);
   for (const view of session.catalog.views) {
     for (const [index, column] of view.columns.entries()) {
       yield attribute(view.id, index + 1, column.name, column.type, {});
@@ -207,14 +209,14 @@ function* attributeRows(session: Session): Iterable<RowValues> {
 }
 
 /** The number of a column's row in pg_attrdef. */
-function defaultId(tableId: number, columnId: number): number {
+export function defaultId(tableId: number, columnId: number): number {
   return (tableId * 2048 + columnId) % 0x7fff_ffff;
 }
 
 function* defaultRows(session: Session): Iterable<RowValues> {
   for (const table of session.catalog.tables) {
     for (const column of shownColumns(table)) {
-      const text = defaultTextOf(column);
+      const text = defaultTextOf(session.catalog, column);
       if (text === null) continue;
       yield { oid: defaultId(table.id, column.id), adrelid: table.id, adnum: column.id, adbin: text };
     }

@@ -3,12 +3,12 @@ import type { ConstraintDefinition, ReferentialAction, TableDefinition } from ".
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Session } from "../session.ts";
-import { schemaId } from "./class_catalog.ts";
+import { defaultId, schemaId } from "./class_catalog.ts";
 import { CATALOG, DATABASE_ID, OWNER_ID } from "./object_ids.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
 import { equalityOperatorId } from "./routine_catalog.ts";
-import { constraintIndexId, indexesOf, shownColumns } from "./table_objects.ts";
+import { constraintIndexId, defaultTextOf, indexesOf, shownColumns } from "./table_objects.ts";
 
 const ACTION_LETTERS: Readonly<Record<ReferentialAction, string>> = {
   "no action": "a",
@@ -126,6 +126,12 @@ function* dependencyRows(session: Session): Iterable<RowValues> {
   for (const table of catalog.tables) {
     const namespace = schemaId(session, table.schema);
     yield dependency([CATALOG.class, table.id, 0], [CATALOG.namespace, namespace, 0], "n");
+    for (const column of shownColumns(table)) {
+      if (defaultTextOf(catalog, column) === null) continue;
+      const from: Address = [CATALOG.attributeDefault, defaultId(table.id, column.id), 0];
+      yield dependency(from, [CATALOG.class, table.id, column.id], "a");
+      if (column.sequenceId !== null) yield dependency(from, [CATALOG.class, column.sequenceId, 0], "n");
+    }
     const owned = new Set<number>();
     for (const constraint of table.constraints) {
       for (const columnId of constraint.columns) {

@@ -32,7 +32,7 @@ function columnNames(table: TableDefinition, columns: readonly number[]): string
 export function indexKeyText(index: IndexEntry, columnId: number, pretty: boolean): string {
   const expression = keyExpression(index.table, columnId);
   if (expression === null) return columnName(index.table, columnId);
-  const text = expressionText(expression, pretty);
+  const text = expressionText(expression, pretty, []);
   return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) || text.startsWith("(") ? text : `(${text})`;
 }
 
@@ -59,8 +59,8 @@ export function indexDefinition(index: IndexEntry, pretty: boolean): string {
     ? ""
     : ` WHERE ${
       pretty
-        ? expressionText(index.predicateText, true)
-        : parenthesised(expressionText(index.predicateText, false))
+        ? expressionText(index.predicateText, true, [])
+        : parenthesised(expressionText(index.predicateText, false, []))
     }`;
   return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${
     quoteIdentifier(index.name)
@@ -95,8 +95,8 @@ export function constraintText(
       })`;
     case "check":
       return pretty
-        ? `CHECK (${expressionText(constraint.text, true)})`
-        : `CHECK (${parenthesised(expressionText(constraint.text, false))})`;
+        ? `CHECK (${expressionText(constraint.text, true, [])})`
+        : `CHECK (${parenthesised(expressionText(constraint.text, false, []))})`;
     case "foreign_key": {
       const target = session.catalog.table(constraint.referencedTableId);
       if (target === undefined) return "";

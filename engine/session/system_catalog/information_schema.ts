@@ -115,14 +115,16 @@ function* columnRows(session: Session): Iterable<RowValues> {
   const table_catalog = session.evaluation.database;
   for (const table of session.catalog.tables) {
     for (const column of shownColumns(table)) {
-      const text = defaultTextOf(column);
+      const text = defaultTextOf(session.catalog, column);
       yield {
         table_catalog,
         table_schema: table.schema,
         table_name: table.name,
         column_name: column.name,
         ordinal_position: column.id,
-        column_default: text === null || column.generatedText !== null ? null : expressionText(text, false),
+        column_default: text === null || column.generatedText !== null
+          ? null
+          : expressionText(text, false, session.evaluation.searchPath),
         is_nullable: yesNo(!column.notNull),
         ...typeValues(session, column.type),
         dtd_identifier: String(column.id),
@@ -131,7 +133,7 @@ function* columnRows(session: Session): Iterable<RowValues> {
         is_generated: column.generatedText === null ? "NEVER" : "ALWAYS",
         generation_expression: column.generatedText === null
           ? null
-          : expressionText(column.generatedText, false),
+          : expressionText(column.generatedText, false, session.evaluation.searchPath),
         is_updatable: "YES",
       };
     }
@@ -267,7 +269,7 @@ function* checkRows(session: Session): Iterable<RowValues> {
       if (constraint.kind !== "check") continue;
       yield {
         ...constraintNames(session, table, constraint.name),
-        check_clause: `(${expressionText(constraint.text, false)})`,
+        check_clause: `(${expressionText(constraint.text, false, session.evaluation.searchPath)})`,
       };
     }
     for (const column of shownColumns(table)) {

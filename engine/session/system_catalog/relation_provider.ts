@@ -3,7 +3,7 @@
  * its rows are kept:
  *
  * - `fixed`: nothing but the program. Made once.
- * - `catalog`: the catalog, the session's user and database. Kept as long as that catalog value (which is immutable) is in use,
+ * - `catalog`: the catalog, the session's user, database and search path. Kept as long as that catalog value (which is immutable) is in use,
  *   so that a query that scans pg_attribute for each row of another relation does not make it anew each time.
  * - `live`: anything. Made at each scan.
  *
@@ -64,7 +64,8 @@ export function provideRows(
         rows = new Map();
         catalogCache.set(session.catalog, rows);
       }
-      const key = `${shape.schema}.${shape.name}\u0000${context.user}\u0000${context.database}`;
+      const key =
+        `${shape.schema}.${shape.name}\u0000${context.user}\u0000${context.database}\u0000${context.searchPath.join()}`;
       return kept(rows, key, shape, provider, session);
     }
     case "live":

@@ -4,10 +4,13 @@
  *
  * A relation belongs to no session: plans that scan it are shared, and whose rows it has is decided when it is scanned.
  */
+import { assert } from "../../base/assert.ts";
+import type { SequenceDefinition } from "../../catalog/definitions.ts";
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
+import { SessionEvaluation } from "../evaluation.ts";
 import type { Session } from "../session.ts";
 import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
-import { CLASS_RELATIONS } from "./class_catalog.ts";
+import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";
 import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
 import { INFORMATION_SCHEMA_RELATIONS } from "./information_schema.ts";
 import { OPERATOR_CLASS_RELATIONS } from "./operator_classes.ts";
@@ -41,13 +44,31 @@ function relationOf(shape: CatalogShape): VirtualRelation {
   };
 }
 
-/** The system relation of this name. */
-export function systemRelation(_session: Session, schema: string, name: string): VirtualRelation | undefined {
+/** A sequence as a relation of one row: its state. */
+function sequenceRelation(definition: SequenceDefinition): VirtualRelation {
+  return {
+    id: definition.id,
+    schema: definition.schema,
+    name: definition.name,
+    columns: SEQUENCE_COLUMNS.map(([name, type]) => ({ name, type })),
+    rows: (context) => {
+      assert(context instanceof SessionEvaluation, "sequences are read by sessions");
+      const state = context.session.engine.machine.sequences.state(definition);
+      return [[state.value, 0, state.called]];
+    },
+  };
+}
+
+/** The system relation, or the sequence, of this name. */
+export function systemRelation(session: Session, schema: string, name: string): VirtualRelation | undefined {
   const key = `${schema}.${name}`;
   const known = relations.get(key);
   if (known !== undefined) return known;
   const shape = CATALOG_SHAPES.get(key);
-  if (shape === undefined) return undefined;
+  if (shape === undefined) {
+    const relation = session.catalog.relation(schema, name);
+    return relation?.kind === "sequence" ? sequenceRelation(relation.sequence) : undefined;
+  }
   const relation = relationOf(shape);
   relations.set(key, relation);
   return relation;

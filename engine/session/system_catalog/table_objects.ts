@@ -12,6 +12,7 @@ import type {
   IndexDefinition,
   TableDefinition,
 } from "../../catalog/definitions.ts";
+import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import { formatExpression } from "../../sql/parser/format_expression.ts";
 import { parseExpression } from "../../sql/parser/statements.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
@@ -144,18 +145,37 @@ export function keyNumber(table: TableDefinition, columnId: number): number {
 }
 
 /** The text of a column's DEFAULT or generation expression as pg_attrdef holds it, or null. */
-export function defaultTextOf(column: ColumnDefinition): string | null {
+export function defaultTextOf(catalog: Catalog, column: ColumnDefinition): string | null {
   if (column.generatedText !== null) return column.generatedText;
   if (column.identity !== null) return null;
   const text = column.defaultText;
   if (text === null) return null;
+  const sequence = column.sequenceId === null ? undefined : catalog.sequence(column.sequenceId);
+  if (sequence !== undefined && /^nextval\(/.test(text)) {
+    const name = `${quoteIdentifier(sequence.schema)}.${quoteIdentifier(sequence.name)}`;
+    return `nextval('${name.replaceAll("'", "''")}'::regclass)`;
+  }
   // PostgreSQL stores a string already converted to the column's type, and prints it so.
   return /^'(?:[^']|'')*'$/.test(text) ? `${text}::${formatTypeFamily(column.type)}` : text;
 }
 
-/** An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. */
-export function expressionText(text: string, pretty: boolean): string {
-  if (pretty) return text;
+/**
+ * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Relations are named
+ * without their schemas where the search path finds them.
+ */
+export function expressionText(text: string, pretty: boolean, visibleSchemas: readonly string[]): string {
+  const result = pretty ? text : formatted(text);
+  if (!result.includes("::regclass")) return result;
+  return result.replace(/'((?:[^']|'')*)'::regclass/g, (whole, name: string) => {
+    const dot = /^("(?:[^"]|"")+"|[^".]+)\./.exec(name);
+    if (dot === null) return whole;
+    const written = dot[1] ?? "";
+    const schema = written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written;
+    return visibleSchemas.includes(schema) ? `'${name.slice(dot[0].length)}'::regclass` : whole;
+  });
+}
+
+function formatted(text: string): string {
   const known = printed.get(text);
   if (known !== undefined) return known;
   const result = formatExpression(parseExpression(text));

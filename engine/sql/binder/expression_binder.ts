@@ -435,6 +435,9 @@ function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Exp
       return bindBinary(binding, "->", value, key, layer.position);
     }, argument);
   }
+  if (type.kind === "name" && ast.upper !== null && layers.length === 1 && !ast.isSlice) {
+    return bindNameCharacter(binding, argument, bindExpression(binding, level, ast.upper), ast.position);
+  }
   if (type.kind !== "array") {
     throw binding.error(
       SQLSTATE.datatypeMismatch,
@@ -452,6 +455,25 @@ function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Exp
     return isSlice ? { lower: constant({ kind: "i32" }, 1), upper: index } : { index };
   });
   return { kind: "subscript", type: isSlice ? type : type.element, argument, subscripts };
+}
+
+/** `typname[0]`: a name is an array of "char" that starts at 0. */
+function bindNameCharacter(
+  binding: Binding,
+  argument: Expression,
+  index: Expression,
+  position: number,
+): Expression {
+  const text = coerceImplicit(binding, argument, { kind: "text" }, position);
+  const start = bindBinary(
+    binding,
+    "+",
+    coerceSubscript(binding, index, position),
+    constant({ kind: "i32" }, 1),
+    position,
+  );
+  const character = callFunction(binding, "substr", [text, start, constant({ kind: "i32" }, 1)], position);
+  return tryCoerce(binding, character, { kind: "internal_char" }, "explicit") ?? character;
 }
 
 function coerceSubscript(binding: Binding, expression: Expression, offset: number): Expression {

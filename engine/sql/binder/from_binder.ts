@@ -307,57 +307,12 @@ function bindVirtual(binding: Binding, relation: VirtualRelation, item: TableIte
   return aliased(binding, plan, columns, item.alias, relation.name);
 }
 
-/** A sequence as a table of one row. */
+/** A sequence as a table of one row; its state is the session's to tell. */
 function bindSequence(binding: Binding, schema: string, name: string, item: TableItem): BoundFrom {
   refuseRowId(binding, item);
-  const level = new QueryLevel(null, null);
-  const text = `"${schema.replaceAll('"', '""')}"."${name.replaceAll('"', '""')}"`;
-  const lastValue = bindExpression(binding, level, {
-    kind: "call",
-    name: ["pg_sequence_last_value"],
-    syntax: null,
-    arguments: [{
-      name: null,
-      value: {
-        kind: "cast",
-        operand: { kind: "literal", type: "string", text, literalIndex: null, position: item.position },
-        type: {
-          name: ["regclass"],
-          modifiers: [],
-          intervalFields: null,
-          arrayDimensions: 0,
-          setOf: false,
-          position: item.position,
-        },
-        position: item.position,
-      },
-    }],
-    star: false,
-    distinct: false,
-    variadic: false,
-    orderBy: [],
-    withinGroup: false,
-    filter: null,
-    over: null,
-    position: item.position,
-  });
-  const output = binding.newColumn();
-  const columns: OutputColumn[] = [{
-    name: "last_value",
-    column: output,
-    type: lastValue.type,
-    nullable: true,
-    tableId: 0,
-    columnId: 0,
-  }];
-  const plan: Plan = {
-    kind: "values",
-    outputs: [output],
-    types: [lastValue.type],
-    list: [[lastValue]],
-    rows: 1,
-  };
-  return aliased(binding, plan, columns, item.alias, name);
+  const relation = binding.environment.virtualRelation?.(schema, name);
+  if (relation === undefined) throw binding.unsupported("a sequence as a table", item.position);
+  return bindVirtual(binding, relation, item);
 }
 
 /** The level in which a LATERAL item is bound. */

@@ -62,7 +62,9 @@ export function unknownRelation(binding: Binding, name: ObjectName): Error {
 export function resolveType(binding: Binding, name: TypeName): SqlType {
   if (name.setOf) throw binding.unsupported("SETOF", name.position);
   const [last, schema] = name.name.toReversed();
-  const base = binding.locate(name.position, () => typeByName([last ?? ""], name.modifiers));
+  // The parser turns the unquoted `char` into bpchar, so that this is the one-byte type of the system catalog.
+  const word = last === "char" ? '"char"' : last ?? "";
+  const base = binding.locate(name.position, () => typeByName([word], name.modifiers));
   const builtIn = schema === undefined || schema === IMPLICIT_SCHEMA ? base : undefined;
   const type = builtIn ?? enumerationType(binding, last ?? "", schema);
   if (type === undefined) {
