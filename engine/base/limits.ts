@@ -70,6 +70,10 @@ export const LIMITS = {
   exactlyOnceClients: 10_000,
   /** Memory that one statement may take for sorts, hash joins and aggregates. */
   statementMemoryBytes: 256 * MEBIBYTE,
+  /** Uncommitted rows of one transaction, roughly. */
+  transactionMemoryBytes: GIBIBYTE,
+  /** Committed writes kept to validate open transactions against; older transactions must be run again beyond it. */
+  validationHistoryWrites: 1_000_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */
   expressionGas: 100_000,
   /** Instructions of one call of a WASM function. */

@@ -9,6 +9,7 @@
  * it, and its newest committed version is not newer than the snapshot.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import { assert, assertDefined } from "../base/assert.ts";
 import { Catalog, columnPosition } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
@@ -25,6 +26,9 @@ import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import { TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
+
+/** What a row in an overlay takes besides its values. */
+const ROW_OVERHEAD_BYTES = 160;
 
 /** A place in a transaction's life that it can return to. */
 export interface Mark {
@@ -80,6 +84,8 @@ export class Transaction {
   readonly #commitChecks: (() => void)[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   #catalog: Catalog;
+  /** Roughly what the uncommitted rows take; never given back, for a transaction that rolls much back is rare. */
+  #bytes = 0;
   readonly #track = (predicate: ReadPredicate): void => {
     this.reads.push(predicate);
   };
@@ -204,6 +210,7 @@ export class Transaction {
       : own.existed;
     if (own === undefined ? existed : own.values !== null) throw duplicateId(table, id);
     this.#checkUnique(table, overlay, values, id);
+    this.#account(values);
     if (own === undefined) {
       overlay.add(id, values, false);
       this.#note({ kind: "add", overlay });
@@ -414,7 +421,23 @@ export class Transaction {
     return overlay;
   }
 
+  /** Counts what the transaction holds; raises 53200 beyond the limit, so that the process does not run out of memory. */
+  #account(values: StoredRow): void {
+    let bytes = ROW_OVERHEAD_BYTES + 16 * values.length;
+    for (let position = 0; position < values.length; position++) {
+      const value = values[position];
+      if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
+    }
+    this.#bytes += bytes;
+    if (this.#bytes > LIMITS.transactionMemoryBytes) {
+      throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
+        hint: "Split it into several transactions, or load the rows with COPY.",
+      });
+    }
+  }
+
   #write(overlay: TableOverlay, id: RowId, values: StoredRow | null): void {
+    if (values !== null) this.#account(values);
     const own = overlay.byId.get(id);
     if (own !== undefined) {
       this.#note({ kind: "set", overlay, id, values: own.values });

@@ -10,6 +10,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
@@ -55,6 +56,10 @@ export class TransactionManager {
   readonly #sink: CommitSink;
   readonly #active = new Set<Transaction>();
   readonly #history: HistoryRecord[] = [];
+  /** Writes in the history. */
+  #historyWrites = 0;
+  /** The history is complete for entries after this op. */
+  #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
   #catalogOwner: Transaction | undefined;
   /** False only in tests that show what validation is for. */
@@ -187,7 +192,7 @@ export class TransactionManager {
         client: client === null ? null : client((this.lastOp + 1) as OpNumber),
         effects,
       });
-      if (record !== null) this.#history.push({ op, ...record });
+      if (record !== null) this.#remember({ op, ...record });
       if (transaction.hasDdl) { for (const other of this.#active) other.catalogChanged(); }
       return op;
     } finally {
@@ -239,7 +244,11 @@ export class TransactionManager {
   }
 
   #conflict(transaction: Transaction): { tableId: number; id: RowId | null; op: OpNumber } | null {
-    if (transaction.snapshot === this.lastOp || transaction.reads.length === 0) return null;
+    const read = transaction.reads[0];
+    if (transaction.snapshot === this.lastOp || read === undefined) return null;
+    if (transaction.snapshot < this.#historyFloor) {
+      return { tableId: read.tableId, id: null, op: this.#historyFloor as OpNumber };
+    }
     for (const record of this.#history) {
       if (record.op <= transaction.snapshot) continue;
       for (const predicate of transaction.reads) {
@@ -307,6 +316,18 @@ export class TransactionManager {
     return this.catalog.table(tableId) !== undefined;
   }
 
+  /** Adds to the history, which is bounded: a transaction that stays open for too many writes of others must start anew. */
+  #remember(record: HistoryRecord): void {
+    this.#history.push(record);
+    this.#historyWrites += record.writes.length + record.bulk.length;
+    while (this.#historyWrites > LIMITS.validationHistoryWrites) {
+      const oldest = this.#history.shift();
+      if (oldest === undefined) break;
+      this.#historyWrites -= oldest.writes.length + oldest.bulk.length;
+      this.#historyFloor = oldest.op;
+    }
+  }
+
   #pruneHistory(): void {
     if (this.#history.length === 0) return;
     let oldest = Infinity;
@@ -315,7 +336,9 @@ export class TransactionManager {
     }
     let keepFrom = 0;
     while (keepFrom < this.#history.length && (this.#history[keepFrom]?.op ?? 0) <= oldest) keepFrom++;
-    if (keepFrom > 0) this.#history.splice(0, keepFrom);
+    for (const record of this.#history.splice(0, keepFrom)) {
+      this.#historyWrites -= record.writes.length + record.bulk.length;
+    }
   }
 }
 
