@@ -7,6 +7,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { visibleKey } from "../../catalog/index_keys.ts";
 import type {
   Assignment,
   ColumnTarget,
@@ -379,7 +380,7 @@ function bindInsertValues(
   };
 }
 
-/** `INSERT INTO t ID n`: with an integer primary key it is that column's value, else the row's id. */
+/** `INSERT INTO t ID n`: with an integer primary key it is that column's value as well as the row's id. */
 function bindInsertId(
   binding: Binding,
   table: TableDefinition,
@@ -411,7 +412,7 @@ function bindInsertId(
     );
   }
   values[position] = coerceAssignment(binding, id, column.type, column.name, ast.position);
-  return null;
+  return id;
 }
 
 /** The unique indexes (or the row id) that a conflict target means. */
@@ -484,8 +485,9 @@ function matchesTarget(
   wanted: ReadonlySet<number>,
   ast: OnConflictAst,
 ): boolean {
-  if (!index.unique || index.columns.length !== wanted.size) return false;
-  if (!index.columns.every((column) => wanted.has(column.columnId))) return false;
+  const key = visibleKey(index);
+  if (!index.unique || key.length !== wanted.size) return false;
+  if (!key.every((column) => wanted.has(column.columnId))) return false;
   if (index.predicateText === null) return true;
   if (ast.targetWhere === null) return false;
   return formatExpression(parsedText(table, index.predicateText)) === formatExpression(ast.targetWhere);

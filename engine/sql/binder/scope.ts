@@ -66,6 +66,7 @@ export type Clause =
   | "DEFAULT expressions"
   | "check constraints"
   | "column generation expressions"
+  | "index expressions"
   | "index predicates"
   | "EXECUTE parameters"
   | "trigger WHEN conditions"

@@ -17,7 +17,7 @@ import type {
 import { columnReference, expressionKey, isNullable, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { columnsOf } from "../plan/traverse.ts";
+import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, isUnknown, settle } from "./coercion.ts";
@@ -434,7 +434,11 @@ function addProjection(
   projection: Projection,
 ): Omit<BoundSelect, "singleAggregate"> {
   const { targets, order, distinctOn, isDistinct } = projection;
-  const needsProjection = targets.some((target) => target.expression.kind !== "column");
+  // A column of an outer query is no column of this one's result until it is projected.
+  const own = allDefinedColumns(input);
+  const needsProjection = targets.some(({ expression }) =>
+    expression.kind !== "column" || !own.has(expression.column)
+  );
   const outputs: { readonly output: ColumnRef; readonly expression: Expression }[] = [];
   const byKey = new Map<string, Expression>();
   /** Computes an expression in the projection, once when it can be shared. */

@@ -5,6 +5,7 @@
  * Invariant: whatever way is chosen, every condition is either answered exactly by it or stays in the filter.
  */
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { visibleKey } from "../../catalog/index_keys.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { resolveFunction, resolveOperator } from "../functions/registry.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
@@ -236,7 +237,7 @@ export class AccessPaths {
     const used = [...prefix.map((each) => each.condition), ...range.used.map((each) => each.condition)];
     const ordered = hints.order !== undefined && used.length === 0;
     if (used.length === 0 && !ordered) return [];
-    const isWhole = index.unique && prefix.length === index.columns.length &&
+    const isWhole = index.unique && prefix.length === visibleKey(index).length &&
       prefix.every((each) => each.condition.kind !== "any_array");
     const values = list?.values?.length ?? (list === null ? 1 : 10);
     const matched = isWhole ? values : Math.max(

@@ -12,6 +12,7 @@ import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
 import { pruneColumns, removeRenames } from "./columns.ts";
 import { Estimator } from "./estimate.ts";
+import { useIndexExpressions } from "./index_expressions.ts";
 import { simplifyOuterJoins } from "./outer_joins.ts";
 import { PhysicalPlanner } from "./physical.ts";
 import { simplifyPlan } from "./simplify.ts";
@@ -32,7 +33,7 @@ export function optimize(
 ): OptimizedStatement {
   const plain = removeRenames(plan, columns);
   const estimator = new Estimator(environment);
-  const simplified = simplifyPlan(plain.plan);
+  const simplified = useIndexExpressions(simplifyPlan(plain.plan), environment);
   estimator.register(simplified);
   const unnested = new Unnesting(estimator, newColumn).rewrite(simplified);
   estimator.register(unnested);

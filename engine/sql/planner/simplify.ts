@@ -24,20 +24,39 @@ import {
   TRUE,
 } from "../plan/build.ts";
 import type { Plan } from "../plan/plan.ts";
-import { mapInputs, mapOperands, mapOwnExpressions, operands, rewriteExpression } from "../plan/traverse.ts";
+import {
+  columnTypes,
+  mapInputs,
+  mapOperands,
+  mapOwnExpressions,
+  operands,
+  outputColumns,
+  rewriteExpression,
+} from "../plan/traverse.ts";
 
 /** Simplifies every expression of a plan. */
 export function simplifyPlan(plan: Plan): Plan {
   const next = mapOwnExpressions(mapInputs(plan, simplifyPlan), simplify);
   if (next.kind === "filter") {
     const condition = simplifyCondition(next.condition);
-    return isTrue(condition) ? next.input : { ...next, condition };
+    if (isTrue(condition)) return next.input;
+    return isNeverTrue(condition) ? withoutRows(next.input) : { ...next, condition };
   }
   if (next.kind === "nested_loop_join" && next.condition !== null) {
     const condition = simplifyCondition(next.condition);
     return { ...next, condition: isTrue(condition) ? null : condition };
   }
   return next;
+}
+
+/** A plan of the same columns and no rows. */
+function withoutRows(plan: Plan): Plan {
+  const types = columnTypes(plan);
+  const outputs = outputColumns(plan);
+  const found = outputs.map((output) => types.get(output));
+  const known = found.filter((type) => type !== undefined);
+  if (known.length !== outputs.length) return { kind: "filter", input: plan, condition: FALSE, rows: 0 };
+  return { kind: "values", outputs, types: known, list: [], rows: 0 };
 }
 
 /** Simplifies an expression and its subqueries. */
@@ -62,6 +81,12 @@ export function simplifyCondition(condition: Expression): Expression {
 function asCondition(part: Expression): Expression {
   // x IS TRUE is x when only TRUE matters.
   if (part.kind === "is_truth" && part.truth === "true" && !part.negated) return asCondition(part.argument);
+  if (part.kind === "in_list" && !part.negated) {
+    // Nothing equals NULL.
+    const list = part.list.filter((each) => !(each.kind === "constant" && each.value === null));
+    if (list.length === 0) return FALSE;
+    return list.length === part.list.length ? part : { ...part, list };
+  }
   return part;
 }
 
