@@ -86,16 +86,17 @@ function writeNumbers(writer: ByteWriter, data: Float64Array): void {
   for (let index = 0; index < count; index++) {
     const value = data[index] as number;
     // Fails for NaN, fractions, -0 and whatever exceeds 32 bits; large consecutive ids are seen below.
-    if (value !== (value | 0) || (value === 0 && 1 / value < 0)) {
+    const isNegativeZero = value === 0 && 1 / value < 0;
+    if (value !== (value | 0) || isNegativeZero) {
       exact = false;
       if (!consecutive) break;
     }
-    if (value !== first + index) consecutive = false;
+    if (value !== first + index || isNegativeZero) consecutive = false;
     if (value < minimum) minimum = value;
     if (value > maximum) maximum = value;
   }
   if (
-    consecutive && Number.isSafeInteger(first) && Number.isSafeInteger(first + count) && !Object.is(first, -0)
+    consecutive && Number.isSafeInteger(first) && Number.isSafeInteger(first + count)
   ) {
     writer.writeU8(FORM_CONSECUTIVE);
     writer.writeF64(first);
@@ -125,7 +126,7 @@ export function readBatch(reader: ByteReader): RowBatch {
   const ids = readNumbers(reader, rowCount);
   for (let row = 0; row < rowCount; row++) {
     const id = ids[row] as number;
-    if (!Number.isSafeInteger(id) || id < 0) throw corrupted(`row id ${id}`);
+    if (!Number.isSafeInteger(id) || Object.is(id, -0)) throw corrupted(`row id ${id}`);
   }
   const columnCount = reader.readVarint();
   if (columnCount > LIMITS.maximumTableColumns * 2) throw corrupted(`a batch of ${columnCount} columns`);

@@ -17,7 +17,7 @@ export function opNumber(value: number): OpNumber {
   return value as OpNumber;
 }
 
-/** Identifies a row within its table: 0 to 2^63-1, a number when it is a safe integer, else a bigint. */
+/** Identifies a row within its table: -2^63 to 2^63-1, a number when it is a safe integer, else a bigint. */
 export type RowId = number | bigint;
 
 export type { StoredValue };

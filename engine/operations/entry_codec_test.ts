@@ -93,7 +93,7 @@ function check(value: Entry): void {
 
 function randomBatch(random: SeededRandom): Effect {
   const rowCount = random.below(40);
-  const ids = Float64Array.from({ length: rowCount }, (_, row) => row * 3 + random.below(2));
+  const ids = Float64Array.from({ length: rowCount }, (_, row) => (row - 20) * 3 + random.below(2));
   const nulls = () =>
     random.chance(0.5) ? null : Uint8Array.from({ length: rowCount }, () => random.below(2));
   const columns: BatchColumn[] = [];
@@ -125,7 +125,7 @@ function randomBatch(random: SeededRandom): Effect {
 function sampleEntry(random: SeededRandom): Entry {
   const effects: Effect[] = [
     { kind: "create", tableId: 16384, id: random.below(1e6), values: VALUES },
-    { kind: "update", tableId: 16385, id: 2n ** 63n - 1n, values: [random.below(1e9), "text"] },
+    { kind: "update", tableId: 16385, id: -(2n ** 63n), values: [random.below(1e9), "text"] },
     { kind: "delete", tableId: 16384, id: Number.MAX_SAFE_INTEGER },
     randomBatch(random),
     { kind: "truncate", tableId: 9 },
@@ -145,8 +145,10 @@ function sampleEntry(random: SeededRandom): Entry {
 Deno.test("decodeEntry() gives back what encodeEntry() wrote", () => {
   check(entry([]));
   for (const value of VALUES) check(entry([{ kind: "create", tableId: 1, id: 1, values: [value] }]));
-  for (const id of [0, 127, 128, 2 ** 49 - 1, 2 ** 49, 2 ** 53 - 1, 2n ** 53n, 2n ** 56n, 2n ** 63n - 1n]) {
-    check(entry([{ kind: "delete", tableId: 1, id }]));
+  const ids = [0, 63, 64, 2 ** 48 - 1, 2 ** 48, 2 ** 52, 2 ** 53 - 1, 2n ** 53n, 2n ** 56n, 2n ** 63n - 1n];
+  for (const id of ids) {
+    const negative = typeof id === "number" ? 0 - id : -id - 1n;
+    for (const each of [id, negative]) check(entry([{ kind: "delete", tableId: 1, id: each }]));
   }
   const random = new SeededRandom(1);
   for (let round = 0; round < 50; round++) check(sampleEntry(random));
@@ -170,6 +172,24 @@ Deno.test("encodeEntry() shrinks batches of small and consecutive integers", () 
   const columns: BatchColumn[] = [{ storageClass: "int", data, nulls: null, big: null }];
   const bytes = entryBytes(entry([{ kind: "create_batch", tableId: 1, batch: { rowCount, ids, columns } }]));
   ok(bytes.length < 1100, `${bytes.length} bytes`);
+});
+
+Deno.test("encodeEntry() keeps the signs of a batch: consecutive ids across 0, and -0 among floats", () => {
+  const columns: BatchColumn[] = [
+    { storageClass: "float", data: Float64Array.of(-1, -0, 1), nulls: null },
+    { storageClass: "int", data: Float64Array.of(-1, 0, 1), nulls: null, big: null },
+  ];
+  check(entry([{
+    kind: "create_batch",
+    tableId: 1,
+    batch: { rowCount: 3, ids: Float64Array.of(-1, 0, 1), columns },
+  }]));
+});
+
+Deno.test("decodeEntry() refuses row ids beyond 64 bits", () => {
+  const bytes = entryBytes(entry([{ kind: "delete", tableId: 1, id: -(2n ** 63n) }]));
+  bytes[bytes.length - 1] = 3;
+  throws(() => decodeEntry(bytes), { code: "XX001" });
 });
 
 Deno.test("decodeEntry() raises dataCorrupted for damaged bytes and nothing else", () => {

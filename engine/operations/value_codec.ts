@@ -34,6 +34,7 @@ const SMALL_INTEGERS = 0x70;
 const TAG_SHORT_TEXT = 0x80;
 const SHORT_TEXT_BYTES = 0x80;
 
+const MINIMUM_ROW_ID = -(1n << 63n);
 const MAXIMUM_ROW_ID = (1n << 63n) - 1n;
 
 /** Appends a value. */
@@ -56,10 +57,7 @@ export function writeValue(writer: ByteWriter, value: StoredValue): void {
       writeTextValue(writer, value);
       return;
     case "bigint":
-      assert(
-        value > BigInt(Number.MAX_SAFE_INTEGER) || value < -BigInt(Number.MAX_SAFE_INTEGER),
-        `bigint ${value} is not normalised`,
-      );
+      assert(!isSafe(value), `bigint ${value} is not normalised`);
       writer.writeU8(TAG_BIGINT);
       writer.writeSignedVarint(value);
       return;
@@ -129,36 +127,40 @@ export function readValue(reader: ByteReader): StoredValue {
 export function readBigInteger(reader: ByteReader): bigint {
   const zigzag = reader.readBigVarint(LIMITS.maximumIntegerBytes);
   const value = (zigzag & 1n) === 0n ? zigzag >> 1n : -((zigzag + 1n) >> 1n);
-  if (value >= -BigInt(Number.MAX_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw corrupted("a small integer in the form of a large one");
-  }
+  if (isSafe(value)) throw corrupted("a small integer in the form of a large one");
   return value;
 }
 
-/** Appends a row id. */
+/** Appends a row id: zigzag LEB128. */
 export function writeRowId(writer: ByteWriter, id: RowId): void {
   if (typeof id === "number") {
-    assert(Number.isSafeInteger(id) && id >= 0, `row id ${id} is not a non-negative safe integer`);
-    writer.writeVarint(id);
+    assert(Number.isSafeInteger(id), `row id ${id} is not a safe integer`);
   } else {
-    assert(id > BigInt(Number.MAX_SAFE_INTEGER) && id <= MAXIMUM_ROW_ID, `row id ${id} is out of range`);
-    writer.writeBigVarint(id);
+    assert(id >= MINIMUM_ROW_ID && id <= MAXIMUM_ROW_ID, `row id ${id} is out of range`);
+    assert(!isSafe(id), `row id ${id} is not normalised`);
   }
+  writer.writeSignedVarint(id);
+}
+
+function isSafe(value: bigint): boolean {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= -BigInt(Number.MAX_SAFE_INTEGER);
 }
 
 /** Reads what {@link writeRowId} wrote. */
 export function readRowId(reader: ByteReader): RowId {
-  // Nine LEB128 bytes carry 63 bits, all that a row id has.
-  let value = 0;
+  let zigzag = 0;
   let factor = 1;
   for (let count = 0; count < 7; count++) {
     const byte = reader.readU8();
-    value += (byte & 0x7f) * factor;
-    if (byte < 0x80) return value;
+    zigzag += (byte & 0x7f) * factor;
+    if (byte < 0x80) return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
     factor *= 128;
   }
-  const id = BigInt(value) + (reader.readBigVarint(2) << 49n);
-  return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;
+  // Ten LEB128 bytes carry the 64 bits of a row id, and six more that must be 0.
+  const big = BigInt(zigzag) + (reader.readBigVarint(3) << 49n);
+  const id = (big & 1n) === 0n ? big >> 1n : -((big + 1n) >> 1n);
+  if (id < MINIMUM_ROW_ID || id > MAXIMUM_ROW_ID) throw corrupted(`row id ${id}`);
+  return isSafe(id) ? Number(id) : id;
 }
 
 /** Appends a row: the number of values and the values. */

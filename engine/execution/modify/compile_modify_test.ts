@@ -32,10 +32,13 @@ Deno.test("INSERT gives ids from the primary key, from ID n and from the counter
     failure(db, "INSERT INTO k VALUES (7, 'y')"),
     '23505 duplicate key value violates unique constraint "k_pkey" / Key (id)=(7) already exists.',
   );
-  assert.equal(
-    failure(db, "INSERT INTO k VALUES (-1, 'y')"),
-    '22003 row id -1 of relation "k" is out of range',
-  );
+  assert.equal(db.run("INSERT INTO k VALUES (-1, 'y')").insertedId, -1);
+  for (const table of ["k", "c"]) {
+    assert.equal(
+      failure(db, `INSERT INTO ${table} ID -1 (a) VALUES ('y')`),
+      `22003 row id -1 of relation "${table}" is out of range`,
+    );
+  }
 });
 
 Deno.test("INSERT checks NOT NULL before CHECK, with PostgreSQL's detail", () => {

@@ -18,7 +18,7 @@ import { HeldRows, type HeldValue, type ModifyCode } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
 import { expressionReads, readsTable } from "./plan_shape.ts";
 import { bindValue, emitNewRow, emitResultRow } from "./row_code.ts";
-import { checkRowId } from "./row_changes.ts";
+import { checkGivenRowId, checkRowId } from "./row_changes.ts";
 
 /** An INSERT. */
 export type InsertPlan = Extract<ModifyPlan, { kind: "insert" }>;
@@ -56,8 +56,10 @@ function arbitersOf(plan: InsertPlan, table: TableDefinition): readonly (IndexDe
 export function produceInsert(plan: InsertPlan, program: Program, modify: ModifyCode): void {
   const { table } = plan;
   const values = givenValues(plan);
+  // The id of a table with an integer primary key stands among the values and is not computed again.
+  const ownId = table.rowIdColumn === null ? plan.id : null;
   const reads = readsTable(plan.source, table.id) ||
-    [...values, ...(plan.id === null ? [] : [plan.id])].some((each) => expressionReads(each, table.id));
+    [...values, ...(ownId === null ? [] : [ownId])].some((each) => expressionReads(each, table.id));
   if (!reads) {
     produce(plan.source, program, insertSink(plan, modify, values, plan.id));
     return;
@@ -66,7 +68,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
     column: heldColumn(position),
     expression,
   }));
-  if (plan.id !== null) held.push({ column: heldColumn(values.length), expression: plan.id });
+  if (ownId !== null) held.push({ column: heldColumn(values.length), expression: ownId });
   const { compilation } = modify;
   const rows = new HeldRows(
     compilation,
@@ -80,7 +82,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
     column,
     nullable: true,
   }));
-  const id = plan.id === null ? null : assertDefined(references.at(-1), "held id");
+  const id = ownId === null ? plan.id : assertDefined(references.at(-1), "held id");
   program.loop(plan, rows.source(), insertSink(plan, modify, references.slice(0, values.length), id));
 }
 
@@ -152,11 +154,12 @@ function emitRowId(
     "id",
     position >= 0 ? `${row}[${position}]` : nullableCode(emitValue(code, id as Expression)),
   );
-  const check = code.use("checkRowId", checkRowId);
+  const check = id === null
+    ? code.use("checkRowId", checkRowId)
+    : code.use("checkGivenRowId", checkGivenRowId);
+  const sign = id === null ? "" : ` && ${name} >= 0`;
   code.emit(
-    `if (!(typeof ${name} === "number" && ${name} >= 0)) ${check}(${
-      code.constant("table", table)
-    }, ${name});`,
+    `if (!(typeof ${name} === "number"${sign})) ${check}(${code.constant("table", table)}, ${name});`,
   );
   return name;
 }

@@ -385,9 +385,16 @@ export function rowIdOf(rules: TableRules, id: RowId, row: StoredRow): RowId {
   return checkRowId(table, value);
 }
 
-/** A stored value as a row id; 22003 when it cannot be one. */
+/** A stored value as a row id, which any 64-bit integer can be; 22003 when it cannot be one. */
 export function checkRowId(table: TableDefinition, value: StoredValue): RowId {
-  if (typeof value === "number" && value >= 0 && Number.isSafeInteger(value)) return value;
-  if (typeof value === "bigint" && value >= 0n && value < 1n << 63n) return value;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+  if (typeof value === "bigint" && value >= -(1n << 63n) && value < 1n << 63n) return value;
   throw rowIdOutOfRange(table, value);
+}
+
+/** The row id that a statement names with `ID n`, which has no sign; 22003 when it cannot be one. */
+export function checkGivenRowId(table: TableDefinition, value: StoredValue): RowId {
+  const id = checkRowId(table, value);
+  if (id < 0) throw rowIdOutOfRange(table, value);
+  return id;
 }

@@ -3,6 +3,7 @@
  * columns; hidden columns are not shown.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { keyName } from "../../catalog/index_keys.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredRow, StoredValue } from "../../operations/effect.ts";
 import { fromStored } from "../../types/stored_value.ts";
@@ -49,7 +50,7 @@ export function checkViolation(table: TableDefinition, constraint: string, row: 
 
 /** `Key (a, b)=(1, x)`. */
 export function shownKey(columns: readonly ColumnDefinition[], key: readonly StoredValue[]): string {
-  const names = columns.map((column) => column.name).join(", ");
+  const names = columns.map(keyName).join(", ");
   const values = columns.map((column, part) => shownValue(column, key[part] ?? null)).join(", ");
   return `Key (${names})=(${values})`;
 }
@@ -125,7 +126,7 @@ export function duplicateRowId(table: TableDefinition, id: number | bigint): Dat
   );
 }
 
-/** 22003: a row id outside of 0 to 2^63-1. */
+/** 22003: a row id outside of -2^63 to 2^63-1, or one named with `ID n` below 0. */
 export function rowIdOutOfRange(table: TableDefinition, id: StoredValue): DatabaseError {
   return new DatabaseError(
     SQLSTATE.numericValueOutOfRange,

@@ -5,7 +5,6 @@
  * the parsed batches are kept until the load is through. Tables without rules beyond NOT NULL take whole batches; others
  * take row by row what INSERT does.
  */
-import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "../../execution/execution.ts";
@@ -191,13 +190,12 @@ class LoadExecution implements StatementExecution {
     const { table, batches } = this.#load;
     const position = this.#idColumn();
     if (position < 0) return;
-    let previous = -1, isAscending = true, count = 0, lowest = Infinity;
-    for (const { batch, firstLine } of batches) {
+    let previous = -Infinity, isAscending = true, count = 0, lowest = Infinity;
+    for (const { batch } of batches) {
       const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
       for (let row = 0; row < batch.rowCount; row++) {
         const id = column.data[row] as number;
         if (column.nulls?.[row] === 1) continue;
-        if (id < 0) throw withContext(failure(() => checkRowId(table, id)), this.#place(firstLine + row));
         if (id <= previous) isAscending = false;
         if (id < lowest) lowest = id;
         previous = id;
@@ -276,15 +274,6 @@ class LoadExecution implements StatementExecution {
       ? this.#context.writer.nextRowId(this.#load.table.id)
       : checkRowId(this.#load.table, row[position] ?? null);
   }
-}
-
-function failure(action: () => unknown): unknown {
-  try {
-    action();
-  } catch (thrown) {
-    return thrown;
-  }
-  return assertDefined(undefined, "an error");
 }
 
 function nullColumn(like: BatchColumn, rowCount: number): BatchColumn {

@@ -91,7 +91,10 @@ Deno.test("COPY reports PostgreSQL's errors with the place in the data", () =>
       await bad("1\t1\ta\n2\t1\ta\n1\t1\ta\n"),
       /^23505 .*Key \(id\)=\(1\) already exists.*line 3/s,
     );
-    assert.match(await bad("-1\t1\ta\n"), /^22003 row id -1/);
+    assert.match(
+      await bad("-1\t1\ta\n-1\t1\ta\n"),
+      /^23505 .*Key \(id\)=\(-1\) already exists.*line 2/s,
+    );
     assert.deepEqual(await client.rows("SELECT * FROM t"), []);
     assert.match(
       await client.failure("COPY t (id, nope) FROM STDIN"),
@@ -197,4 +200,34 @@ Deno.test("COPY waits for a transaction that has taken one of its ids", () =>
       await client.run("DELETE FROM k WHERE v = 'other'");
     }
     assert.deepEqual(await client.rows("SELECT * FROM k ORDER BY id"), ["4|a", "5|b"]);
+  }));
+
+Deno.test("Integer primary keys of any sign and size are row ids", () =>
+  withClient(async (client) => {
+    const smallest = "-9223372036854775808", largest = "9223372036854775807";
+    await client.run("CREATE TABLE t (id bigint PRIMARY KEY, a int)");
+    await client.copyIn("COPY t FROM STDIN", "-2\t1\n-1\t2\n0\t3\n1\t4\n");
+    await client.copyIn("COPY t FROM STDIN", `${largest}\t5\n${smallest}\t6\n-7\t7\n`);
+    await client.run(
+      `INSERT INTO t VALUES (${smallest} + 1, 8)`,
+      "UPDATE t SET id = id + 1 WHERE a = 8 OR id = 1",
+    );
+    const sorted = [`${smallest}|6`, "-7|7", "-2|1"];
+    assert.deepEqual(
+      await client.failure("INSERT INTO t VALUES (-7, 0)"),
+      '23505 duplicate key value violates unique constraint "t_pkey" / Key (id)=(-7) already exists.',
+    );
+    await client.run("DELETE FROM t WHERE a = 8", "DELETE FROM t WHERE id = -1");
+    assert.deepEqual(await client.rows("SELECT * FROM t ORDER BY id"), [
+      ...sorted,
+      "0|3",
+      "2|4",
+      `${largest}|5`,
+    ]);
+    assert.deepEqual(await client.rows("SELECT * FROM t WHERE id < -1 ORDER BY id"), sorted);
+    assert.deepEqual(await client.rows(`SELECT a FROM t WHERE id = ${smallest}`), ["6"]);
+    await client.run("CREATE TABLE k (a int, id i8)", "INSERT INTO k VALUES (1, -128), (2, 127), (3, 0)");
+    await client.run("ALTER TABLE k ADD PRIMARY KEY (id)");
+    assert.deepEqual(await client.rows("SELECT a FROM k WHERE id = -128"), ["1"]);
+    assert.deepEqual(await client.rows("SELECT rowid FROM k ORDER BY id"), ["-128", "0", "127"]);
   }));

@@ -31,7 +31,7 @@ export class IdMap {
   #mask = -1;
   #used = 0;
   readonly #runs: Run[] = [];
-  #maximumId = -1;
+  #maximumId = -Infinity;
   #big: Map<bigint, number> | null = null;
 
   /** `ids` is the delta's id column; see {@link idsMoved}. */
@@ -121,7 +121,7 @@ export class IdMap {
       last.count++;
       return true;
     }
-    if (id !== this.#maximumId + 1 && this.#maximumId >= 0) return false;
+    if (id !== this.#maximumId + 1 && this.#maximumId !== -Infinity) return false;
     // Only where no slot above was given out before: run slots must be contiguous and fresh.
     return this.#pushRun({ firstId: id, lastId: id, firstSlot: slot, count: 1, consecutive: true });
   }

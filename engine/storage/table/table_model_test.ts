@@ -260,7 +260,7 @@ export function checkAgainstModel(
   table: TableStore,
   model: TableModel,
   snapshot: number,
-  options: { readonly random: () => number; readonly idLimit: number },
+  options: { readonly random: () => number; readonly anyId: () => RowId },
 ): void {
   const reader = table.at(op(snapshot));
   const expected = model.rows(snapshot);
@@ -297,7 +297,7 @@ export function checkAgainstModel(
   }
   const sink = { bytes: new Uint8Array(0), start: 0, end: 0 };
   for (let attempt = 0; attempt < 40; attempt++) {
-    const id = Math.floor(options.random() * options.idLimit);
+    const id = options.anyId();
     const row = model.find(id, snapshot);
     const location = reader.find(id);
     assertStrict.equal(location >= 0, row !== undefined, `find ${id} at ${snapshot}`);
