@@ -1,0 +1,87 @@
+/**
+ * `dbd [LISTEN_ADDR] [DATA_DIR]`, the database server.
+ *
+ * Exit codes: 0 it was stopped, 1 it could not start or go on (one line on standard error says what to do), 2 bad usage.
+ * What happens while it runs is told on standard error, one line each.
+ */
+import { features } from "./features.ts";
+import { version } from "./version.ts";
+import { StartError } from "./dbd/listeners.ts";
+import { oneLine, runServer } from "./dbd/run_server.ts";
+import { helpText, readCommand, UsageError } from "./dbd/settings.ts";
+
+function write(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
+  let bytes = new TextEncoder().encode(text);
+  while (bytes.length > 0) bytes = bytes.subarray(stream.writeSync(bytes));
+}
+
+function log(line: string): void {
+  try {
+    write(Deno.stderr, `dbd: ${line}\n`);
+  } catch (error) {
+    // Whoever read the log is gone; the server is not.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+/** Runs the program and answers its exit code. */
+export async function main(parameters: readonly string[]): Promise<number> {
+  try {
+    const command = readCommand({
+      parameters,
+      environment: Deno.env.toObject(),
+      readFile: (path) => Deno.readTextFileSync(path),
+    });
+    switch (command.kind) {
+      case "help":
+        write(Deno.stdout, helpText(version, features.enabled));
+        return 0;
+      case "version":
+        write(Deno.stdout, `dbd ${version}\n`);
+        return 0;
+      case "run":
+        return await runServer(command.settings, {
+          features,
+          version,
+          log,
+          onStopSignal: (listener) => {
+            for (const signal of ["SIGTERM", "SIGINT"] as const) {
+              Deno.addSignalListener(signal, () => listener(signal));
+            }
+          },
+          exit: (code) => Deno.exit(code),
+        });
+    }
+  } catch (error) {
+    if (error instanceof UsageError) {
+      log(`${oneLine(error.message)} (see dbd --help)`);
+      return 2;
+    }
+    if (error instanceof StartError) {
+      log(oneLine(error.message));
+      return 1;
+    }
+    throw error;
+  }
+}
+
+if (import.meta.main) {
+  const stopOnBug = (error: unknown): void => {
+    log(`stopped by an error of the program itself: ${error instanceof Error ? error.stack : String(error)}`);
+    Deno.exit(1);
+  };
+  globalThis.addEventListener("error", (event) => {
+    event.preventDefault();
+    stopOnBug(event.error);
+  });
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    stopOnBug(event.reason);
+  });
+  Deno.exit(
+    await main(Deno.args).catch((error: unknown) => {
+      stopOnBug(error);
+      return 1;
+    }),
+  );
+}

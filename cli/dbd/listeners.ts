@@ -1,0 +1,165 @@
+/**
+ * Starts the listeners that the settings ask for, and closes them. A listener that cannot start closes those that could.
+ *
+ * Limits: with `development` a taken port gives way to one of the next 50.
+ */
+import { DatabaseError } from "../../engine/base/errors.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import { type Address, formatAddress } from "../../gateways/binary/address.ts";
+import { type BinaryServer, startBinaryServer } from "../../gateways/binary/server.ts";
+import type { Features } from "../features/feature_table.ts";
+import type { ServerSettings } from "./settings.ts";
+import { UsageError } from "./settings.ts";
+
+/** The program could not start; exit code 1. */
+export class StartError extends Error {}
+
+/** What listens. */
+export interface Listeners {
+  readonly binary: Address;
+  readonly http: Address | null;
+  readonly pg: Address | null;
+  /** Stops accepting on all of them, lets running statements finish within the time, and closes all connections. */
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+interface Listener {
+  readonly address: Address;
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+/** How to start them. */
+export interface ListenerRequest {
+  readonly engine: Engine;
+  readonly settings: ServerSettings;
+  readonly features: Features;
+  readonly version: string;
+  readonly onInternalError: (error: unknown) => void;
+}
+
+const NEXT_PORTS = 50;
+
+/** Starts all listeners. Raises {@link StartError}, or {@link UsageError} when the build lacks one. */
+export async function startListeners(request: ListenerRequest): Promise<Listeners> {
+  const { engine, settings, features, version, onInternalError } = request;
+  const { token } = settings;
+  const started: Listener[] = [];
+  const start = async <T extends Listener>(
+    what: string,
+    wanted: Address,
+    open: (address: Address) => Promise<T>,
+  ): Promise<T> => {
+    const listener = await onFreePort(what, wanted, { open, search: settings.development });
+    started.push(listener);
+    return listener;
+  };
+  const closeAll = async (drainMilliseconds: number): Promise<void> => {
+    await Promise.all(started.map((listener) => listener.close(drainMilliseconds)));
+  };
+  try {
+    let binary: BinaryServer | null = null;
+    binary = await start("the binary protocol", settings.listenAddress, (address) =>
+      startBinaryServer({
+        engine,
+        address,
+        token,
+        version,
+        maximumConnections: settings.maximumConnections,
+        maximumFrameBytes: settings.maximumFrameBytes,
+        onInternalError,
+      }));
+    let http: Listener | null = null, pg: Listener | null = null;
+    if (settings.httpAddress !== null) {
+      if (features.httpGateway === undefined) throw missingFeature("--http-addr", "http-gateway");
+      const { startHttpServer } = await features.httpGateway();
+      http = await start("HTTP", settings.httpAddress, (address) =>
+        startHttpServer({
+          engine,
+          address,
+          token,
+          version,
+          maximumConnections: settings.httpMaximumConnections,
+          maximumBodyBytes: settings.httpMaximumBodyBytes,
+          onInternalError,
+          otherMetrics: () => ({
+            binary_connections: binary?.connections ?? 0,
+          }),
+        }));
+    }
+    if (settings.pgAddress !== null) {
+      if (features.pgGateway === undefined) throw missingFeature("--pg-addr", "pg-gateway");
+      const { startPgServer } = await features.pgGateway();
+      pg = await start("PostgreSQL clients", settings.pgAddress, (address) =>
+        startPgServer({
+          engine,
+          address,
+          token,
+          version,
+          maximumConnections: settings.pgMaximumConnections,
+          onInternalError,
+          ...(settings.pgIdleTimeoutMilliseconds === null
+            ? {}
+            : { idleTimeoutMilliseconds: settings.pgIdleTimeoutMilliseconds }),
+        }));
+    }
+    return { binary: binary.address, http: http?.address ?? null, pg: pg?.address ?? null, close: closeAll };
+  } catch (error) {
+    await closeAll(0);
+    throw error;
+  }
+}
+
+async function onFreePort<T>(
+  what: string,
+  wanted: Address,
+  options: { readonly search: boolean; open(address: Address): Promise<T> },
+): Promise<T> {
+  for (let port = wanted.port;; port++) {
+    try {
+      return await options.open({ hostname: wanted.hostname, port });
+    } catch (error) {
+      const reason = bindProblem(error);
+      if (reason === null) throw error;
+      const mayTryNext = options.search && reason !== "unknown" && port > 0 &&
+        port < wanted.port + NEXT_PORTS &&
+        port < 65_535;
+      if (!mayTryNext) throw cannotListen(what, wanted, reason);
+    }
+  }
+}
+
+/** Why an address cannot be bound; null when the error is about something else. */
+function bindProblem(error: unknown): "in use" | "not permitted" | "unknown" | null {
+  if (error instanceof DatabaseError || error instanceof UsageError || !(error instanceof Error)) return null;
+  const code = "code" in error ? String(error.code) : error.name;
+  if (code === "EADDRINUSE" || code === "AddrInUse") return "in use";
+  if (code === "EACCES" || code === "PermissionDenied") return "not permitted";
+  if (/^(EADDRNOTAVAIL|AddrNotAvailable|ENOTFOUND|EAI_\w+|EINVAL|EAFNOSUPPORT)$/.test(code)) return "unknown";
+  return /in use/i.test(error.message) ? "in use" : null;
+}
+
+function cannotListen(
+  what: string,
+  address: Address,
+  reason: "in use" | "not permitted" | "unknown",
+): StartError {
+  const place = formatAddress(address);
+  switch (reason) {
+    case "in use":
+      return new StartError(
+        `Cannot listen on ${place} for ${what}: the address is in use; stop the program that uses it or choose another`,
+      );
+    case "not permitted":
+      return new StartError(
+        `Cannot listen on ${place} for ${what}: it is not permitted; choose a port above 1023`,
+      );
+    case "unknown":
+      return new StartError(
+        `Cannot listen on ${place} for ${what}: this machine has no such address; choose one that it has`,
+      );
+  }
+}
+
+function missingFeature(flag: string, feature: string): UsageError {
+  return new UsageError(`${flag} needs a build with the feature ${feature}, which this one does not have`);
+}

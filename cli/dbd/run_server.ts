@@ -1,0 +1,138 @@
+/**
+ * The life of the server: open the data directory, listen, serve until told to stop or until the log fails, stop.
+ *
+ * A first SIGTERM or SIGINT stops cleanly: no new connections, running statements get the time of `--drain-timeout`,
+ * everything is synced, exit code 0. A second one ends the process at once with 1. A failed log ends it with 1: what
+ * was acknowledged is safe, the rest is not to be trusted.
+ */
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { denoHost } from "../../engine/host/deno_host.ts";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import { formatAddress } from "../../gateways/binary/address.ts";
+import type { Features } from "../features/feature_table.ts";
+import { type Listeners, StartError, startListeners } from "./listeners.ts";
+import type { ServerSettings } from "./settings.ts";
+
+/** What the program needs of the world. */
+export interface ServerWorld {
+  readonly features: Features;
+  readonly version: string;
+  /** Writes one line for people who watch the server. */
+  log(line: string): void;
+  /** Calls back at each SIGTERM and SIGINT. */
+  onStopSignal(listener: (signal: string) => void): void;
+  /** Ends the process at once. */
+  exit(code: number): never;
+}
+
+/** Runs the server to its end; answers the exit code. Raises {@link StartError} or a usage error. */
+export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
+  const engine = await openEngine(settings);
+  let listeners: Listeners;
+  try {
+    listeners = await startListeners({
+      engine,
+      settings,
+      features: world.features,
+      version: world.version,
+      onInternalError: (error) => world.log(`internal error: ${describe(error)}`),
+    });
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  for (const line of startLines(listeners, settings)) world.log(line);
+  const stopped = new Promise<string>((resolve) => {
+    let signals = 0;
+    world.onStopSignal((signal) => {
+      signals++;
+      if (signals > 1) {
+        world.log("stopped at once, without waiting for running statements");
+        world.exit(1);
+      }
+      resolve(signal);
+    });
+  });
+  const end = await Promise.race([
+    stopped.then((signal) => ({ kind: "signal" as const, signal })),
+    engine.failed.then((error) => ({ kind: "failed" as const, error })),
+  ]);
+  if (end.kind === "failed") {
+    world.log(
+      `the log cannot be written any more: ${end.error.message}; check the disk, then start the server again`,
+    );
+    // Nothing that is still to be answered could be answered truthfully.
+    return 1;
+  }
+  world.log(`${end.signal}: stopping`);
+  const failed = engine.failed.then(() => "failed" as const);
+  const closing = (async () => {
+    await listeners.close(settings.drainMilliseconds);
+    await engine.close();
+    return "closed" as const;
+  })();
+  if (await Promise.race([closing, failed]) === "failed") {
+    world.log("the log could not be written while stopping; check the disk");
+    return 1;
+  }
+  world.log("stopped");
+  return 0;
+}
+
+async function openEngine(settings: ServerSettings): Promise<Engine> {
+  const { dataDirectory } = settings;
+  try {
+    return await Engine.open({
+      host: dataDirectory === ":memory:" ? memoryHost() : denoHost(),
+      directory: dataDirectory,
+      blockCacheBytes: settings.blockCacheBytes,
+      checkpointLogBytes: settings.checkpointLogBytes,
+    });
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    const message = error.message.includes(dataDirectory)
+      ? error.message
+      : `Cannot open data directory "${dataDirectory}": ${error.message}`;
+    throw new StartError(oneLine(error.hint === undefined ? message : `${message}. ${error.hint}`));
+  }
+}
+
+/** What is told when the server is ready. */
+export function startLines(listeners: Listeners, settings: ServerSettings): string[] {
+  const lines = [`binary protocol on ${formatAddress(listeners.binary)}`];
+  if (listeners.http !== null) lines.push(`HTTP on http://${formatAddress(listeners.http)}`);
+  if (listeners.pg !== null) lines.push(`PostgreSQL protocol on ${formatAddress(listeners.pg)}`);
+  lines.push(`data in ${settings.dataDirectory}`);
+  if (settings.development) lines.push(...exampleLines(listeners, settings));
+  lines.push("ready");
+  return lines;
+}
+
+function exampleLines(listeners: Listeners, settings: ServerSettings): string[] {
+  const { binary, http, pg } = listeners;
+  const secured = settings.token !== null;
+  const lines = ["try it from another terminal:"];
+  if (pg !== null) {
+    lines.push(`  ${secured ? "PGPASSWORD=$DB_TOKEN " : ""}psql -h ${pg.hostname} -p ${pg.port} -U db`);
+  }
+  if (http !== null) {
+    const authorization = secured ? ' -H "Authorization: Bearer $DB_TOKEN"' : "";
+    lines.push(
+      `  curl http://${
+        formatAddress(http)
+      }/v1/sql${authorization} -H 'Content-Type: text/plain' -d 'SELECT 6 * 7 AS answer'`,
+    );
+  }
+  lines.push(`  deno task dbcli --addr ${formatAddress(binary)} 'SELECT 6 * 7 AS answer'`);
+  return lines;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
+/** A text without line breaks. */
+export function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, " ");
+}

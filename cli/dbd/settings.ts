@@ -1,0 +1,444 @@
+/**
+ * The settings of the server program, from flags, environment and configuration file: a flag beats the environment, which
+ * beats the file. Pure: given the three, answers the settings or says what is wrong with them.
+ *
+ * Every setting has one line in {@link SETTINGS}, from which its flag (`--http-addr`), its variable (`DB_HTTP_ADDR`), its key
+ * (`http_addr`) and its line of the help are made.
+ */
+import { closest } from "../../engine/base/suggest.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { type Address, formatAddress, isLoopback, parseAddress } from "../../gateways/binary/address.ts";
+
+/** A mistake in how the program was called; exit code 2. */
+export class UsageError extends Error {}
+
+/** How a setting's text is read. */
+type SettingKind = "address" | "text" | "count" | "bytes" | "seconds" | "switch";
+
+interface SettingLine {
+  readonly key: string;
+  readonly kind: SettingKind;
+  readonly value: string;
+  readonly help: string;
+}
+
+/** Every setting besides the two positional ones. */
+export const SETTINGS: readonly SettingLine[] = [
+  {
+    key: "http_addr",
+    kind: "address",
+    value: "ADDR",
+    help: "listen for HTTP and WebSocket (off unless set; port 6533)",
+  },
+  {
+    key: "pg_addr",
+    kind: "address",
+    value: "ADDR",
+    help: "listen for PostgreSQL clients (off unless set; port 5432)",
+  },
+  { key: "token", kind: "text", value: "TOKEN", help: "the shared secret that clients must present" },
+  { key: "token_file", kind: "text", value: "FILE", help: "read the token from the first line of a file" },
+  {
+    key: "allow_open",
+    kind: "switch",
+    value: "",
+    help: "let everybody in on addresses that others can reach",
+  },
+  { key: "max_conns", kind: "count", value: "N", help: `binary connections (${LIMITS.binaryConnections})` },
+  { key: "http_max_conns", kind: "count", value: "N", help: `HTTP connections (${LIMITS.httpConnections})` },
+  {
+    key: "pg_max_conns",
+    kind: "count",
+    value: "N",
+    help: `PostgreSQL connections (${LIMITS.pgConnections})`,
+  },
+  {
+    key: "http_max_body",
+    kind: "bytes",
+    value: "SIZE",
+    help: `body of an HTTP request (${LIMITS.maximumHttpBodyBytes >> 20}MiB)`,
+  },
+  {
+    key: "max_frame",
+    kind: "bytes",
+    value: "SIZE",
+    help: `frame of the binary protocol (${LIMITS.maximumFrameBytes >> 20}MiB)`,
+  },
+  { key: "pg_idle_timeout", kind: "seconds", value: "SECONDS", help: "end idle PostgreSQL sessions (off)" },
+  {
+    key: "block_cache",
+    kind: "bytes",
+    value: "SIZE",
+    help: `memory for blocks of tables (${LIMITS.blockCacheBytes >> 20}MiB)`,
+  },
+  {
+    key: "checkpoint_log",
+    kind: "bytes",
+    value: "SIZE",
+    help: `checkpoint after so much log (${LIMITS.checkpointLogBytes >> 20}MiB)`,
+  },
+  {
+    key: "drain_timeout",
+    kind: "seconds",
+    value: "SECONDS",
+    help: "how long running statements may finish at a stop (10)",
+  },
+];
+
+/** What the server is started with. */
+export interface ServerSettings {
+  readonly listenAddress: Address;
+  readonly dataDirectory: string;
+  readonly httpAddress: Address | null;
+  readonly pgAddress: Address | null;
+  readonly token: string | null;
+  readonly maximumConnections: number;
+  readonly httpMaximumConnections: number;
+  readonly pgMaximumConnections: number;
+  readonly httpMaximumBodyBytes: number;
+  readonly maximumFrameBytes: number;
+  readonly pgIdleTimeoutMilliseconds: number | null;
+  readonly blockCacheBytes: number;
+  readonly checkpointLogBytes: number;
+  readonly drainMilliseconds: number;
+  /** Ports that are taken give way to the next free ones, and examples are printed. */
+  readonly development: boolean;
+}
+
+/** What a command line asks for. */
+export type Command =
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "run"; readonly settings: ServerSettings };
+
+/** Where settings come from. */
+export interface SettingSources {
+  readonly parameters: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Reads a text file; raises when it cannot. */
+  readFile(path: string): string;
+}
+
+const DEFAULT_LISTEN = "127.0.0.1:7878";
+const DEFAULT_DIRECTORY = "./dbd-data";
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { http_addr: 6533, pg_addr: 5432 };
+
+/** Reads the command line and what stands behind it. Raises {@link UsageError}. */
+export function readCommand(sources: SettingSources): Command {
+  const line = parseCommandLine(sources.parameters);
+  if (line.help) return { kind: "help" };
+  if (line.version) return { kind: "version" };
+  const configPath = line.values.get("config") ?? nonEmpty(sources.environment.DB_CONFIG);
+  const file = configPath === undefined
+    ? new Map<string, string>()
+    : parseConfiguration(readText(sources, configPath, "configuration file"), configPath);
+  const places: readonly Find[] = [
+    (key) => line.values.get(key),
+    (key) => nonEmpty(sources.environment[`DB_${key.toUpperCase()}`]),
+    (key) => file.get(key),
+  ];
+  return { kind: "run", settings: settingsFrom({ ...line, places, sources }) };
+}
+
+/** Looks a setting up in one place or several. */
+type Find = (key: string) => string | undefined;
+
+interface CommandLine {
+  readonly help: boolean;
+  readonly version: boolean;
+  readonly development: boolean;
+  readonly positional: readonly string[];
+  readonly values: ReadonlyMap<string, string>;
+}
+
+function parseCommandLine(parameters: readonly string[]): CommandLine {
+  const values = new Map<string, string>();
+  const positional: string[] = [];
+  let help = false, version = false, development = false;
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] ?? "";
+    if (parameter === "--") {
+      positional.push(...parameters.slice(index + 1));
+      break;
+    }
+    if (!parameter.startsWith("-") || parameter === "-") {
+      positional.push(parameter);
+      continue;
+    }
+    const [name = "", attached] = splitOnce(parameter, "=");
+    if (name === "--help" || name === "-h") help = true;
+    else if (name === "--version" || name === "-V") version = true;
+    else if (name === "--dev") development = true;
+    else {
+      const key = name.replace(/^--/, "").replaceAll("-", "_");
+      const setting = key === "config"
+        ? { key, kind: "text" as const }
+        : SETTINGS.find((each) => each.key === key && name.startsWith("--"));
+      if (setting === undefined) throw unknownOption(name);
+      if (setting.kind === "switch") values.set(key, attached ?? "true");
+      else {
+        const value = attached ?? parameters[++index];
+        if (value === undefined) throw new UsageError(`${name} needs a value`);
+        values.set(key, value);
+      }
+    }
+  }
+  if (positional.length > 2) {
+    throw new UsageError(`unexpected argument "${positional[2]}": dbd takes LISTEN_ADDR and DATA_DIR`);
+  }
+  return { help, version, development, positional, values };
+}
+
+function settingsFrom(options: {
+  readonly positional: readonly string[];
+  readonly development: boolean;
+  readonly sources: SettingSources;
+  /** From the strongest to the weakest. */
+  readonly places: readonly Find[];
+}): ServerSettings {
+  const { places, sources, development } = options;
+  const find: Find = (key) => {
+    for (const place of places) {
+      const value = place(key);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  };
+  const [listen, directory] = options.positional;
+  const address = (key: string): Address | null => {
+    const text = find(key) ?? (development ? `127.0.0.1:${DEFAULT_PORTS[key]}` : undefined);
+    return text === undefined ? null : readAddress(text, DEFAULT_PORTS[key] ?? 0, flagOf(key));
+  };
+  const settings: ServerSettings = {
+    listenAddress: readAddress(listen ?? find("listen_addr") ?? DEFAULT_LISTEN, 7878, "LISTEN_ADDR"),
+    dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY,
+    httpAddress: address("http_addr"),
+    pgAddress: address("pg_addr"),
+    token: readToken(places, sources),
+    maximumConnections: count(find, "max_conns", LIMITS.binaryConnections),
+    httpMaximumConnections: count(find, "http_max_conns", LIMITS.httpConnections),
+    pgMaximumConnections: count(find, "pg_max_conns", LIMITS.pgConnections),
+    httpMaximumBodyBytes: bytes(find, "http_max_body", {
+      initial: LIMITS.maximumHttpBodyBytes,
+      maximum: LIMITS.maximumStatementBytes,
+    }),
+    maximumFrameBytes: bytes(find, "max_frame", {
+      initial: LIMITS.maximumFrameBytes,
+      maximum: LIMITS.maximumEntryBytes,
+    }),
+    pgIdleTimeoutMilliseconds: seconds(find, "pg_idle_timeout"),
+    blockCacheBytes: bytes(find, "block_cache", { initial: LIMITS.blockCacheBytes, maximum: 2 ** 50 }),
+    checkpointLogBytes: bytes(find, "checkpoint_log", {
+      initial: LIMITS.checkpointLogBytes,
+      maximum: 2 ** 50,
+    }),
+    drainMilliseconds: seconds(find, "drain_timeout") ?? 10_000,
+    development,
+  };
+  if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");
+  if (!readSwitch(find, "allow_open")) requireLoopback(settings);
+  return settings;
+}
+
+/** Without a token, only this machine may come in. */
+function requireLoopback(settings: ServerSettings): void {
+  if (settings.token !== null) return;
+  for (const address of [settings.listenAddress, settings.httpAddress, settings.pgAddress]) {
+    if (address === null || isLoopback(address.hostname)) continue;
+    throw new UsageError(
+      `${formatAddress(address)} can be reached by others and there is no token: ` +
+        "give one with --token-file or DB_TOKEN, listen on 127.0.0.1, or add --allow-open",
+    );
+  }
+}
+
+function readToken(places: readonly Find[], sources: SettingSources): string | null {
+  for (const find of places) {
+    const token = find("token"), file = find("token_file");
+    if (token !== undefined && file !== undefined) {
+      throw new UsageError("a token and a token file are given; one of them is enough");
+    }
+    if (token === "") throw new UsageError("the token is empty");
+    if (token !== undefined) return token;
+    if (file === undefined) continue;
+    const line = (readText(sources, file, "token file").split("\n")[0] ?? "").trim();
+    if (line === "") throw new UsageError(`the first line of the token file "${file}" is empty`);
+    return line;
+  }
+  return null;
+}
+
+/** Lines `key = value` with `#` comments and optional quotes, or a JSON object. Raises {@link UsageError}. */
+export function parseConfiguration(text: string, path: string): Map<string, string> {
+  const values = new Map<string, string>();
+  const put = (key: string, value: string, place: string): void => {
+    if (!knownKeys().includes(key)) {
+      const near = closest(key, knownKeys());
+      throw new UsageError(
+        `unknown setting "${key}" in ${place}${near === undefined ? "" : `; did you mean "${near}"?`}`,
+      );
+    }
+    values.set(key, value);
+  };
+  if (text.trimStart().startsWith("{")) {
+    for (const [key, value] of Object.entries(parseJsonObject(text, path))) {
+      if (typeof value === "object") {
+        throw new UsageError(`the setting "${key}" in ${path} must be a plain value`);
+      }
+      put(key, String(value), path);
+    }
+    return values;
+  }
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(#.*)?$/.test(line)) continue;
+    const match = /^\s*([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^#]*?))\s*(?:#.*)?$/.exec(line);
+    if (match === null) throw new UsageError(`${path}:${index + 1}: write a line as key = value`);
+    put(
+      (match[1] ?? "").replaceAll("-", "_"),
+      match[2] ?? match[3] ?? match[4] ?? "",
+      `${path}:${index + 1}`,
+    );
+  }
+  return values;
+}
+
+function parseJsonObject(text: string, path: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UsageError(`${path} is not valid JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function knownKeys(): string[] {
+  return ["listen_addr", "data_dir", ...SETTINGS.map((setting) => setting.key)];
+}
+
+function readText(sources: SettingSources, path: string, what: string): string {
+  try {
+    return sources.readFile(path);
+  } catch (error) {
+    throw new UsageError(
+      `cannot read the ${what} "${path}": ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+function readAddress(text: string, port: number, what: string): Address {
+  try {
+    return parseAddress(text, port);
+  } catch (error) {
+    if (error instanceof DatabaseError) throw new UsageError(`${what}: ${error.message}`);
+    throw error;
+  }
+}
+
+function count(find: Find, key: string, initial: number): number {
+  const text = find(key);
+  if (text === undefined) return initial;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > 100_000) {
+    throw new UsageError(`${flagOf(key)} takes a number from 1 to 100000, not "${text}"`);
+  }
+  return value;
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+};
+
+function bytes(
+  find: Find,
+  key: string,
+  range: { readonly initial: number; readonly maximum: number },
+): number {
+  const text = find(key);
+  if (text === undefined) return range.initial;
+  const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
+  const value = match === null
+    ? NaN
+    : Math.round(Number(match[1]) * (UNITS[(match[2] ?? "").toLowerCase()] ?? 1));
+  if (!(value >= 1024 && value <= range.maximum)) {
+    throw new UsageError(`${flagOf(key)} takes a size such as 64MiB, at least 1KiB, not "${text}"`);
+  }
+  return value;
+}
+
+function seconds(find: Find, key: string): number | null {
+  const text = find(key);
+  if (text === undefined) return null;
+  const value = Number(text.replace(/s$/, ""));
+  if (!/^\d+(\.\d+)?s?$/.test(text) || value > 86_400) {
+    throw new UsageError(`${flagOf(key)} takes a number of seconds up to 86400, not "${text}"`);
+  }
+  return Math.round(value * 1000);
+}
+
+function readSwitch(find: Find, key: string): boolean {
+  const text = (find(key) ?? "false").toLowerCase();
+  if (["true", "1", "yes", "on"].includes(text)) return true;
+  if (["false", "0", "no", "off"].includes(text)) return false;
+  throw new UsageError(`${flagOf(key)} is either true or false, not "${text}"`);
+}
+
+/** The flag of a setting. */
+export function flagOf(key: string): string {
+  return `--${key.replaceAll("_", "-")}`;
+}
+
+function unknownOption(name: string): UsageError {
+  const known = [
+    ...SETTINGS.map((setting) => flagOf(setting.key)),
+    "--config",
+    "--dev",
+    "--help",
+    "--version",
+  ];
+  const near = closest(name, known);
+  return new UsageError(`unknown option "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+/** The text of `--help`. */
+export function helpText(version: string, features: readonly string[]): string {
+  const lines = SETTINGS.map((setting) => {
+    const flag = `${flagOf(setting.key)}${setting.value === "" ? "" : ` ${setting.value}`}`;
+    return `  ${flag.padEnd(26)} ${setting.help}`;
+  });
+  return `dbd ${version}: the database server
+
+Usage: dbd [LISTEN_ADDR] [DATA_DIR] [options]
+
+  LISTEN_ADDR                address of the binary protocol (default ${DEFAULT_LISTEN})
+  DATA_DIR                   where the data is kept (default ${DEFAULT_DIRECTORY})
+
+Options
+${lines.join("\n")}
+  --config FILE              read settings from a file: lines "http_addr = 127.0.0.1:6533"
+  --dev                      all listeners on this machine, next free ports, examples to try
+  -V, --version              print the version
+  -h, --help                 print this text
+
+Every option is also a variable of the environment (DB_HTTP_ADDR for --http-addr) and a key of the configuration file
+(http_addr); an option beats the environment, which beats the file. Without a token, only addresses of this machine are
+listened on.
+
+Features of this build: ${features.length === 0 ? "none" : features.join(" ")}
+Exit codes: 0 stopped cleanly, 1 could not start or go on, 2 bad usage.
+`;
+}

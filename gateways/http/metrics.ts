@@ -1,0 +1,153 @@
+/**
+ * `/v1/metrics`: the text exposition format, version 0.0.4. Every family has HELP and TYPE; names begin with `db_`.
+ */
+import type { Engine } from "../../engine/session/engine.ts";
+
+/** Content type of the format. */
+export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Upper bounds of the histogram of durations, in seconds. */
+const BUCKETS: readonly number[] = [
+  0.0005,
+  0.001,
+  0.0025,
+  0.005,
+  0.01,
+  0.025,
+  0.05,
+  0.1,
+  0.25,
+  0.5,
+  1,
+  2.5,
+  5,
+  10,
+];
+
+/** Counts requests; one for each listener. */
+export class RequestCounters {
+  readonly #byStatus = new Map<string, number>();
+  readonly #buckets = new Float64Array(BUCKETS.length);
+  #durationSum = 0;
+  #durationCount = 0;
+
+  /** One request was answered. */
+  count(route: string, status: number, seconds: number): void {
+    const key = `path="${route}",status="${status}"`;
+    this.#byStatus.set(key, (this.#byStatus.get(key) ?? 0) + 1);
+    this.#durationSum += seconds;
+    this.#durationCount++;
+    for (let index = BUCKETS.length - 1; index >= 0 && seconds <= (BUCKETS[index] as number); index--) {
+      this.#buckets[index] = (this.#buckets[index] as number) + 1;
+    }
+  }
+
+  write(writer: MetricsWriter): void {
+    writer.family("db_http_requests_total", "counter", "HTTP requests answered, by path and status.");
+    for (const [labels, count] of [...this.#byStatus].sort(([left], [right]) => left < right ? -1 : 1)) {
+      writer.sample("db_http_requests_total", count, labels);
+    }
+    const name = "db_http_request_duration_seconds";
+    writer.family(name, "histogram", "Time from the head of an HTTP request to its answer.");
+    for (const [index, bound] of BUCKETS.entries()) {
+      writer.sample(`${name}_bucket`, this.#buckets[index] as number, `le="${bound}"`);
+    }
+    writer.sample(`${name}_bucket`, this.#durationCount, 'le="+Inf"');
+    writer.sample(`${name}_sum`, this.#durationSum);
+    writer.sample(`${name}_count`, this.#durationCount);
+  }
+}
+
+/** Puts the lines together. */
+export class MetricsWriter {
+  #text = "";
+
+  family(name: string, type: "counter" | "gauge" | "histogram", help: string): void {
+    this.#text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  }
+
+  sample(name: string, value: number, labels = ""): void {
+    this.#text += `${name}${labels === "" ? "" : `{${labels}}`} ${value}\n`;
+  }
+
+  /** A family with one sample. */
+  single(name: string, type: "counter" | "gauge", help: string, value: number, labels = ""): void {
+    this.family(name, type, help);
+    this.sample(name, value, labels);
+  }
+
+  finish(): string {
+    return this.#text;
+  }
+}
+
+/** What the listener knows besides the engine. */
+export interface ListenerNumbers {
+  readonly version: string;
+  readonly connections: number;
+  readonly webSockets: number;
+  readonly requestsInFlight: number;
+  readonly uptimeSeconds: number;
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  /** Further gauges by name, without `db_`. */
+  readonly others: Readonly<Record<string, number>>;
+}
+
+/** The whole answer. */
+export function metricsText(engine: Engine, counters: RequestCounters, numbers: ListenerNumbers): string {
+  const writer = new MetricsWriter();
+  const statistics = engine.statistics();
+  const version = numbers.version.replace(/["\\\n]/g, "");
+  writer.single("db_info", "gauge", "The version of the server program.", 1, `version="${version}"`);
+  writer.single(
+    "db_uptime_seconds",
+    "gauge",
+    "Seconds since the listener was started.",
+    numbers.uptimeSeconds,
+  );
+  writer.single("db_last_op_number", "gauge", "The newest entry of the log.", statistics.lastOp);
+  writer.single(
+    "db_durable_op_number",
+    "gauge",
+    "The newest durable entry of the log.",
+    statistics.durableOp,
+  );
+  writer.single("db_commits_total", "counter", "Transactions that changed something.", statistics.commits);
+  writer.single("db_sessions", "gauge", "Open sessions of all protocols.", statistics.sessions);
+  writer.single(
+    "db_active_transactions",
+    "gauge",
+    "Transactions in progress.",
+    statistics.activeTransactions,
+  );
+  writer.single("db_tables", "gauge", "Tables in the catalog.", statistics.tables);
+  writer.single("db_plan_cache_entries", "gauge", "Plans kept by shape.", statistics.plansCached);
+  writer.single(
+    "db_plan_cache_hits_total",
+    "counter",
+    "Statements that found their plan.",
+    statistics.planHits,
+  );
+  writer.single(
+    "db_plan_cache_misses_total",
+    "counter",
+    "Statements that had to be planned.",
+    statistics.planMisses,
+  );
+  writer.single("db_http_connections", "gauge", "Open HTTP connections.", numbers.connections);
+  writer.single("db_websocket_connections", "gauge", "Open WebSockets.", numbers.webSockets);
+  writer.single(
+    "db_http_requests_in_flight",
+    "gauge",
+    "HTTP requests being answered.",
+    numbers.requestsInFlight,
+  );
+  for (const [name, value] of Object.entries(numbers.others)) {
+    writer.single(`db_${name}`, "gauge", `Current ${name.replaceAll("_", " ")}.`, value);
+  }
+  writer.single("db_resident_memory_bytes", "gauge", "Memory of the process.", numbers.residentBytes);
+  writer.single("db_heap_bytes", "gauge", "JavaScript heap in use.", numbers.heapBytes);
+  counters.write(writer);
+  return writer.finish();
+}

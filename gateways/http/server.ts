@@ -1,0 +1,374 @@
+/**
+ * The HTTP listener: `/v1/sql`, `/v1/op`, `/v1/health`, `/v1/metrics`, `/v1/ws`.
+ *
+ * It stands on `node:http` rather than on `Deno.serve`, because only there the number of connections can be held and a
+ * WebSocket gets the close codes of its own protocol. A connection beyond the cap is answered 503 and closed before anything
+ * of it is read. Invariants: with a token set nothing but `/v1/health` is answered without it; every failure has the
+ * failure object as its body; an answer that tells of an entry leaves when that entry is durable.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import { createServer as createSocketServer, type Server as SocketServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { assert } from "../../engine/base/assert.ts";
+import { SQLSTATE } from "../../engine/base/errors.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import { DurabilityWatch } from "../shared/operation/outbox.ts";
+import { failureReply, type HttpReply, JSON_TYPE, readBody, sendReply } from "./exchange.ts";
+import { failureBody, failureFor, type HttpFailure, httpFailure } from "./failure.ts";
+import { METRICS_CONTENT_TYPE, metricsText, RequestCounters } from "./metrics.ts";
+import { answerOperation } from "./operation_endpoint.ts";
+import { readOperationRequest } from "./operation_request.ts";
+import {
+  clientSequenceOf,
+  contentTypeOf,
+  pathOf,
+  type RequestHead,
+  type Route,
+  routeOf,
+  TokenCheck,
+  wantsLines,
+} from "./request_head.ts";
+import { readSqlRequest } from "./sql_request.ts";
+import { checkUpgrade, WebSockets } from "./web_socket.ts";
+
+const KEEP_ALIVE_MILLISECONDS = 75_000;
+const HEADERS_MILLISECONDS = 30_000;
+const REQUEST_MILLISECONDS = 300_000;
+const MAXIMUM_HEADER_BYTES = 16 * 1024;
+/** How long a connection that was refused may take to read why. */
+const GOODBYE_MILLISECONDS = 2_000;
+
+/** How to start the listener. */
+export interface HttpServerOptions {
+  readonly engine: Engine;
+  /** Port 0: any free one. */
+  readonly address: { readonly hostname: string; readonly port: number };
+  /** The bearer token; null: open. */
+  readonly token: string | null;
+  /** The program's version, told by `/v1/health`. */
+  readonly version: string;
+  readonly maximumConnections?: number;
+  readonly maximumBodyBytes?: number;
+  readonly maximumRequestsInFlight?: number;
+  /** Receives bugs that statements ran into; the client is told XX000. */
+  readonly onInternalError?: (error: unknown) => void;
+  /** Further gauges for `/v1/metrics`, by name without `db_`. */
+  readonly otherMetrics?: () => Readonly<Record<string, number>>;
+  readonly heartbeatMilliseconds?: number;
+}
+
+/** A listener that runs. */
+export interface HttpServer {
+  readonly address: { readonly hostname: string; readonly port: number };
+  readonly connections: number;
+  /** Stops accepting, lets running requests finish within the time, and closes every connection. */
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+/** Starts listening. Rejects when the address is not available. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const gateway = new Gateway(options);
+  await gateway.listen();
+  return gateway;
+}
+
+class Gateway implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #engine: Engine;
+  readonly #tokens: TokenCheck;
+  readonly #counters = new RequestCounters();
+  readonly #watch: DurabilityWatch;
+  readonly #webSockets: WebSockets;
+  readonly #http: Server;
+  readonly #listener: SocketServer;
+  readonly #sockets = new Set<Socket>();
+  readonly #startedAt = performance.now();
+  readonly #onInternalError: (error: unknown) => void;
+  #inFlight = 0;
+  #isClosing = false;
+  #idleListeners: (() => void)[] = [];
+
+  constructor(options: HttpServerOptions) {
+    assert(options.token !== "", "an empty token would let everybody in");
+    this.#options = options;
+    this.#engine = options.engine;
+    this.#tokens = new TokenCheck(options.token);
+    this.#watch = new DurabilityWatch(options.engine);
+    this.#onInternalError = options.onInternalError ?? (() => {});
+    this.#webSockets = new WebSockets({
+      engine: options.engine,
+      watch: this.#watch,
+      onInternalError: this.#onInternalError,
+      ...(options.heartbeatMilliseconds === undefined
+        ? {}
+        : { heartbeatMilliseconds: options.heartbeatMilliseconds }),
+    });
+    this.#http = createServer({
+      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+      headersTimeout: HEADERS_MILLISECONDS,
+      requestTimeout: REQUEST_MILLISECONDS,
+      maxHeaderSize: MAXIMUM_HEADER_BYTES,
+    });
+    this.#http.on("request", (request, response) => this.#serve(request, response, false));
+    this.#http.on("checkContinue", (request, response) => this.#serve(request, response, true));
+    this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#http.on("clientError", (error, socket) => refuseSocket(socket, malformed(error)));
+    this.#listener = createSocketServer({ noDelay: true, keepAlive: true }, (socket) => this.#accept(socket));
+  }
+
+  get address(): { readonly hostname: string; readonly port: number } {
+    const bound = this.#listener.address();
+    assert(bound !== null && typeof bound === "object", "a listening server has an address");
+    return { hostname: bound.address, port: bound.port };
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  listen(): Promise<void> {
+    const { hostname, port } = this.#options.address;
+    return new Promise((resolve, reject) => {
+      this.#listener.once("error", reject);
+      this.#listener.listen({ host: hostname, port, backlog: 1024 }, () => {
+        this.#listener.removeListener("error", reject);
+        resolve();
+      });
+    });
+  }
+
+  async close(drainMilliseconds: number): Promise<void> {
+    this.#isClosing = true;
+    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    const draining = this.#webSockets.close(drainMilliseconds);
+    if (this.#inFlight > 0 && drainMilliseconds > 0) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      await Promise.race([
+        new Promise<void>((resolve) => this.#idleListeners.push(resolve)),
+        new Promise<void>((resolve) => timer = setTimeout(resolve, drainMilliseconds)),
+      ]);
+      clearTimeout(timer);
+    }
+    await draining;
+    for (const socket of this.#sockets) socket.destroySoon();
+    const timer = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, GOODBYE_MILLISECONDS);
+    await closed;
+    clearTimeout(timer);
+    this.#http.close();
+    this.#watch.close();
+  }
+
+  #accept(socket: Socket): void {
+    if (this.#sockets.size >= (this.#options.maximumConnections ?? LIMITS.httpConnections)) {
+      refuseSocket(
+        socket,
+        httpFailure(503, SQLSTATE.tooManyConnections, "too many connections", {
+          headers: { "Retry-After": "1" },
+        }),
+      );
+      return;
+    }
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    socket.on("error", () => {});
+    this.#http.emit("connection", socket);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
+    const startedAt = performance.now();
+    const head = headOf(request);
+    let route: Route | "other" = "other";
+    let status: number;
+    this.#inFlight++;
+    try {
+      route = routeOf(head, this.#tokens);
+      status = await this.#answer({ request, response, head, route, expectsContinue });
+    } catch (error) {
+      status = this.#fail(request, response, error);
+    } finally {
+      this.#inFlight--;
+      if (this.#inFlight === 0) {
+        for (const listener of this.#idleListeners.splice(0)) listener();
+      }
+    }
+    this.#counters.count(
+      route === "other" ? route : pathOf(head.target),
+      status,
+      (performance.now() - startedAt) / 1000,
+    );
+  }
+
+  #answer(exchange: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly head: RequestHead;
+    readonly route: Route;
+    readonly expectsContinue: boolean;
+  }): Promise<number> | number {
+    const { response, head, route } = exchange;
+    switch (route) {
+      case "health":
+        return send(response, this.#health());
+      case "metrics":
+        return send(response, this.#metrics());
+      case "ws":
+        checkUpgrade(head);
+        throw httpFailure(426, SQLSTATE.protocolViolation, "this is the address of a WebSocket");
+      case "sql":
+      case "op":
+        return this.#operate(exchange, route);
+    }
+  }
+
+  async #operate(exchange: {
+    readonly request: IncomingMessage;
+    readonly response: ServerResponse;
+    readonly head: RequestHead;
+    readonly expectsContinue: boolean;
+  }, route: "sql" | "op"): Promise<number> {
+    const { request, response, head } = exchange;
+    if (this.#inFlight > (this.#options.maximumRequestsInFlight ?? LIMITS.httpRequestsInFlight)) {
+      throw httpFailure(429, SQLSTATE.insufficientResources, "too many requests are being answered", {
+        headers: { "Retry-After": "1" },
+      });
+    }
+    this.#requireReady();
+    const sqlType = route === "sql" ? contentTypeOf(head, ["text/plain", "application/json"]) : null;
+    const opType = route === "op"
+      ? contentTypeOf(head, ["application/octet-stream", "application/json"])
+      : null;
+    const headerClient = clientSequenceOf(head);
+    if (exchange.expectsContinue) response.writeContinue();
+    const body = await readBody(request, this.#options.maximumBodyBytes ?? LIMITS.maximumHttpBodyBytes);
+    this.#requireReady();
+    const { operation, client } = sqlType !== null
+      ? { operation: readSqlRequest(body, sqlType), client: null }
+      : readOperationRequest(body, opType ?? "application/json");
+    return await answerOperation({
+      engine: this.#engine,
+      response,
+      operation,
+      client: headerClient ?? client,
+      lines: wantsLines(head),
+      onInternalError: this.#onInternalError,
+    });
+  }
+
+  #requireReady(): void {
+    if (!this.#isClosing && !this.#engine.isFailed) return;
+    throw httpFailure(
+      503,
+      SQLSTATE.cannotConnectNow,
+      this.#isClosing ? "the server is shutting down" : "the node has stopped after a failed write",
+      { headers: { "Retry-After": "1" } },
+    );
+  }
+
+  #health(): HttpReply {
+    this.#requireReady();
+    const { role, viewNumber, lastOp } = this.#engine;
+    const body = { status: "ok", role, view: viewNumber, op_number: lastOp, version: this.#options.version };
+    return { status: 200, contentType: JSON_TYPE, body: JSON.stringify(body) + "\n" };
+  }
+
+  #metrics(): HttpReply {
+    const memory = Deno.memoryUsage();
+    const body = metricsText(this.#engine, this.#counters, {
+      version: this.#options.version,
+      connections: this.connections,
+      webSockets: this.#webSockets.count,
+      requestsInFlight: this.#inFlight,
+      uptimeSeconds: (performance.now() - this.#startedAt) / 1000,
+      residentBytes: memory.rss,
+      heapBytes: memory.heapUsed,
+      others: this.#options.otherMetrics?.() ?? {},
+    });
+    return { status: 200, contentType: METRICS_CONTENT_TYPE, body };
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, error: unknown): number {
+    const failure = failureFor(error);
+    if (failure.error.code === SQLSTATE.internalError) this.#onInternalError(failure.error.cause ?? error);
+    const reply = failureReply(failure);
+    if (request.complete) sendReply(response, reply);
+    else {
+      // What is left of the body is not worth reading; the client is told that the connection ends.
+      sendReply(response, { ...reply, headers: { ...reply.headers, Connection: "close" } });
+      const { socket } = request;
+      request.resume();
+      const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
+      socket.once("close", () => clearTimeout(timer));
+    }
+    return failure.status;
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): void {
+    const requestHead = headOf(request);
+    try {
+      const route = routeOf(requestHead, this.#tokens);
+      if (route !== "ws") {
+        throw httpFailure(400, SQLSTATE.protocolViolation, `${pathOf(requestHead.target)} is no WebSocket`, {
+          hint: "Send the request without the Upgrade header.",
+        });
+      }
+      this.#requireReady();
+      checkUpgrade(requestHead);
+    } catch (error) {
+      const failure = failureFor(error);
+      this.#counters.count("/v1/ws", failure.status, 0);
+      refuseSocket(socket, failure);
+      return;
+    }
+    this.#counters.count("/v1/ws", 101, 0);
+    this.#webSockets.accept(request, socket, head);
+  }
+}
+
+function send(response: ServerResponse, reply: HttpReply): number {
+  sendReply(response, reply);
+  return reply.status;
+}
+
+function headOf(request: IncomingMessage): RequestHead {
+  return { method: request.method ?? "GET", target: request.url ?? "/", headers: request.headers };
+}
+
+/** A head that is not HTTP. */
+function malformed(error: Error): HttpFailure {
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return httpFailure(431, SQLSTATE.programLimitExceeded, "the header fields are too long");
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return httpFailure(408, SQLSTATE.protocolViolation, "the request took too long to arrive");
+  }
+  return httpFailure(400, SQLSTATE.protocolViolation, "this is not an HTTP request");
+}
+
+/** Answers on a bare socket and closes it, with time for the client to read. */
+function refuseSocket(socket: Duplex, failure: HttpFailure): void {
+  const body = failureBody(failure.error);
+  const headers = {
+    "Content-Type": JSON_TYPE,
+    "Content-Length": String(new TextEncoder().encode(body).length),
+    ...failure.headers,
+    Connection: failure.headers.Connection ?? "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.on("error", () => {});
+  if (socket.writable) {
+    socket.end(`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}\r\n${lines}\r\n${body}`);
+  }
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
+  socket.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,470 @@
+/** The HTTP listener over loopback, on a database in memory: every row of the specification's table of statuses. */
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { connect } from "node:net";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import { type HttpServer, type HttpServerOptions, startHttpServer } from "./server.ts";
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // deno-lint-ignore no-explicit-any
+  readonly json: any;
+}
+
+interface Fixture {
+  readonly engine: Engine;
+  readonly server: HttpServer;
+  readonly port: number;
+  request(path: string, options?: RequestInit): Promise<Answer>;
+  sql(text: string, headers?: Record<string, string>): Promise<Answer>;
+}
+
+async function withServer(
+  work: (fixture: Fixture) => Promise<void>,
+  options: Partial<HttpServerOptions> = {},
+): Promise<void> {
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const bugs: unknown[] = [];
+  const server = await startHttpServer({
+    engine,
+    address: { hostname: "127.0.0.1", port: 0 },
+    token: null,
+    version: "1.2.3",
+    onInternalError: (error) => bugs.push(error),
+    ...options,
+  });
+  const { port } = server.address;
+  const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  const request = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, client });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type") === "application/json" && text !== "";
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+  const sql = (text: string, headers: Record<string, string> = {}) =>
+    request("/v1/sql", { method: "POST", headers: { "Content-Type": "text/plain", ...headers }, body: text });
+  try {
+    await work({ engine, server, port, request, sql });
+  } finally {
+    client.close();
+    await server.close(0);
+    await engine.close();
+  }
+  deepStrictEqual(bugs, []);
+}
+
+/** Sends bytes and answers what comes back until the server closes or the time is over. */
+function raw(port: number, bytes: string | Uint8Array, milliseconds = 1000): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connect({ host: "127.0.0.1", port }, () => socket.write(bytes));
+    socket.on("data", (data: Uint8Array) => text += new TextDecoder().decode(data));
+    socket.on("error", () => {});
+    const timer = setTimeout(() => socket.destroy(), milliseconds);
+    socket.on("close", () => {
+      clearTimeout(timer);
+      resolve(text);
+    });
+  });
+}
+
+Deno.test("POST /v1/sql answers each kind of statement in its shape", () =>
+  withServer(async ({ sql }) => {
+    const check = async (text: string, expected: unknown) => {
+      const answer = await sql(text);
+      deepStrictEqual([answer.status, answer.json], [200, expected], text);
+      strictEqual(answer.headers.get("content-type"), "application/json");
+    };
+    await check("CREATE TABLE t (id BIGINT PRIMARY KEY, name TEXT NOT NULL, n INT DEFAULT 7)", {
+      status: "ok",
+    });
+    await check("CREATE TABLE c (x INT)", { status: "ok" });
+    await check("INSERT INTO t ID 1 (name) VALUES ('a')", { status: "ok", affected: 1, id: 1 });
+    await check("INSERT INTO t VALUES (2, 'b', 1), (3, 'c', NULL)", { status: "ok", affected: 2 });
+    await check("SELECT * FROM t ORDER BY id", {
+      status: "ok",
+      rows: [{ id: 1, name: "a", n: 7 }, { id: 2, name: "b", n: 1 }, { id: 3, name: "c", n: null }],
+    });
+    await check("SELECT * FROM t ID 2", { status: "ok", rows: [{ id: 2, name: "b", n: 1 }] });
+    await check("SELECT * FROM t WHERE id = 99", { status: "ok", rows: [] });
+    await check("SELECT count(*) FROM t", { status: "ok", value: 3 });
+    await check("SELECT sum(n) FROM t WHERE id > 99", { status: "ok", value: null });
+    await check("SELECT count(*), max(n) FROM t", { status: "ok", rows: [{ count: 3, max: 7 }] });
+    await check("UPDATE t SET n = 0 WHERE id > 1", { status: "ok", affected: 2 });
+    await check("DELETE FROM t ID 3", { status: "ok", affected: 1 });
+    await check("INSERT INTO t VALUES (4, 'd', 4) RETURNING id, n", {
+      status: "ok",
+      rows: [{ id: 4, n: 4 }],
+    });
+    await check("DESCRIBE t", {
+      status: "ok",
+      table: "t",
+      columns: [
+        { name: "id", type: "bigint", nullable: false, primary_key: true },
+        { name: "name", type: "text", nullable: false },
+        { name: "n", type: "integer", nullable: true, default: "7" },
+      ],
+    });
+    const plan = await sql("EXPLAIN SELECT * FROM t");
+    strictEqual(plan.json.status, "ok");
+    ok(Array.isArray(plan.json.plan) && plan.json.plan.every((line: unknown) => typeof line === "string"));
+    await check("BEGIN", { status: "ok" });
+    await check("", { status: "ok" });
+  }));
+
+Deno.test("POST /v1/sql takes several statements as one transaction, answered by the last", () =>
+  withServer(async ({ sql }) => {
+    await sql("CREATE TABLE t (id BIGINT PRIMARY KEY)");
+    const two = await sql("INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); SELECT count(*) FROM t");
+    deepStrictEqual(two.json, { status: "ok", value: 2 });
+    const failed = await sql("INSERT INTO t VALUES (3); INSERT INTO t VALUES (1)");
+    strictEqual(failed.status, 409);
+    strictEqual(failed.json.code, "23505");
+    deepStrictEqual((await sql("SELECT 1 AS a; INSERT INTO t VALUES (9)")).json, {
+      status: "ok",
+      affected: 1,
+      id: 9,
+    });
+    deepStrictEqual((await sql("SELECT id FROM t ORDER BY id")).json.rows, [{ id: 1 }, { id: 2 }, { id: 9 }]);
+    await sql("BEGIN; INSERT INTO t VALUES (5)");
+    deepStrictEqual((await sql("SELECT count(*) FROM t")).json, { status: "ok", value: 3 });
+  }));
+
+Deno.test("POST /v1/sql writes values so that JSON carries them exactly", () =>
+  withServer(async ({ sql }) => {
+    const value = async (expression: string): Promise<string> => {
+      const { text, status } = await sql(`SELECT ${expression} AS v`);
+      strictEqual(status, 200, `${expression}: ${text}`);
+      return /^\{"status":"ok","rows":\[\{"v":(.*)\}\]\}\n$/s.exec(text)?.[1] ?? text;
+    };
+    const cases: [string, string][] = [
+      ["9007199254740991::bigint", "9007199254740991"],
+      ["9007199254740993::bigint", '"9007199254740993"'],
+      ["12.50::numeric(10,2)", "12.50"],
+      ["0.10::numeric", "0.10"],
+      ["-0.001::numeric", "-0.001"],
+      ["123456789012345678.9::numeric", '"123456789012345678.9"'],
+      ["'NaN'::float8", '"NaN"'],
+      ["'-Infinity'::float8", '"-Infinity"'],
+      ["0.1::float8", "0.1"],
+      ["0.1::float4", "0.1"],
+      ["1e300::float8", "1e300"],
+      ["true", "true"],
+      ["NULL::int", "null"],
+      ["'\\x00ff'::bytea", '"\\\\x00ff"'],
+      ["'2024-02-29 12:00:00.5+02'::timestamptz", '"2024-02-29T10:00:00.5Z"'],
+      ["'2024-02-29 12:00:00'::timestamp", '"2024-02-29T12:00:00"'],
+      ["'2024-02-29'::date", '"2024-02-29"'],
+      ["'12:34:56'::time", '"12:34:56"'],
+      ["'1 day 2 hours'::interval", '"P1DT2H"'],
+      ["'{\"a\": [1, 12345678901234567890]}'::jsonb", '{"a": [1, 12345678901234567890]}'],
+      ["ARRAY[1,2,NULL]", "[1,2,null]"],
+      ["ARRAY[ARRAY['x'],ARRAY['y']]", '[["x"],["y"]]'],
+      ["'a\"b\\c' || chr(10) || chr(1) || 'é😀'", '"a\\"b\\\\c\\n\\u0001é😀"'],
+      ["'x'::char(3)", '"x  "'],
+      ["'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid", '"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"'],
+    ];
+    for (const [expression, expected] of cases) strictEqual(await value(expression), expected, expression);
+  }));
+
+Deno.test("POST /v1/sql takes JSON with parameters", () =>
+  withServer(async ({ request, sql }) => {
+    const post = (body: string) =>
+      request("/v1/sql", {
+        method: "POST",
+        headers: { "Content-Type": "application/json; charset=utf-8" },
+        body,
+      });
+    await sql("CREATE TABLE t (id BIGINT PRIMARY KEY, price NUMERIC, doc JSONB, tags TEXT[], ok BOOL)");
+    const insert = await post(
+      `{"sql":"INSERT INTO t VALUES ($1,$2,$3,$4,$5)","params":[9007199254740993,123456789012345678.90,{"a":1e400},["x"],true]}`,
+    );
+    deepStrictEqual(insert.json, { status: "ok", affected: 1, id: "9007199254740993" });
+    const { text } = await sql("SELECT id, price, tags, ok FROM t");
+    strictEqual(
+      text,
+      '{"status":"ok","rows":[{"id":"9007199254740993","price":"123456789012345678.90","tags":["x"],"ok":true}]}\n',
+    );
+    deepStrictEqual((await post('{"sql":"SELECT 1 AS a"}')).json.rows, [{ a: 1 }]);
+    for (
+      const bad of ["", "[1]", '{"sql":1}', '{"sql":"SELECT 1","params":{}}', '{"sql":"SELECT 1","x":1}', "{"]
+    ) {
+      const answer = await post(bad);
+      strictEqual(answer.status, 400, bad);
+      strictEqual(answer.json.code, "08P01", bad);
+    }
+    strictEqual((await post('{"sql":"SELECT $1::int","params":[]}')).status, 400);
+  }));
+
+Deno.test("POST /v1/sql streams NDJSON", () =>
+  withServer(async ({ sql }) => {
+    const lines = async (text: string) => {
+      const answer = await sql(text, { Accept: "application/x-ndjson" });
+      strictEqual(answer.status, 200);
+      return {
+        type: answer.headers.get("content-type"),
+        lines: answer.text.trimEnd().split("\n").map((line) => JSON.parse(line)),
+      };
+    };
+    deepStrictEqual(await lines("SELECT g AS n, 'x' AS s FROM generate_series(1, 2) AS g"), {
+      type: "application/x-ndjson",
+      lines: [
+        { status: "ok", columns: [{ name: "n", type: "integer" }, { name: "s", type: "text" }] },
+        { n: 1, s: "x" },
+        { n: 2, s: "x" },
+        { status: "ok", count: 2 },
+      ],
+    });
+    const many = await lines("SELECT g AS n FROM generate_series(1, 20000) AS g");
+    strictEqual(many.lines.length, 20002);
+    deepStrictEqual(many.lines.at(-1), { status: "ok", count: 20000 });
+    const failing = await lines("SELECT 1 / (20000 - g) AS n FROM generate_series(1, 20000) AS g");
+    deepStrictEqual(failing.lines.at(-1), { status: "error", message: "division by zero", code: "22012" });
+    ok(failing.lines.length > 2);
+    const early = await sql("SELECT 1/0", { Accept: "application/x-ndjson" });
+    strictEqual(early.status, 400);
+    strictEqual(early.json.code, "22012");
+    await sql("CREATE TABLE t (id BIGINT PRIMARY KEY)");
+    deepStrictEqual((await sql("INSERT INTO t VALUES (1)", { Accept: "application/x-ndjson" })).json, {
+      status: "ok",
+      affected: 1,
+      id: 1,
+    });
+    deepStrictEqual((await lines("SELECT 1 AS a; SELECT 2 AS b")).lines.slice(1), [{ b: 2 }, {
+      status: "ok",
+      count: 1,
+    }]);
+  }));
+
+Deno.test("failures have their status, code, hint and position", () =>
+  withServer(async ({ sql }) => {
+    await sql("CREATE TABLE person (id BIGINT PRIMARY KEY, age INT CHECK (age > 0))");
+    await sql("CREATE TABLE pet (id BIGINT PRIMARY KEY, owner BIGINT REFERENCES person)");
+    await sql("INSERT INTO person VALUES (1, 1)");
+    const cases: [string, number, string][] = [
+      ["SELEC 1", 400, "42601"],
+      ["SELECT * FROM persn", 400, "42P01"],
+      ["SELECT ag FROM person", 400, "42703"],
+      ["SELECT 1/0", 400, "22012"],
+      ["INSERT INTO person VALUES (1, 1)", 409, "23505"],
+      ["INSERT INTO person VALUES (2, 0)", 409, "23514"],
+      ["INSERT INTO pet VALUES (1, 99)", 409, "23503"],
+      ["COPY person FROM STDIN", 400, "0A000"],
+    ];
+    for (const [text, status, code] of cases) {
+      const answer = await sql(text);
+      deepStrictEqual([answer.status, answer.json.status, answer.json.code], [status, "error", code], text);
+      ok(answer.json.message.length > 0);
+    }
+    const unknown = await sql("SELECT * FROM persn");
+    strictEqual(unknown.json.hint, 'Did you mean "person"?');
+    strictEqual(unknown.json.position, 15);
+  }));
+
+Deno.test("with a token, 401 comes before any other answer, on every path but health", () =>
+  withServer(async ({ request, port }) => {
+    const bearer = { Authorization: "Bearer secret" };
+    for (
+      const [path, method] of [["/v1/sql", "POST"], ["/v1/sql", "GET"], ["/v1/metrics", "GET"], [
+        "/nowhere",
+        "GET",
+      ]]
+    ) {
+      const answer = await request(path as string, { method: method as string });
+      strictEqual(answer.status, 401);
+      strictEqual(answer.headers.get("www-authenticate"), "Bearer");
+      strictEqual(answer.json.code, "28000");
+      strictEqual(
+        (await request(path as string, {
+          method: method as string,
+          headers: { Authorization: "Bearer wrong" },
+        })).status,
+        401,
+      );
+    }
+    strictEqual((await request("/v1/health")).status, 200);
+    strictEqual((await request("/v1/metrics", { headers: bearer })).status, 200);
+    strictEqual((await request("/nowhere", { headers: bearer })).status, 404);
+    const answer = await request("/v1/sql", {
+      method: "POST",
+      headers: { ...bearer, "Content-Type": "text/plain" },
+      body: "SELECT 1 AS a",
+    });
+    deepStrictEqual(answer.json, { status: "ok", rows: [{ a: 1 }] });
+    match(
+      await raw(port, "GET /v1/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+      /^HTTP\/1.1 401 .*\r\nWWW-Authenticate: Bearer\r\n/s,
+    );
+  }, { token: "secret" }));
+
+Deno.test("paths, methods, content types and bodies that are not taken are refused by their status", () =>
+  withServer(async ({ request, port }) => {
+    const check = async (path: string, init: RequestInit, status: number, code: string) => {
+      const answer = await request(path, init);
+      deepStrictEqual([answer.status, answer.json?.status, answer.json?.code], [status, "error", code], path);
+      return answer;
+    };
+    await check("/", {}, 404, "08P01");
+    await check("/v1/sql/", { method: "POST" }, 404, "08P01");
+    strictEqual((await check("/v1/sql", {}, 405, "08P01")).headers.get("allow"), "POST");
+    match((await check("/v1/health", { method: "POST" }, 405, "08P01")).headers.get("allow") ?? "", /^GET/);
+    const post = (type: string, body: BodyInit) => ({
+      method: "POST",
+      headers: { "Content-Type": type },
+      body,
+    });
+    await check("/v1/sql", post("application/x-www-form-urlencoded", "SELECT 1"), 415, "08P01");
+    await check("/v1/sql", post("text/plain; charset=iso-8859-1", "SELECT 1"), 415, "08P01");
+    await check("/v1/op", post("text/plain", "{}"), 415, "08P01");
+    await check("/v1/sql", post("text/plain", new Uint8Array([0xff, 0xfe])), 400, "22021");
+    await check("/v1/sql", post("text/plain", "x".repeat(2000)), 413, "54000");
+    await check(
+      "/v1/sql",
+      {
+        method: "POST",
+        headers: { "Content-Type": "text/plain" },
+        body: new ReadableStream({
+          pull(controller) {
+            controller.enqueue(new Uint8Array(700).fill(0x20));
+          },
+        }),
+      },
+      413,
+      "54000",
+    ).catch((error: unknown) => {
+      // A client that is still sending may see the connection end before it has read the answer.
+      ok(error instanceof TypeError, String(error));
+    });
+    match(await raw(port, "nonsense\r\n\r\n"), /^HTTP\/1.1 400 .*"code":"08P01"/s);
+    match(
+      await raw(port, `GET /v1/health HTTP/1.1\r\nHost: x\r\nX: ${"y".repeat(20000)}\r\n\r\n`),
+      /^HTTP\/1.1 431 /,
+    );
+  }, { maximumBodyBytes: 1000 }));
+
+Deno.test("GET /v1/health tells role, view, op number and version", () =>
+  withServer(async ({ request, sql }) => {
+    await sql("CREATE TABLE t (id BIGINT)");
+    deepStrictEqual((await request("/v1/health")).json, {
+      status: "ok",
+      role: "single",
+      view: 0,
+      op_number: 1,
+      version: "1.2.3",
+    });
+    const head = await request("/v1/health", { method: "HEAD" });
+    deepStrictEqual([head.status, head.text], [200, ""]);
+  }));
+
+Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYPE", () =>
+  withServer(async ({ request, sql }) => {
+    await sql("SELECT 1");
+    const answer = await request("/v1/metrics");
+    strictEqual(answer.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    const families = new Set<string>();
+    for (const line of answer.text.trimEnd().split("\n")) {
+      const type = /^# TYPE (db_\w+) (counter|gauge|histogram)$/.exec(line);
+      if (type !== null) families.add(type[1] ?? "");
+      else if (!/^# HELP db_\w+ .+$/.test(line)) {
+        const sample = /^(db_\w+)(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+$/.exec(line);
+        ok(sample !== null, line);
+        ok(
+          families.has((sample[1] ?? "").replace(/_(bucket|sum|count)$/, "")) ||
+            families.has(sample[1] ?? ""),
+          line,
+        );
+      }
+    }
+    match(answer.text, /^db_http_requests_total\{path="\/v1\/sql",status="200"\} 1$/m);
+    match(answer.text, /^db_binary_connections 3$/m);
+  }, { otherMetrics: () => ({ binary_connections: 3 }) }));
+
+Deno.test("exactly-once headers repeat the reply of the same request and refuse others", () =>
+  withServer(async ({ sql, engine }) => {
+    const client = "00112233445566778899aabbccddeeff";
+    const once = (sequence: string, text: string) =>
+      sql(text, { "X-Db-Client-Id": client, "X-Db-Req-Seq": sequence });
+    strictEqual((await once("1", "CREATE TABLE t (id BIGINT PRIMARY KEY)")).status, 200);
+    const first = await once("2", "INSERT INTO t VALUES (1)");
+    const before = engine.lastOp;
+    const second = await once("2", "INSERT INTO t VALUES (1)");
+    deepStrictEqual([second.status, second.text], [200, first.text]);
+    strictEqual(engine.lastOp, before);
+    strictEqual((await once("2", "INSERT INTO t VALUES (2)")).status, 400);
+    strictEqual((await once("1", "CREATE TABLE t (id BIGINT PRIMARY KEY)")).status, 409);
+    const failed = await once("3", "INSERT INTO t VALUES (1)");
+    strictEqual(failed.status, 409);
+    await sql("DELETE FROM t");
+    const repeated = await once("3", "INSERT INTO t VALUES (1)");
+    deepStrictEqual([repeated.status, repeated.text], [409, failed.text]);
+    strictEqual((await once("18446744073709551615", "SELECT count(*) FROM t")).json.value, 0);
+    for (
+      const headers of [
+        { "X-Db-Client-Id": client },
+        { "X-Db-Req-Seq": "1" },
+        {
+          "X-Db-Client-Id": client.toUpperCase(),
+          "X-Db-Req-Seq": "1",
+        },
+        { "X-Db-Client-Id": client, "X-Db-Req-Seq": "18446744073709551616" },
+        {
+          "X-Db-Client-Id": client,
+          "X-Db-Req-Seq": "-1",
+        },
+      ]
+    ) {
+      strictEqual(
+        (await sql("SELECT 1", headers as Record<string, string>)).status,
+        400,
+        JSON.stringify(headers),
+      );
+    }
+  }));
+
+Deno.test("beyond the cap, a connection is answered 503 and closed", () =>
+  withServer(async ({ port }) => {
+    const held = connect({ host: "127.0.0.1", port });
+    await new Promise((resolve) => held.once("connect", resolve));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const refused = await raw(port, "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 5000);
+    match(refused, /^HTTP\/1.1 503 .*Retry-After: 1\r\n.*Connection: close\r\n.*"code":"53300"/s);
+    held.destroy();
+  }, { maximumConnections: 1 }));
+
+Deno.test("beyond the cap of requests in flight, a request is answered 429", () =>
+  withServer(async ({ sql, engine }) => {
+    const long = sql("SELECT count(*) FROM generate_series(1, 1000000000)");
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const refused = await sql("SELECT 1");
+    deepStrictEqual([refused.status, refused.headers.get("retry-after"), refused.json.code], [
+      429,
+      "1",
+      "53000",
+    ]);
+    for (const session of engine.sessions) session.cancel();
+    const cancelled = await long;
+    deepStrictEqual([cancelled.status, cancelled.json.code], [504, "57014"]);
+    strictEqual((await sql("SELECT 1")).status, 200);
+  }, { maximumRequestsInFlight: 1 }));
+
+Deno.test("a client that goes away has its statement cancelled", () =>
+  withServer(async ({ port, engine }) => {
+    const body = "SELECT count(*) FROM generate_series(1, 1000000000)";
+    await raw(
+      port,
+      `POST /v1/sql HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      100,
+    );
+    const deadline = performance.now() + 3000;
+    while ([...engine.sessions].length > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    strictEqual([...engine.sessions].length, 0);
+  }));
