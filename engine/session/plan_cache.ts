@@ -31,6 +31,8 @@ export interface CachedPlan {
   readonly isPoint: boolean;
   /** It looks up one row by id, and nothing else. */
   readonly isSingleRow: boolean;
+  /** Its constants may decide which indexes serve it: it must be planned with them. */
+  readonly pinsLiterals: boolean;
   /** Parameters before the lifted literals. */
   readonly parameterCount: number;
   /** What it was made from, to make it anew. */

@@ -4,6 +4,7 @@
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
 import type { ColumnStatistics } from "../storage/vector.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
@@ -49,12 +50,14 @@ export class Planning {
     if (normalized === null) return null;
     const key = "s" + normalized.key;
     let plan = this.#usable(session, key);
+    if (plan?.pinsLiterals === true) return null;
     if (plan === undefined) {
       const parsed = parseStatement(text, { literals: normalized.literals });
       if (!isPlannable(parsed.statement) || parsed.parameterCount > 0) return null;
       if (parsed.pinnedLiterals.length > 0) return null;
       plan = this.#plan(session, text, parsed, [], normalized.literals);
       this.cache.put(key, plan);
+      if (plan.pinsLiterals) return null;
     }
     return { plan, parameters: literalValues(session, plan, normalized.literals) };
   }
@@ -154,6 +157,8 @@ export class Planning {
       // What waits or takes locks needs a transaction of its own.
       isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
       isSingleRow: planned.tableIds.length === 1 && isSingleRow(planned.plan),
+      pinsLiterals: literals.length > 0 &&
+        planned.tableIds.some((id) => hasIndexConstants(catalog.table(id))),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
     };
@@ -196,6 +201,19 @@ export class Planning {
     };
   }
 }
+
+/**
+ * Whether an index of the table has a constant in an expression or predicate. A query that repeats it can use the index only
+ * when its own constant is known.
+ */
+function hasIndexConstants(table: TableDefinition | undefined): boolean {
+  if (table === undefined) return false;
+  return table.indexes.some((index) => index.predicateText !== null && CONSTANT.test(index.predicateText)) ||
+    table.columns.some((column) => column.hidden && CONSTANT.test(column.generatedText ?? ""));
+}
+
+/** A text without these has no number and no string. */
+const CONSTANT = /['0-9]/;
 
 /** Sizes and value distributions of one table. */
 interface TableStatistics {

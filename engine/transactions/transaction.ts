@@ -8,6 +8,7 @@
  * Invariants: writes are private until commit. A row is locked before it is written; after that nobody else changes
  * it, and its newest committed version is not newer than the snapshot.
  */
+import { forbidsDuplicates, keyName, visibleKey } from "../catalog/index_keys.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { assert, assertDefined } from "../base/assert.ts";
@@ -470,7 +471,7 @@ export class Transaction {
     for (const index of table.indexes) {
       if (!index.unique) continue;
       const key = keyOf(table, index, values, index.columns.length);
-      if (key.includes(null) && !index.nullsNotDistinct) continue;
+      if (!forbidsDuplicates(index, key)) continue;
       this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
     }
   }
@@ -479,7 +480,7 @@ export class Transaction {
     for (const index of table.indexes) {
       if (!index.unique) continue;
       const key = keyOf(table, index, values, index.columns.length);
-      if (key.includes(null) && !index.nullsNotDistinct) continue;
+      if (!forbidsDuplicates(index, key)) continue;
       this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
       for (const row of overlay.lookup(index, key)) {
         if (row.id !== id) throw duplicateKey(table, index, values);
@@ -541,7 +542,7 @@ export function duplicateKey(
   index: IndexDefinition,
   values: StoredRow,
 ): DatabaseError {
-  const columns = keyColumns(table, index);
+  const columns = keyColumns(table, index).slice(0, visibleKey(index).length);
   const texts = columns.map((column) => {
     const value = fromStored(column.type, values[columnPosition(table, column.id)] ?? null);
     return value === null ? "null" : formatText(column.type, value);
@@ -550,9 +551,7 @@ export function duplicateKey(
     SQLSTATE.uniqueViolation,
     `duplicate key value violates unique constraint "${index.name}"`,
     {
-      detail: `Key (${columns.map((column) => column.name).join(", ")})=(${
-        texts.join(", ")
-      }) already exists.`,
+      detail: `Key (${columns.map(keyName).join(", ")})=(${texts.join(", ")}) already exists.`,
       schema: table.schema,
       table: table.name,
       constraint: index.name,

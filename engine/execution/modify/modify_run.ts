@@ -6,6 +6,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { forbidsDuplicates } from "../../catalog/index_keys.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW, type ReadableTable, type RowLocation } from "../../storage/vector.ts";
 import { StaleSnapshot } from "../../transactions/signals.ts";
@@ -131,7 +132,7 @@ export class ModifyRun {
       if (arbiter === "row_id") found = reader.find(id);
       else {
         const key = keyAt(row, this.#arbiterPositions[index] ?? []);
-        if (key.includes(null) && !arbiter.nullsNotDistinct) continue;
+        if (!forbidsDuplicates(arbiter, key)) continue;
         found = reader.lookup(arbiter.id, key).next();
       }
       if (found !== NO_ROW) return found;

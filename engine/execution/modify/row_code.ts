@@ -72,8 +72,11 @@ export function emitNewRow(
     if (!generated.has(position)) bind(position);
   });
   // BEFORE ROW triggers belong here: they see and change `computed` before anything is derived from it.
-  for (const { position, expression } of shape.generated) computed[position] = emitValue(code, expression);
-  for (const position of generated) bind(position);
+  // In the order of columns: the hidden ones of indexes come last and may be over other generated columns.
+  for (const { position, expression } of shape.generated) {
+    computed[position] = emitValue(code, expression);
+    bind(position);
+  }
   const stored = table.columns.map((column, position) => {
     const value = computed[position];
     return value === undefined ? "null" : toStoredCode(code, column.type, value);

@@ -4,6 +4,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { forbidsDuplicates, visibleKey } from "../../catalog/index_keys.ts";
 import type { ExecutionContext } from "../../execution/execution.ts";
 import { columnsById, findFirst, scanByKey } from "../../execution/modify/key_route.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
@@ -132,7 +133,7 @@ export class ValidateUnique implements Work {
   }
 
   #add(key: readonly StoredValue[]): void {
-    if (key.includes(null) && !this.#index.nullsNotDistinct) return;
+    if (!forbidsDuplicates(this.#index, key)) return;
     const value = key[0] ?? null;
     if (this.#numbers !== null && typeof value === "number") {
       if (this.#count === this.#numbers.length) {
@@ -144,7 +145,14 @@ export class ValidateUnique implements Work {
       return;
     }
     const text = keyText(this.#columns, key);
-    if (this.#seen.has(text)) throw duplicatedKey(this.#table, this.#index.name, this.#columns, key);
+    if (this.#seen.has(text)) {
+      throw duplicatedKey(
+        this.#table,
+        this.#index.name,
+        this.#columns.slice(0, visibleKey(this.#index).length),
+        key,
+      );
+    }
     this.#seen.add(text);
   }
 

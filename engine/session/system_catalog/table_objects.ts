@@ -5,6 +5,7 @@
  * pg_index, so it is shown with one, whose object identifier is that of the constraint.
  */
 import type { Catalog } from "../../catalog/catalog.ts";
+import { visibleKey } from "../../catalog/index_keys.ts";
 import type {
   ColumnDefinition,
   ConstraintDefinition,
@@ -68,7 +69,7 @@ function listIndexes(table: TableDefinition): IndexEntry[] {
       id: index.id,
       name: index.name,
       table,
-      columns: index.columns,
+      columns: visibleKey(index),
       includes: index.includes,
       unique: index.unique,
       primary: primary?.indexId === index.id,

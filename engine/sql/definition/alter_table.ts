@@ -1,6 +1,7 @@
 /** ALTER TABLE: one action after the other on the definition as the actions before left it. */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { withoutUnusedKeys } from "../../catalog/index_keys.ts";
+import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { equalTypes, formatTypeFamily } from "../../types/type_names.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { foldingContext } from "../binder/folding_context.ts";
@@ -10,6 +11,7 @@ import { addConstraint, validateExisting } from "./constraints.ts";
 import { requireNewName, storageOptions } from "./create_table.ts";
 import { type DefinitionBinder, isVolatile } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, renameColumnInText, requireCascade } from "./dependencies.ts";
+import { remakeIndex, withoutIndexes } from "./indexes.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
 
@@ -226,10 +228,12 @@ function dropColumn(
   }
   const keys = referencingKeys(binder.catalog, table, [column.id]);
   const generated = table.columns.filter((each) =>
-    each.generatedText !== null && usesColumn(binder, table, each.generatedText, column.id)
+    !each.hidden && each.generatedText !== null && usesColumn(binder, table, each.generatedText, column.id)
   );
+  // Indexes go with their column, expressions and predicates over it included.
+  const indexes = indexesOver(binder, table, column.id).map((index) => index.id);
   const before = binder.catalog;
-  const next = withoutColumn(table, column.id);
+  const next = withoutUnusedKeys(withoutColumn(withoutIndexes(table, indexes), column.id));
   const after = before.apply({ kind: "put_table", table: next });
   const views = brokenViews(binder, before, after);
   const what = `column ${column.name} of table ${table.name}`;
@@ -256,10 +260,28 @@ function dropColumn(
     });
   }
   let result = next;
-  for (const each of generated) result = withoutColumn(result, each.id);
+  for (const each of generated) {
+    const over = indexesOver(binder, table, each.id).map((index) => index.id);
+    result = withoutUnusedKeys(withoutColumn(withoutIndexes(result, over), each.id));
+  }
   binder.putTable(result);
   dropOwnedSequences(binder, table.id, [column.id, ...generated.map((each) => each.id)]);
   return result;
+}
+
+/** Indexes whose expressions or predicate name the column. */
+function indexesOver(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  columnId: number,
+): readonly IndexDefinition[] {
+  const hidden = table.columns.filter((each) =>
+    each.hidden && each.generatedText !== null && usesColumn(binder, table, each.generatedText, columnId)
+  ).map((each) => each.id);
+  return table.indexes.filter((index) =>
+    index.columns.some((part) => hidden.includes(part.columnId)) ||
+    (index.predicateText !== null && usesColumn(binder, table, index.predicateText, columnId))
+  );
 }
 
 function usesColumn(
@@ -343,6 +365,9 @@ function renameColumn(
             ? { ...each, text: renamed(each.text) }
             : each
         ),
+        indexes: table.indexes.map((each) =>
+          each.predicateText === null ? each : { ...each, predicateText: renamed(each.predicateText) }
+        ),
       }),
   );
 }
@@ -356,6 +381,13 @@ function alterType(
   requirePlain(binder, table, column, action.position);
   const type = binder.type(action.type);
   if (action.using === null && equalTypes(type, column.type)) return table;
+  const indexes = indexesOver(binder, table, column.id);
+  if (indexes.length > 0) {
+    const bare = binder.putTable(withoutIndexes(table, indexes.map((index) => index.id)));
+    let altered = alterType(binder, bare, action);
+    for (const index of indexes) altered = remakeIndex(binder, altered, table, index);
+    return altered;
+  }
   if (table.rowIdColumn === column.id && isIntegerKind(type.kind) && action.using === null) {
     const range = binder.bind(columnAst(column.name, action.position), table, "UPDATE", {
       type,

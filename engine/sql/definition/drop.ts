@@ -5,6 +5,7 @@ import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts";
+import { withoutIndexes } from "./indexes.ts";
 
 /** DROP. */
 export function drop(binder: DefinitionBinder, ast: DropObject): string {
@@ -181,7 +182,7 @@ function dropIndex(
       { hint: `You can drop constraint ${constraint.name} on table ${table.name} instead.` },
     );
   }
-  binder.putTable({ ...table, indexes: table.indexes.filter((index) => index.id !== indexId) });
+  binder.putTable(withoutIndexes(table, [indexId]));
 }
 
 function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject): void {

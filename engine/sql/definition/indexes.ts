@@ -1,13 +1,44 @@
-/** CREATE INDEX, and indexes added through constraints. */
+/**
+ * CREATE INDEX. Keys that are expressions become hidden generated columns, filled for the rows that are there; a unique
+ * index with a predicate gets a hidden mask as its last key part (see `catalog/index_keys.ts`).
+ */
 import { SQLSTATE } from "../../base/errors.ts";
-import type { IndexColumn, IndexDefinition } from "../../catalog/definitions.ts";
+import { hasMask, visibleKey, withoutUnusedKeys } from "../../catalog/index_keys.ts";
+import type {
+  ColumnDefinition,
+  IndexColumn,
+  IndexDefinition,
+  TableDefinition,
+} from "../../catalog/definitions.ts";
+import type { Expression as Ast } from "../parser/ast.ts";
 import type { CreateIndex } from "../parser/ast.ts";
+import { formatExpression } from "../parser/format_expression.ts";
+import { hasSubquery } from "../plan/build.ts";
+import type { Expression } from "../plan/expression.ts";
 import { keyColumn, requireIndexWidth } from "./constraints.ts";
-import { storageOptions } from "./create_table.ts";
-import type { DefinitionBinder } from "./definition_binder.ts";
+import { plainColumn, storageOptions } from "./create_table.ts";
+import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
+import type { TableExpression } from "./definition_plan.ts";
 
 /** Access methods whose equality and order the sorted indexes serve. */
 const METHODS = ["btree", "hash"];
+
+/** An index to be made: keys are columns of the table or texts of expressions. */
+interface IndexPlan {
+  readonly name: string;
+  readonly kind: IndexDefinition["kind"];
+  readonly unique: boolean;
+  readonly nullsNotDistinct: boolean;
+  readonly keys: readonly {
+    readonly column: ColumnDefinition | null;
+    readonly text: string;
+    readonly descending: boolean;
+    readonly nullsFirst: boolean;
+  }[];
+  readonly includes: readonly number[];
+  readonly predicateText: string | null;
+  readonly comment: string | null;
+}
 
 /** CREATE [UNIQUE | RANGE] INDEX. */
 export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string {
@@ -16,25 +47,29 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
   if (ast.method !== null && !METHODS.includes(ast.method)) {
     throw binder.unsupported(`index method "${ast.method}"`, ast.position);
   }
-  if (ast.where !== null) throw binder.unsupported("a partial index", ast.where.position);
   storageOptions(binder, ast.options);
   requireIndexWidth(binder, ast.keys.length, ast.position);
-  const columns: IndexColumn[] = ast.keys.map((key) => {
-    if (key.expression.kind !== "column" || key.expression.parts.length !== 1) {
-      throw binder.unsupported("an index on an expression", key.position);
-    }
+  const names: string[] = [];
+  const keys = ast.keys.map((key) => {
     const collation = key.collation.at(-1);
     if (collation !== undefined && !["C", "POSIX", "default"].includes(collation)) {
       throw binder.unsupported(`collation "${collation}"`, key.position);
     }
-    const column = keyColumn(binder, table, key.expression.parts[0] ?? "", key.position);
-    return {
-      columnId: column.id,
+    const order = {
       descending: key.descending,
       nullsFirst: key.nulls === null ? key.descending : key.nulls === "first",
     };
+    const { expression } = key;
+    if (expression.kind === "column" && expression.parts.length === 1) {
+      const column = keyColumn(binder, table, expression.parts[0] ?? "", key.position);
+      names.push(column.name);
+      return { column, text: "", ...order };
+    }
+    requireKey(binder, table, expression, "index expressions");
+    names.push(nameOf(expression, names));
+    return { column: null, text: formatExpression(expression), ...order };
   });
-  const names = columns.map((part) => table.columns.find((each) => each.id === part.columnId)?.name ?? "");
+  if (ast.where !== null) requireKey(binder, table, ast.where, "index predicates");
   const name = ast.name ?? binder.freeName(table.schema, [table.name, ...names], "idx");
   if (binder.isTaken(table.schema, name)) {
     if (!ast.ifNotExists) {
@@ -43,19 +78,174 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
     binder.notice(SQLSTATE.duplicateTable, `relation "${name}" already exists, skipping`);
     return tag;
   }
-  const index: IndexDefinition = {
-    id: binder.newId(),
+  makeIndex(binder, table, {
     name,
     kind: ast.range ? "range" : "plain",
     unique: ast.unique,
     nullsNotDistinct: ast.nullsNotDistinct,
-    columns,
+    keys,
     includes: ast.include.map((each) => keyColumn(binder, table, each, ast.position).id),
-    predicateText: null,
+    predicateText: ast.where === null ? null : formatExpression(ast.where),
     comment: null,
-  };
-  const next = { ...table, indexes: [...table.indexes, index] };
-  if (ast.unique) binder.steps.push({ kind: "validate_unique", table, index });
-  binder.putTable(next);
+  });
   return tag;
+}
+
+/** Makes an index anew over a table whose columns have other types or ids than those of `old`. */
+export function remakeIndex(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  old: TableDefinition,
+  index: IndexDefinition,
+): TableDefinition {
+  const oldColumn = (id: number): ColumnDefinition | undefined => old.columns.find((each) => each.id === id);
+  const sameColumn = (id: number): ColumnDefinition | undefined =>
+    table.columns.find((each) => each.name === oldColumn(id)?.name);
+  return makeIndex(binder, table, {
+    ...index,
+    keys: visibleKey(index).map((part) => {
+      const before = oldColumn(part.columnId);
+      const isExpression = before?.hidden === true;
+      return {
+        column: isExpression ? null : sameColumn(part.columnId) ?? null,
+        text: before?.generatedText ?? "",
+        descending: part.descending,
+        nullsFirst: part.nullsFirst,
+      };
+    }),
+    includes: index.includes.flatMap((id) => sameColumn(id)?.id ?? []),
+  });
+}
+
+/** A table without an index and without what only that index needed. */
+export function withoutIndexes(table: TableDefinition, ids: readonly number[]): TableDefinition {
+  return withoutUnusedKeys({ ...table, indexes: table.indexes.filter((index) => !ids.includes(index.id)) });
+}
+
+/** Pushes the steps that fill hidden columns, check uniqueness and put the index. */
+function makeIndex(binder: DefinitionBinder, table: TableDefinition, plan: IndexPlan): TableDefinition {
+  const id = binder.newId();
+  let next = table;
+  const columns: IndexColumn[] = [];
+  const filled: ColumnDefinition[] = [];
+  const addHidden = (text: string, type: ColumnDefinition["type"]): number => {
+    const same = next.columns.find((each) => each.hidden && each.generatedText === text);
+    if (same !== undefined) return same.id;
+    // No identifier holds this character, so that no column of the user's can have the name.
+    const column = {
+      ...plainColumn(next.nextColumnId, `\u0000${id}.${columns.length + 1}`, type),
+      generatedText: text,
+      hidden: true,
+    };
+    next = { ...next, columns: [...next.columns, column], nextColumnId: next.nextColumnId + 1 };
+    filled.push(column);
+    return column.id;
+  };
+  for (const key of plan.keys) {
+    const columnId = key.column?.id ??
+      addHidden(key.text, binder.bindText(key.text, table, "index expressions", null).expression.type);
+    columns.push({ columnId, descending: key.descending, nullsFirst: key.nullsFirst });
+  }
+  const index: IndexDefinition = {
+    id,
+    name: plan.name,
+    kind: plan.kind,
+    unique: plan.unique,
+    nullsNotDistinct: plan.nullsNotDistinct,
+    columns,
+    includes: plan.includes,
+    predicateText: plan.predicateText,
+    comment: plan.comment,
+  };
+  if (hasMask(index)) {
+    const columnId = addHidden(`CASE WHEN ${plan.predicateText} THEN true END`, { kind: "bool" });
+    columns.push({ columnId, descending: false, nullsFirst: false });
+  }
+  if (filled.length > 0) binder.putTable(next);
+  for (const column of filled) {
+    binder.steps.push({
+      kind: "fill_column",
+      table: next,
+      columnId: column.id,
+      value: bindHidden(binder, next, column),
+    });
+  }
+  if (index.unique) binder.steps.push({ kind: "validate_unique", table: next, index });
+  return binder.putTable({ ...next, indexes: [...next.indexes, index] });
+}
+
+function bindHidden(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  column: ColumnDefinition,
+): TableExpression {
+  return binder.bindText(column.generatedText ?? "NULL", table, "index expressions", {
+    type: column.type,
+    column: column.name,
+  });
+}
+
+/** Raises what PostgreSQL raises for expressions that cannot stand in an index. */
+function requireKey(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  ast: Ast,
+  clause: "index expressions" | "index predicates",
+): void {
+  const isPredicate = clause === "index predicates";
+  const { expression } = binder.bind(ast, table, clause, isPredicate ? "condition" : null);
+  const what = isPredicate ? "index predicate" : "index expression";
+  if (hasSubquery(expression)) {
+    throw binder.error(SQLSTATE.featureNotSupported, `cannot use subquery in ${what}`, ast.position);
+  }
+  walkExpression(expression, (each) => {
+    if (volatilityOfOne(each) === "immutable") return;
+    throw binder.error(
+      SQLSTATE.invalidObjectDefinition,
+      `functions in ${what} must be marked IMMUTABLE`,
+      ast.position,
+    );
+  });
+  if (!isPredicate && expression.type.kind === "json") {
+    throw binder.error(
+      SQLSTATE.undefinedObject,
+      'data type json has no default operator class for access method "btree"',
+      ast.position,
+      {
+        hint:
+          "You must specify an operator class for the index or define a default operator class for the data type.",
+      },
+    );
+  }
+  if (!isPredicate && expression.type.kind === "record") {
+    throw binder.error(
+      SQLSTATE.invalidTableDefinition,
+      'column "row" has pseudo-type record',
+      ast.position,
+    );
+  }
+}
+
+function volatilityOfOne(expression: Expression): string {
+  switch (expression.kind) {
+    case "call":
+      return expression.function.volatility;
+    case "cast":
+      return expression.cast.volatility;
+    default:
+      return "immutable";
+  }
+}
+
+/** What PostgreSQL calls the key in the name that it makes for an index. */
+function nameOf(expression: Ast, taken: readonly string[]): string {
+  const base = columnNameOf(expression);
+  for (let number = 0;; number++) {
+    const name = number === 0 ? base : `${base}${number}`;
+    if (!taken.includes(name)) return name;
+  }
+}
+
+function columnNameOf(expression: Ast): string {
+  return expression.kind === "call" ? expression.name.at(-1) ?? "expr" : "expr";
 }

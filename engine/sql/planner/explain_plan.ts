@@ -4,6 +4,7 @@
  * Operators are numbered in preorder, inputs from left to right and subqueries of expressions behind them; that is the
  * order of the executor's profile too.
  */
+import { keyName } from "../../catalog/index_keys.ts";
 import { unreachable } from "../../base/assert.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { AggregateCall, JoinKind, Plan, RangeBounds, SortKey, WindowCall } from "../plan/plan.ts";
@@ -62,7 +63,7 @@ class Explainer {
       this.#tableNames.set(scan, name);
       for (const column of scan.columns) {
         const definition = scan.table.columns.find((each) => each.id === column.columnId);
-        const text = definition?.name ?? `column ${column.columnId}`;
+        const text = definition === undefined ? `column ${column.columnId}` : keyName(definition);
         this.#printer.name(column.output, isAlone ? text : `${name}.${text}`);
       }
       if (scan.rowId !== null) this.#printer.name(scan.rowId, isAlone ? "rowid" : `${name}.rowid`);
