@@ -14,6 +14,8 @@ export interface PortalSource {
   readonly columns: readonly ResultColumn[];
   /** Steps into the sink; true at the end. */
   step(sink: ResultSink): boolean;
+  /** Runs a fetch as a statement of the session, with its time limit and open to cancellation. */
+  asStatement<T>(run: () => MaybePromise<T>): MaybePromise<T>;
   yieldToLoop(): Promise<void>;
   outcome(rowCount: number): StatementOutcome;
   close(): void;
@@ -29,26 +31,33 @@ export class Portal {
   #closed = false;
   /** The position is behind the last row. */
   #atEnd = false;
-  /** Rows that were fetched and kept, for going back in a scrollable cursor. */
-  readonly #kept: SqlValue[][] | null;
+  /** Rows that were fetched and kept, for going back; null when that is not possible. */
+  #kept: SqlValue[][] | null;
+  readonly #keepAtMost: number;
   /** Rows before the cursor's position; position 0 is before the first row. */
   #position = 0;
 
-  constructor(source: PortalSource, options: { readonly scrollable: boolean }) {
+  /** `keepAtMost`: it can go back as long as no more rows than that have been fetched. */
+  constructor(source: PortalSource, options: { readonly keepAtMost: number }) {
     this.#source = source;
     this.columns = source.columns;
-    this.#kept = options.scrollable ? [] : null;
+    this.#keepAtMost = options.keepAtMost;
+    this.#kept = options.keepAtMost > 0 ? [] : null;
     this.#buffer.begin(source.columns);
   }
 
   /** Writes at most `maximum` further rows (0: all). `suspended`: the limit was reached. */
   fetch(maximum: number, sink: ResultSink): MaybePromise<{ suspended: boolean; outcome: StatementOutcome }> {
+    return this.#source.asStatement(() => this.#fetch(maximum, sink));
+  }
+
+  #fetch(maximum: number, sink: ResultSink): MaybePromise<{ suspended: boolean; outcome: StatementOutcome }> {
     sink.begin(this.columns, false);
     let count = 0;
     const limit = maximum === 0 ? Infinity : maximum;
     const pump = (): boolean => {
       while (count < limit) {
-        const row = this.#take();
+        const row = this.#forwardNow();
         if (row === null) return true;
         if (row === undefined) return false;
         writeRow(sink, this.columns, row);
@@ -125,25 +134,30 @@ export class Portal {
   }
 
   async #forward(): Promise<SqlValue[] | null> {
-    if (this.#kept !== null && this.#position < this.#kept.length) {
-      const kept = this.#kept[this.#position];
-      this.#position++;
-      return kept ?? null;
-    }
     for (;;) {
-      const row = this.#take();
-      if (row === null) {
-        if (!this.#atEnd) this.#position++;
-        this.#atEnd = true;
-        return null;
-      }
-      if (row !== undefined) {
-        this.#kept?.push(row);
-        this.#position++;
-        return row;
-      }
+      const row = this.#forwardNow();
+      if (row !== undefined) return row;
       await this.#source.yieldToLoop();
     }
+  }
+
+  /** Moves one row on. Null: behind the last row now; undefined: another piece must run first in a later turn. */
+  #forwardNow(): SqlValue[] | null | undefined {
+    const kept = this.#kept?.[this.#position];
+    if (kept !== undefined) {
+      this.#position++;
+      return kept;
+    }
+    const row = this.#take();
+    if (row === undefined) return undefined;
+    if (row === null) {
+      if (!this.#atEnd) this.#position++;
+      this.#atEnd = true;
+      return null;
+    }
+    this.#position++;
+    if (this.#kept !== null && this.#kept.push(row) > this.#keepAtMost) this.#kept = null;
+    return row;
   }
 
   #backward(): SqlValue[] | null {

@@ -242,7 +242,7 @@ export class Session {
   openPortal(
     prepared: PreparedStatement,
     parameters: readonly SqlValue[],
-    options: { readonly inPipeline?: boolean; readonly scrollable?: boolean } = {},
+    options: { readonly inPipeline?: boolean; readonly keepAtMost?: number } = {},
   ): Portal {
     this.#requireOpen();
     assert(prepared instanceof Prepared && prepared.plan !== null, "only planned statements have portals");
@@ -263,6 +263,11 @@ export class Session {
         execution ??= compiled.start(this.#context(transaction, parameters));
         return execution.step(sink);
       },
+      asStatement: (run) => {
+        this.currentText = prepared.text;
+        if (prepared.statement !== null) this.#requireUsable(prepared.statement.statement);
+        return this.#guarded(run);
+      },
       yieldToLoop: () => this.engine.yieldToLoop(),
       outcome: (rowCount) => ({
         ...this.outcome(tagOf(plan.planned.command, rowCount), rowCount, "rows"),
@@ -271,7 +276,7 @@ export class Session {
       close: () => {
         if (block === null) this.engine.manager.end(transaction);
       },
-    }, { scrollable: options.scrollable ?? false });
+    }, { keepAtMost: options.keepAtMost ?? 0 });
   }
 
   /** The end of a pipeline: commits its implicit transaction, if there is one. */

@@ -3,7 +3,8 @@
  *
  * Named statements are the session's, shared with SQL's PREPARE. Portals live until the transaction ends. A portal that is
  * fetched with a row limit is a cursor of the engine when it only reads; any other result is produced whole, as in
- * PostgreSQL, and handed out from memory.
+ * PostgreSQL, and handed out from memory. A cursor of DECLARE is also a portal of its name, as in PostgreSQL; its rows
+ * come as text.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
@@ -135,7 +136,7 @@ export class ExtendedQuery {
       this.#unnamedPortal?.cursor?.close();
       this.#unnamedPortal = portal;
     } else {
-      if (this.#portals.has(name)) {
+      if (this.#portals.has(name) || this.#session.cursors.has(name)) {
         throw new DatabaseError(SQLSTATE.duplicateCursor, `cursor "${name}" already exists`);
       }
       if (this.#portals.size >= LIMITS.maximumCursors) {
@@ -158,6 +159,11 @@ export class ExtendedQuery {
       this.#output.writeParameterDescription(prepared.parameterTypes);
       this.#describeColumns(prepared, "text");
     } else if (kind === PORTAL) {
+      const declared = this.#declaredCursor(name);
+      if (declared !== null) {
+        this.#output.writeRowDescription(declared.columns, textFormat);
+        return;
+      }
       const portal = this.#portal(name);
       this.#describeColumns(portal.prepared, portal.formats);
     } else throw invalidSubtype("DESCRIBE", kind);
@@ -165,9 +171,18 @@ export class ExtendedQuery {
 
   /** Execute. `end` is called with the outcome; it writes the message that ends the answer. */
   execute(reader: MessageReader, end: ExecuteEnd): MaybePromise<void> {
-    const portal = this.#portal(reader.readText());
+    const name = reader.readText();
     const limit = Math.max(0, reader.readI32());
     reader.expectEnd();
+    const declared = this.#declaredCursor(name);
+    if (declared !== null) {
+      this.#sink.expectExtended("text", declared.columns);
+      return whenDone(
+        declared.fetch(limit, this.#sink),
+        ({ suspended, outcome }) => end(outcome, suspended),
+      );
+    }
+    const portal = this.#portal(name);
     const { prepared, parameters } = portal;
     this.#sink.expectExtended(portal.formats, prepared.columns);
     if (portal.cursor !== null) return this.#fetch(portal, portal.cursor, limit, end);
@@ -212,6 +227,11 @@ export class ExtendedQuery {
         this.#unnamedPortal?.cursor?.close();
         this.#unnamedPortal = null;
       } else {
+        const declared = this.#declaredCursor(name);
+        if (declared !== null) {
+          declared.close();
+          this.#session.cursors.delete(name);
+        }
         this.#portals.get(name)?.cursor?.close();
         this.#portals.delete(name);
       }
@@ -249,6 +269,10 @@ export class ExtendedQuery {
       SQLSTATE.invalidSqlStatementName,
       `prepared statement "${name}" does not exist`,
     );
+  }
+
+  #declaredCursor(name: string): PortalPort | null {
+    return this.#session.cursors.get(name)?.portal ?? null;
   }
 
   #portal(name: string): BoundPortal {
@@ -346,6 +370,10 @@ const NO_ROWS: StatementOutcome = {
   durableOp: 0 as StatementOutcome["durableOp"],
   notices: [],
 };
+
+function textFormat(): number {
+  return 0;
+}
 
 function isReadOnlyPlan(prepared: PreparedStatement): boolean {
   return prepared instanceof Prepared && prepared.plan !== null && prepared.plan.planned.readOnly;

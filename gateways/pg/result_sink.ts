@@ -245,11 +245,16 @@ export class PgResultSink implements ResultSink {
     this.#output.writeCopyResponse(BACKEND.copyOutResponse, format.binary, format.columnCount);
   }
 
-  copyOutData(bytes: Uint8Array): void {
+  /** One message for each row: there are clients that take a message for a row. */
+  copyOutData(bytes: Uint8Array, ends: readonly number[]): void {
     const output = this.#output;
-    output.writeU8(BACKEND.copyData);
-    output.writeI32(bytes.length + 4);
-    output.writeBytes(bytes);
+    let start = 0;
+    for (const end of ends) {
+      output.writeU8(BACKEND.copyData);
+      output.writeI32(end - start + 4);
+      output.writeBytes(bytes, start, end);
+      start = end;
+    }
   }
 
   copyIn(format: CopyFormat, target: CopyTarget): Promise<void> {

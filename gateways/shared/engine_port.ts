@@ -40,6 +40,8 @@ export interface SessionPort {
   readonly catalog: { readonly version: number };
   readonly currentTransaction: { readonly hasDdl: boolean } | null;
   readonly preparedByName: Map<string, PreparedStatement>;
+  /** Cursors of DECLARE. */
+  readonly cursors: Map<string, { readonly portal: PortalPort }>;
   simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void>;
   prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement;
   execute(

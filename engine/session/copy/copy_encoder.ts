@@ -22,7 +22,7 @@ export class CopyEncoder implements ResultWriter {
   readonly #settings: CopySettings;
   readonly #columns: readonly ResultColumn[];
   readonly #options: TextOptions;
-  readonly #send: (bytes: Uint8Array) => void;
+  readonly #send: (bytes: Uint8Array, ends: readonly number[]) => void;
   readonly #isCsv: boolean;
   readonly #isBinary: boolean;
   readonly #null: Uint8Array;
@@ -31,13 +31,15 @@ export class CopyEncoder implements ResultWriter {
   readonly #special = new Uint8Array(256);
   #bytes = new Uint8Array(PIECE_BYTES + 1024);
   #length = 0;
+  /** Where rows end in the bytes. */
+  #ends: number[] = [];
   #column = 0;
 
   constructor(options: {
     readonly settings: CopySettings;
     readonly columns: readonly ResultColumn[];
     readonly textOptions: TextOptions;
-    readonly send: (bytes: Uint8Array) => void;
+    readonly send: (bytes: Uint8Array, ends: readonly number[]) => void;
   }) {
     const { settings } = options;
     this.#settings = settings;
@@ -69,11 +71,15 @@ export class CopyEncoder implements ResultWriter {
     this.#column = 0;
     for (const column of this.#columns) this.#field(encodeUtf8(column.name), false);
     this.#byte(NEWLINE);
+    this.#ends.push(this.#length);
   }
 
   /** What stands behind the rows; everything has been sent then. Answers the number of rows. */
   finish(): number {
-    if (this.#isBinary) this.#int16(-1);
+    if (this.#isBinary) {
+      this.#int16(-1);
+      this.#ends.push(this.#length);
+    }
     this.#flush();
     return this.rowCount;
   }
@@ -81,6 +87,7 @@ export class CopyEncoder implements ResultWriter {
   /** Forgets everything and begins anew. */
   restart(): void {
     this.#length = 0;
+    this.#ends = [];
     this.rowCount = 0;
     this.begin();
   }
@@ -134,12 +141,14 @@ export class CopyEncoder implements ResultWriter {
   endRow(): void {
     if (!this.#isBinary) this.#byte(NEWLINE);
     this.rowCount++;
+    this.#ends.push(this.#length);
     if (this.#length >= PIECE_BYTES) this.#flush();
   }
 
   #flush(): void {
-    if (this.#length > 0) this.#send(this.#bytes.slice(0, this.#length));
+    if (this.#length > 0) this.#send(this.#bytes.slice(0, this.#length), this.#ends);
     this.#length = 0;
+    this.#ends = [];
   }
 
   #reserve(extra: number): void {

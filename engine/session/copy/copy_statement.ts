@@ -215,7 +215,7 @@ function quoted(name: string): string {
 /** Takes a query's rows and sends them as COPY data. */
 class CopyOutSink extends CopyEncoder implements ResultSink {
   readonly #sink: ResultSink;
-  #held: Uint8Array[] | null;
+  #held: { readonly bytes: Uint8Array; readonly ends: readonly number[] }[] | null;
   readonly #begin: () => void;
   #begun = false;
 
@@ -230,7 +230,7 @@ class CopyOutSink extends CopyEncoder implements ResultSink {
       settings,
       columns,
       textOptions: session.evaluation.textOptions,
-      send: (bytes) => this.#pass(bytes),
+      send: (bytes, ends) => this.#pass(bytes, ends),
     });
     this.#sink = sink;
     this.#held = retractable ? [] : null;
@@ -239,14 +239,14 @@ class CopyOutSink extends CopyEncoder implements ResultSink {
     this.begin();
   }
 
-  #pass(bytes: Uint8Array): void {
+  #pass(bytes: Uint8Array, ends: readonly number[]): void {
     if (this.#held !== null) {
-      this.#held.push(bytes);
+      this.#held.push({ bytes, ends });
       return;
     }
     if (!this.#begun) this.#begin();
     this.#begun = true;
-    this.#sink.copyOutData(bytes);
+    this.#sink.copyOutData(bytes, ends);
   }
 
   get full(): boolean {
@@ -270,7 +270,7 @@ class CopyOutSink extends CopyEncoder implements ResultSink {
     this.#held = null;
     if (!this.#begun) this.#begin();
     this.#begun = true;
-    for (const bytes of held) this.#sink.copyOutData(bytes);
+    for (const { bytes, ends } of held) this.#sink.copyOutData(bytes, ends);
     return rows;
   }
 

@@ -9,6 +9,9 @@ import type { Portal } from "../portal.ts";
 import type { Session } from "../session.ts";
 import { sendRows } from "./utility.ts";
 
+/** How many rows a cursor that was declared without SCROLL or NO SCROLL keeps for going back. */
+const KEPT_ROWS = 65_536;
+
 /** DECLARE. A WITH HOLD cursor reads all its rows at once, so that they outlive the transaction. */
 export async function declareCursor(session: Session, statement: DeclareCursor): Promise<StatementOutcome> {
   const { name } = statement;
@@ -27,7 +30,13 @@ export async function declareCursor(session: Session, statement: DeclareCursor):
     });
   }
   const prepared = session.prepareParsed(statement.text, session.engine.parse(statement.text)[0] ?? null, []);
-  const portal = session.openPortal(prepared, [], { scrollable: statement.scroll !== false });
+  const portal = session.openPortal(prepared, [], {
+    keepAtMost: statement.scroll === true || statement.hold
+      ? Infinity
+      : statement.scroll === false
+      ? 0
+      : KEPT_ROWS,
+  });
   if (statement.hold) {
     await portal.move("forward", Infinity);
     await portal.move("absolute", 0);

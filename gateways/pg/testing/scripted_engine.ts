@@ -74,6 +74,7 @@ export class ScriptedSession implements SessionPort {
   readonly catalog = { version: 1 };
   readonly currentTransaction = null;
   readonly preparedByName = new Map<string, PreparedStatement>();
+  readonly cursors = new Map<string, { readonly portal: PortalPort }>();
   readonly #engine: ScriptedEngine;
   #notices: Notice[] = [];
 
@@ -210,7 +211,7 @@ export class ScriptedSession implements SessionPort {
       case "copy":
         if (argument === "out") {
           sink.copyOutBegin({ binary: false, columnCount: 2 });
-          sink.copyOutData(new TextEncoder().encode("1\ta\n"));
+          sink.copyOutData(new TextEncoder().encode("1\ta\n"), [4]);
           return this.#outcome("COPY 1", 0, "affected");
         }
         return this.#copyIn(sink);
