@@ -6,6 +6,7 @@ import { columnReference, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import {
+  allDefinedColumns,
   columnsOf,
   inputs,
   mapInputs,
@@ -35,11 +36,14 @@ function takeRenames(plan: Plan, renames: Map<ColumnRef, ColumnExpression>): Pla
   const inExpression = (expression: Expression): Expression =>
     mapOperands(expression, inExpression, (inner) => takeRenames(inner, renames));
   const next = mapOwnExpressions(mapInputs(plan, (input) => takeRenames(input, renames)), inExpression);
-  if (next.kind !== "project") return next;
+  if (next.kind !== "project" || plan.kind !== "project") return next;
+  const own = allDefinedColumns(plan.input);
   const targets = new Set<ColumnRef>();
   for (const { expression } of next.outputs) {
     // Two names for one column may meet in a join with itself or in a set operation: they stay apart.
     if (expression.kind !== "column" || targets.has(expression.column)) return next;
+    // A column of an outer query is no column of this input.
+    if (!own.has(expression.column)) return next;
     targets.add(expression.column);
   }
   if (next.outputs.length === 0) return next;
