@@ -17,7 +17,8 @@ function write(stream: { writeSync(bytes: Uint8Array): number }, text: string): 
 
 function log(line: string): void {
   try {
-    write(Deno.stderr, `dbd: ${line}\n`);
+    // Lines to be copied stand for themselves.
+    write(Deno.stderr, line.startsWith(" ") ? `${line}\n` : `dbd: ${line}\n`);
   } catch (error) {
     // Whoever read the log is gone; the server is not.
     if (!(error instanceof Deno.errors.BrokenPipe)) throw error;

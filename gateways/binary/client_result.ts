@@ -5,6 +5,7 @@ import type { RowId } from "../../engine/operations/effect.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import { fromStored, type StoredValue } from "../../engine/types/stored_value.ts";
 import { formatText, type TextOptions } from "../../engine/types/text_io.ts";
+import type { SqlValue } from "../../engine/types/value.ts";
 import { formatType } from "../../engine/types/type_names.ts";
 import type { WireColumn } from "../shared/operation/operation.ts";
 
@@ -81,6 +82,18 @@ export class StatementResult {
         return value === null ? null : formatText(column.sqlType, value, this.#options);
       })
     );
+  }
+
+  /** The rows as the engine's values. */
+  sqlValues(): SqlValue[][] {
+    return this.#stored.map((stored) =>
+      this.columns.map((column, index) => fromStored(column.sqlType, stored[index] ?? null))
+    );
+  }
+
+  /** How the session prints values that have several forms. */
+  get textOptions(): TextOptions {
+    return this.#options;
   }
 
   #value(type: SqlType, stored: StoredValue): JavaScriptValue {

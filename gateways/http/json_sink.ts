@@ -12,8 +12,8 @@ import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import { formatType } from "../../engine/types/type_names.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import type { SqlValue } from "../../engine/types/value.ts";
-import { JsonBuffer } from "./json_buffer.ts";
-import { writeJsonInteger, writeJsonValue } from "./json_value.ts";
+import { JsonBuffer } from "../shared/json/json_buffer.ts";
+import { writeJsonInteger, writeJsonValue } from "../shared/json/json_value.ts";
 
 /** Receives the lines of an NDJSON answer while it is made. */
 export interface LineTarget {

@@ -5,14 +5,14 @@
  * (with their own digits: `12.50`), and longer ones strings. NaN and the infinities are strings, bytes `\x…` hex, times ISO
  * 8601, JSON and arrays themselves, everything else PostgreSQL's text.
  */
-import { formatFloat32 } from "../../engine/types/scalar_text.ts";
-import { formatInterval } from "../../engine/types/interval_text.ts";
-import type { Interval } from "../../engine/types/interval.ts";
-import { SqlArray } from "../../engine/types/sql_array.ts";
-import type { SqlType } from "../../engine/types/sql_type.ts";
-import { formatText, type TextOptions } from "../../engine/types/text_io.ts";
-import { ISO_MDY } from "../../engine/types/date_time_format.ts";
-import type { SqlValue } from "../../engine/types/value.ts";
+import { formatFloat32 } from "../../../engine/types/scalar_text.ts";
+import { formatInterval } from "../../../engine/types/interval_text.ts";
+import type { Interval } from "../../../engine/types/interval.ts";
+import { SqlArray } from "../../../engine/types/sql_array.ts";
+import type { SqlType } from "../../../engine/types/sql_type.ts";
+import { formatText, type TextOptions } from "../../../engine/types/text_io.ts";
+import { ISO_MDY } from "../../../engine/types/date_time_format.ts";
+import type { SqlValue } from "../../../engine/types/value.ts";
 import type { JsonBuffer } from "./json_buffer.ts";
 
 const EXACT_DIGITS = 15;

@@ -1,0 +1,123 @@
+/** The command line of `dbcli`, and the environment behind it. Pure. */
+import { closest } from "../../engine/base/suggest.ts";
+
+/** A mistake in how the program was called; exit code 2. */
+export class UsageError extends Error {}
+
+/** What the program is to do. */
+export interface ClientSettings {
+  readonly addresses: readonly string[];
+  readonly token: string | null;
+  /** Answers and failures as JSON objects, one a line. */
+  readonly json: boolean;
+  /** Go on after an error. */
+  readonly keepGoing: boolean;
+  /** The statement of the command line; null: read statements from standard input. */
+  readonly statement: string | null;
+}
+
+/** What a command line asks for. */
+export type Command =
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  | { readonly kind: "run"; readonly settings: ClientSettings };
+
+const DEFAULT_ADDRESS = "127.0.0.1:7878";
+const OPTIONS_WITH_VALUE = ["--addr", "--addrs", "--token"];
+const SWITCHES = ["--json", "--keep-going", "--help", "--version"];
+
+/** Reads the command line. Raises {@link UsageError}. */
+export function readCommand(
+  parameters: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Command {
+  const values = new Map<string, string>();
+  const switches = new Set<string>();
+  const positional: string[] = [];
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] ?? "";
+    if (parameter === "--") {
+      positional.push(...parameters.slice(index + 1));
+      break;
+    }
+    if (!/^-[-A-Za-z]/.test(parameter) || /\s/.test(parameter.split("=")[0] ?? "")) {
+      positional.push(parameter);
+      continue;
+    }
+    const at = parameter.indexOf("=");
+    const name = longName(at < 0 ? parameter : parameter.slice(0, at));
+    if (OPTIONS_WITH_VALUE.includes(name)) {
+      const value = at < 0 ? parameters[++index] : parameter.slice(at + 1);
+      if (value === undefined) throw new UsageError(`${name} needs a value`);
+      values.set(name, value);
+    } else if (SWITCHES.includes(name) && at < 0) switches.add(name);
+    else throw unknownOption(name);
+  }
+  if (switches.has("--help")) return { kind: "help" };
+  if (switches.has("--version")) return { kind: "version" };
+  if (positional.length > 1) {
+    throw new UsageError("dbcli takes one statement; put it in quotes");
+  }
+  const token = values.get("--token") ?? nonEmpty(environment.DB_TOKEN) ?? null;
+  if (token === "") throw new UsageError("the token is empty");
+  return {
+    kind: "run",
+    settings: {
+      addresses: addressesFrom(values, environment),
+      token,
+      json: switches.has("--json"),
+      keepGoing: switches.has("--keep-going"),
+      statement: positional[0] ?? null,
+    },
+  };
+}
+
+function addressesFrom(
+  values: ReadonlyMap<string, string>,
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const one = values.get("--addr"), list = values.get("--addrs");
+  if (one !== undefined && list !== undefined) {
+    throw new UsageError("give either --addr or --addrs, not both");
+  }
+  if (one !== undefined) return [one];
+  if (list === undefined) return [nonEmpty(environment.DB_ADDR) ?? DEFAULT_ADDRESS];
+  const addresses = list.split(",").map((each) => each.trim()).filter((each) => each !== "");
+  if (addresses.length === 0) throw new UsageError("--addrs is an empty list");
+  return addresses;
+}
+
+function longName(name: string): string {
+  return name === "-h" ? "--help" : name === "-V" ? "--version" : name;
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function unknownOption(name: string): UsageError {
+  const near = closest(name, [...OPTIONS_WITH_VALUE, ...SWITCHES]);
+  return new UsageError(`unknown option "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+}
+
+/** The text of `--help`. */
+export function helpText(version: string): string {
+  return `dbcli ${version}: the database client
+
+Usage: dbcli [options] [STATEMENT]
+
+With STATEMENT it is run and its answer printed. Without, statements are read from standard input: on a terminal in a shell
+(\\? lists its commands), otherwise one after the other; lines that begin with # or -- are comments.
+
+Options
+  --addr HOST:PORT    the server (default ${DEFAULT_ADDRESS}, or DB_ADDR)
+  --addrs LIST        the servers of a cluster, separated by commas; changes are made exactly once
+  --token TOKEN       the server's token (or DB_TOKEN)
+  --json              print answers and failures as JSON, one object a line
+  --keep-going        go on after an error (the exit code is 1 all the same)
+  -V, --version       print the version
+  -h, --help          print this text
+
+Exit codes: 0 done, 1 a statement or the connection failed, 2 bad usage.
+`;
+}
