@@ -82,6 +82,8 @@ export class StorageEngine {
   readonly #cache: BlockCache;
   readonly #checkpointLogBytes: number;
   readonly #tables = new Map<number, TableStore>();
+  /** Tables that got indexes which their segments do not have yet. */
+  readonly #indexing = new Set<TableStore>();
   /** Gone from the catalog, but the installed manifest may still name their files. */
   #dropped: DroppedTable[] = [];
   #manifest: Manifest | null;
@@ -108,7 +110,7 @@ export class StorageEngine {
     this.#lock = lock;
     this.#tablesDirectory = joinPath(directory, TABLES_DIRECTORY);
     disk.createDirectory(this.#tablesDirectory);
-    this.#files = newFilesIn(disk, this.#tablesDirectory);
+    this.#files = segmentFilesIn(disk, this.#tablesDirectory);
     this.#cache = new BlockCache(options.blockCacheBytes ?? LIMITS.blockCacheBytes);
     this.#checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
     this.#horizon = {
@@ -217,12 +219,16 @@ export class StorageEngine {
 
   /** Gives a table its new definition. */
   alterTable(definition: TableDefinition, op: OpNumber): void {
-    this.table(definition.id).alter(definition, op);
+    const store = this.table(definition.id);
+    store.alter(definition, op);
+    if (store.hasIndexWork) this.#indexing.add(store);
   }
 
   /** Drops a table. Its files go when no manifest needs them any more. */
   dropTable(id: number, op: OpNumber): void {
-    this.#dropped.push({ id, op, store: this.table(id) });
+    const store = this.table(id);
+    this.#indexing.delete(store);
+    this.#dropped.push({ id, op, store });
     this.#tables.delete(id);
   }
 
@@ -285,8 +291,7 @@ export class StorageEngine {
 
   /** Lets tables go of parts that no reader can see any more. */
   #release(): void {
-    // A checkpoint that is not described yet needs parts that were replaced after its op.
-    if (this.#releases === 0 || this.#checkpoint !== null) return;
+    if (this.#releases === 0) return;
     this.#releases--;
     for (const store of this.#tables.values()) store.releaseOldVersions();
   }
@@ -311,7 +316,8 @@ export class StorageEngine {
 
   /** Whether {@link work} has anything to do. */
   get hasWork(): boolean {
-    return this.#checkpoint !== null && this.log.error === null && !this.#isPaused;
+    if (this.log.error !== null || this.#isPaused) return false;
+    return this.#checkpoint !== null || this.#indexing.size > 0;
   }
 
   /**
@@ -326,7 +332,10 @@ export class StorageEngine {
 
   async #work(budgetMicroseconds: number): Promise<void> {
     const checkpoint = this.#checkpoint;
-    if (checkpoint === null) return;
+    if (checkpoint === null) {
+      this.#buildIndexes(budgetMicroseconds);
+      return;
+    }
     const isCurrent = () => this.#checkpoint === checkpoint;
     try {
       const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
@@ -336,6 +345,21 @@ export class StorageEngine {
       if (isCurrent()) this.#installed(checkpoint, checkpoint.install());
     } catch (error) {
       if (isCurrent()) this.#checkpointFailed(error);
+    }
+  }
+
+  /** Builds indexes that came later than the segments. A full disk leaves them to the next checkpoint or their first use. */
+  #buildIndexes(budgetMicroseconds: number): void {
+    const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
+    for (const store of this.#indexing) {
+      try {
+        while (!store.indexStep(LIMITS.checkpointStepValues)) {
+          if (this.#host.clock.monotonic() >= deadline) return;
+        }
+      } catch (error) {
+        if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) this.log.stop(error);
+      }
+      this.#indexing.delete(store);
     }
   }
 
@@ -396,16 +420,4 @@ export class StorageEngine {
       this.#lock.release();
     }
   }
-}
-
-/** Like {@link segmentFilesIn}, but a new file never takes over the bytes of an old one, which a snapshot may share. */
-function newFilesIn(disk: Disk, directory: string): SegmentFiles {
-  const files = segmentFilesIn(disk, directory);
-  return {
-    ...files,
-    create(name) {
-      files.remove(name);
-      return files.create(name);
-    },
-  };
 }

@@ -376,10 +376,11 @@ export class Delta implements Part, IndexedSlots {
   }
 
   *endedAfter(op: number): Generator<number> {
-    for (let slot = 0; slot < this.#slotCount; slot++) {
-      const end = this.#ends[slot] as number;
-      if (end > op && end !== Infinity && this.#begins[slot] !== Infinity) yield slot;
-    }
+    // Ends are noted in their order.
+    const ended = this.#ended;
+    let from = ended.length;
+    while (from > this.#endedHead && (this.#ends[ended[from - 1] as number] as number) > op) from--;
+    for (; from < ended.length; from++) yield ended[from] as number;
   }
 
   isVisible(slot: number, snapshot: number): boolean {
@@ -416,12 +417,6 @@ export class Delta implements Part, IndexedSlots {
       if (candidate.indexId === keys.indexId) return candidate.open(bounds, snapshot, backward);
     }
     return null;
-  }
-
-  /** Prepares an index for a walk, in slices. Only when the delta is frozen. */
-  *settleIndex(indexId: number): Generator<void> {
-    const index = this.#indexes.find((candidate) => candidate.indexId === indexId);
-    if (index !== undefined) yield* index.settleInSteps();
   }
 
   #openIdIndex(bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {

@@ -7,10 +7,10 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { StoredRow, StoredValue } from "../../operations/effect.ts";
-import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
+import { type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
 import { NumberTree, type SlotOrder, TextTree } from "./slot_tree.ts";
-import { sortInSteps, sortOrderOfNumbers } from "./sort_order.ts";
+import { sortOrderOfNumbers } from "./sort_order.ts";
 
 /** The rows that a delta index orders. */
 export interface IndexedSlots extends SlotOrder {
@@ -19,9 +19,6 @@ export interface IndexedSlots extends SlotOrder {
   isVisible(slot: number, snapshot: number): boolean;
   indexedValue(slot: number, columnId: number): StoredValue;
 }
-
-/** So many noted slots are sorted in without a pause. */
-const SETTLE_AT_ONCE = 16384;
 
 /** A sorted index in memory. */
 export class DeltaIndex {
@@ -206,70 +203,6 @@ export class DeltaIndex {
     }
     this.#orderTies(sortedSlots, (left, right) => sortedKeys[left] === sortedKeys[right]);
     (this.texts as TextTree).insertSorted(sortedKeys, sortedSlots);
-  }
-
-  /** Does what {@link settle} does in slices; only while no slot is added or removed, as in a frozen delta. */
-  *settleInSteps(): Generator<void> {
-    const pending = this.#pending;
-    const slots: number[] = [];
-    for (let index = 0; index < pending.length; index += 2) {
-      for (let slot = pending[index] as number; slot < (pending[index + 1] as number); slot++) {
-        if (this.#slots.isOccupied(slot)) slots.push(slot);
-      }
-      yield;
-    }
-    if (slots.length < SETTLE_AT_ONCE) {
-      this.settle();
-      return;
-    }
-    const numbers = this.encoder.numeric && this.numbers !== null ? new Float64Array(slots.length) : null;
-    const texts: string[] = [];
-    for (let index = 0; index < slots.length; index++) {
-      if (numbers === null) texts.push(this.#textKey(slots[index] as number));
-      else {
-        const key = this.#numberKey(slots[index] as number);
-        if (key === undefined) {
-          // A value without a number key: rare enough to be done in one go.
-          this.settle();
-          return;
-        }
-        numbers[index] = key;
-      }
-      if ((index & 4095) === 4095) yield;
-    }
-    const byId = (left: number, right: number): number =>
-      this.#slots.compareSlots(slots[left] as number, slots[right] as number);
-    const { nullsFirst } = this.encoder;
-    const order = yield* sortInSteps(
-      slots.length,
-      numbers !== null
-        ? (left, right) =>
-          compareNumberKeys(numbers[left] as number, numbers[right] as number, nullsFirst) ||
-          byId(left, right)
-        : (left, right) => {
-          const a = texts[left] as string;
-          const b = texts[right] as string;
-          return a < b ? -1 : a > b ? 1 : byId(left, right);
-        },
-    );
-    // A reader may have needed the index meanwhile; then it is settled already.
-    if (this.#pending !== pending) return;
-    this.#pending = [];
-    const sorted = new Uint32Array(order.length);
-    for (let index = 0; index < order.length; index++) {
-      sorted[index] = slots[order[index] as number] as number;
-    }
-    if (numbers !== null) {
-      const keys = new Float64Array(order.length);
-      for (let index = 0; index < order.length; index++) {
-        keys[index] = numbers[order[index] as number] as number;
-      }
-      (this.numbers as NumberTree).insertSorted(keys, sorted);
-      return;
-    }
-    const keys: string[] = [];
-    for (let index = 0; index < order.length; index++) keys.push(texts[order[index] as number] as string);
-    (this.texts as TextTree).insertSorted(keys, sorted);
   }
 
   /** Puts slots with equal keys into row id order. */

@@ -26,7 +26,7 @@ import { Segment } from "./segment.ts";
 import { buildSegment, type SegmentFileSet } from "./segment_builder.ts";
 import type { SegmentFiles } from "./segment_files.ts";
 import { SegmentIndex } from "./segment_index.ts";
-import { buildIndexOfSegment } from "./segment_index_builder.ts";
+import { buildIndexOfSegment, indexFileName } from "./segment_index_builder.ts";
 
 /** A segment as the manifest knows it. */
 export interface SegmentPiece {
@@ -72,8 +72,19 @@ export interface PartSetOptions {
 /** The state of a table at a checkpoint, as of when its delta was frozen. */
 interface Checkpoint {
   readonly op: number;
+  /** Whether {@link PartSet.describe} has not been called for it. */
+  readonly isPending: boolean;
   readonly rowCount: number;
   readonly lastModifiedOp: number;
+}
+
+/** An index to be built for a segment that was written before the index came. */
+interface IndexJob {
+  readonly segment: Segment;
+  readonly keys: IndexKeys;
+  work: Generator<void, ChunkFileSummary> | null;
+  /** Written so far; they are synced with the others when the index is complete. */
+  files: DiskFile[];
 }
 
 function keyOf(op: number, object: number): string {
@@ -95,7 +106,8 @@ export class PartSet {
   /** Retired parts, and the newest snapshot that may have been read when each was. */
   #retired: { readonly part: Part; readonly after: number }[] = [];
   #jobs: Job[] = [];
-  #checkpoint: Checkpoint = { op: 0, rowCount: 0, lastModifiedOp: 0 };
+  #indexJobs: IndexJob[] = [];
+  #checkpoint: Checkpoint = { op: 0, isPending: false, rowCount: 0, lastModifiedOp: 0 };
   /** Files that a manifest may name, those that the last description names, and those to remove once none does. */
   #named = new Set<string>();
   #described = new Set<string>();
@@ -147,7 +159,7 @@ export class PartSet {
     return bytes;
   }
 
-  /** Takes a new definition; an added index is built for every part. */
+  /** Takes a new definition; an added index is built for every part, for segments in steps or when it is first used. */
   alter(definition: TableDefinition, indexes: readonly IndexKeys[]): void {
     this.#definition = definition;
     this.#indexes = indexes;
@@ -169,17 +181,68 @@ export class PartSet {
         this.#removeFile(dropped.file.summary.name);
       }
     }
+    this.#forgetIndexJobs((job) => job.segment === segment && !wanted.has(job.keys.indexId));
     for (const keys of this.#indexes) {
-      if (segment.indexes.has(keys.indexId)) continue;
-      const order = {
+      if (!segment.indexes.has(keys.indexId)) this.#indexJob(segment, keys);
+    }
+  }
+
+  /** The work on an index of a segment, queued now if it is not. */
+  #indexJob(segment: Segment, keys: IndexKeys): IndexJob {
+    const queued = this.#indexJobs.find((job) =>
+      job.segment === segment && job.keys.indexId === keys.indexId
+    );
+    if (queued !== undefined) return queued;
+    const job: IndexJob = { segment, keys, work: null, files: [] };
+    this.#indexJobs.push(job);
+    return job;
+  }
+
+  /** One step of building an index; true when the segment has it. */
+  #stepIndex(job: IndexJob): boolean {
+    const { segment, keys } = job;
+    try {
+      job.work ??= buildIndexOfSegment({
         tableId: this.#definition.id,
         op: segment.op,
         object: segment.object,
-        files: this.#trackingFiles(),
+        files: this.#trackingFiles(job.files),
         keys,
-      };
-      this.#openIndex(segment, keys, buildIndexOfSegment(order, segment));
+      }, segment);
+      const step = job.work.next();
+      if (step.done !== true) return false;
+      this.#indexJobs = this.#indexJobs.filter((other) => other !== job);
+      this.#unsynced.push(...job.files);
+      this.#openIndex(segment, keys, step.value);
+      return true;
+    } catch (error) {
+      for (const file of job.files) file.close();
+      job.files = [];
+      job.work = null;
+      throw error;
     }
+  }
+
+  #forgetIndexJobs(gone: (job: IndexJob) => boolean): void {
+    if (this.#indexJobs.length === 0) return;
+    this.#indexJobs = this.#indexJobs.filter((job) => {
+      if (!gone(job)) return true;
+      for (const file of job.files) {
+        file.close();
+        this.#removeFile(
+          indexFileName(this.#definition.id, job.segment.op, job.segment.object, job.keys.indexId),
+        );
+      }
+      return false;
+    });
+  }
+
+  /** A reader needs an index now: what is left of building it is done at once. */
+  #needIndex(segment: Segment, keys: IndexKeys): void {
+    if (!this.#indexes.some((present) => present.indexId === keys.indexId)) return;
+    const job = this.#indexJob(segment, keys);
+    let isDone = this.#stepIndex(job);
+    while (!isDone) isDone = this.#stepIndex(job);
   }
 
   /** Ends all parts: snapshots from the op number on see none of their rows. */
@@ -211,7 +274,12 @@ export class PartSet {
     assert(op >= this.#checkpoint.op, `checkpoint ${op} comes after checkpoint ${this.#checkpoint.op}`);
     if (this.#jobs.some((job) => job.kind === "build")) this.step(Infinity, "all");
     const dirty = state.lastModifiedOp > this.#checkpoint.lastModifiedOp;
-    this.#checkpoint = { op, rowCount: state.rowCount, lastModifiedOp: state.lastModifiedOp };
+    this.#checkpoint = {
+      op,
+      isPending: true,
+      rowCount: state.rowCount,
+      lastModifiedOp: state.lastModifiedOp,
+    };
     if (!dirty) return;
     const pending = this.#candidates();
     const frozen = this.delta;
@@ -264,15 +332,28 @@ export class PartSet {
 
   /** Whether any work is queued. */
   get hasWork(): boolean {
-    return this.#jobs.length > 0;
+    return this.#jobs.length > 0 || this.#indexJobs.length > 0;
   }
 
-  /** Works on the queue for about so many column values, until the checkpoint's build or everything is done. */
-  step(budgetValues: number, until: "built" | "all"): void {
+  /** Whether indexes wait to be built for segments that are older than they. */
+  get hasIndexWork(): boolean {
+    return this.#indexJobs.length > 0;
+  }
+
+  /** Works on the queue for about so many column values, until added indexes, the checkpoint's build or everything is done. */
+  step(budgetValues: number, until: "indexed" | "built" | "all"): void {
     let left = budgetValues;
     while (left > 0) {
       const job = this.#jobs[0];
-      if (job === undefined || (until === "built" && !this.isBuilding)) return;
+      const indexJob = this.#indexJobs[0];
+      if (until === "indexed" && indexJob === undefined || until === "built" && !this.isBuilding) return;
+      // A merge reads the indexes of its inputs.
+      if (indexJob !== undefined && (until !== "built" || job?.kind === "merge" && job.work === null)) {
+        this.#stepIndex(indexJob);
+        left -= BLOCK_ROWS;
+        continue;
+      }
+      if (job === undefined) return;
       if (job.work === null) this.#start(job);
       const work = job.work;
       if (work === null) continue;
@@ -313,11 +394,11 @@ export class PartSet {
   }
 
   /** Files whose creation is noted, so that they are synced before a manifest names them. */
-  #trackingFiles(): SegmentFiles {
+  #trackingFiles(created = this.#unsynced): SegmentFiles {
     return {
       create: (name) => {
         const file = this.#files.create(name);
-        this.#unsynced.push(file);
+        created.push(file);
         return file;
       },
       open: (name) => this.#files.open(name),
@@ -343,6 +424,7 @@ export class PartSet {
       this.#addOlder(output);
       if (until !== Infinity) this.#retired.push({ part: output, after: latestSnapshot });
     }
+    this.#forgetIndexJobs(({ segment }) => job.sources.includes(segment));
     for (const source of job.sources) {
       source.until = Math.min(source.until, job.op);
       this.#retired.push({ part: source, after: latestSnapshot });
@@ -367,6 +449,7 @@ export class PartSet {
     const segment = new Segment({ number, op: files.op as OpNumber, object: files.object }, file, {
       shape: this.#shape,
       cache: this.#cache,
+      needIndex: (keys) => this.#needIndex(segment, keys),
     });
     assert(segment.rowLimit === files.rows, `segment ${files.data.name} has the rows that the manifest says`);
     this.#byNumber[number] = segment;
@@ -391,9 +474,7 @@ export class PartSet {
 
   /** Files to sync before a manifest may name them; each is handed out once. Close them afterwards. */
   takeUnsynced(): DiskFile[] {
-    const files = this.#unsynced;
-    this.#unsynced = [];
-    return files;
+    return this.#unsynced.splice(0);
   }
 
   /** The table at the last frozen op number. Its build must be done. */
@@ -427,6 +508,7 @@ export class PartSet {
         inputs: job.inputs,
       })),
     };
+    this.#checkpoint = { ...this.#checkpoint, isPending: false };
     this.#described = filesOf(piece);
     for (const name of this.#described) this.#named.add(name);
     return piece;
@@ -466,7 +548,8 @@ export class PartSet {
 
   /** Takes up what a manifest describes. */
   restore(piece: TablePiece): void {
-    this.#checkpoint = { op: piece.op, rowCount: piece.rowCount, lastModifiedOp: piece.lastModifiedOp };
+    const { op, rowCount, lastModifiedOp } = piece;
+    this.#checkpoint = { op, isPending: false, rowCount, lastModifiedOp };
     this.#named = filesOf(piece);
     this.#described = new Set(this.#named);
     for (const files of piece.segments) {
@@ -495,14 +578,21 @@ export class PartSet {
     this.#deletions = { ...deletions, bytes };
   }
 
-  /** Lets go of parts that no snapshot can hold a location in. */
+  /** Lets go of parts that no snapshot can hold a location in, and that nothing under way needs. */
   release(oldestSnapshot: number): void {
     if (this.#retired.length === 0) return;
     this.#retired = this.#retired.filter(({ part, after }) => {
       if (oldestSnapshot <= after || oldestSnapshot < part.until || this.#isInput(part)) return true;
+      if (this.#isToBeDescribed(part)) return true;
       this.#drop(part);
       return false;
     });
+  }
+
+  /** Whether a segment belongs to the checkpoint that has begun and is not described yet. */
+  #isToBeDescribed(part: Part): boolean {
+    const { op, isPending } = this.#checkpoint;
+    return isPending && part instanceof Segment && part.from <= op && op < part.until;
   }
 
   #drop(part: Part): void {
@@ -512,6 +602,7 @@ export class PartSet {
     this.#byNumber[part.number] = undefined;
     this.version++;
     if (!(part instanceof Segment)) return;
+    this.#forgetIndexJobs(({ segment }) => segment === part);
     part.close();
     this.#removeFile(part.file.summary.name);
     for (const index of part.indexes.values()) this.#removeFile(index.file.summary.name);
@@ -545,6 +636,8 @@ export class PartSet {
     for (const part of this.older) if (part instanceof Segment) part.close();
     for (const file of this.#unsynced) file.close();
     this.#unsynced = [];
+    for (const job of this.#indexJobs) for (const file of job.files) file.close();
+    this.#indexJobs = [];
   }
 }
 

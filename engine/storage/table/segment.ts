@@ -85,6 +85,7 @@ export class Segment implements Part {
   readonly deletions: DeletionVector;
   readonly #shape: TableShape;
   readonly #cache: BlockCache;
+  readonly #needIndex: (keys: IndexKeys) => void;
   readonly #description: SegmentDescription;
   readonly #columns: (SegmentColumn | undefined)[] = [];
   readonly #ids: SegmentColumn;
@@ -94,7 +95,12 @@ export class Segment implements Part {
   constructor(
     place: { readonly number: number; readonly op: OpNumber; readonly object: number },
     file: ChunkFile,
-    surroundings: { readonly shape: TableShape; readonly cache: BlockCache },
+    surroundings: {
+      readonly shape: TableShape;
+      readonly cache: BlockCache;
+      /** Builds an index that is not there yet, if the table has it. */
+      readonly needIndex: (keys: IndexKeys) => void;
+    },
   ) {
     this.number = place.number;
     this.op = place.op;
@@ -103,6 +109,7 @@ export class Segment implements Part {
     this.file = file;
     this.#shape = surroundings.shape;
     this.#cache = surroundings.cache;
+    this.#needIndex = surroundings.needIndex;
     this.#description = decodeSegmentDescription(file.description);
     this.deletions = new DeletionVector(this.#description.rowCount);
     const blocks = Math.ceil(this.#description.rowCount / BLOCK_ROWS);
@@ -410,6 +417,7 @@ export class Segment implements Part {
 
   openIndex(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
     if (keys.indexId !== ROW_ID_INDEX) {
+      if (!this.#indexes.has(keys.indexId)) this.#needIndex(keys);
       return this.#indexes.get(keys.indexId)?.open(bounds, this, snapshot, backward) ?? null;
     }
     const range = bounds.idRange();

@@ -27,7 +27,10 @@ import {
 } from "./segment_format.ts";
 import type { SegmentFiles } from "./segment_files.ts";
 import { buildIndexFile } from "./segment_index_builder.ts";
-import { sortOrderOfNumbers } from "./sort_order.ts";
+import { sortInSteps, sortNumbersInSteps } from "./sort_order.ts";
+
+/** Rows that are ordered between two yields. */
+const STEP_ROWS = 16384;
 
 /** What is to be built. */
 export interface SegmentOrder {
@@ -91,8 +94,7 @@ export function* buildSegment(order: SegmentOrder): Generator<void, SegmentFileS
   }));
   const indexes: { indexId: number; file: ChunkFileSummary }[] = [];
   if (order.indexes.length > 0) {
-    const positions = invertOrder(order.sources, rows);
-    yield;
+    const positions = yield* invertOrder(order.sources, rows);
     for (const keys of order.indexes) {
       const file = yield* buildIndexFile({
         tableId,
@@ -100,8 +102,8 @@ export function* buildSegment(order: SegmentOrder): Generator<void, SegmentFileS
         object: order.object,
         keys,
         sources: order.sources,
+        rows,
         positions,
-        rowCount: rows.count,
         files: order.files,
       });
       indexes.push({ indexId: keys.indexId, file });
@@ -118,15 +120,14 @@ function idOfRow(sources: readonly Part[], rows: RowOrder, index: number): RowId
 function* orderRows(sources: readonly Part[], op: number): Generator<void, RowOrder> {
   const single = sources[0];
   if (sources.length === 1 && single instanceof Delta) {
-    const rows = deltaOrder(single, op);
-    yield;
+    const rows = yield* deltaOrder(single, op);
     return { count: rows.length, rows, sourceOf: null };
   }
   return yield* mergeOrder(sources, op);
 }
 
 /** The slots of a delta that are live at the op number, by id. */
-function deltaOrder(delta: Delta, op: number): Uint32Array {
+function* deltaOrder(delta: Delta, op: number): Generator<void, Uint32Array> {
   const slots = new Uint32Array(delta.slotCount);
   const ids = new Float64Array(delta.slotCount);
   let count = 0;
@@ -137,10 +138,18 @@ function deltaOrder(delta: Delta, op: number): Uint32Array {
     if (typeof id !== "number") anyBig = true;
     ids[count] = Number(id);
     slots[count++] = slot;
+    if ((count & (STEP_ROWS - 1)) === 0) yield;
   }
-  if (anyBig) return slots.slice(0, count).sort((left, right) => delta.compareSlots(left, right));
-  const order = sortOrderOfNumbers(ids, count);
-  for (let index = 0; index < count; index++) order[index] = slots[order[index] as number] as number;
+  const order = yield* anyBig
+    ? sortInSteps(
+      count,
+      (left, right) => delta.compareSlots(slots[left] as number, slots[right] as number),
+    )
+    : sortNumbersInSteps(ids, count);
+  for (let index = 0; index < count; index++) {
+    order[index] = slots[order[index] as number] as number;
+    if ((index & (STEP_ROWS - 1)) === STEP_ROWS - 1) yield;
+  }
   return order;
 }
 
@@ -183,11 +192,14 @@ function headOf(source: Part, row: number): RowId | null {
 }
 
 /** For each source, the position in the new segment of each of its rows; 2^32 - 1 where it has none. */
-function invertOrder(sources: readonly Part[], rows: RowOrder): Uint32Array[] {
+function* invertOrder(sources: readonly Part[], rows: RowOrder): Generator<void, Uint32Array[]> {
+  // The index of a delta's rows is sorted from the rows themselves.
+  if (rows.sourceOf === null) return [];
   const positions = sources.map((source) => new Uint32Array(source.rowLimit).fill(0xffffffff));
   for (let index = 0; index < rows.count; index++) {
-    const source = rows.sourceOf === null ? 0 : rows.sourceOf[index] as number;
+    const source = rows.sourceOf[index] as number;
     (positions[source] as Uint32Array)[rows.rows[index] as number] = index;
+    if ((index & (STEP_ROWS - 1)) === STEP_ROWS - 1) yield;
   }
   return positions;
 }

@@ -20,9 +20,10 @@ export interface SegmentFiles {
 export function segmentFilesIn(disk: Disk, directory: string): SegmentFiles {
   return {
     create(name) {
-      const file = disk.openFile(joinPath(directory, name), { create: true, write: true });
-      file.truncate(0);
-      return file;
+      const path = joinPath(directory, name);
+      // Never cut in place: a snapshot may share the old file by a hard link, and a reader may have it open.
+      disk.remove(path);
+      return disk.openFile(path, { create: true, write: true });
     },
     open: (name) => disk.openFile(joinPath(directory, name), { create: false, write: false }),
     remove: (name) => disk.remove(joinPath(directory, name)),

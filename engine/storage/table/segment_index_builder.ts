@@ -1,6 +1,7 @@
 /**
- * Writing index files: from the sorted indexes of the sources of a segment (merged, so that nothing is sorted again), or
- * from the rows of a finished segment when an index is added later.
+ * Writing index files: from the sorted indexes of the segments that a segment is merged from (merged, so that nothing is
+ * sorted again), or from the rows of a frozen delta, or of a finished segment when an index is added later, which are
+ * sorted here. All in steps.
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../vector.ts";
@@ -12,7 +13,10 @@ import { mergeHeads, type PartHead } from "./location_cursor.ts";
 import type { IndexKeys, Part } from "./part.ts";
 import type { SegmentFiles } from "./segment_files.ts";
 import { encodeIndexDescription, encodeNumberEntries, encodeTextEntries } from "./segment_index_format.ts";
-import { sortOrderOfNumbers } from "./sort_order.ts";
+import { sortInSteps, sortNumbersInSteps } from "./sort_order.ts";
+
+/** Entries put in place between two yields. */
+const STEP_ROWS = 16384;
 
 const EVERYTHING = { prefix: [], low: null, high: null, backward: false } as const;
 
@@ -30,9 +34,10 @@ export interface IndexFileOrder {
   readonly object: number;
   readonly keys: IndexKeys;
   readonly sources: readonly Part[];
-  /** For each source, the segment row of each of its rows. */
+  /** The rows of the segment. */
+  readonly rows: { readonly count: number; readonly rows: Uint32Array };
+  /** For each source, the segment row of each of its rows; not for a single delta. */
   readonly positions: readonly Uint32Array[];
-  readonly rowCount: number;
   readonly files: SegmentFiles;
 }
 
@@ -45,7 +50,11 @@ interface SortedEntries {
 
 /** Writes an index file; yields after each few thousand entries. */
 export function* buildIndexFile(order: IndexFileOrder): Generator<void, ChunkFileSummary> {
-  const entries = yield* collectEntries(order);
+  const [first] = order.sources;
+  const { count, rows } = order.rows;
+  const entries = first instanceof Delta && order.sources.length === 1
+    ? yield* sortEntries(order.keys.encoder, first, { count, rowAt: (index) => rows[index] as number })
+    : yield* collectEntries(order);
   return yield* writeEntries(order, entries);
 }
 
@@ -53,13 +62,12 @@ function* collectEntries(order: IndexFileOrder): Generator<void, SortedEntries> 
   const { encoder } = order.keys;
   const heads: PartHead[] = [];
   for (const part of order.sources) {
-    if (part instanceof Delta) yield* part.settleIndex(order.keys.indexId);
     const cursor = part.openIndex(order.keys, encoder.bounds(EVERYTHING), order.op, false);
     if (cursor !== null) heads.push({ part, cursor });
     yield;
   }
-  const rows = new Uint32Array(order.rowCount);
-  let numbers: Float64Array | null = encoder.numeric ? new Float64Array(order.rowCount) : null;
+  const rows = new Uint32Array(order.rows.count);
+  let numbers: Float64Array | null = encoder.numeric ? new Float64Array(order.rows.count) : null;
   let texts: string[] | null = encoder.numeric ? null : [];
   const merged = mergeHeads(encoder, heads);
   let count = 0;
@@ -137,49 +145,70 @@ function isNarrow(keys: Float64Array): boolean {
 }
 
 /** Writes the index file of a finished segment: sorts its rows. */
-export function buildIndexOfSegment(
+export function* buildIndexOfSegment(
   order: Pick<IndexFileOrder, "tableId" | "op" | "object" | "files" | "keys">,
   segment: Part,
-): ChunkFileSummary {
-  const entries = sortEntries(order.keys.encoder, segment);
-  const writing = writeEntries(order, entries);
-  for (;;) {
-    const step = writing.next();
-    if (step.done === true) return step.value;
-  }
+): Generator<void, ChunkFileSummary> {
+  const rows = { count: segment.rowLimit, rowAt: (index: number) => index };
+  return yield* writeEntries(order, yield* sortEntries(order.keys.encoder, segment, rows));
 }
 
-function sortEntries(encoder: IndexKeyEncoder, segment: Part): SortedEntries {
-  const count = segment.rowLimit;
-  const numbers = encoder.numeric ? numberKeysOf(encoder, segment) : null;
+/** The entries of rows that stand in id order; equal keys keep that order. */
+function* sortEntries(
+  encoder: IndexKeyEncoder,
+  part: Part,
+  rows: { readonly count: number; rowAt(index: number): number },
+): Generator<void, SortedEntries> {
+  const { count } = rows;
+  const numbers = encoder.numeric ? yield* numberKeysOf(encoder, part, rows) : null;
   if (numbers !== null) {
-    const order = nullsInPlace(sortOrderOfNumbers(numbers, count), numbers, encoder.nullsFirst);
+    const order = nullsInPlace(
+      yield* sortNumbersInSteps(numbers, count),
+      numbers,
+      encoder.nullsFirst,
+    );
     const sorted = new Float64Array(count);
-    for (let index = 0; index < count; index++) sorted[index] = numbers[order[index] as number] as number;
+    for (let index = 0; index < count; index++) {
+      sorted[index] = numbers[order[index] as number] as number;
+      if ((index & (STEP_ROWS - 1)) === STEP_ROWS - 1) yield;
+    }
     return { rows: order, numbers: sorted, texts: null };
   }
   const texts: string[] = [];
-  for (let row = 0; row < count; row++) {
-    const values: StoredValue[] = encoder.columnIds.map((columnId) => segment.valueAt(row, columnId));
+  const { columnIds } = encoder;
+  for (let index = 0; index < count; index++) {
+    const values: StoredValue[] = [];
+    for (let at = 0; at < columnIds.length; at++) {
+      values.push(part.valueAt(rows.rowAt(index), columnIds[at] as number));
+    }
     texts.push(encoder.textKey(values));
+    if ((index & 2047) === 2047) yield;
   }
-  const order = new Uint32Array(count);
-  for (let row = 0; row < count; row++) order[row] = row;
-  order.sort((left, right) => {
+  const order = yield* sortInSteps(count, (left, right) => {
     const a = texts[left] as string;
     const b = texts[right] as string;
     return a < b ? -1 : a > b ? 1 : left - right;
   });
-  return { rows: order, numbers: null, texts: Array.from(order, (row) => texts[row] as string) };
+  const sorted: string[] = [];
+  for (let index = 0; index < count; index++) {
+    sorted.push(texts[order[index] as number] as string);
+    if ((index & (STEP_ROWS - 1)) === STEP_ROWS - 1) yield;
+  }
+  return { rows: order, numbers: null, texts: sorted };
 }
 
-function numberKeysOf(encoder: IndexKeyEncoder, segment: Part): Float64Array | null {
+function* numberKeysOf(
+  encoder: IndexKeyEncoder,
+  part: Part,
+  rows: { readonly count: number; rowAt(index: number): number },
+): Generator<void, Float64Array | null> {
   const columnId = encoder.columnIds[0] as number;
-  const keys = new Float64Array(segment.rowLimit);
-  for (let row = 0; row < keys.length; row++) {
-    const key = encoder.numberKey(segment.valueAt(row, columnId));
+  const keys = new Float64Array(rows.count);
+  for (let index = 0; index < keys.length; index++) {
+    const key = encoder.numberKey(part.valueAt(rows.rowAt(index), columnId));
     if (key === undefined) return null;
-    keys[row] = key;
+    keys[index] = key;
+    if ((index & 4095) === 4095) yield;
   }
   return keys;
 }

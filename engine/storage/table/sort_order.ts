@@ -1,11 +1,13 @@
 /**
  * Sorting permutations. Number keys are sorted by a least-significant-digit radix sort over their order-preserving bit
  * patterns (Knuth, TAOCP vol. 3, 5.2.5), which is stable and linear; digits that do not vary are skipped. NaN sorts
- * after every number. Where a long sort must not hold up others, a bottom-up merge sort in steps serves instead.
+ * after every number. Other keys are sorted by a bottom-up merge sort. Both come in steps, so that nobody is held up for long.
  */
 
 const RADIX = 65536;
 const SMALL = 1024;
+/** Keys handled between two yields of {@link sortNumbersInSteps}. */
+const STEP_KEYS = 16384;
 
 /** Whether the first `count` keys never decrease (NaN being the greatest). */
 export function isAscending(keys: Float64Array, count: number): boolean {
@@ -19,11 +21,29 @@ export function isAscending(keys: Float64Array, count: number): boolean {
 
 /** The stable permutation that sorts the first `count` keys ascending: result[0] is the position of the least. */
 export function sortOrderOfNumbers(keys: Float64Array, count: number): Uint32Array {
+  const sorting = sortNumbersInSteps(keys, count);
+  for (;;) {
+    const step = sorting.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As {@link sortOrderOfNumbers}; yields every few thousand keys of a pass. */
+export function* sortNumbersInSteps(keys: Float64Array, count: number): Generator<void, Uint32Array> {
   const order = new Uint32Array(count);
-  for (let index = 0; index < count; index++) order[index] = index;
-  if (isAscending(keys, count)) return order;
+  let ascending = true;
+  for (let from = 0; from < count; from += STEP_KEYS) {
+    const to = Math.min(count, from + STEP_KEYS);
+    for (let index = from; index < to; index++) order[index] = index;
+    // One key of the piece before belongs to the comparison.
+    if (ascending) {
+      ascending = isAscending(keys.subarray(Math.max(0, from - 1), to), to - Math.max(0, from - 1));
+    }
+    if (to < count) yield;
+  }
+  if (ascending) return order;
   if (count <= SMALL) return order.sort((left, right) => comparePositions(keys, left, right));
-  return radixSort(keys, count, order);
+  return yield* radixSort(keys, count, order);
 }
 
 function comparePositions(keys: Float64Array, left: number, right: number): number {
@@ -36,13 +56,9 @@ function comparePositions(keys: Float64Array, left: number, right: number): numb
   return left - right;
 }
 
-/** The order-preserving bit patterns of the keys: low word at 2·i, high word at 2·i + 1. */
-function orderedWords(keys: Float64Array, count: number): Uint32Array {
-  const normalised = new Float64Array(count);
-  // Adding 0 turns -0 into 0; a NaN becomes the canonical one.
-  for (let index = 0; index < count; index++) normalised[index] = (keys[index] as number) + 0;
-  const words = new Uint32Array(normalised.buffer);
-  for (let index = 0; index < count; index++) {
+/** Replaces the words of keys `from` … `to` by order-preserving bit patterns: low word at 2·i, high word at 2·i + 1. */
+function orderWords(normalised: Float64Array, words: Uint32Array, from: number, to: number): void {
+  for (let index = from; index < to; index++) {
     const key = normalised[index] as number;
     const high = words[2 * index + 1] as number;
     if (key !== key) {
@@ -55,11 +71,18 @@ function orderedWords(keys: Float64Array, count: number): Uint32Array {
       words[2 * index + 1] = high ^ 0x80000000;
     }
   }
-  return words;
 }
 
-function radixSort(keys: Float64Array, count: number, order: Uint32Array): Uint32Array {
-  const words = orderedWords(keys, count);
+function* radixSort(keys: Float64Array, count: number, order: Uint32Array): Generator<void, Uint32Array> {
+  const normalised = new Float64Array(count);
+  const words = new Uint32Array(normalised.buffer);
+  for (let start = 0; start < count; start += STEP_KEYS) {
+    const end = Math.min(count, start + STEP_KEYS);
+    // Adding 0 turns -0 into 0.
+    for (let index = start; index < end; index++) normalised[index] = (keys[index] as number) + 0;
+    orderWords(normalised, words, start, end);
+    yield;
+  }
   let from: Uint32Array = order;
   let to: Uint32Array = new Uint32Array(count);
   const counts = new Uint32Array(RADIX);
@@ -67,9 +90,13 @@ function radixSort(keys: Float64Array, count: number, order: Uint32Array): Uint3
     const word = digit >> 1;
     const shift = (digit & 1) * 16;
     counts.fill(0);
-    for (let index = 0; index < count; index++) {
-      const value = ((words[2 * index + word] as number) >>> shift) & 0xffff;
-      counts[value] = (counts[value] as number) + 1;
+    for (let start = 0; start < count; start += STEP_KEYS) {
+      const end = Math.min(count, start + STEP_KEYS);
+      for (let index = start; index < end; index++) {
+        const value = ((words[2 * index + word] as number) >>> shift) & 0xffff;
+        counts[value] = (counts[value] as number) + 1;
+      }
+      yield;
     }
     if (counts[((words[word] as number) >>> shift) & 0xffff] === count) continue;
     let sum = 0;
@@ -78,12 +105,16 @@ function radixSort(keys: Float64Array, count: number, order: Uint32Array): Uint3
       counts[value] = sum;
       sum = next;
     }
-    for (let index = 0; index < count; index++) {
-      const position = from[index] as number;
-      const value = ((words[2 * position + word] as number) >>> shift) & 0xffff;
-      const target = counts[value] as number;
-      to[target] = position;
-      counts[value] = target + 1;
+    for (let start = 0; start < count; start += STEP_KEYS) {
+      const end = Math.min(count, start + STEP_KEYS);
+      for (let index = start; index < end; index++) {
+        const position = from[index] as number;
+        const value = ((words[2 * position + word] as number) >>> shift) & 0xffff;
+        const target = counts[value] as number;
+        to[target] = position;
+        counts[value] = target + 1;
+      }
+      yield;
     }
     [from, to] = [to, from];
   }

@@ -413,7 +413,18 @@ export class TableStore implements TableShape {
     return !this.#parts.hasWork;
   }
 
-  /** Whether a build or merge is queued. */
+  /** Works on indexes that were added to segments for about so many column values; true: nothing is left to do. */
+  indexStep(budgetValues: number): boolean {
+    this.#parts.step(budgetValues, "indexed");
+    return !this.#parts.hasIndexWork;
+  }
+
+  /** Whether segments wait for indexes. */
+  get hasIndexWork(): boolean {
+    return this.#parts.hasIndexWork;
+  }
+
+  /** Whether a build, a merge or an index is queued. */
   get hasWork(): boolean {
     return this.#parts.hasWork;
   }
@@ -436,11 +447,11 @@ export class TableStore implements TableShape {
     this.#parts.manifestInstalled();
   }
 
-  /** Lets go of versions and parts that no open snapshot can see. */
-  releaseOldVersions(): void {
+  /** Lets go of versions and parts that no open snapshot can see; `unread`: nobody reads the table just now. */
+  releaseOldVersions(unread = false): void {
     const oldest = this.#horizon.oldestSnapshot();
     this.#parts.delta.reclaim(oldest);
-    this.#parts.release(oldest);
+    this.#parts.release(unread ? Infinity : oldest);
   }
 
   /** Names of all files that the table uses or that the last manifests name. */
