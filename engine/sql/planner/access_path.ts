@@ -70,6 +70,9 @@ const SWAPPED: Readonly<Record<KeyCondition["operator"], KeyCondition["operator"
   ">=": "<=",
 };
 
+/** A range of texts with one beginning is narrower than a range as such. */
+const PREFIX_FACTOR = 0.1;
+
 /** Longer lists are not looked up one by one. */
 const MAXIMUM_LOOKUPS = 10_000;
 
@@ -240,9 +243,10 @@ export class AccessPaths {
     const isWhole = index.unique && prefix.length === visibleKey(index).length &&
       prefix.every((each) => each.condition.kind !== "any_array");
     const values = list?.values?.length ?? (list === null ? 1 : 10);
+    const isPrefix = range.used.some((each) => request.prefixRanges.has(each.condition));
     const matched = isWhole ? values : Math.max(
       Math.min(1, request.tableRows),
-      request.tableRows * estimator.selectivity(conjunction(used)),
+      request.tableRows * estimator.selectivity(conjunction(used)) * (isPrefix ? PREFIX_FACTOR : 1),
     );
     const candidates: Candidate[] = [];
     const rows = matched * request.selectivityWithout(used);
@@ -400,6 +404,8 @@ class Request {
   readonly lists: ListCondition[] = [];
   readonly tableRows: number;
   readonly rows: number;
+  /** Comparisons that stand for the beginning of a LIKE pattern. */
+  readonly prefixRanges = new Set<Expression>();
   readonly #types = new Map<ColumnRef, SqlType>();
 
   constructor(scan: Scan, conditions: readonly Expression[], estimator: Estimator) {
@@ -515,7 +521,9 @@ class Request {
       function: resolveOperator(name, text, text),
       args: [left, constant(text, bound)],
     });
-    return [compare(">=", prefix), compare("<", next)];
+    const range = [compare(">=", prefix), compare("<", next)];
+    for (const each of range) this.prefixRanges.add(each);
+    return range;
   }
 }
 
@@ -532,6 +540,7 @@ const PLAIN_KEYS = new Set([
   "f32",
   "bytea",
   "char",
+  "enum",
 ]);
 
 /** Whether values of two types have one form, so that one can be looked up among the other. */

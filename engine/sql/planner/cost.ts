@@ -18,6 +18,7 @@ export const COST = {
   indexRow: 300,
   filterRow: 3,
   subqueryRow: 2000,
+  hashStart: 2000,
   hashBuildRow: 40,
   hashProbeRow: 25,
   joinOutputRow: 6,
@@ -67,7 +68,7 @@ export class CostModel {
       case "index_scan":
         return COST.indexStart + rows * COST.indexRow;
       case "hash_join":
-        return this.#inputs(plan) + this.#estimator.rows(plan.right) * COST.hashBuildRow +
+        return this.#inputs(plan) + COST.hashStart + this.#estimator.rows(plan.right) * COST.hashBuildRow +
           this.#estimator.rows(plan.left) * COST.hashProbeRow + rows * COST.joinOutputRow;
       case "nested_loop_join": {
         const left = this.#estimator.rows(plan.left);

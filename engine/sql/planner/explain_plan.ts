@@ -353,7 +353,8 @@ class Explainer {
 
   #indexColumn(plan: Plan & { readonly kind: "index_scan" }, position: number): string {
     const id = plan.index.columns[position]?.columnId;
-    return plan.table.columns.find((column) => column.id === id)?.name ?? "?";
+    const column = plan.table.columns.find((each) => each.id === id);
+    return (column?.hidden === true ? column.generatedText : column?.name) ?? "?";
   }
 
   #boundsText(name: string, bounds: RangeBounds): string {

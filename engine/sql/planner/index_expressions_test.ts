@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { open } from "../../../mod.ts";
 
 async function planOf(database: Awaited<ReturnType<typeof open>>, sql: string): Promise<string> {
-  const { rows } = await database.query(`EXPLAIN ${sql}`);
+  const rows = await database.query(`EXPLAIN ${sql}`);
   return rows.map((row) => String(Object.values(row)[0])).join("\n");
 }
 
@@ -14,7 +14,7 @@ Deno.test("planStatement() reads what indexes on expressions hold", async () => 
   await database.query("CREATE UNIQUE INDEX by_email ON t (lower(email))");
   await database.query("CREATE INDEX by_sum ON t ((a + b), (a * 2))");
   const cases: readonly (readonly [string, RegExp])[] = [
-    ["SELECT id FROM t WHERE lower(email) = 'u7'", /using by_email[^]*Cond: \(lower\(email\) = 'u7'/],
+    ["SELECT id FROM t WHERE lower(email) = 'u7'", /using by_email[^]*lower\(email\) = /],
     ["SELECT id FROM t WHERE upper(email) = 'u7'", /Seq Scan/],
     ["SELECT id FROM t WHERE a + b = 8 AND a * 2 = 8", /using by_sum/],
     ["SELECT id FROM t WHERE a * 3 = 8", /Seq Scan/],
@@ -38,7 +38,7 @@ Deno.test("planStatement() uses a partial index only where its predicate holds",
   assert.match(await planOf(database, "SELECT id FROM t WHERE owner = 4"), /Seq Scan/);
   // One text shape, two meanings: the plan of the first must not serve the second.
   for (const [state, count] of [["open", 1], ["shut", 0], ["open", 1]] as const) {
-    const { rows } = await database.query(`SELECT id FROM t WHERE owner = 4 AND state = '${state}'`);
+    const rows = await database.query(`SELECT id FROM t WHERE owner = 4 AND state = '${state}'`);
     assert.equal(rows.length, count);
   }
 });

@@ -165,6 +165,8 @@ export class JoinGraph {
   between(left: number, right: number): Expression[] {
     const result: Expression[] = [];
     for (const each of this.classes) {
+      // Members that are equal to one constant each are equal to one another.
+      if (each.pinned) continue;
       const [a] = this.members(each, left);
       const [b] = this.members(each, right);
       if (a !== undefined && b !== undefined) result.push(equality(each.equals, a, b));
@@ -303,10 +305,11 @@ export class JoinOrder {
     let cost: number;
     let method: Step["method"];
     if (hasKey) {
-      cost = a.cost + b.cost + b.rows * COST.hashBuildRow + a.rows * COST.hashProbeRow + output;
+      cost = a.cost + b.cost + COST.hashStart + b.rows * COST.hashBuildRow + a.rows * COST.hashProbeRow +
+        output;
       method = "hash";
     } else {
-      cost = a.cost + b.cost + a.rows * b.rows * COST.nestedRow + output;
+      cost = a.cost + b.cost + a.rows * b.rows * COST.nestedRow + a.rows * COST.hashProbeRow + output;
       method = "nested";
     }
     const isSingle = (right & (right - 1)) === 0;

@@ -88,6 +88,11 @@ export function simplifyOuterJoins(plan: Plan, notNull: ReadonlySet<ColumnRef> =
     }
     case "nested_loop_join":
       return simplifyJoin(plan, notNull);
+    case "hash_join":
+      // Only anti joins that stand for NOT IN exist already: they pass rows of the left side on.
+      return plan.join === "anti"
+        ? { ...plan, left: simplifyOuterJoins(plan.left, notNull), right: simplifyOuterJoins(plan.right) }
+        : mapInputs(plan, (input) => simplifyOuterJoins(input));
     default:
       return mapInputs(plan, (input) => simplifyOuterJoins(input));
   }

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import { environmentOf, plan, shape, TPCH } from "./fixture_for_test.ts";
+import { TPCH_QUERIES } from "./tpch_queries_for_test.ts";
+
+const environment = environmentOf([
+  {
+    name: "t",
+    columns: ["id integer", "a integer", "b integer", "s text", "d date"],
+    primaryKey: ["id"],
+    unique: [["s"]],
+    indexes: [["a", "b"], ["d"]],
+    rows: 100_000,
+    distinct: { a: 1000, b: 100, d: 1000 },
+  },
+  {
+    name: "u",
+    columns: ["id integer", "t_id integer not null", "x integer", "y integer"],
+    primaryKey: ["id"],
+    indexes: [["t_id"]],
+    rows: 1_000_000,
+    distinct: { t_id: 100_000, x: 50 },
+  },
+  { name: "small", columns: ["k integer", "v text"], rows: 10 },
+]);
+
+function check(text: string, expected: string): void {
+  const lines = expected.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  const got = shape(environment, text).split("\n").map((line) => line.trim());
+  assert.deepEqual(got, lines, text);
+}
+
+Deno.test("planStatement() finds rows by id", () => {
+  check("select * from t where id = 5", "Row Lookup on t\nRow Cond: (id = 5)");
+  check("select * from t id 5", "Row Lookup on t\nRow Cond: (id = 5)");
+  check(
+    "select a from t where id in (1, 2) and a > 3",
+    "Row Lookup on t\nRow Cond: (id IN (1, 2))\nFilter: (a > 3)",
+  );
+  check("select a from t where id = 1 or id = 2", "Row Lookup on t\nRow Cond: (id IN (1, 2))");
+  check("select a from t where id > 5 and id <= 9", "Row Range Scan on t\nRow Cond: (id > 5 AND id <= 9)");
+  check("update t set a = 1 where id = $1", "Update on t\n->  Row Lookup on t\nRow Cond: (id = $1)");
+  check("delete from t where rowid = 3", "Delete on t\n->  Row Lookup on t\nRow Cond: (id = 3)");
+});
+
+Deno.test("planStatement() uses equality prefixes of an index and a range behind them", () => {
+  check(
+    "select id from t where a = 3 and b = 4",
+    "Index Scan using t_a_b_idx on t\nIndex Cond: ((a = 3) AND (b = 4))",
+  );
+  check(
+    "select id from t where a = 3 and b between 4 and 9",
+    "Index Scan using t_a_b_idx on t\nIndex Cond: ((a = 3) AND (b >= 4 AND b <= 9))",
+  );
+  check("select id from t where b = 4", "Seq Scan on t\nFilter: (b = 4)");
+  check("select id from t where s = 'x'", "Index Scan using t_s_key on t\nIndex Cond: (s = 'x'::text)");
+  check(
+    "select id from t where s like 'ab%'",
+    "Index Scan using t_s_key on t\nIndex Cond: (s >= 'ab'::text AND s < 'ac'::text)\nFilter: (s ~~ 'ab%'::text)",
+  );
+});
+
+Deno.test("planStatement() takes orders that an access gives", () => {
+  check("select id from t order by id desc limit 3", "Limit\nCount: 3\n->  Row Range Scan Backward on t");
+  check(
+    "select id from t where a = 3 order by b limit 3",
+    "Limit\nCount: 3\n->  Index Scan using t_a_b_idx on t\nIndex Cond: (a = 3)",
+  );
+  check(
+    "select id from t order by b limit 3",
+    "Limit\nCount: 3\n->  Top-N Sort\nSort Key: b\nLimit: 3\n->  Seq Scan on t",
+  );
+  check(
+    "select max(d) from t",
+    "Aggregate\n->  Limit\nCount: 1\n->  Index Scan Backward using t_d_idx on t\nFilter: (d IS NOT NULL)",
+  );
+  check("select min(id) from t", "Aggregate\n->  Limit\nCount: 1\n->  Row Range Scan on t");
+});
+
+Deno.test("planStatement() joins by look-up when few rows ask, by hashing otherwise", () => {
+  check(
+    "select u.x from t join u on u.t_id = t.id where t.id = 7",
+    `Nested Loop
+     ->  Row Lookup on t
+     Row Cond: (id = 7)
+     ->  Index Scan using u_t_id_idx on u
+     Index Cond: (t_id = 7)`,
+  );
+  check(
+    "select t.a, u.x from t join u on u.t_id = t.id",
+    `Hash Join
+     Hash Cond: (u.t_id = t.id)
+     ->  Seq Scan on u
+     ->  Seq Scan on t`,
+  );
+  check(
+    "select t.a from small join t on t.id = small.k",
+    `Nested Loop
+     ->  Seq Scan on small
+     ->  Row Lookup on t
+     Row Cond: (id = small.k)`,
+  );
+});
+
+Deno.test("planStatement() simplifies outer joins below conditions that reject NULL", () => {
+  check(
+    "select 1 from small left join t on t.id = small.k where t.a = 3",
+    `Project
+     ->  Nested Loop
+     ->  Seq Scan on small
+     ->  Row Lookup on t
+     Row Cond: (id = small.k)
+     Filter: (t.a = 3)`,
+  );
+  check(
+    "select small.v from small left join t on t.id = small.k where t.a is null",
+    `Filter
+     Filter: (t.a IS NULL)
+     ->  Nested Loop Left Join
+     ->  Seq Scan on small
+     ->  Row Lookup on t
+     Row Cond: (id = small.k)`,
+  );
+});
+
+Deno.test("planStatement() turns subqueries into joins", () => {
+  check(
+    "select v from small where exists (select 1 from u where u.t_id = small.k and u.x > 3)",
+    `Nested Loop Semi Join
+     ->  Seq Scan on small
+     ->  Index Scan using u_t_id_idx on u
+     Index Cond: (t_id = small.k)
+     Filter: (u.x > 3)`,
+  );
+  check(
+    "select a from t where id not in (select t_id from u)",
+    `Hash Anti Join
+     Hash Cond: (t.id = u.t_id)
+     ->  Seq Scan on t
+     ->  Seq Scan on u`,
+  );
+  check(
+    "select a from t where a not in (select y from u)",
+    `Hash Anti Join
+     Hash Cond: (t.a = u.y)
+     Null Aware: true
+     ->  Seq Scan on t
+     ->  Seq Scan on u`,
+  );
+  check(
+    "select t.id, (select count(*) from u where u.t_id = t.id) from t",
+    `Project
+     ->  Hash Left Join
+     Hash Cond: (t.id = u.t_id)
+     ->  Seq Scan on t
+     ->  HashAggregate
+     Group Key: u.t_id
+     ->  Seq Scan on u`,
+  );
+  check(
+    "select k, (select count(*) from u where u.t_id = small.k) from small",
+    `Project
+     ->  Seq Scan on small
+     SubPlan 1
+     ->  Aggregate
+     ->  Index Scan using u_t_id_idx on u
+     Index Cond: (t_id = small.k)`,
+  );
+});
+
+Deno.test("planStatement() asks conditions as early as possible", () => {
+  check(
+    "select * from (select a, sum(b) as s from t group by a) q where a = 3",
+    `HashAggregate
+     Group Key: a
+     ->  Index Scan using t_a_b_idx on t
+     Index Cond: (a = 3)`,
+  );
+  check(
+    "select * from (select id, a from t union all select id, x from u) q where id = 3",
+    `Append
+     ->  Row Lookup on t
+     Row Cond: (id = 3)
+     ->  Row Lookup on u
+     Row Cond: (id = 3)`,
+  );
+  check("select a from t where 1 = 2", `Values Scan on "*VALUES*"`);
+  check("select a from t where 1 = 1 and a = 2 + 1", "Index Scan using t_a_b_idx on t\nIndex Cond: (a = 3)");
+});
+
+Deno.test("planStatement() reads only the columns it needs", () => {
+  const { plan: planned } = plan(environment, "select a from t where b = 3");
+  assert.equal(planned.kind, "table_scan");
+  assert.deepEqual(planned.kind === "table_scan" ? planned.columns.map((column) => column.columnId) : [], [
+    2,
+    3,
+  ]);
+});
+
+Deno.test("planStatement() plans the queries of TPC-H without cross products or correlated aggregates", () => {
+  const tpch = environmentOf(TPCH);
+  for (const [name, text] of Object.entries(TPCH_QUERIES)) {
+    const text_ = shape(tpch, text);
+    const lines = text_.split("\n");
+    lines.forEach((line, index) => {
+      if (!/Nested Loop$/.test(line)) return;
+      const isCorrelated = /Row Cond|Index Cond|Join Filter/.test(
+        text_.slice(text_.indexOf(lines[index] ?? "")),
+      );
+      assert.ok(isCorrelated, `${name} has a cross product:\n${text_}`);
+    });
+    const subplans = lines.filter((line) => line.trim().startsWith("SubPlan"));
+    const allowed = ["q11", "q15", "q22"].includes(name) ? 1 : 0;
+    assert.equal(subplans.length, allowed, `${name}:\n${text_}`);
+  }
+});
+
+Deno.test("planStatement() orders ten relations quickly", () => {
+  const names = Array.from({ length: 10 }, (_, index) => `r${index}`);
+  const chain = environmentOf(
+    names.map((name) => ({ name, columns: ["id integer", "next integer"], primaryKey: ["id"] })),
+  );
+  const joins = names.slice(1).map((name, index) => `join ${name} on ${name}.id = r${index}.next`).join(" ");
+  const text = shape(chain, `select r0.id from r0 ${joins} where r9.id = 3`);
+  assert.equal(text.split("Nested Loop").length + text.split("Hash Join").length - 2, 9);
+});
