@@ -4,7 +4,7 @@ import { DatabaseError } from "../../base/errors.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { type Block, BLOCK_ROWS, vectorSignature, type ZonePredicate } from "../vector.ts";
+import { type Block, BLOCK_ROWS, type Vector, vectorSignature, type ZonePredicate } from "../vector.ts";
 import { BlockCache } from "./block_cache.ts";
 import { planMerge } from "./compaction_policy.ts";
 import { segmentFilesIn } from "./segment_files.ts";
@@ -173,7 +173,7 @@ Deno.test("Segment keeps every kind of column over several blocks, with one sign
     const cursor = reader.scan(CASE_COLUMNS.map((column) => column.id), { ids: true, prune: [] });
     for (let block: Block | null = cursor.next(); block !== null; block = cursor.next()) {
       block.columns.forEach((vector, index) =>
-        assertStrict.equal(vectorSignature(vector), CASES[index]?.signature, CASES[index]?.name)
+        assertStrict.equal(vectorSignature(vector), CASES[index]?.signature, CASES[index]?.name ?? "")
       );
       for (let at = 0; at < block.rowCount; at++) {
         const row = seen + at;
@@ -237,7 +237,7 @@ Deno.test("Segment scans skip only blocks without a matching row", () => {
       for (let block = cursor.next(); block !== null; block = cursor.next()) {
         blocks++;
         for (let at = 0; at < block.rowCount; at++) {
-          const vector = block.columns[0];
+          const vector: Vector | undefined = block.columns[0];
           assertStrict.ok(vector !== undefined);
           if (holds(vectorValue(vector, at, CASES[index]?.type.kind !== "bytea"), operator, value)) found++;
         }
