@@ -38,7 +38,7 @@ import { endsBlock, isPlannable, standsAlone, tagOf } from "./statement_kind.ts"
 import { StatementContext } from "./statement_context.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "./transaction_block.ts";
-import { runUtility, utilityColumns } from "./utility/utility.ts";
+import { runUtility, utilityColumns, utilityParameters } from "./utility/utility.ts";
 
 /** Who opens a session. */
 export interface SessionOptions {
@@ -203,7 +203,7 @@ export class Session {
       text,
       statement: parsed,
       columns: utilityColumns(this, statement),
-      parameterTypes: [],
+      parameterTypes: utilityParameters(this, text, statement, parameterTypes),
       plan: null,
       declared: parameterTypes,
     });
@@ -234,7 +234,10 @@ export class Session {
     sink: ResultSink,
   ): MaybePromise<StatementOutcome> {
     if (prepared.statement === null) return this.outcome("", null, "empty");
-    if (prepared.plan === null) return runUtility(this, prepared.text, prepared.statement.statement, sink);
+    if (prepared.plan === null) {
+      const { text, statement: { statement }, parameterTypes: types } = prepared;
+      return runUtility(this, text, statement, sink, { types, values: parameters });
+    }
     return this.#runPlan(this.engine.plans.refresh(this, prepared), parameters, sink);
   }
 
@@ -409,8 +412,9 @@ export class Session {
     compiled: CompiledStatement,
     sink: ResultSink,
     finish: (execution: StatementExecution) => StatementOutcome,
+    parameters: readonly SqlValue[] = [],
   ): MaybePromise<StatementOutcome> {
-    return this.#run(() => compiled, LONG_WRITE, [], sink, finish);
+    return this.#run(() => compiled, LONG_WRITE, parameters, sink, finish);
   }
 
   /** The context of a statement in a transaction. */

@@ -3,17 +3,32 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { CloseCursor, DeclareCursor, FetchCursor } from "../../sql/parser/ast.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Portal } from "../portal.ts";
+import type { Prepared } from "../prepared.ts";
 import type { Session } from "../session.ts";
-import { sendRows } from "./utility.ts";
+import { type Arguments, requireArguments, sendRows } from "./utility.ts";
 
 /** How many rows a cursor that was declared without SCROLL or NO SCROLL keeps for going back. */
 const KEPT_ROWS = 65_536;
 
+/** The query of DECLARE. */
+export function cursorQuery(
+  session: Session,
+  statement: DeclareCursor,
+  types: readonly (SqlType | undefined)[],
+): Prepared {
+  return session.prepareParsed(statement.text, session.engine.parse(statement.text)[0] ?? null, types);
+}
+
 /** DECLARE. A WITH HOLD cursor reads all its rows at once, so that they outlive the transaction. */
-export async function declareCursor(session: Session, statement: DeclareCursor): Promise<StatementOutcome> {
+export async function declareCursor(
+  session: Session,
+  statement: DeclareCursor,
+  given: Arguments,
+): Promise<StatementOutcome> {
   const { name } = statement;
   if (session.block === null && !statement.hold) {
     throw new DatabaseError(
@@ -29,8 +44,9 @@ export async function declareCursor(session: Session, statement: DeclareCursor):
       hint: `The limit is ${LIMITS.maximumCursors}; CLOSE those that are no longer needed.`,
     });
   }
-  const prepared = session.prepareParsed(statement.text, session.engine.parse(statement.text)[0] ?? null, []);
-  const portal = session.openPortal(prepared, [], {
+  const prepared = cursorQuery(session, statement, given.types);
+  requireArguments(prepared.parameterTypes, given);
+  const portal = session.openPortal(prepared, given.values, {
     keepAtMost: statement.scroll === true || statement.hold
       ? Infinity
       : statement.scroll === false

@@ -1,15 +1,16 @@
 /** EXPLAIN: the plan, with ANALYZE its measured rows and times, with CODE the generated JavaScript. */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { Explain, NamedOption, ParsedStatement } from "../../sql/parser/ast.ts";
+import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
 import { explainPlan } from "../../sql/planner/explain_plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
-import type { ResultColumn } from "../../sql/plan/plan.ts";
+import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import { type MaybePromise, type ResultSink, type StatementOutcome, whenDone } from "../outcome.ts";
 import { RowBuffer } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import { isPlannable } from "../statement_kind.ts";
-import { resultColumns, sendRows, unsupported } from "./utility.ts";
+import { type Arguments, requireArguments, resultColumns, sendRows, unsupported } from "./utility.ts";
 
 const OPTIONS = [
   "analyze",
@@ -29,25 +30,28 @@ export function explainColumns(_statement: Explain): readonly ResultColumn[] {
   return resultColumns(["QUERY PLAN", { kind: "text" }]);
 }
 
+/** The plan of the statement that is explained. */
+export function explainedPlan(
+  session: Session,
+  text: string,
+  { statement, position }: Explain,
+  types: readonly (SqlType | undefined)[],
+): PlannedStatement {
+  if (!isPlannable(statement)) throw unsupported(`EXPLAIN of ${statement.kind}`, position);
+  return planStatement(statement, session.engine.plans.environment(session, text, types, []));
+}
+
 /** EXPLAIN. */
 export function explain(
   session: Session,
   text: string,
   statement: Explain,
   sink: ResultSink,
+  given: Arguments,
 ): MaybePromise<StatementOutcome> {
   const options = readOptions(statement.options);
-  if (!isPlannable(statement.statement)) {
-    throw unsupported(`EXPLAIN of ${statement.statement.kind}`, statement.position);
-  }
-  const inner: ParsedStatement = {
-    statement: statement.statement,
-    start: 0,
-    end: text.length,
-    parameterCount: 0,
-    pinnedLiterals: [],
-  };
-  const planned = planStatement(inner.statement, session.engine.plans.environment(session, text, [], []));
+  const planned = explainedPlan(session, text, statement, given.types);
+  requireArguments(planned.parameterTypes, given);
   const send = (lines: readonly string[]): StatementOutcome => {
     sendRows(sink, explainColumns(statement), lines.map((line) => [line]));
     return session.outcome("EXPLAIN", lines.length, "explain");
@@ -66,7 +70,7 @@ export function explain(
         `Execution Time: ${(elapsed / 1000).toFixed(3)} ms`,
       ];
       return send(options.code ? [...lines, "", ...compiled.source.split("\n")] : lines);
-    }),
+    }, given.values),
     (outcome) => outcome,
   );
 }

@@ -13,9 +13,9 @@ import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { writeRow } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { closeCursor, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
+import { closeCursor, cursorQuery, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
 import { describeColumns, describeTable } from "./describe_statement.ts";
-import { explain, explainColumns } from "./explain_statement.ts";
+import { explain, explainColumns, explainedPlan } from "./explain_statement.ts";
 import { deallocate, executeByName, executeColumns, prepareByName } from "./prepared_statements.ts";
 import { discard, reset, set, setTransaction, show, showColumns } from "./setting_statements.ts";
 import { begin, commit, release, rollback, rollbackTo, savepoint } from "./transaction_statements.ts";
@@ -38,12 +38,48 @@ export function utilityColumns(session: Session, statement: Statement): readonly
   }
 }
 
+/** Values for the parameters of a statement, with their types. */
+export interface Arguments {
+  readonly types: readonly SqlType[];
+  readonly values: readonly SqlValue[];
+}
+
+const NO_ARGUMENTS: Arguments = { types: [], values: [] };
+
+/** Types of the parameters of a statement that is not planned but holds a query: DECLARE and EXPLAIN. */
+export function utilityParameters(
+  session: Session,
+  text: string,
+  statement: Statement,
+  declared: readonly (SqlType | undefined)[],
+): readonly SqlType[] {
+  switch (statement.kind) {
+    case "declare_cursor":
+      return cursorQuery(session, statement, declared).parameterTypes;
+    case "explain":
+      return explainedPlan(session, text, statement, declared).parameterTypes;
+    default:
+      return [];
+  }
+}
+
+/** Raises 42P02 when a statement has parameters that nobody gave a value for. */
+export function requireArguments(types: readonly SqlType[], given: Arguments): void {
+  if (types.length <= given.values.length) return;
+  throw new DatabaseError(
+    SQLSTATE.undefinedParameter,
+    `there is no parameter $${given.values.length + 1}`,
+    { hint: "Use the extended protocol, or PREPARE and EXECUTE." },
+  );
+}
+
 /** Runs a statement that is not planned. `text` is its own text. */
 export function runUtility(
   session: Session,
   text: string,
   statement: Statement,
   sink: ResultSink,
+  given: Arguments = NO_ARGUMENTS,
 ): MaybePromise<StatementOutcome> {
   switch (statement.kind) {
     case "begin":
@@ -77,13 +113,13 @@ export function runUtility(
     case "deallocate":
       return deallocate(session, statement);
     case "declare_cursor":
-      return declareCursor(session, statement);
+      return declareCursor(session, statement, given);
     case "fetch":
       return fetchCursor(session, statement, sink);
     case "close":
       return closeCursor(session, statement);
     case "explain":
-      return explain(session, text, statement, sink);
+      return explain(session, text, statement, sink, given);
     case "describe":
       return describeTable(session, statement, sink);
     case "copy":
