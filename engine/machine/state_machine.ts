@@ -139,11 +139,26 @@ export class StateMachine implements CommitSink {
 
   #apply(entry: Entry, payload: Uint8Array): void {
     const { op } = entry;
+    if (entry.effects.length > 1) this.#expectBatches(entry.effects);
     for (const effect of entry.effects) this.#applyEffect(effect, op);
     if (entry.client !== null) this.clients.apply(entry.client);
     this.#lastOp = op;
     this.#lastTimestamp = Math.max(this.#lastTimestamp, entry.timestamp);
     this.#mixDigest(crc32c(payload, 0, payload.length), op);
+  }
+
+  /** Tables make room for all batches of an entry at once. A table that the entry itself creates does without. */
+  #expectBatches(effects: readonly Effect[]): void {
+    let rows = 0;
+    for (let index = 0; index < effects.length; index++) {
+      const effect = effects[index] as Effect;
+      if (effect.kind !== "create_batch" || this.#catalog.table(effect.tableId) === undefined) continue;
+      rows += effect.batch.rowCount;
+      const next = effects[index + 1];
+      if (next?.kind === "create_batch" && next.tableId === effect.tableId) continue;
+      this.#storage.table(effect.tableId).expectRows(rows);
+      rows = 0;
+    }
   }
 
   #applyEffect(effect: Effect, op: OpNumber): void {
@@ -161,7 +176,10 @@ export class StateMachine implements CommitSink {
       case "create_batch": {
         this.#storage.table(effect.tableId).createBatch(op, effect.batch);
         let highest = 0;
-        for (const id of effect.batch.ids) if (id > highest) highest = id;
+        const { ids, rowCount } = effect.batch;
+        for (let row = 0; row < rowCount; row++) {
+          if ((ids[row] as number) > highest) highest = ids[row] as number;
+        }
         this.#countRow(effect.tableId, highest);
         break;
       }

@@ -25,6 +25,17 @@ const CLASSES = ["int", "float", "text", "bytes"] as const;
 
 assert(new Uint8Array(new Uint16Array([1]).buffer)[0] === 1, "the machine is little-endian");
 
+/** About the bytes that {@link writeBatch} appends: integers of up to 32 bits are expected. */
+export function batchBytes(batch: RowBatch): number {
+  let bytes = 64;
+  for (const column of batch.columns) {
+    if (column.nulls !== null) bytes += batch.rowCount;
+    bytes += column.storageClass === "float" ? batch.rowCount * 8 : batch.rowCount * 4;
+    if ("bytes" in column) bytes += column.bytes.length;
+  }
+  return bytes + batch.rowCount * 4;
+}
+
 /** Appends a batch. */
 export function writeBatch(writer: ByteWriter, batch: RowBatch): void {
   const { rowCount, ids, columns } = batch;
@@ -105,13 +116,13 @@ function writeNumbers(writer: ByteWriter, data: Float64Array): void {
     writer.writeBytes(asBytes(data));
   } else if (minimum >= -0x80 && maximum <= 0x7f) {
     writer.writeU8(FORM_INT8);
-    writer.writeBytes(asBytes(Int8Array.from(data)));
+    writer.writeBytes(asBytes(new Int8Array(data)));
   } else if (minimum >= -0x8000 && maximum <= 0x7fff) {
     writer.writeU8(FORM_INT16);
-    writer.writeBytes(asBytes(Int16Array.from(data)));
+    writer.writeBytes(asBytes(new Int16Array(data)));
   } else {
     writer.writeU8(FORM_INT32);
-    writer.writeBytes(asBytes(Int32Array.from(data)));
+    writer.writeBytes(asBytes(new Int32Array(data)));
   }
 }
 
@@ -203,11 +214,11 @@ function readNumbers(reader: ByteReader, count: number): Float64Array {
       // The copy starts at offset 0 of its own buffer, so it is aligned.
       return new Float64Array(reader.readBytes(count * 8).slice().buffer);
     case FORM_INT8:
-      return Float64Array.from(new Int8Array(reader.readBytes(count).slice().buffer));
+      return new Float64Array(new Int8Array(reader.readBytes(count).slice().buffer));
     case FORM_INT16:
-      return Float64Array.from(new Int16Array(reader.readBytes(count * 2).slice().buffer));
+      return new Float64Array(new Int16Array(reader.readBytes(count * 2).slice().buffer));
     case FORM_INT32:
-      return Float64Array.from(new Int32Array(reader.readBytes(count * 4).slice().buffer));
+      return new Float64Array(new Int32Array(reader.readBytes(count * 4).slice().buffer));
     case FORM_CONSECUTIVE: {
       const first = reader.readF64();
       if (!Number.isSafeInteger(first) || !Number.isSafeInteger(first + count)) {

@@ -14,7 +14,7 @@ import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
-import { readBatch, writeBatch } from "./batch_codec.ts";
+import { batchBytes, readBatch, writeBatch } from "./batch_codec.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "./canonical_json.ts";
 import { type ClientRequest, type Effect, type Entry, opNumber } from "./effect.ts";
 import { corrupted, readBigInteger, readRow, readRowId, writeRow, writeRowId } from "./value_codec.ts";
@@ -80,10 +80,21 @@ export function writeEntry(entry: Entry, writer: ByteWriter): void {
   const effects = entry.effects;
   if (effects.length > LIMITS.maximumEntryEffects) throw entryTooLarge();
   writer.writeVarint(effects.length);
+  reserveBatches(effects, writer);
   for (let index = 0; index < effects.length; index++) {
     encodeEffect(effects[index] as Effect, writer);
     if (writer.length - start > LIMITS.maximumEntryBytes) throw entryTooLarge();
   }
+}
+
+/** Makes room for bulk loads at once: a buffer that doubles as it grows would hold and copy them several times. */
+function reserveBatches(effects: readonly Effect[], writer: ByteWriter): void {
+  let bytes = 0;
+  for (let index = 0; index < effects.length; index++) {
+    const effect = effects[index] as Effect;
+    if (effect.kind === "create_batch") bytes += batchBytes(effect.batch);
+  }
+  if (bytes > KEPT_BUFFER_BYTES && bytes <= LIMITS.maximumEntryBytes) writer.reserve(bytes);
 }
 
 /** The bytes of an entry in an array of their own. */

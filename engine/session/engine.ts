@@ -77,17 +77,21 @@ export class Engine {
 
   /** Opens or creates a database: recovers from the last checkpoint and the log. */
   static async open(options: EngineOptions): Promise<Engine> {
-    const horizon: { oldestSnapshot: () => OpNumber } = { oldestSnapshot: () => 0 as OpNumber };
+    const horizon = { oldestSnapshot: () => 0 as OpNumber, hasReaders: () => true };
     const storage = await StorageEngine.open({
       host: options.host,
       directory: options.directory,
-      horizon: { oldestSnapshot: () => horizon.oldestSnapshot() },
+      horizon: {
+        oldestSnapshot: () => horizon.oldestSnapshot(),
+        hasReaders: () => horizon.hasReaders(),
+      },
       ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
       ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
     });
     const machine = StateMachine.recover(storage);
     const manager = new TransactionManager(machine, () => options.host.clock.now());
     horizon.oldestSnapshot = () => manager.oldestSnapshot();
+    horizon.hasReaders = () => manager.activeCount > 0;
     const engine = new Engine(options.host, storage, machine, manager);
     engine.#startWork();
     return engine;

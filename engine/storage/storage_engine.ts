@@ -77,7 +77,7 @@ export class StorageEngine {
   readonly #directory: string;
   readonly #tablesDirectory: string;
   readonly #lock: DirectoryLock;
-  readonly #horizon: SnapshotHorizon;
+  readonly #horizon: Required<SnapshotHorizon>;
   readonly #files: SegmentFiles;
   readonly #cache: BlockCache;
   readonly #checkpointLogBytes: number;
@@ -116,6 +116,7 @@ export class StorageEngine {
     this.#horizon = {
       // Nobody reads old versions before the log is replayed.
       oldestSnapshot: () => this.#isReplaying ? Infinity : options.horizon.oldestSnapshot(),
+      hasReaders: () => options.horizon.hasReaders?.() ?? true,
     };
     const { manifest, leftOver } = readManifest(disk, directory);
     this.#manifest = manifest;
@@ -342,7 +343,12 @@ export class StorageEngine {
       while (!checkpoint.buildStep()) if (this.#host.clock.monotonic() >= deadline) return;
       await checkpoint.sync(isCurrent);
       // A commit may have needed the next checkpoint meanwhile and finished this one.
-      if (isCurrent()) this.#installed(checkpoint, checkpoint.install());
+      if (!isCurrent()) return;
+      this.#installed(checkpoint, checkpoint.install());
+      // No statement is under way here: without readers what was replaced can go now, not after the next commits.
+      if (!this.#horizon.hasReaders()) {
+        for (const store of this.#tables.values()) store.releaseOldVersions(true);
+      }
     } catch (error) {
       if (isCurrent()) this.#checkpointFailed(error);
     }

@@ -285,6 +285,11 @@ export class Delta implements Part, IndexedSlots {
     if (!this.#map.inRun(slot)) this.#free.push(slot);
   }
 
+  /** Makes room for so many new rows, so that several batches do not grow the columns one after the other. */
+  expect(rows: number): void {
+    this.#reserve(this.#slotCount + rows);
+  }
+
   /** Adds many new rows; their columns are in the order of row values. */
   appendBatch(op: number, batch: RowBatch): void {
     const count = batch.rowCount;

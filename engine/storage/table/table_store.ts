@@ -45,6 +45,8 @@ export interface SnapshotHorizon {
    * with Infinity (or at least the op being applied) updates happen in place.
    */
   oldestSnapshot(): number;
+  /** Between two turns of the event loop: whether anybody holds a snapshot. When missing, somebody may. */
+  hasReaders?(): boolean;
 }
 
 /** What a table needs from its surroundings. */
@@ -178,6 +180,11 @@ export class TableStore implements TableShape {
     delta.reclaim(this.#horizon.oldestSnapshot());
     this.#rowCount--;
     this.#modified(op);
+  }
+
+  /** Says that batches of so many rows in all are about to come. */
+  expectRows(rows: number): void {
+    this.#parts.delta.expect(rows);
   }
 
   /** Adds many rows that do not exist. */
