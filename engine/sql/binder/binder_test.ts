@@ -1,3 +1,4 @@
+/** Errors, result columns and parameter types of bound statements, as PostgreSQL has them. */
 import assert from "node:assert/strict";
 import { DatabaseError } from "../../base/errors.ts";
 import { formatType } from "../../types/type_names.ts";

@@ -5,7 +5,7 @@
  * A literal without a type is read at once when that does not depend on settings, so that a malformed one is an error of
  * the statement's text, as in PostgreSQL.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -303,9 +303,4 @@ export function commonTypeOf(
     } cannot be matched`,
     offsets[index],
   );
-}
-
-/** Raises what a failed constant evaluation raised, located; anything else is a bug and goes on. */
-export function isDatabaseError(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError;
 }

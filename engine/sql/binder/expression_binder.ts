@@ -9,9 +9,9 @@ import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
-import { commonType, findCast } from "../functions/casts.ts";
+import { commonType } from "../functions/casts.ts";
 import type { BoundFunction } from "../functions/definition.ts";
-import { functionsNamed, resolveFunction, resolveOperator } from "../functions/registry.ts";
+import { resolveFunction, resolveOperator } from "../functions/registry.ts";
 import type {
   BetweenTest,
   CaseExpression,
@@ -20,14 +20,10 @@ import type {
   Expression as Ast,
   FieldSelection,
   InListTest,
-  Literal,
   PatternMatch,
   QuantifiedComparison,
   Query,
-  SessionValue,
   Subscript,
-  TypedLiteral,
-  TypeName,
 } from "../parser/ast.ts";
 import type { Expression } from "../plan/expression.ts";
 import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE } from "../plan/build.ts";
@@ -37,10 +33,7 @@ import {
   coerceCondition,
   coerceExplicit,
   coerceImplicit,
-  commonTypeOf,
   isUnknown,
-  literalType,
-  readLiteral,
   settle,
   tryCoerce,
   unify,
@@ -48,6 +41,13 @@ import {
 import { resolveColumn, resolveType } from "./names.ts";
 import { bindSubquery } from "./query_binder.ts";
 import type { QueryLevel } from "./scope.ts";
+import {
+  bindLiteral,
+  bindParameter,
+  bindSessionValue,
+  bindTypedLiteral,
+  intervalText,
+} from "./value_binder.ts";
 
 /** Binds an expression at a level. Its type may still be `unknown`. */
 export function bindExpression(binding: Binding, level: QueryLevel, ast: Ast): Expression {
@@ -317,78 +317,6 @@ function compareRows(
         { hint: "Row comparison operators must be associated with btree operator families." },
       );
   }
-}
-
-function bindLiteral(binding: Binding, ast: Literal): Expression {
-  const lifted = ast.literalIndex !== null && binding.inOwnText &&
-    ast.literalIndex < (binding.environment.literals?.length ?? 0);
-  const type = literalType(ast.type, ast.text);
-  if (lifted && ast.literalIndex !== null && ast.type !== "null" && ast.type !== "boolean") {
-    if (ast.type === "bit_string" || ast.type === "hex_string") {
-      throw binding.unsupported("bit string", ast.position);
-    }
-    const index = binding.parameterCount + ast.literalIndex;
-    if (type.kind !== "unknown") binding.parameterTypes[index] = type;
-    const parameter: Expression = { kind: "parameter", type: binding.parameterTypes[index] ?? type, index };
-    binding.positions.set(parameter, ast.position);
-    return parameter;
-  }
-  switch (ast.type) {
-    case "null":
-      return constant({ kind: "unknown" }, null);
-    case "boolean":
-      return constant(BOOLEAN, ast.text === "true");
-    case "string": {
-      const literal = constant({ kind: "unknown" }, ast.text);
-      binding.positions.set(literal, ast.position);
-      return literal;
-    }
-    case "integer":
-    case "decimal": {
-      const cast = findCast({ kind: "unknown" }, type);
-      const value = cast === undefined ? undefined : readLiteral(binding, cast, ast.text, ast.position);
-      return constant(type, value ?? null);
-    }
-    case "bit_string":
-    case "hex_string":
-      throw binding.unsupported("bit string", ast.position);
-    default:
-      return unreachable(ast.type);
-  }
-}
-
-function bindTypedLiteral(binding: Binding, ast: TypedLiteral): Expression {
-  const type = resolveType(binding, ast.type);
-  const text = intervalText(ast.type, ast.text);
-  const literal = constant({ kind: "unknown" }, text);
-  binding.positions.set(literal, ast.position);
-  return coerceExplicit(binding, literal, type, ast.position);
-}
-
-/** `INTERVAL '1' DAY`: a bare number gets the last field's unit. */
-function intervalText(type: TypeName, text: string): string {
-  if (type.intervalFields === null) return text;
-  const last = type.intervalFields.split(" to ").pop() ?? "";
-  if (/^\s*[-+]?\d+(\.\d+)?\s*$/.test(text)) return `${text.trim()} ${last}`;
-  if (type.intervalFields === "year to month") {
-    const match = /^\s*([-+]?)(\d+)-(\d+)\s*$/.exec(text);
-    if (match !== null) return `${match[1]}${match[2]} years ${match[1]}${match[3]} months`;
-  }
-  return text;
-}
-
-function bindParameter(binding: Binding, number: number, position: number): Expression {
-  const index = number - 1;
-  if (number < 1 || number > 65535) {
-    throw binding.error(SQLSTATE.undefinedParameter, `there is no parameter $${number}`, position);
-  }
-  if (!binding.useParameter(number)) {
-    throw binding.error(SQLSTATE.undefinedParameter, `there is no parameter $${number}`, position);
-  }
-  const type = binding.parameterTypes[index] ?? { kind: "unknown" };
-  const parameter: Expression = { kind: "parameter", type, index };
-  binding.positions.set(parameter, position);
-  return parameter;
 }
 
 function bindField(binding: Binding, level: QueryLevel, ast: FieldSelection): Expression {
@@ -801,48 +729,4 @@ function bindConditional(binding: Binding, level: QueryLevel, ast: ConditionalFu
     lessThan,
     args: expressions.map((each) => coerceImplicit(binding, each, taken, ast.position)),
   };
-}
-
-const SESSION_FUNCTIONS: Readonly<Record<SessionValue["name"], string>> = {
-  current_date: "current_date",
-  current_time: "current_time",
-  current_timestamp: "now",
-  localtime: "localtime",
-  localtimestamp: "localtimestamp",
-  current_user: "current_user",
-  session_user: "session_user",
-  system_user: "current_user",
-  user: "current_user",
-  current_role: "current_user",
-  current_catalog: "current_database",
-  current_schema: "current_schema",
-};
-
-/** For times of the session without a function of their own: the cast of now(). */
-const SESSION_TIMES: Readonly<Record<string, SqlType>> = {
-  current_date: { kind: "date" },
-  current_time: { kind: "time" },
-  localtime: { kind: "time" },
-  localtimestamp: { kind: "timestamp" },
-};
-
-function bindSessionValue(binding: Binding, ast: SessionValue): Expression {
-  const name = SESSION_FUNCTIONS[ast.name];
-  let value: Expression;
-  const cast = SESSION_TIMES[name];
-  if (cast !== undefined && functionsNamed(name).length === 0) {
-    value = coerceExplicit(binding, callFunction(binding, "now", [], ast.position), cast, ast.position);
-  } else {
-    value = callFunction(binding, name, [], ast.position);
-  }
-  const { precision } = ast;
-  const { type } = value;
-  if (precision === null || precision >= 6) return value;
-  if (type.kind !== "time" && type.kind !== "timestamp" && type.kind !== "timestamptz") return value;
-  return coerceExplicit(binding, value, { kind: type.kind, precision }, ast.position);
-}
-
-/** The common type of an expression list, exported for VALUES. */
-export function commonTypeFor(binding: Binding, types: readonly SqlType[], what: string): SqlType {
-  return commonTypeOf(binding, types, what);
 }

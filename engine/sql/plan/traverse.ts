@@ -518,12 +518,6 @@ export function substitute(
   return rewriteExpression(expression, (part) => replaceColumn(part, replacement));
 }
 
-/** Replaces column references in a whole plan; does not touch what operators define. */
-export function substituteInPlan(plan: Plan, replacement: ReadonlyMap<ColumnRef, Expression>): Plan {
-  if (replacement.size === 0) return plan;
-  return rewriteAllExpressions(plan, (part) => replaceColumn(part, replacement));
-}
-
 function replaceColumn(part: Expression, replacement: ReadonlyMap<ColumnRef, Expression>): Expression {
   if (part.kind !== "column") return part;
   const found = replacement.get(part.column);

@@ -12,7 +12,6 @@ import {
   mapInputs,
   mapOperands,
   mapOwnExpressions,
-  outputColumns,
   ownExpressions,
 } from "../plan/traverse.ts";
 
@@ -234,9 +233,4 @@ function mentionedIn(plan: Plan): Set<ColumnRef> {
   }
   for (const input of inputs(plan)) for (const column of mentionedIn(input)) result.add(column);
   return result;
-}
-
-/** The columns of a plan that are all needed. */
-export function allOutputs(plan: Plan): ReadonlySet<ColumnRef> {
-  return new Set(outputColumns(plan));
 }

@@ -13,7 +13,7 @@ import type { PlanningEnvironment, TableStatistics } from "../binder/environment
 import { conjuncts, withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { columnsOf, inputs, ownExpressions, subqueryPlan, visitPlan } from "../plan/traverse.ts";
+import { columnsOf, inputs, visitPlan } from "../plan/traverse.ts";
 
 const DEFAULT_EQUALITY = 0.005;
 const DEFAULT_RANGE = 1 / 3;
@@ -437,10 +437,4 @@ function valueNumber(type: SqlType, value: SqlValue): number | null {
   if (typeof value === "number" || typeof value === "bigint") return scaled(type, Number(value));
   if (value instanceof Decimal) return value.toNumber();
   return null;
-}
-
-/** Whether a plan holds a subquery expression anywhere of its own. */
-export function holdsSubquery(plan: Plan): boolean {
-  const search = (expression: Expression): boolean => subqueryPlan(expression) !== null;
-  return ownExpressions(plan).some(search);
 }

@@ -1,3 +1,4 @@
+/** Shapes of optimised plans: access paths, orders, joins, subqueries; the queries of TPC-H. */
 import assert from "node:assert/strict";
 import { environmentOf, plan, shape, TPCH } from "./fixture_for_test.ts";
 import { TPCH_QUERIES } from "./tpch_queries_for_test.ts";
