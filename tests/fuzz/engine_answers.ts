@@ -1,0 +1,97 @@
+/**
+ * One statement answered by the database in several ways that must agree: as users run it, with the plan as bound, and by the plain
+ * interpreter.
+ */
+import { type Database, DatabaseError } from "../../mod.ts";
+import { compileStatement } from "../../engine/execution/compile_statement.ts";
+import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
+import type { Session } from "../../engine/session/session.ts";
+import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { StatementContext } from "../../engine/session/statement_context.ts";
+import { parseStatement } from "../../engine/sql/parser/statements.ts";
+import type { PlannedStatement } from "../../engine/sql/plan/plan.ts";
+import { isPlannable, planStatement } from "../../engine/sql/planner/plan_statement.ts";
+import type { SqlType } from "../../engine/types/sql_type.ts";
+import { formatText } from "../../engine/types/text_io.ts";
+import type { SqlValue } from "../../engine/types/value.ts";
+
+/** Rows as text, or the SQLSTATE of the failure. */
+export type Answer = { readonly rows: readonly (readonly (string | null)[])[] } | { readonly error: string };
+
+/** Runs work and turns a failure of the statement into an answer. */
+export async function answerOf(
+  work: () => Promise<readonly (readonly (string | null)[])[]>,
+): Promise<Answer> {
+  try {
+    return { rows: await work() };
+  } catch (error) {
+    if (error instanceof DatabaseError) return { error: error.code };
+    // A bug shows as an assertion or a JavaScript error: it is an answer that nothing else gives.
+    return { error: `crash: ${error instanceof Error ? error.stack ?? error.message : String(error)}` };
+  }
+}
+
+function textRow(types: readonly SqlType[], row: readonly SqlValue[]): (string | null)[] {
+  return types.map((type, index) => {
+    const value = row[index] ?? null;
+    return value === null ? null : formatText(type, value);
+  });
+}
+
+/** A session whose statements are answered in several ways. */
+export class EngineAnswers {
+  readonly #session: Session;
+
+  constructor(database: Database) {
+    this.#session = database.engine.openSession();
+  }
+
+  /** As a user's simple query. */
+  async run(sql: string): Promise<(string | null)[][]> {
+    const sink = new RowBuffer();
+    await this.#session.simple(sql, sink, () => {});
+    const types = sink.columns.map(({ type }) => type);
+    return sink.rows.map((row) => textRow(types, row));
+  }
+
+  /** The plan as it was bound, compiled. */
+  unoptimised(sql: string): (string | null)[][] {
+    const planned = this.#plan(sql, false);
+    return this.#within((context) => {
+      const sink = new RowBuffer();
+      sink.begin(planned.columns);
+      const execution = compileStatement(planned).start(context);
+      while (!execution.step(sink));
+      return sink.rows.map((row) => textRow(planned.columns.map(({ type }) => type), row));
+    });
+  }
+
+  /** By the interpreter. */
+  interpreted(sql: string, optimize: boolean): (string | null)[][] {
+    const planned = this.#plan(sql, optimize);
+    return this.#within((context) => {
+      const scope = { context, row: new Map(), definitions: new Map(), working: new Map() };
+      const types = planned.columns.map(({ type }) => type);
+      return [...interpretPlan(planned.plan, scope)].map((row) =>
+        textRow(types, planned.columns.map(({ column }) => row.get(column) ?? null))
+      );
+    });
+  }
+
+  #plan(sql: string, optimize: boolean): PlannedStatement {
+    const { statement } = parseStatement(sql);
+    if (!isPlannable(statement)) throw new Error(`not a planned statement: ${sql}`);
+    const { engine } = this.#session;
+    return planStatement(statement, engine.plans.environment(this.#session, sql, [], []), { optimize });
+  }
+
+  #within<T>(work: (context: StatementContext) => T): T {
+    const { manager } = this.#session.engine;
+    const transaction = manager.begin({ interruptible: false });
+    try {
+      return work(new StatementContext(this.#session, transaction, []));
+    } finally {
+      manager.end(transaction);
+    }
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * Random statements whose answers are compared: between several ways in which the database can find them, and with a peer.
+ *
+ * A round has a schema, random rows and a number of statements. Modifications are tried in a transaction, the contents of the
+ * changed tables are compared, and half of them are kept. What differs is shrunk to a small statement and reported with the seed.
+ */
+import { type Database, open } from "../../mod.ts";
+import { type SeededRandom, seededRandom } from "../support/random.ts";
+import { Choices, shrink } from "./choices.ts";
+import { type Answer, answerOf, EngineAnswers } from "./engine_answers.ts";
+import {
+  type Dialect,
+  type GeneratedStatement,
+  type GeneratedTable,
+  type GeneratedType,
+  StatementGenerator,
+} from "./statement_generator.ts";
+
+/** Another database that is asked the same. */
+export interface Peer {
+  readonly name: string;
+  run(sql: string, types: readonly GeneratedType[]): Promise<(string | null)[][]>;
+  /** Whether an error of the database under test is one that the peer cannot have. */
+  excuses(error: string): boolean;
+}
+
+/** What a round came to. */
+export interface OracleReport {
+  readonly statements: number;
+  /** Statements that gave rows, not errors. */
+  readonly answered: number;
+  /** Comparisons with the peer that took place. */
+  readonly compared: number;
+  readonly failures: readonly string[];
+}
+
+/** What a round is. */
+export interface OracleRound {
+  readonly seed: number;
+  readonly statements: number;
+  readonly dialect: Dialect;
+  /** Null: only the database's own ways are compared. */
+  readonly peer: Peer | null;
+  /** Rows a table has at most. */
+  readonly rows?: number;
+}
+
+function makeTables(dialect: Dialect): GeneratedTable[] {
+  const numeric = dialect === "postgresql"
+    ? [{ name: "n", type: "numeric" as const, declared: "numeric(12,2)" }]
+    : [];
+  const id = { name: "id", type: "int" as const, declared: "integer PRIMARY KEY" };
+  return [
+    {
+      name: "t0",
+      columns: [
+        id,
+        { name: "a", type: "int", declared: "integer" },
+        { name: "b", type: "int", declared: "bigint" },
+        { name: "c", type: "text", declared: "text" },
+        { name: "f", type: "bool", declared: "boolean" },
+        ...numeric,
+      ],
+    },
+    {
+      name: "t1",
+      columns: [
+        id,
+        { name: "a", type: "int", declared: "integer" },
+        { name: "c", type: "text", declared: "varchar(60)" },
+        ...numeric,
+      ],
+    },
+    {
+      name: "t2",
+      columns: [id, { name: "b", type: "int", declared: "bigint" }, {
+        name: "f",
+        type: "bool",
+        declared: "boolean",
+      }],
+    },
+  ];
+}
+
+const indexes = [
+  "CREATE INDEX i0 ON t0 (a)",
+  "CREATE INDEX i1 ON t0 (c, a)",
+  "CREATE INDEX i2 ON t1 (a, c)",
+  "CREATE INDEX i3 ON t2 (b)",
+  "CREATE INDEX i4 ON t0 (f, b DESC)",
+];
+
+const smallTexts = ["", "a", "b", "ab", "A", "B ", "zz", "a%b", "_", "abcabc", "é"];
+
+function randomValue(random: SeededRandom, column: string, type: GeneratedType): string {
+  if (random.below(100) < 18) return "NULL";
+  switch (type) {
+    case "int":
+      if (column === "b" && random.below(3) === 0) {
+        return random.pick([
+          "9007199254740993",
+          "9007199254740992",
+          "-9007199254740995",
+          "4611686018427387904",
+        ]);
+      }
+      return `${random.below(10) === 0 ? random.below(2000) - 1000 : random.below(9) - 2}`;
+    case "text":
+      return `'${random.pick(smallTexts)}'`;
+    case "bool":
+      return random.pick(["true", "false"]);
+    case "numeric":
+      return random.pick(["0", "1.50", "-2.25", "100.00", "7.07", "9999999999.99", "0.01"]);
+  }
+}
+
+function insertions(random: SeededRandom, table: GeneratedTable, most: number): string[] {
+  const count = random.below(5) === 0 ? random.below(3) : 3 + random.below(most - 2);
+  const rows = Array.from({ length: count }, (_, index) => {
+    const values = table.columns.map(({ name, type }) =>
+      name === "id" ? `${index + 1}` : randomValue(random, name, type)
+    );
+    return `(${values.join(", ")})`;
+  });
+  // Two statements: the second part stays in memory when a checkpoint comes between them.
+  const middle = Math.floor(rows.length * 0.7);
+  return [rows.slice(0, middle), rows.slice(middle)].map((part) =>
+    part.length === 0 ? "" : `INSERT INTO ${table.name} VALUES ${part.join(", ")}`
+  );
+}
+
+/** Text of a value by which two answers are compared. */
+function comparable(value: string | null, type: GeneratedType): string {
+  if (value === null) return "NULL";
+  // The number of digits after the point is not part of the comparison, nor is the last digit of a quotient.
+  return type === "numeric" ? `${Number(Number(value).toPrecision(12))}` : `=${value}`;
+}
+
+function textOf(answer: Answer, statement: GeneratedStatement): string {
+  if ("error" in answer) return `error ${answer.error}`;
+  const rows = answer.rows.map((row) =>
+    row.map((value, index) => comparable(value, statement.types[index] ?? "text")).join(" | ")
+  );
+  if (!statement.ordered) rows.sort();
+  return rows.join("\n");
+}
+
+/** Runs one round. */
+export async function runOracle(round: OracleRound): Promise<OracleReport> {
+  const oracle = new Oracle(round);
+  await oracle.prepare();
+  try {
+    return await oracle.run();
+  } finally {
+    await oracle.close();
+  }
+}
+
+class Oracle {
+  readonly #round: OracleRound;
+  readonly #tables: readonly GeneratedTable[];
+  readonly #databases: Database[] = [];
+  readonly #engines: EngineAnswers[] = [];
+  #answered = 0;
+  #compared = 0;
+
+  constructor(round: OracleRound) {
+    this.#round = round;
+    this.#tables = makeTables(round.dialect);
+  }
+
+  /** The first database has indexes and a checkpoint amid its rows, the second neither. */
+  async prepare(): Promise<void> {
+    for (let index = 0; index < 2; index++) {
+      const database = await open(":memory:");
+      this.#databases.push(database);
+      this.#engines.push(new EngineAnswers(database));
+    }
+    const random = seededRandom(this.#round.seed);
+    const first: string[] = [];
+    const second: string[] = [];
+    for (const table of this.#tables) {
+      const columns = table.columns.map(({ name, declared }) => `${name} ${declared}`).join(", ");
+      first.push(`CREATE TABLE ${table.name} (${columns})`);
+      const [before, after] = insertions(random, table, this.#round.rows ?? 12);
+      if (before) first.push(before);
+      if (after) second.push(after);
+    }
+    const withIndexes = seededRandom(this.#round.seed).below(2) === 0;
+    for (const sql of first) await this.#everywhere(sql);
+    if (withIndexes) { for (const sql of indexes) await this.#engines[0]?.run(sql); }
+    await this.#databases[0]?.engine.checkpoint();
+    for (const sql of second) await this.#everywhere(sql);
+    if (!withIndexes) { for (const sql of indexes) await this.#engines[0]?.run(sql); }
+  }
+
+  async close(): Promise<void> {
+    for (const database of this.#databases) await database.close();
+  }
+
+  async #everywhere(sql: string): Promise<void> {
+    for (const engine of this.#engines) await engine.run(sql);
+    await this.#round.peer?.run(sql, []);
+  }
+
+  async run(): Promise<OracleReport> {
+    const failures: string[] = [];
+    for (let index = 0; index < this.#round.statements && failures.length < 3; index++) {
+      const choices = Choices.ofSeed((this.#round.seed * 100_003 + index) * 2);
+      const statement = this.#generate(choices);
+      const difference = await this.#differs(statement);
+      if (difference !== null) {
+        const small = await shrink(choices.record, async (record) => {
+          const candidate = this.#generate(Choices.replay(record));
+          const found = await this.#differs(candidate);
+          return found !== null && found.kind === difference.kind;
+        });
+        const smallest = this.#generate(Choices.replay(small));
+        const shown = await this.#differs(smallest);
+        failures.push(
+          `seed ${this.#round.seed}, statement ${index}: ${smallest.sql}\n${shown?.text ?? difference.text}`,
+        );
+      } else if (statement.kind === "modification" && index % 2 === 0) {
+        await this.#keep(statement.sql);
+      }
+    }
+    return {
+      statements: this.#round.statements,
+      answered: this.#answered,
+      compared: this.#compared,
+      failures,
+    };
+  }
+
+  #generate(choices: Choices): GeneratedStatement {
+    return new StatementGenerator(choices, this.#tables, this.#round.dialect).statement();
+  }
+
+  async #keep(sql: string): Promise<void> {
+    const answers = await Promise.all(this.#engines.map((engine) => answerOf(() => engine.run(sql))));
+    if (answers.some((answer) => "error" in answer)) return;
+    await this.#round.peer?.run(sql, []);
+  }
+
+  /** What differs between the answers, or null. */
+  async #differs(
+    statement: GeneratedStatement,
+  ): Promise<{ readonly kind: string; readonly text: string } | null> {
+    const ways = statement.kind === "query" ? this.#queryWays(statement) : this.#modificationWays(statement);
+    let base: { readonly answer: Answer; readonly text: string } | null = null;
+    for (const [name, ask] of ways) {
+      const answer = await answerOf(ask);
+      const text = textOf(answer, statement);
+      if ("error" in answer && answer.error.startsWith("crash")) {
+        return { kind: `${name} crash`, text: answer.error };
+      }
+      if (base === null) {
+        base = { answer, text };
+        if ("rows" in answer) this.#answered++;
+        // A statement that the generator must not make: everything it makes is well-formed.
+        if ("error" in answer && /^(42|0A|XX)/.test(answer.error)) return { kind: "refused", text };
+        continue;
+      }
+      if (text === base.text && name === this.#round.peer?.name) this.#compared++;
+      if (text === base.text || this.#excused(name, base.answer, answer)) continue;
+      return { kind: name, text: `--- ${ways[0]?.[0]}:\n${base.text}\n--- ${name}:\n${text}` };
+    }
+    return null;
+  }
+
+  /** Different plans may evaluate in another order what fails; a peer may have other limits. */
+  #excused(name: string, base: Answer, answer: Answer): boolean {
+    const peer = this.#round.peer;
+    if (name === peer?.name) {
+      if ("error" in base && peer.excuses(base.error)) return true;
+      if ("error" in answer && peer.excuses(answer.error)) return true;
+    }
+    return "error" in base && /^22/.test(base.error) || "error" in answer && /^22/.test(answer.error);
+  }
+
+  #queryWays(statement: GeneratedStatement): (readonly [string, () => Promise<(string | null)[][]>])[] {
+    const [engine, plain] = this.#engines;
+    const { peer } = this.#round;
+    const { sql, types } = statement;
+    if (engine === undefined || plain === undefined) return [];
+    return [
+      ["compiled", () => engine.run(sql)],
+      ["without indexes", () => plain.run(sql)],
+      ...(statement.tablesRead > 4 ? [] : [
+        ["plan as bound", () => Promise.resolve().then(() => engine.unoptimised(sql))],
+        ["interpreter", () => Promise.resolve().then(() => engine.interpreted(sql, true))],
+      ] as const),
+      ...(peer === null ? [] : [[peer.name, () => peer.run(sql, types)] as const]),
+    ];
+  }
+
+  #modificationWays(
+    statement: GeneratedStatement,
+  ): (readonly [string, () => Promise<(string | null)[][]>])[] {
+    const { peer } = this.#round;
+    const types: GeneratedType[] = [];
+    const attempt = async (
+      run: (sql: string, types: readonly GeneratedType[]) => Promise<(string | null)[][]>,
+    ) => {
+      await run("BEGIN", types);
+      try {
+        await run(statement.sql, types);
+        const contents: (string | null)[][] = [];
+        for (const table of this.#tables) {
+          const own = table.columns.map(({ type }) => type);
+          const rows = await run(`SELECT * FROM ${table.name} ORDER BY id`, own);
+          contents.push(
+            ...rows.map((row) => row.map((value, index) => comparable(value, own[index] ?? "text"))),
+          );
+        }
+        return contents;
+      } finally {
+        await run("ROLLBACK", types);
+      }
+    };
+    const [engine, plain] = this.#engines;
+    if (engine === undefined || plain === undefined) return [];
+    return [
+      ["compiled", () => attempt((sql) => engine.run(sql))],
+      ["without indexes", () => attempt((sql) => plain.run(sql))],
+      ...(peer === null ? [] : [[peer.name, () => attempt((sql, own) => peer.run(sql, own))] as const]),
+    ];
+  }
+}
