@@ -153,10 +153,11 @@ export interface SchemaDefinition {
   readonly name: string;
 }
 
-/** An enumerated type; values are stored as text and compared by `labels` order. */
+/** An enumerated type; values are stored and compared as the numbers of their labels, which ascend. */
 export interface EnumDefinition {
   readonly id: number;
   readonly schema: string;
   readonly name: string;
   readonly labels: readonly string[];
+  readonly numbers: readonly number[];
 }

@@ -28,7 +28,7 @@ export function forbidsDuplicates(index: IndexDefinition, key: readonly StoredVa
 export function keyName(column: ColumnDefinition): string {
   if (!column.hidden || column.generatedText === null) return column.name;
   const text = column.generatedText;
-  return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) || text.startsWith("(") ? text : `(${text})`;
+  return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) ? text : `(${text})`;
 }
 
 /** A table without hidden columns that no index needs any more. */

@@ -5,6 +5,7 @@
  * Times are microseconds and dates days since 2000-01-01, infinities the extreme integers. Malformed input raises
  * 22P03, ill-formed UTF-8 22021.
  */
+import { enumLabel, enumValue } from "./enum_type.ts";
 import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter, decodeUtf8Strict } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -93,6 +94,9 @@ export function writeBinary(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "jsonb":
       writer.writeU8(1);
       writer.writeUtf8(value as string);
+      return;
+    case "enum":
+      writer.writeUtf8(enumLabel(type, value as number));
       return;
     case "bytea":
     case "bytes":
@@ -282,6 +286,8 @@ function readBinary(type: SqlType, reader: ByteReader): SqlValue {
       }
       return canonicalJsonb(readText(reader));
     }
+    case "enum":
+      return enumValue(type, readText(reader));
     case "bytea":
     case "bytes":
       return applyTypeModifier(type, reader.readBytes(reader.remaining).slice(), false);

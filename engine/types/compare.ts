@@ -50,6 +50,7 @@ export function compareValues(type: SqlType, left: SqlValue, right: SqlValue): O
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "date":
     case "time":
     case "timestamp":
@@ -204,6 +205,7 @@ function encodeSortValue(type: SqlType, value: SqlValue): string {
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "i64":
     case "u64":
     case "date":

@@ -5,6 +5,7 @@
  * - `i64 u64 time timestamp timestamptz` and `numeric` with a static scale: a *mixed integer*, that is a number when
  *   it is a safe integer and a bigint otherwise, always normalised, so that `===`, `<` and Map keys are exact.
  * - `numeric` without a static scale: `Decimal`. Floats: number. Text kinds, `uuid json jsonb`: string.
+ * - `enum`: the number of its label, see `enum_type.ts`.
  * - `bytea bytes`: Uint8Array. `interval`: `Interval`. `array`: `SqlArray`. NULL: null, in every type.
  *
  * Dates are days and times are microseconds, both since 2000-01-01, as in PostgreSQL; infinities are JavaScript's.
@@ -56,6 +57,7 @@ export type SqlType =
   | { readonly kind: "bytes"; readonly length: number }
   /** `vector`: an `int2vector` or `oidvector` of the system catalog, which is an array that prints without braces. */
   | { readonly kind: "array"; readonly element: SqlType; readonly vector?: true }
+  | EnumType
   | { readonly kind: "record"; readonly fields: readonly RecordField[] };
 
 /** The kinds that may keep fewer than six digits of the seconds. */
@@ -64,6 +66,15 @@ export type TemporalTypeKind = "time" | "timestamp" | "timestamptz" | "interval"
 /** How many digits of the seconds a time, timestamp or interval keeps, or undefined for all six. */
 export function temporalPrecision(type: SqlType): number | undefined {
   return "precision" in type && type.kind !== "numeric" ? type.precision : undefined;
+}
+
+/** An enumerated type: its labels in order, and the numbers that stand for them. */
+export interface EnumType {
+  readonly kind: "enum";
+  readonly id: number;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly numbers: readonly number[];
 }
 
 /** A field of an anonymous row value such as `ROW(1, 'a')`. */
@@ -99,6 +110,7 @@ export function storageClassOf(type: SqlType): StorageClass {
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
       return "int";
     case "numeric":
       return type.scale === undefined ? "bytes" : "int";

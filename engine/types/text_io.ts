@@ -5,6 +5,7 @@
  * for inputs such as `now`. Names of relations and types (`regclass`, …) need the catalog, which lies above this
  * layer, so callers pass functions for them; without those, such values are their numbers.
  */
+import { enumLabel, enumValue } from "./enum_type.ts";
 import { unreachable } from "../base/assert.ts";
 import { decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -130,6 +131,8 @@ export function parseText(
     case "regproc":
     case "regnamespace":
       return parseObject(type.kind, text, options);
+    case "enum":
+      return enumValue(type, text);
     case "array":
       if (type.vector === true) return parseVector(type.element, text, options);
       return parseArray(text, (element) => parseText(type.element, element, options));
@@ -202,6 +205,8 @@ export function formatText(
     case "regnamespace":
       if (value === 0) return "-";
       return options.objectName?.(type.kind, value as number) ?? String(value);
+    case "enum":
+      return enumLabel(type, value as number);
     case "array":
       if (type.vector === true) return (value as SqlArray).elements.join(" ");
       return formatArray(value as SqlArray, (element) => formatText(type.element, element, options));

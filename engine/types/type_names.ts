@@ -8,6 +8,7 @@
 import { unreachable } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { didYouMean } from "../base/suggest.ts";
+import { enumName } from "./enum_type.ts";
 import type { SimpleTypeKind, SqlType, TemporalTypeKind } from "./sql_type.ts";
 import { temporalPrecision } from "./sql_type.ts";
 
@@ -291,6 +292,8 @@ export function formatType(type: SqlType): string {
       return `character(${type.length})`;
     case "bytes":
       return `bytes(${type.length})`;
+    case "enum":
+      return enumName(type);
     case "array":
       return type.vector === true ? vectorName(type.element) : `${formatType(type.element)}[]`;
     case "i8":
@@ -362,7 +365,7 @@ const INT8: WireType = { oid: 20, arrayOid: 1016, name: "int8", length: 8 };
 const NUMERIC: WireType = { oid: 1700, arrayOid: 1231, name: "numeric", length: -1 };
 const BYTEA: WireType = { oid: 17, arrayOid: 1001, name: "bytea", length: -1 };
 
-const WIRE: Readonly<Record<Exclude<SqlType["kind"], "array">, WireType>> = {
+const WIRE: Readonly<Record<Exclude<SqlType["kind"], "array" | "enum">, WireType>> = {
   bool: { oid: 16, arrayOid: 1000, name: "bool", length: 1 },
   i8: INT2,
   i16: INT2,
@@ -400,6 +403,9 @@ const WIRE: Readonly<Record<Exclude<SqlType["kind"], "array">, WireType>> = {
   unknown: { oid: 705, arrayOid: 0, name: "unknown", length: -2 },
 };
 
+/** The array type of an enumerated type has the number after it in a range of its own. */
+export const ENUM_ARRAY_OFFSET = 0x4000_0000;
+
 const SMALLINT_VECTOR = 22;
 const OID_VECTOR = 30;
 
@@ -410,19 +416,23 @@ function vectorName(element: SqlType): string {
 
 /** The object identifier that clients see for the type. */
 export function typeOid(type: SqlType): number {
+  if (type.kind === "enum") return type.id;
   if (type.kind !== "array") return WIRE[type.kind].oid;
   if (type.vector === true) return type.element.kind === "oid" ? OID_VECTOR : SMALLINT_VECTOR;
+  if (type.element.kind === "enum") return type.element.id + ENUM_ARRAY_OFFSET;
   return type.element.kind === "array" ? typeOid(type.element) : WIRE[type.element.kind].arrayOid;
 }
 
 /** `pg_type.typname`: `int4`, `_text`. */
 export function catalogTypeName(type: SqlType): string {
+  if (type.kind === "enum") return type.name;
   if (type.kind !== "array") return WIRE[type.kind].name;
   return type.vector === true ? vectorName(type.element) : `_${catalogTypeName(type.element)}`;
 }
 
 /** `pg_type.typlen`: the size in bytes, -1 when it varies. */
 export function typeLength(type: SqlType): number {
+  if (type.kind === "enum") return 4;
   return type.kind === "array" ? -1 : WIRE[type.kind].length;
 }
 
@@ -462,7 +472,7 @@ const BY_OID: ReadonlyMap<number, SqlType> = (() => {
   ];
   const preferred = new Set<string>(["i16", "i32", "i64", "numeric"]);
   for (const type of simple) {
-    if (type.kind === "array") continue;
+    if (type.kind === "array" || type.kind === "enum") continue;
     const { oid, arrayOid } = WIRE[type.kind];
     if (types.has(oid) && !preferred.has(type.kind)) continue;
     types.set(oid, type);
@@ -509,6 +519,7 @@ export function equalTypes(left: SqlType, right: SqlType): boolean {
   if (left.kind === "numeric" && right.kind === "numeric") {
     return left.precision === right.precision && left.scale === right.scale;
   }
+  if (left.kind === "enum" && right.kind === "enum") return left.id === right.id;
   if (left.kind === "bytes" && right.kind === "bytes") return left.length === right.length;
   return typeModifier(left) === typeModifier(right);
 }

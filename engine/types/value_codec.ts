@@ -47,6 +47,7 @@ export function encodeValue(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "time":
       writer.writeSignedVarint(value as MixedInteger);
       return;
@@ -126,6 +127,7 @@ export function decodeValue(type: SqlType, reader: ByteReader): SqlValue {
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "time":
       return reader.readSignedVarint();
     case "date":

@@ -26,6 +26,7 @@ export function formOf(type: SqlType): Form {
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "date":
     case "f32":
     case "f64":

@@ -84,6 +84,7 @@ export function storageOf(type: SqlType): ColumnStorage {
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "date":
     case "f32":
     case "f64":

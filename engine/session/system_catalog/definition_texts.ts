@@ -33,7 +33,7 @@ export function indexKeyText(index: IndexEntry, columnId: number, pretty: boolea
   const expression = keyExpression(index.table, columnId);
   if (expression === null) return columnName(index.table, columnId);
   const text = expressionText(expression, pretty, []);
-  return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) || text.startsWith("(") ? text : `(${text})`;
+  return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) || (pretty && text.startsWith("(")) ? text : `(${text})`;
 }
 
 function keyWithOrder(index: IndexEntry, position: number, pretty: boolean): string {

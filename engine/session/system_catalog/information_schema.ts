@@ -33,6 +33,8 @@ function dataType(type: SqlType): string {
       return "ARRAY";
     case "bytes":
       return "bytes";
+    case "enum":
+      return "USER-DEFINED";
     default:
       return formatTypeFamily(type);
   }
@@ -49,12 +51,18 @@ const INTEGER_BITS: Readonly<Record<string, number>> = {
   u64: 64,
 };
 
+function schemaOfType(session: Session, type: SqlType): string {
+  const element = type.kind === "array" ? type.element : type;
+  if (element.kind !== "enum") return "pg_catalog";
+  return session.catalog.enums.find((each) => each.id === element.id)?.schema ?? "pg_catalog";
+}
+
 /** Lengths, precisions and names that follow from a type. */
 function typeValues(session: Session, type: SqlType): RowValues {
   const names: RowValues = {
     data_type: dataType(type),
     udt_catalog: session.evaluation.database,
-    udt_schema: "pg_catalog",
+    udt_schema: schemaOfType(session, type),
     udt_name: catalogTypeNameOf(type),
   };
   const bits = INTEGER_BITS[type.kind];

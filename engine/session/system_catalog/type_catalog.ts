@@ -8,7 +8,14 @@
 import { assertDefined } from "../../base/assert.ts";
 import type { EnumDefinition } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { catalogTypeName, formatType, typeByOid, typeModifier, typeOid } from "../../types/type_names.ts";
+import {
+  catalogTypeName,
+  ENUM_ARRAY_OFFSET,
+  formatType,
+  typeByOid,
+  typeModifier,
+  typeOid,
+} from "../../types/type_names.ts";
 import type { Session } from "../session.ts";
 import { COLLATION, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
@@ -229,9 +236,6 @@ export function attributeTypeValues(type: SqlType): RowValues {
     attcollation: known?.collation ?? 0,
   };
 }
-
-/** The array type of an enumerated type has the number after it in a range of its own. */
-const ENUM_ARRAY_OFFSET = 0x4000_0000;
 
 function enumEntry(session: Session, definition: EnumDefinition): TypeEntry {
   return {

@@ -1,6 +1,7 @@
 /**
  * Look-up of columns, tables and types by name, with PostgreSQL's messages and hints for what is not found.
  */
+import { enumTypeOf } from "../../catalog/enum_types.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import { closest, didYouMean } from "../../base/suggest.ts";
 import type { Relation } from "../../catalog/catalog.ts";
@@ -58,7 +59,7 @@ export function unknownRelation(binding: Binding, name: ObjectName): Error {
   );
 }
 
-/** The type of a type name; enumerated types are kept as text. */
+/** The type of a type name. */
 export function resolveType(binding: Binding, name: TypeName): SqlType {
   if (name.setOf) throw binding.unsupported("SETOF", name.position);
   const [last, schema] = name.name.toReversed();
@@ -85,7 +86,8 @@ export function resolveType(binding: Binding, name: TypeName): SqlType {
 
 function enumerationType(binding: Binding, name: string, schema: string | undefined): SqlType | undefined {
   const schemas = schema === undefined ? searchSchemas(binding) : [schema];
-  return binding.environment.catalog.enumeration(name, schemas) === undefined ? undefined : { kind: "text" };
+  const found = binding.environment.catalog.enumeration(name, schemas);
+  return found === undefined ? undefined : enumTypeOf(found);
 }
 
 /** What a column reference means, looked up from the inside out. */

@@ -212,7 +212,8 @@ function constantValue(
   return undefined;
 }
 
-function dropColumn(
+/** ALTER TABLE … DROP COLUMN. */
+export function dropColumn(
   binder: DefinitionBinder,
   table: TableDefinition,
   action: Action<"drop_column">,

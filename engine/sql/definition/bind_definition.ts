@@ -15,6 +15,7 @@ import { alterTable } from "./alter_table.ts";
 import { createTable, createTableAs } from "./create_table.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
 import type { DefinitionPlan } from "./definition_plan.ts";
+import { alterEnum, createEnum, renameEnum } from "./enums.ts";
 import { referencingKeys } from "./dependencies.ts";
 import { drop } from "./drop.ts";
 import { createIndex } from "./indexes.ts";
@@ -48,6 +49,10 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
       return createSequence(binder, statement);
     case "alter_sequence":
       return alterSequence(binder, statement);
+    case "create_enum":
+      return createEnum(binder, statement);
+    case "alter_enum":
+      return alterEnum(binder, statement);
     case "create_view":
       return createView(binder, statement);
     case "create_schema":
@@ -160,6 +165,10 @@ function createSchema(binder: DefinitionBinder, ast: CreateSchema): string {
 function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
   const what = ast.objectType.replaceAll("_", " ");
   const tag = `ALTER ${what.toUpperCase()}`;
+  if (ast.objectType === "type") {
+    renameEnum(binder, ast.name, ast.newName);
+    return tag;
+  }
   const found = binder.find(ast.name);
   if (found === undefined) {
     if (!ast.ifExists) throw binder.missing(ast.name, ast.objectType === "index" ? "index" : "relation");

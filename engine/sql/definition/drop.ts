@@ -5,6 +5,7 @@ import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts";
+import { dropEnum } from "./enums.ts";
 import { withoutIndexes } from "./indexes.ts";
 
 /** DROP. */
@@ -25,6 +26,8 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
       for (const name of ast.names) missing(binder, ast, "extension", name);
       return tag;
     case "type":
+      for (const name of ast.names) dropEnum(binder, name, ast);
+      return tag;
     case "domain":
       for (const name of ast.names) missing(binder, ast, "type", name);
       return tag;
@@ -202,6 +205,7 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
   const tables = catalog.tables.filter((each) => each.schema === schema.name);
   const views = catalog.views.filter((each) => each.schema === schema.name);
   const sequences = catalog.sequences.filter((each) => each.schema === schema.name && each.ownedBy === null);
+  const enums = catalog.enums.filter((each) => each.schema === schema.name);
   requireCascade(
     binder,
     `schema ${schema.name}`,
@@ -209,6 +213,7 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
       ...tables.map((each) => `table ${each.name}`),
       ...views.map((each) => `view ${each.name}`),
       ...sequences.map((each) => `sequence ${each.name}`),
+      ...enums.map((each) => `type ${each.name}`),
     ],
     ast.cascade,
     name.position,
@@ -217,6 +222,9 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
   const listed = tables.map((each) => each.id);
   for (const table of tables) dropTable(binder, table, { ...ast, cascade: true }, name, listed);
   for (const sequence of sequences) binder.change({ kind: "drop_sequence", sequenceId: sequence.id });
+  for (const each of enums) {
+    dropEnum(binder, { ...name, schema: schema.name, name: each.name }, { ...ast, cascade: true });
+  }
   binder.change({ kind: "drop_schema", schemaId: schema.id });
 }
 

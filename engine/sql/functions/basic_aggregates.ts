@@ -357,6 +357,7 @@ const extremeKeys = [
   "timestamp",
   "timestamptz",
   "interval",
+  "anyenum",
   "anyarray",
 ];
 

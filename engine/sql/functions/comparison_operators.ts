@@ -265,7 +265,7 @@ function allComparisons(): Overload[] {
   for (const left of ["f32", "f64"]) {
     for (const right of ["f32", "f64"]) overloads.push(...floats(left, right));
   }
-  overloads.push(...numerics());
+  overloads.push(...numerics(), ...plain("anyenum", "anyenum"));
   overloads.push(...texts("text", "text"), ...texts("char", "char"), ...texts("name", "name"));
   overloads.push(...texts("name", "text"), ...texts("text", "name"));
   overloads.push(...texts("internal_char", "internal_char"));

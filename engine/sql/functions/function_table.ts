@@ -5,6 +5,7 @@ import { arrayFunctions } from "./array_functions.ts";
 import { binaryFunctions } from "./binary_functions.ts";
 import { dateTimeFunctions } from "./date_time_functions.ts";
 import type { FunctionDefinition } from "./definition.ts";
+import { enumFunctions } from "./enum_functions.ts";
 import { formattingFunctions } from "./formatting_functions.ts";
 import { jsonFunctions } from "./json_functions.ts";
 import { jsonbFunctions } from "./jsonb_functions.ts";
@@ -26,6 +27,7 @@ export const functionDefinitions: readonly FunctionDefinition[] = [
   ...arrayFunctions,
   ...jsonFunctions,
   ...jsonbFunctions,
+  ...enumFunctions,
   ...setFunctions,
   ...systemFunctions,
   ...catalogInquiryFunctions,

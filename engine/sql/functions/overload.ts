@@ -102,6 +102,7 @@ function unify(parameters: readonly string[], argumentTypes: readonly SqlType[])
     hasCompatible ||= parameter.startsWith("anycompatible");
     if (type.kind === "unknown") continue;
     if (isArray && type.kind !== "array") return undefined;
+    if (parameter === "anyenum" && type.kind !== "enum") return undefined;
     if (parameter === "anynonarray" && type.kind === "array") return undefined;
     const part = isArray && type.kind === "array" ? type.element : type;
     if (parameter.startsWith("anycompatible")) compatible.push(part);
@@ -126,6 +127,7 @@ function concreteType(parameter: string, actual: SqlType | undefined, unified: U
     case "any":
       return actual === undefined || actual.kind === "unknown" ? { kind: "text" } : actual;
     case "anyelement":
+    case "anyenum":
     case "anynonarray":
       return unified.element;
     case "anyarray":

@@ -253,6 +253,7 @@ Deno.test("every definition names known types and binds to its own signature", (
       if (parameter.endsWith("array") && isPattern(parameter) && parameter !== "anynonarray") {
         return { kind: "array", element: { kind: "i32" } };
       }
+      if (parameter === "anyenum") return { kind: "enum", id: 1, name: "e", labels: ["a"], numbers: [1] };
       return isPattern(parameter) ? { kind: "i32" } : typeOfKey(parameter) ?? { kind: "i32" };
     });
     const bound = definition.bind(types)?.bound;

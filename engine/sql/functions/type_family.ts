@@ -6,13 +6,14 @@
  * extended by the native integer types, which widen to the next type that holds all their values.
  */
 import type { SimpleTypeKind, SqlType } from "../../types/sql_type.ts";
+import { enumName } from "../../types/enum_type.ts";
 import type { CastContext } from "./definition.ts";
 
 /** A type without its modifiers, such as `i32`, `numeric`, `text[]`; or a pattern such as `anyelement`. */
 export type TypeKey = string;
 
 /** PostgreSQL's `typcategory` letters, as far as they are needed. */
-export type TypeCategory = "A" | "B" | "D" | "N" | "P" | "S" | "T" | "U" | "X" | "Z";
+export type TypeCategory = "A" | "B" | "D" | "E" | "N" | "P" | "S" | "T" | "U" | "X" | "Z";
 
 const simpleKinds = [
   "bool",
@@ -78,6 +79,8 @@ export function typeKey(type: SqlType): TypeKey {
       return `${typeKey(type.element)}[]`;
     case "bytes":
       return "bytea";
+    case "enum":
+      return `enum:${type.id}:${type.name}`;
     default:
       return type.kind;
   }
@@ -106,7 +109,13 @@ export function typeOfKey(key: TypeKey): SqlType | undefined {
 /** The name of a key in messages: `integer`, `character varying`, `text[]`. */
 export function displayName(key: TypeKey): string {
   if (key.endsWith("[]")) return `${displayName(key.slice(0, -2))}[]`;
+  if (isEnumKey(key)) return enumName({ name: key.slice(key.indexOf(":", 5) + 1) });
   return displayNames.get(key) ?? key;
+}
+
+/** True for the key of an enumerated type. */
+export function isEnumKey(key: TypeKey): boolean {
+  return key.startsWith("enum:");
 }
 
 /** True for the patterns that stand for more than one type. */
@@ -135,6 +144,7 @@ function inCategory(category: TypeCategory): (key: string) => [string, TypeCateg
 export function categoryOf(key: TypeKey): TypeCategory {
   if (key.endsWith("[]")) return "A";
   if (isPattern(key)) return "P";
+  if (isEnumKey(key)) return "E";
   return categories.get(key) ?? "U";
 }
 

@@ -222,6 +222,7 @@ function isPrintedByServer(type: SqlType): boolean {
     case "regtype":
     case "regproc":
     case "regnamespace":
+    case "enum":
     case "record":
     case "void":
     case "unknown":

@@ -63,7 +63,8 @@ const MAXIMUM_LENGTH = 10_485_760;
 
 /** Appends a type. */
 export function writeType(writer: ByteWriter, type: SqlType): void {
-  writer.writeU8(KIND_NUMBERS.get(type.kind) ?? 0);
+  // A client knows no enumerated types: it sees the labels.
+  writer.writeU8(KIND_NUMBERS.get(type.kind === "enum" ? "text" : type.kind) ?? 0);
   switch (type.kind) {
     case "time":
     case "timestamp":
@@ -106,6 +107,7 @@ export function readType(reader: ByteReader, depth = 0): SqlType {
   const kind = KINDS[reader.readU8()];
   switch (kind) {
     case undefined:
+    case "enum":
       throw undecodable("an unknown type");
     case "time":
     case "timestamp":
