@@ -1,5 +1,6 @@
 /** Tests of tables against a model, over random histories and random snapshots held open. */
 import assertStrict from "node:assert/strict";
+import { MemoryDisk } from "../../host/memory_host.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import {
   checkAgainstModel,
@@ -14,6 +15,7 @@ import {
 } from "./table_model_test.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { TablePiece } from "./part_set.ts";
+import { segmentFilesIn } from "./segment_files.ts";
 import { TableStore } from "./table_store.ts";
 
 const COLUMNS = [
@@ -232,7 +234,8 @@ function runHistory(seed: number, options: HistoryOptions): void {
       } else if (work < 0.3) {
         table.buildStep(1);
         install();
-      } else if (work < 0.4) table.compactionStep(1);
+      } else if (work < 0.38) table.compactionStep(1);
+      else if (work < 0.4) table.indexStep(1);
       else if (work < 0.41) {
         table.compactionStep(Infinity);
         install();
@@ -410,4 +413,102 @@ Deno.test("TableStore.statistics() estimates within a factor of two", () => {
   const repeated = table.statistics(2)?.distinct ?? 0;
   assertStrict.ok(unique > count / 2 && unique <= count, `${unique}`);
   assertStrict.ok(repeated >= 50 && repeated <= 200, `${repeated}`);
+});
+
+/** A table with a segment of `rows` rows, which a checkpoint at op 2 has described. */
+function tableWithSegment(rows: number, surroundings = memorySurroundings()): TableStore {
+  const table = new TableStore({
+    ...surroundings,
+    definition: testTable([testColumn(1, { kind: "i32" })]),
+    horizon: { oldestSnapshot: () => Infinity },
+  });
+  const data = Float64Array.from({ length: rows }, (_unused, row) => (row * 7919) % 1000);
+  table.createBatch(op(1), {
+    rowCount: rows,
+    ids: Float64Array.from({ length: rows }, (_unused, row) => row - 100),
+    columns: [{ storageClass: "int", data, nulls: null, big: null }],
+  });
+  checkpoint(table, 2);
+  return table;
+}
+
+function checkpoint(table: TableStore, at: number): TablePiece {
+  table.freeze(op(at));
+  table.compactionStep(Infinity);
+  const piece = table.describe();
+  for (const file of table.takeUnsynced()) file.close();
+  table.manifestInstalled();
+  return piece;
+}
+
+Deno.test("TableStore.alter() leaves an index of a segment to later steps, and to whoever needs it first", () => {
+  const everything = { prefix: [], low: null, high: null, backward: false };
+  const indexed = testTable([testColumn(1, { kind: "i32" })], [testIndex(7, [1])]);
+  const results: unknown[] = [];
+  for (const isRead of [false, true]) {
+    const surroundings = memorySurroundings();
+    const table = tableWithSegment(20_000, surroundings);
+    table.alter(indexed, op(3));
+    assertStrict.ok(table.hasIndexWork);
+    assertStrict.equal(table.indexStep(1), false);
+    if (isRead) table.range(7, everything, 3);
+    let steps = 1;
+    while (!table.indexStep(1)) steps++;
+    assertStrict.ok(isRead ? steps === 1 : steps > 10, `${steps} steps`);
+    assertStrict.ok(!table.hasIndexWork);
+    const found = drain(table.range(7, everything, 3)).map((location) => table.valueAt(location, 1));
+    assertStrict.equal(found.length, 20_000);
+    assertStrict.ok(found.every((value, at) => at === 0 || Number(found[at - 1]) <= Number(value)));
+    results.push(checkpoint(table, 3));
+    table.verify();
+    table.close();
+  }
+  assertStrict.deepEqual(results[0], results[1]);
+});
+
+Deno.test("TableStore.alter() forgets an index that is dropped before it was built", () => {
+  const surroundings = memorySurroundings();
+  const table = tableWithSegment(20_000, surroundings);
+  const columns = [testColumn(1, { kind: "i32" })];
+  table.alter(testTable(columns, [testIndex(7, [1])]), op(3));
+  for (let step = 0; step < 8; step++) table.indexStep(1);
+  table.alter(testTable(columns), op(4));
+  assertStrict.ok(!table.hasIndexWork);
+  assertStrict.deepEqual(surroundings.disk.list("tables"), table.fileNames());
+  table.close();
+});
+
+Deno.test("TableStore.releaseOldVersions() keeps what a checkpoint under way has to describe", () => {
+  const table = tableWithSegment(100);
+  table.freeze(op(2));
+  // Replaced after the checkpoint's op; nobody reads the old segment any more.
+  table.truncate(op(3));
+  table.create(op(4), 1, [1]);
+  table.releaseOldVersions(true);
+  const piece = table.describe();
+  assertStrict.equal(piece.rowCount, 100);
+  assertStrict.deepEqual(piece.segments.map((segment) => segment.rows), [100]);
+  for (const file of table.takeUnsynced()) file.close();
+  table.manifestInstalled();
+  table.releaseOldVersions(true);
+  assertStrict.equal(table.fileNames().length, 1, "the manifest names the old segment still");
+  checkpoint(table, 5);
+  table.releaseOldVersions(true);
+  assertStrict.deepEqual(table.fileNames(), ["20000-00000000000005-flush.segment"]);
+  table.close();
+});
+
+Deno.test("segmentFilesIn().create() leaves an old file of the name as it is for those who have it", () => {
+  const disk = new MemoryDisk();
+  const files = segmentFilesIn(disk, "tables");
+  files.create("a").writeAt(0, Uint8Array.of(1, 2, 3));
+  const old = files.open("a");
+  disk.createDirectory("copy");
+  disk.link("tables/a", "copy/a");
+  files.create("a").writeAt(0, Uint8Array.of(9));
+  const bytes = new Uint8Array(3);
+  assertStrict.equal(old.readAt(0, bytes), 3);
+  assertStrict.deepEqual([...bytes], [1, 2, 3]);
+  assertStrict.equal(disk.openFile("copy/a", { create: false, write: false }).size, 3);
+  assertStrict.equal(files.open("a").size, 1);
 });
