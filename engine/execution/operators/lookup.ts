@@ -33,7 +33,7 @@ function sourceOf(plan: Access): LoopSource {
     bind: (code) => {
       const value = emitValue(code, id);
       if (value.isNull !== null) code.emit(`if (${value.isNull}) ${code.skip}`);
-      if (value.isNull === "true") return;
+      // After a constant NULL the rest is never reached, but what follows still names the columns.
       const table = tableCode(code, plan);
       const location = code.define("location", `${table}.find(${value.code})`);
       code.emit(`if (${location} === ${NO_ROW}) ${code.skip}`);
