@@ -611,7 +611,8 @@ export class StatementGenerator {
       const first = changeable[0];
       const chosen = changed.length > 0 || first === undefined ? changed : [first];
       const values = chosen.map(({ name, type }) => {
-        const value = this.#expression(type, scope, 1);
+        // SQLite looks at rows that the statement has changed already.
+        const value = this.#expression(type, { ...scope, subqueries: this.#dialect !== "sqlite" }, 1);
         return `${name} = ${type === "int" && name !== "b" ? `(${value}) % 100000` : value}`;
       });
       sql = `UPDATE ${table.name} SET ${values.join(", ")} WHERE ${this.#condition(scope, 2)}`;
