@@ -56,6 +56,7 @@ function attempt(
   run: StatementRun,
   mark: Mark,
 ): MaybePromise<StatementExecution> {
+  run.transaction.outside?.beginAttempt();
   try {
     const execution = run.compiled().start(run.contextFor(run.transaction));
     if (execution.step(run.sink)) return execution;

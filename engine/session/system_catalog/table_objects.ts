@@ -82,12 +82,16 @@ function listIndexes(table: TableDefinition): IndexEntry[] {
   return result;
 }
 
+const entriesById = new WeakMap<Catalog, ReadonlyMap<number, IndexEntry>>();
+
 /** The index of a number, and of which table. */
 export function indexById(catalog: Catalog, id: number): IndexEntry | undefined {
-  for (const table of catalog.tables) {
-    for (const index of indexesOf(table)) if (index.id === id) return index;
+  let known = entriesById.get(catalog);
+  if (known === undefined) {
+    known = new Map(catalog.tables.flatMap((table) => indexesOf(table).map((index) => [index.id, index])));
+    entriesById.set(catalog, known);
   }
-  return undefined;
+  return known.get(id);
 }
 
 /** A row id's index by name; others are relations of the catalog itself. */

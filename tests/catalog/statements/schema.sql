@@ -1,0 +1,11 @@
+CREATE TABLE customer (id serial PRIMARY KEY, name varchar(40) NOT NULL DEFAULT 'nobody', email text UNIQUE, born date, balance numeric(12,2) NOT NULL DEFAULT 0, flags smallint DEFAULT -1, created timestamptz DEFAULT now(), CHECK (balance >= 0 AND name <> ''));
+CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, customer_id int NOT NULL REFERENCES customer(id) ON DELETE CASCADE, code char(8), qty int CONSTRAINT positive CHECK (qty > 0), price float8, total float8 GENERATED ALWAYS AS (price * 2) STORED, tags text[], doc jsonb, UNIQUE (customer_id, code));
+CREATE INDEX orders_qty ON orders (qty DESC, price);
+CREATE TABLE pair (a int, b text, c uuid, PRIMARY KEY (a, b));
+CREATE TABLE child (x int, y text, z int DEFAULT 7, FOREIGN KEY (x, y) REFERENCES pair (a, b) ON UPDATE SET NULL);
+CREATE VIEW rich AS SELECT id, name, balance FROM customer WHERE balance > 1000;
+CREATE SEQUENCE counter START 5 INCREMENT 2;
+CREATE SCHEMA app;
+CREATE TABLE app.note (id int PRIMARY KEY, body text);
+COMMENT ON TABLE customer IS 'people';
+COMMENT ON COLUMN customer.email IS 'where to write';
