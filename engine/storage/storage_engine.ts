@@ -53,7 +53,8 @@ export interface Recovered {
   entries(): Iterable<Entry>;
 }
 
-const LOG_DIRECTORY = "log";
+/** Where the log is, in the data directory. */
+export const LOG_DIRECTORY = "log";
 const TABLES_DIRECTORY = "tables";
 const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
@@ -123,10 +124,12 @@ export class StorageEngine {
     const machineState = manifest === null ? null : readProven(disk, directory, manifest.state);
     for (const table of manifest?.tables ?? []) {
       // The manifest's checksum stands for the shape: TableStore.describe() made it.
-      this.#tables.set(
-        table.id,
-        TableStore.restore(table.storage as unknown as TablePiece, this.#tableOptions(table.definition)),
+      const store = TableStore.restore(
+        table.storage as unknown as TablePiece,
+        this.#tableOptions(table.definition),
       );
+      this.#tables.set(table.id, store);
+      if (store.hasIndexWork) this.#indexing.add(store);
     }
     const checkpointOp = manifest?.op ?? opNumber(0);
     this.log = Log.open(
@@ -403,6 +406,11 @@ export class StorageEngine {
       tablesName: TABLES_DIRECTORY,
     });
     return manifest.op;
+  }
+
+  /** The tables that there are. */
+  get tables(): Iterable<TableStore> {
+    return this.#tables.values();
   }
 
   /** Reads all files and raises XX001 naming file and offset of the first damage. */

@@ -18,6 +18,7 @@ import { encodeEntry } from "../operations/entry_codec.ts";
 import type { LogOptions } from "./log.ts";
 import { manifestName, readManifest } from "./manifest.ts";
 import { StorageEngine } from "./storage_engine.ts";
+import { verifyDatabase } from "./verification.ts";
 import { testColumn, testIndex, testTable } from "./table/table_model_test.ts";
 
 const LOG: LogOptions = { fileBytes: 8192, reserveBytes: 1024, bufferBytes: 4096, directWriteBytes: 1024 };
@@ -391,6 +392,28 @@ Deno.test("StorageEngine.snapshotTo() copies one state while writes go on", asyn
     await host.settle(copy.storage.close());
     await host.settle(machine.storage.close());
   }
+});
+
+Deno.test("verifyDatabase() tells what there is and raises XX001 for a flipped bit", async () => {
+  const host = new SimulatedHost(7);
+  const machine = await open(host);
+  await run(machine, new SeededRandom(7), [], 100, () => host.step());
+  await host.settle(drain(machine, host));
+  await host.settle(machine.storage.close());
+  const verify = async () => {
+    const found = verifyDatabase(host, "db");
+    // Closing waits for the simulated disk.
+    await host.settle(found.then(() => undefined, () => undefined));
+    return await found;
+  };
+  const found = await verify();
+  strictEqual(found.lastOp, machine.lastOp);
+  strictEqual(found.entries, found.lastOp - found.checkpointOp);
+  ok(found.checkpointOp > 0 && found.tables.some(({ segments, rows }) => segments > 0 && rows > 0));
+  const name = host.disk.list("db/tables").find((each) => each.endsWith(".segment")) ?? "";
+  host.disk.flipBit(`db/tables/${name}`, 40, 1);
+  await rejects(verify, { code: "XX001" });
+  await rejects(() => verifyDatabase(host, "nowhere"), { code: "3D000" });
 });
 
 Deno.test("StorageEngine.open() names file and offset of a flipped bit and never serves it", async () => {

@@ -1,0 +1,58 @@
+/**
+ * Checking a database that no server runs on: every byte of every file that the database consists of is read and compared with
+ * its checksum, and every entry of the log is decoded.
+ *
+ * The database is opened as a server opens it: it is locked, what a crash left unfinished is tidied up, and the log is sealed at
+ * the end. Entries are not applied, so the check takes as long as reading does, and no more memory than the largest entry.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { joinPath } from "../host/disk.ts";
+import type { Host } from "../host/host.ts";
+import type { OpNumber } from "../operations/effect.ts";
+import { LOG_DIRECTORY, StorageEngine } from "./storage_engine.ts";
+
+/** What was found to be whole. */
+export interface Verification {
+  /** 0 when there was no checkpoint yet. */
+  readonly checkpointOp: OpNumber;
+  readonly lastOp: OpNumber;
+  /** Entries of the log beyond the checkpoint. */
+  readonly entries: number;
+  /** Tables of the checkpoint. */
+  readonly tables: readonly {
+    readonly id: number;
+    readonly name: string;
+    readonly rows: number;
+    readonly segments: number;
+    readonly fileBytes: number;
+  }[];
+}
+
+/**
+ * Checks the database in a directory. Raises XX001 naming file and offset of the first damage, 55006 when a server has it open,
+ * 3D000 when there is none.
+ */
+export async function verifyDatabase(host: Host, directory: string): Promise<Verification> {
+  if (!host.disk.exists(joinPath(directory, LOG_DIRECTORY))) {
+    throw new DatabaseError(SQLSTATE.invalidCatalogName, `there is no database in directory "${directory}"`);
+  }
+  const horizon = { oldestSnapshot: () => Infinity };
+  const storage = await StorageEngine.open({ host, directory, horizon });
+  try {
+    let entries = 0;
+    for (const _ of storage.recovered.entries()) entries++;
+    storage.verify();
+    return {
+      checkpointOp: storage.checkpointOp,
+      lastOp: storage.log.lastOp,
+      entries,
+      tables: [...storage.tables].map((table) => {
+        const { segments, fileBytes } = table.layout();
+        const { id, name } = table.definition;
+        return { id, name, rows: table.rowCount, segments, fileBytes };
+      }),
+    };
+  } finally {
+    await storage.close();
+  }
+}
