@@ -113,13 +113,23 @@ function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   );
 }
 
+/** A right side that depends on the row of a surrounding loop: its rows are kept anew each time the region runs. */
+function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "buffer" | "emitEnsure"> {
+  const buffer = bufferFor(region.compilation, region.compilation.neededAbove(plan));
+  region.reset(buffer.slot);
+  produce(plan, region, appendSink(buffer));
+  return { buffer, emitEnsure: () => {} };
+}
+
 /** LEFT, RIGHT and FULL over a kept right side. */
 function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   const { compilation } = region;
-  const kept = compilation.made(
-    compilation.derivedKey(plan.right, "kept"),
-    () => new KeptPlan(compilation, plan.right, compilation.neededAbove(plan.right)),
-  );
+  const kept = isClosed(plan.right, compilation)
+    ? compilation.made(
+      compilation.derivedKey(plan.right, "kept"),
+      () => new KeptPlan(compilation, plan.right, compilation.neededAbove(plan.right)),
+    )
+    : keepHere(plan.right, region);
   const marksSlot = compilation.newSlot();
   const marksRows = plan.join !== "left";
   const extendsLeft = plan.join !== "right";
