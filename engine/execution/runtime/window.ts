@@ -156,7 +156,10 @@ class Partition {
     const buckets = call.args[0]?.(at(this.#input, this.#begin)) ?? null;
     if (buckets === null) return;
     if (Number(buckets) <= 0) {
-      throw new DatabaseError(SQLSTATE.invalidParameterValue, "argument of ntile must be greater than zero");
+      throw new DatabaseError(
+        SQLSTATE.invalidArgumentForNtile,
+        "argument of ntile must be greater than zero",
+      );
     }
     const rows = this.#end - this.#begin;
     const size = Math.floor(rows / Number(buckets));
@@ -176,7 +179,7 @@ class Partition {
       if (wanted === null) continue;
       if (Number(wanted) < 1) {
         throw new DatabaseError(
-          SQLSTATE.invalidParameterValue,
+          SQLSTATE.invalidArgumentForNthValue,
           "argument of nth_value must be greater than zero",
         );
       }
@@ -305,7 +308,10 @@ function checkOffset(offset: SqlValue, isEnd: boolean): void {
     ? offset.compare(Decimal.ZERO) < 0
     : (typeof offset === "number" || typeof offset === "bigint") && offset < 0;
   if (negative) {
-    throw new DatabaseError(SQLSTATE.invalidParameterValue, `frame ${which} offset must not be negative`);
+    throw new DatabaseError(
+      SQLSTATE.invalidPrecedingOrFollowingSize,
+      `frame ${which} offset must not be negative`,
+    );
   }
 }
 

@@ -295,7 +295,13 @@ function bindAggregateParts(binding: Binding, level: QueryLevel, ast: FunctionCa
       ? settle(binding, argument)
       : coerceImplicit(binding, argument, type, ast.position);
   });
-  return { aggregate, args: converted, filter, orderBy };
+  // An order by what an argument was before its conversion is one by the argument.
+  const order = orderBy.map((key) => {
+    const index = ast.distinct ? args.findIndex((each) => sameExpression(each, key.expression)) : -1;
+    const expression = converted[index];
+    return expression === undefined ? key : { ...key, expression };
+  });
+  return { aggregate, args: converted, filter, orderBy: order };
 }
 
 function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, name: string): Expression {

@@ -65,6 +65,8 @@ export function numberConversion(from: SqlType, to: SqlType): Conversion | undef
       case "f64":
         return { run: (value: number) => integerFromFloat(target, value) };
       case "bool":
+        // As PostgreSQL has it, of all integers only the plain one converts from and to truth.
+        if (target !== "i32") return undefined;
         return { run: (value: boolean) => value ? 1 : 0, inline: (argument) => `(${argument} ? 1 : 0)` };
       default:
         return undefined;
@@ -72,7 +74,7 @@ export function numberConversion(from: SqlType, to: SqlType): Conversion | undef
   }
   switch (to.kind) {
     case "bool":
-      if (source === undefined) return undefined;
+      if (source !== "i32") return undefined;
       return { run: (value: MixedInteger) => value !== 0, inline: (argument) => `(${argument} !== 0)` };
     case "numeric":
       return toNumeric(from, source, to);
