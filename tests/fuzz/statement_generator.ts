@@ -289,7 +289,7 @@ export class StatementGenerator {
 
   /** An integer that is small enough for sums. */
   #small(columns: readonly Column[]): string {
-    return `(${this.#ownExpression("int", columns)} % 1000)`;
+    return `CAST(${this.#ownExpression("int", columns)} % 1000 AS integer)`;
   }
 
   /** An expression that certainly mentions a column of the query itself. */
