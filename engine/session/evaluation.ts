@@ -182,7 +182,7 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     const name = parts.at(-1) ?? "";
     const relation = parts.length > 1
       ? catalog.relation(parts.at(-2) ?? "", name)
-      : catalog.findRelation(name, this.searchPath);
+      : catalog.findRelation(name, [...this.searchPath, "public"]);
     if (relation === undefined) {
       const near = closest(name, catalog.sequences.map((each) => each.name));
       throw new DatabaseError(

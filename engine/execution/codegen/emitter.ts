@@ -62,6 +62,8 @@ class Frame {
   readonly bindings = new Map<ColumnRef, Binding>();
   readonly values = new Map<object, Value>();
   readonly notes = new Map<object, unknown>();
+  /** Values that enclosing frames have computed do not count here: columns mean something else. */
+  forgets = false;
 
   constructor(kind: FrameKind, parent: Frame | null) {
     this.kind = kind;
@@ -210,10 +212,31 @@ export class Emitter {
     return undefined;
   }
 
+  /** Looks for a computed value, as far out as columns mean what they mean here. */
+  #findValue(key: object): Value | undefined {
+    for (let frame: Frame | null = this.#top; frame !== null; frame = frame.parent) {
+      const found = frame.values.get(key);
+      if (found !== undefined) return found;
+      if (frame.forgets) return undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * A braced block in which columns are bound anew that code before has bound otherwise, so that expressions over them are
+   * computed again.
+   */
+  rebindingBlock(emit: () => void): void {
+    this.block("", "row", () => {
+      this.#top.forgets = true;
+      emit();
+    });
+  }
+
   /** The value of a bound column, loaded at most once on each path. */
   column(column: ColumnRef): Value {
     const binding = this.binding(column);
-    const known = this.#find((frame) => frame.values.get(binding));
+    const known = this.#findValue(binding);
     if (known !== undefined) return known;
     const target = binding.cheap ? this.#frameOf(column, binding) : this.#top;
     const value = this.#at(target, () => binding.load(this));
@@ -223,7 +246,7 @@ export class Emitter {
 
   /** A value that is emitted here unless code that surely has run before has it already. */
   shared(key: object, emit: () => Value): Value {
-    const known = this.#find((frame) => frame.values.get(key));
+    const known = this.#findValue(key);
     if (known !== undefined) return known;
     const value = emit();
     this.#top.values.set(key, value);

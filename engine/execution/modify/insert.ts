@@ -202,13 +202,16 @@ function emitConflictUpdate(
       const assigned = onConflict.assignments[position] ?? null;
       return assigned === null ? existing[position] as Value : emitValue(code, assigned);
     });
-    const changed = emitNewRow(
-      code,
-      { table, newRow: plan.newRow, generated: plan.generated, checks: plan.checks },
-      values,
-    );
-    const newId = code.define("id", `${run}.change(${rowId}, ${changed.row})`);
-    emitCounted(code, plan, modify, newId);
+    // The new row's columns are those of the proposed row, which came before.
+    code.rebindingBlock(() => {
+      const changed = emitNewRow(
+        code,
+        { table, newRow: plan.newRow, generated: plan.generated, checks: plan.checks },
+        values,
+      );
+      const newId = code.define("id", `${run}.change(${rowId}, ${changed.row})`);
+      emitCounted(code, plan, modify, newId);
+    });
   };
   if (onConflict.where === null) update();
   else code.block(`if (${emitTruth(code, onConflict.where)}) `, "conditional", update);

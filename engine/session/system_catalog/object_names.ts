@@ -34,7 +34,8 @@ export function findObject(
   const schema = parts.at(-2);
   switch (kind) {
     case "regclass":
-      return findRelationId(evaluation, schema === undefined ? evaluation.searchPath : [schema], last);
+      if (schema !== undefined) return findRelationId(evaluation, [schema], last);
+      return findRelationId(evaluation, evaluation.searchPath, last) ?? publicSequence(evaluation, last);
     case "regnamespace":
       return evaluation.session.catalog.schema(last)?.id;
     case "regtype":
@@ -101,6 +102,12 @@ export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind
     case "regproc":
       throw new DatabaseError(SQLSTATE.undefinedFunction, `function "${name}" does not exist`);
   }
+}
+
+/** Defaults of serial columns name their sequence without the schema public; they hold under any search path. */
+function publicSequence(evaluation: SessionEvaluation, name: string): number | undefined {
+  const found = evaluation.session.catalog.relation("public", name);
+  return found?.kind === "sequence" ? found.sequence.id : undefined;
 }
 
 function findRelationId(

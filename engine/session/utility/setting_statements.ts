@@ -10,6 +10,7 @@ import type {
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
+import { unlockAllAdvisory } from "../system_catalog/advisory_locks.ts";
 import { applyModes } from "./transaction_statements.ts";
 import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
 
@@ -102,6 +103,7 @@ export function discard(session: Session, statement: Discard): StatementOutcome 
     session.cursors.clear();
     session.settings.resetAll();
     session.preparedByName.clear();
+    unlockAllAdvisory(session);
   }
   if (statement.target === "all" || statement.target === "sequences") session.evaluation.discardSequences();
   const names = { all: "ALL", plans: "PLANS", sequences: "SEQUENCES", temporary: "TEMP" };

@@ -5,9 +5,12 @@
  */
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import type { Delete, Insert, Update } from "../parser/ast.ts";
 import { errorPosition } from "../parser/source_text.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { BoundQuery } from "./query_binder.ts";
+import type { CommonTableScope } from "./scope.ts";
 import type { PlanningEnvironment } from "./environment.ts";
 
 /** A common table's definition while the statement is bound. */
@@ -27,6 +30,14 @@ export class Binding {
   readonly positions = new WeakMap<Expression, number>();
   /** Views that are being expanded, against endless recursion. */
   readonly openViews: string[] = [];
+  /** Schemas of the views whose stored text is being bound: its names mean the same whatever the session's search path. */
+  readonly storedSchemas: string[] = [];
+  /** The statement's own WITH, in which alone data may be changed; null in other contexts. */
+  outermostWith: object | null = null;
+  /** Binds a data change in WITH; set by whoever plans the statement. */
+  bindModification:
+    | ((statement: Insert | Update | Delete, commonTables: CommonTableScope | null) => BoundQuery)
+    | null = null;
   writesSequences = false;
   locks = false;
   #nextColumn = 1;

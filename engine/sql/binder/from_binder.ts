@@ -268,12 +268,14 @@ function bindView(binding: Binding, view: ViewDefinition, item: TableItem): Boun
     );
   }
   binding.openViews.push(key);
+  binding.storedSchemas.push(view.schema);
   const bound = binding.inOtherText(() => {
     const { statement } = parseStatement(view.text);
     if (statement.kind !== "query") throw binding.unsupported("view of that kind", item.position);
     return bindQuery(binding, { parent: null, commonTables: null }, statement);
   });
   binding.openViews.pop();
+  binding.storedSchemas.pop();
   const columns = bound.columns.slice(0, view.columns.length).map((column, index) => ({
     ...column,
     name: view.columns[index]?.name ?? column.name,

@@ -26,6 +26,8 @@ export type FoundRelation = Relation | { readonly kind: "virtual"; readonly rela
 /** The schemas in which unqualified names are looked up, in order. */
 export function searchSchemas(binding: Binding): readonly string[] {
   const { searchPath } = binding.environment;
+  const own = binding.storedSchemas.at(-1);
+  if (own !== undefined) return [...new Set([IMPLICIT_SCHEMA, own, "public", ...searchPath])];
   return searchPath.includes(IMPLICIT_SCHEMA) ? searchPath : [IMPLICIT_SCHEMA, ...searchPath];
 }
 

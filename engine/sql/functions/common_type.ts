@@ -1,8 +1,8 @@
 /**
  * The common type of several expressions: PostgreSQL's rule for UNION, CASE, VALUES, ARRAY, GREATEST and COALESCE.
  *
- * Modifiers survive only when all types agree in them, except for scaled numerics: their common type is scaled too, by
- * the greatest scale, because that keeps values as integers and prints every value exactly.
+ * Modifiers survive only when all types agree in them; numerics of different scales have none in common, for each value
+ * is printed with its own.
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import { categoryOf, convertsImplicitly, isPreferred, typeKey, typeOfKey } from "./type_family.ts";
@@ -68,18 +68,15 @@ function mergedModifiers(types: readonly SqlType[], candidate: SqlType, key: str
   return typeOfKey(key) ?? candidate;
 }
 
-/** Scaled when all are (integers have scale 0); the precision is given up when they differ. */
+/** Scaled when all are of one scale; an integer among them has no decimals to print. */
 function commonNumeric(types: readonly SqlType[]): SqlType {
-  let scale = 0;
-  let same = true;
   const first = types[0];
-  for (const type of types) {
-    if (type.kind === "numeric") {
-      if (type.scale === undefined) return { kind: "numeric" };
-      scale = Math.max(scale, type.scale);
-    }
-    same &&= JSON.stringify(type) === JSON.stringify(first);
+  if (first === undefined || first.kind !== "numeric" || first.scale === undefined) {
+    return { kind: "numeric" };
   }
-  if (same && first !== undefined) return first;
-  return { kind: "numeric", scale };
+  if (types.some((type) => type.kind !== "numeric" || type.scale !== first.scale)) return { kind: "numeric" };
+  const text = JSON.stringify(first);
+  return types.every((type) => JSON.stringify(type) === text)
+    ? first
+    : { kind: "numeric", scale: first.scale };
 }

@@ -178,8 +178,9 @@ Deno.test("commonType() follows the rule of UNION and CASE", () => {
     assert.equal(found === undefined ? "none" : show([found]), expected, types);
   };
   check("integer; bigint", "bigint");
-  check("bigint; integer; numeric(10,2)", "numeric@2");
-  check("numeric(10,2); numeric(8,4)", "numeric@4");
+  check("bigint; integer; numeric(10,2)", "numeric");
+  check("numeric(10,2); numeric(8,4)", "numeric");
+  check("numeric(10,2); numeric(8,2)", "numeric@2");
   check("numeric(10,2); numeric", "numeric");
   check("numeric(10,2); unknown", "numeric");
   check("integer; double precision; numeric", "double precision");
@@ -191,7 +192,7 @@ Deno.test("commonType() follows the rule of UNION and CASE", () => {
   check("character(3); character varying(5)", "text");
   check("u8; smallint", "smallint");
   check("u16; smallint", "integer");
-  check("u64; bigint", "numeric@0");
+  check("u64; bigint", "numeric");
   check("integer[]; bigint[]", "bigint[]");
   check("integer; text", "none");
   check("boolean; integer", "none");
