@@ -13,6 +13,7 @@ import { Program, type Sink } from "./codegen/region.ts";
 import { callbackSink, type OutputColumn, resultSink } from "./operators/result.ts";
 import { produce } from "./operators/produce.ts";
 import { compileModify } from "./modify/compile_modify.ts";
+import { statementOfParts } from "./modify/statement_parts.ts";
 import { ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
 
 /** How a statement is compiled. */
@@ -46,6 +47,18 @@ class CompiledPlan {
 
 /** Compiles a query or modification. */
 export function compileStatement(planned: PlannedStatement, options: CompileOptions = {}): CompiledStatement {
+  const { parts } = planned;
+  if (parts !== undefined) {
+    return statementOfParts(
+      parts.map((part) => ({ relation: part.relation, compiled: compileStatement(part.planned) })),
+      compileOne(planned, options),
+      planned.tableIds,
+    );
+  }
+  return compileOne(planned, options);
+}
+
+function compileOne(planned: PlannedStatement, options: CompileOptions): CompiledStatement {
   const { plan } = planned;
   if (plan.kind === "insert" || plan.kind === "update" || plan.kind === "delete") {
     return compileModify(plan, planned, options);

@@ -20,6 +20,13 @@ export interface ExecutionContext {
   /** The table as this transaction sees it, its own writes included. */
   table(tableId: number): ReadableTable;
   readonly writer: RowTransaction;
+  /** Only in a statement of several parts, each of which reads what was there before the statement. */
+  readonly before?: {
+    /** The table as it was; undefined: as `table` has it. */
+    table(tableId: number): ReadableTable | undefined;
+    /** Notes that the statement changes a row. false: it has changed it before. */
+    meet(tableId: number, id: RowId): boolean;
+  };
   /** Raises 57014 when the statement has been cancelled or has timed out; cheap. */
   checkCancelled(): void;
   /** Bytes that sorts, hash tables and materialised results of this statement may hold before 53200. */
@@ -36,6 +43,8 @@ export interface RowTransaction {
   /** Runs a check just before the commit, which fails when it raises an error; absent: not served. */
   readonly beforeCommit?: (check: () => void) => void;
   /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */
+  /** The table as it is now, whatever is written to it later; absent: not served. */
+  readonly tableNow?: (tableId: number) => ReadableTable;
   readonly reserveRowIds?: (tableId: number, count: number) => RowId;
   /** Takes the row lock; `wait` as in FOR UPDATE. Answers false when `skip locked` applies. */
   lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean;

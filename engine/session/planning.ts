@@ -153,7 +153,7 @@ export class Planning {
       origin: { text, parsed, declared, literals },
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
-      short: isShort(planned.plan),
+      short: planned.parts === undefined && isShort(planned.plan),
       // What waits or takes locks needs a transaction of its own.
       isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
       isSingleRow: planned.tableIds.length === 1 && isSingleRow(planned.plan),

@@ -140,6 +140,22 @@ export class Transaction {
     return view;
   }
 
+  /** The table as it is now, whatever this transaction writes to it later. */
+  tableNow(tableId: number): ReadableTable {
+    const overlay = this.#overlays.get(tableId);
+    const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
+    const beneath = this.#manager.catalog.table(tableId) ?? null;
+    return new TableView({
+      definition,
+      beneath,
+      committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
+      overlay: overlay === undefined || overlay.isEmpty ? null : overlay.copy(),
+      track: (predicate) => {
+        if (this.interruptible && !this.readOnly) this.#track(predicate);
+      },
+    });
+  }
+
   /**
    * From now on others may run in between: reads are noted and the locks on what was written are taken. No other
    * transaction has run since this one's snapshot, so nothing can be held by somebody else unless it was checked.

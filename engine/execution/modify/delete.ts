@@ -10,7 +10,7 @@ import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_co
 import type { ModifyFacts } from "./modify_run.ts";
 import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
 import { emitResultRow } from "./row_code.ts";
-import { emitMeet, rowIdValue } from "./update.ts";
+import { emitMeet, emitMeetOfParts, rowIdValue } from "./update.ts";
 
 /** A DELETE. */
 export type DeletePlan = Extract<ModifyPlan, { kind: "delete" }>;
@@ -40,6 +40,7 @@ export function produceDelete(plan: DeletePlan, program: Program, modify: Modify
 function deleteSink(plan: DeletePlan, modify: ModifyCode): Sink {
   return rowSink((code) => {
     const id = code.column(plan.rowId).code;
+    emitMeetOfParts(code, plan.table.id, id);
     const run = modify.run(code);
     // First, while the row can still be read.
     if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);

@@ -73,6 +73,11 @@ export function emitMeet(code: Emitter, modify: ModifyCode, rowId: ColumnRef, re
   if (repeats) code.emit(`if (!${modify.run(code)}.meet(${id.code})) ${code.skip}`);
 }
 
+/** Skips a row that another part of the statement has changed. */
+export function emitMeetOfParts(code: Emitter, tableId: number, id: string): void {
+  code.emit(`if (S.context.before !== undefined && !S.context.before.meet(${tableId}, ${id})) ${code.skip}`);
+}
+
 /** `unassigned`: whether columns that keep their value are read from the source's row or from the table. */
 function updateSink(
   plan: UpdatePlan,
@@ -88,6 +93,7 @@ function updateSink(
     },
     row: (code) => {
       const id = code.column(plan.rowId).code;
+      emitMeetOfParts(code, table.id, id);
       const assigned = assignments.map((each) => each === null ? null : emitValue(code, each));
       const location = unassigned === "table"
         ? code.define("at", `${code.recall<string>(readerKey)}.find(${id})`)

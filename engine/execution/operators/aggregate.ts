@@ -82,7 +82,7 @@ function produceCount(
 
 /** The number of visible rows of a table. */
 export function countRows(state: ExecutionState, tableId: number): number {
-  const table = state.context.table(tableId);
+  const table = state.context.before?.table(tableId) ?? state.context.table(tableId);
   const known = table.exactRowCount();
   if (known !== undefined) return known;
   const cursor = table.scan([], { ids: false, prune: [] });

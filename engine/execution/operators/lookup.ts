@@ -45,7 +45,8 @@ function sourceOf(plan: Access): LoopSource {
 function tableCode(code: Emitter, plan: Access): string {
   return code.once(
     code.compilation.derivedKey(plan, "table"),
-    () => code.define("table", `S.context.table(${plan.table.id})`),
+    () =>
+      code.define("table", `S.context.before?.table(${plan.table.id}) ?? S.context.table(${plan.table.id})`),
   );
 }
 

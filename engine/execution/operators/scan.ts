@@ -134,7 +134,8 @@ class ScanStage implements Stage {
 
 /** The table of a plan as the running transaction sees it. */
 function tableOf(context: ExecutionContext, plan: TableScan): ReturnType<ExecutionContext["table"]> {
-  return context.table(plan.table.id);
+  const { id } = plan.table;
+  return context.before?.table(id) ?? context.table(id);
 }
 
 /** A block of the shape that a fresh table has, for showing code before anything has run. */

@@ -144,10 +144,14 @@ function scopeOf(...tables: readonly ScopeTable[]): FromScope {
   return { tables, columns: tables.flatMap((table) => table.columns) };
 }
 
-function withScope(binding: Binding, statement: Insert | Update | Delete): BoundWith | null {
+function withScope(
+  binding: Binding,
+  statement: Insert | Update | Delete,
+  commonTables: CommonTableScope | null,
+): BoundWith | null {
   if (statement.with === null) return null;
   const { items, recursive } = statement.with;
-  return bindWith(binding, { parent: null, commonTables: null }, items, recursive);
+  return bindWith(binding, { parent: null, commonTables }, items, recursive);
 }
 
 function finish(plan: ModifyPlan, scope: BoundWith | null): Plan {
@@ -155,9 +159,13 @@ function finish(plan: ModifyPlan, scope: BoundWith | null): Plan {
 }
 
 /** Binds INSERT. */
-export function bindInsert(binding: Binding, statement: Insert): BoundModification {
-  const scope = withScope(binding, statement);
-  const commonTables = scope?.commonTables ?? null;
+export function bindInsert(
+  binding: Binding,
+  statement: Insert,
+  outer: CommonTableScope | null = null,
+): BoundModification {
+  const scope = withScope(binding, statement, outer);
+  const commonTables = scope?.commonTables ?? outer;
   const table = targetTable(binding, statement.table, "insert into");
   const positions = insertPositions(binding, table, statement);
   const level = new QueryLevel(null, commonTables);
@@ -698,10 +706,14 @@ function bindTargetRows(
 }
 
 /** Binds UPDATE. */
-export function bindUpdate(binding: Binding, statement: Update): BoundModification {
-  const scope = withScope(binding, statement);
+export function bindUpdate(
+  binding: Binding,
+  statement: Update,
+  outer: CommonTableScope | null = null,
+): BoundModification {
+  const scope = withScope(binding, statement, outer);
   const table = targetTable(binding, statement.table, "update");
-  const level = new QueryLevel(null, scope?.commonTables ?? null);
+  const level = new QueryLevel(null, scope?.commonTables ?? outer);
   const rows = bindTargetRows(binding, level, table, statement, statement.from);
   const assignments = bindAssignments(binding, level, table, statement.assignments);
   const newRow = binding.newColumns(table.columns.length);
@@ -729,10 +741,14 @@ export function bindUpdate(binding: Binding, statement: Update): BoundModificati
 }
 
 /** Binds DELETE. */
-export function bindDelete(binding: Binding, statement: Delete): BoundModification {
-  const scope = withScope(binding, statement);
+export function bindDelete(
+  binding: Binding,
+  statement: Delete,
+  outer: CommonTableScope | null = null,
+): BoundModification {
+  const scope = withScope(binding, statement, outer);
   const table = targetTable(binding, statement.table, "delete from");
-  const level = new QueryLevel(null, scope?.commonTables ?? null);
+  const level = new QueryLevel(null, scope?.commonTables ?? outer);
   const rows = bindTargetRows(binding, level, table, statement, statement.using);
   const { returning, columns } = bindReturning(binding, statement.returning, level.from, level.commonTables);
   const plan: ModifyPlan = {

@@ -409,7 +409,24 @@ export function bindWith(
       );
     }
     if (item.statement.kind !== "query") {
-      throw binding.unsupported("data-modifying statement in WITH", item.position);
+      if (binding.outermostWith !== items || binding.bindModification === null) {
+        throw binding.error(
+          SQLSTATE.featureNotSupported,
+          "WITH clause containing a data-modifying statement must be at the top level",
+          item.position,
+        );
+      }
+      const bound = binding.bindModification(item.statement, commonTables);
+      const { entry, definition } = makeEntry(
+        binding,
+        item.name,
+        bound,
+        columnNames(binding, item, bound.columns),
+        null,
+      );
+      entries.set(item.name, { ...entry, hasRows: bound.columns.length > 0 });
+      definitions.push({ entry: entries.get(item.name) ?? entry, definition, materialized: true });
+      continue;
     }
     const isRecursive = recursive && mentions(item.statement, item.name);
     const inner: QueryPlace = { parent: place.parent, commonTables };
@@ -569,9 +586,26 @@ function mentions(node: unknown, name: string): boolean {
   return Object.values(node).some((each) => mentions(each, name));
 }
 
+/** Whether a plan is a modification, perhaps under its own WITH. */
+export function modifies(plan: Plan): boolean {
+  if (plan.kind === "insert" || plan.kind === "update" || plan.kind === "delete") return true;
+  return plan.kind === "with" &&
+    (modifies(plan.body) || plan.definitions.some((each) => modifies(each.plan)));
+}
+
 /** Puts the definitions of a WITH around a plan; those that are read once are put in place instead. */
 export function finishWith(body: Plan, scope: BoundWith): Plan {
   let plan = body;
+  if (scope.definitions.some(({ definition }) => modifies(definition.plan))) {
+    return {
+      kind: "with",
+      definitions: scope.definitions.filter(({ entry, definition }) =>
+        entry.references > 0 || modifies(definition.plan)
+      ).map((each) => each.definition),
+      body: plan,
+      rows: 0,
+    };
+  }
   const kept: WithDefinition[] = [];
   // Later definitions may read earlier ones, so they are put in place first.
   for (const { entry, definition, materialized } of scope.definitions.toReversed()) {
@@ -621,6 +655,12 @@ function inlineDefinition(plan: Plan, definition: WithDefinition): Plan {
 export function bindCommonTable(binding: Binding, scope: CommonTableScope | null, name: string) {
   const entry = findCommonTable(scope, name);
   if (entry === undefined) return undefined;
+  if (entry.hasRows === false) {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `WITH query "${name}" does not have a RETURNING clause`,
+    );
+  }
   entry.references++;
   const outputs = binding.newColumns(entry.refs.length);
   const plan: Plan = {

@@ -95,6 +95,8 @@ export interface CommonTableEntry {
   /** While its recursive term is being bound, references read the working table. */
   working: boolean;
   references: number;
+  /** false: a data change without RETURNING, which cannot be read. */
+  readonly hasRows?: boolean;
 }
 
 /** The common tables in sight, innermost WITH first. */

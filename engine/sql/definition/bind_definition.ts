@@ -99,6 +99,13 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
     );
   }
   const planned = planStatement(ast.query, binder.environment);
+  if (planned.parts !== undefined) {
+    throw binder.error(
+      SQLSTATE.featureNotSupported,
+      "views must not contain data-modifying statements in WITH",
+      ast.position,
+    );
+  }
   if (planned.parameterTypes.length > 0) {
     throw binder.error(SQLSTATE.undefinedParameter, "there is no parameter $1", ast.position);
   }

@@ -1,18 +1,19 @@
 /**
  * From a syntax tree to a plan that can be run: binding, then optimisation.
  *
- * Limits: data-modifying statements in WITH are refused (0A000), as is MERGE by the parser.
+ * Limits: MERGE is refused by the parser (0A000).
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { Binding } from "../binder/binding.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import { bindDelete, bindInsert, bindUpdate } from "../binder/modify_binder.ts";
-import { bindQuery, type OutputColumn } from "../binder/query_binder.ts";
+import { bindQuery, modifies, type OutputColumn } from "../binder/query_binder.ts";
 import type { Delete, Insert, Query, Statement, Update } from "../parser/ast.ts";
 import type { Plan, PlannedStatement, ResultColumn } from "../plan/plan.ts";
 import { visitPlan } from "../plan/traverse.ts";
 import { optimize } from "./optimize.ts";
+import { statementParts } from "./statement_parts.ts";
 
 export type { PlanningEnvironment as PlanEnvironment } from "../binder/environment.ts";
 
@@ -51,39 +52,73 @@ export function planStatement(
   const binding = new Binding(environment);
   const bound = bindStatement(binding, statement);
   const parameterTypes = settleParameters(binding);
-  const optimized = options.optimize === false
-    ? { plan: bound.plan, columns: bound.columns }
-    : optimize(bound.plan, bound.columns, environment, () => binding.newColumn());
-  return {
-    plan: optimized.plan,
-    columns: optimized.columns.map(resultColumn),
-    parameterTypes,
-    command: bound.command,
-    readOnly: bound.command === "SELECT" && !binding.writesSequences && !binding.locks,
-    singleAggregate: bound.singleAggregate,
-    tableIds: tableIdsOf(bound.plan),
+  const planOf = (plan: Plan, columns: readonly OutputColumn[]): PlannedStatement => {
+    const split = statementParts(plan);
+    const body = split?.body ?? plan;
+    const optimized = options.optimize === false
+      ? { plan: body, columns }
+      : optimize(body, columns, environment, () => binding.newColumn());
+    return {
+      plan: optimized.plan,
+      columns: optimized.columns.map(resultColumn),
+      parameterTypes,
+      command: commandOf(body),
+      readOnly: !modifies(plan) && !binding.writesSequences && !binding.locks,
+      singleAggregate: bound.singleAggregate,
+      tableIds: tableIdsOf(plan),
+      ...(split === null ? {} : {
+        parts: split.parts.map((part) => ({
+          relation: part.relation,
+          planned: planOf(part.plan, part.columns),
+        })),
+      }),
+    };
   };
+  return planOf(bound.plan, bound.columns);
+}
+
+function commandOf(plan: Plan): PlannedStatement["command"] {
+  switch (plan.kind) {
+    case "insert":
+      return "INSERT";
+    case "update":
+      return "UPDATE";
+    case "delete":
+      return "DELETE";
+    default:
+      return "SELECT";
+  }
 }
 
 interface BoundStatement {
   readonly plan: Plan;
   readonly columns: readonly OutputColumn[];
-  readonly command: PlannedStatement["command"];
   readonly singleAggregate: boolean;
 }
 
 function bindStatement(binding: Binding, statement: Statement): BoundStatement {
+  binding.bindModification = (inner, commonTables) => {
+    switch (inner.kind) {
+      case "insert":
+        return { ...bindInsert(binding, inner, commonTables), singleAggregate: false };
+      case "update":
+        return { ...bindUpdate(binding, inner, commonTables), singleAggregate: false };
+      case "delete":
+        return { ...bindDelete(binding, inner, commonTables), singleAggregate: false };
+    }
+  };
+  if ("with" in statement) binding.outermostWith = statement.with?.items ?? null;
   switch (statement.kind) {
     case "query": {
       const bound = bindQuery(binding, { parent: null, commonTables: null }, statement);
-      return { ...bound, command: "SELECT" };
+      return bound;
     }
     case "insert":
-      return { ...bindInsert(binding, statement), command: "INSERT", singleAggregate: false };
+      return { ...bindInsert(binding, statement), singleAggregate: false };
     case "update":
-      return { ...bindUpdate(binding, statement), command: "UPDATE", singleAggregate: false };
+      return { ...bindUpdate(binding, statement), singleAggregate: false };
     case "delete":
-      return { ...bindDelete(binding, statement), command: "DELETE", singleAggregate: false };
+      return { ...bindDelete(binding, statement), singleAggregate: false };
     default:
       throw binding.unsupported(
         `planning of ${statement.kind}`,

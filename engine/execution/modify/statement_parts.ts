@@ -1,0 +1,157 @@
+/**
+ * Runs a statement that changes data in its WITH: one part after the other, each once, and all of them over the tables as
+ * they were before the statement. Only the last one's rows go to the client.
+ *
+ * A row that one part has changed or deleted is left alone by the parts after it.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { RowId } from "../../operations/effect.ts";
+import type { HeldRelation } from "../../sql/plan/held_relation.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution.ts";
+import type { ResultWriter } from "../result_writer.ts";
+
+/** A part with the relation that its rows go to. */
+export interface CompiledPart {
+  readonly relation: HeldRelation;
+  readonly compiled: CompiledStatement;
+}
+
+/** Compiled parts as one statement. `tableIds`: all tables that one of them reads. */
+export function statementOfParts(
+  parts: readonly CompiledPart[],
+  body: CompiledStatement,
+  tableIds: readonly number[],
+): CompiledStatement {
+  return {
+    start: (context) => new PartsExecution(parts, body, contextOfParts(context, tableIds)),
+    get source() {
+      return [...parts.map(({ compiled }) => compiled.source), body.source].join("\n\n");
+    },
+  };
+}
+
+/** The context with what its tables hold at the beginning. */
+function contextOfParts(context: ExecutionContext, tableIds: readonly number[]): ExecutionContext {
+  const { writer } = context;
+  const before = new Map(tableIds.map((id) => [id, writer.tableNow?.(id)]));
+  const met = new Map<number, Set<RowId>>();
+  return {
+    evaluation: context.evaluation,
+    parameters: context.parameters,
+    writer,
+    memoryLimitBytes: context.memoryLimitBytes,
+    table: (id) => context.table(id),
+    checkCancelled: () => context.checkCancelled(),
+    before: {
+      table: (id) => before.get(id),
+      meet: (tableId, id) => {
+        let rows = met.get(tableId);
+        if (rows === undefined) met.set(tableId, rows = new Set());
+        if (rows.has(id)) return false;
+        rows.add(id);
+        return true;
+      },
+    },
+  };
+}
+
+class PartsExecution implements StatementExecution {
+  readonly profile = [];
+  readonly #parts: readonly CompiledPart[];
+  readonly #body: CompiledStatement;
+  readonly #context: ExecutionContext;
+  #next = 0;
+  #running: StatementExecution | null = null;
+  #rows: RowCollector;
+
+  constructor(parts: readonly CompiledPart[], body: CompiledStatement, context: ExecutionContext) {
+    this.#parts = parts;
+    this.#body = body;
+    this.#context = context;
+    this.#rows = new RowCollector(context);
+  }
+
+  /** What the last part has come to; the others do not count. */
+  get rowCount(): number {
+    return this.#next > this.#parts.length ? this.#running?.rowCount ?? 0 : 0;
+  }
+
+  get insertedId(): RowId | null {
+    return this.#next > this.#parts.length ? this.#running?.insertedId ?? null : null;
+  }
+
+  step(writer: ResultWriter): boolean {
+    while (this.#next <= this.#parts.length) {
+      if (this.#running === null) {
+        const part = this.#parts[this.#next];
+        if (part === undefined) break;
+        this.#running = part.compiled.start(this.#context);
+      }
+      if (!this.#running.step(this.#rows)) return false;
+      const part = this.#parts[this.#next++] as CompiledPart;
+      part.relation.keep(this.#context.evaluation, this.#rows.take());
+      this.#running = null;
+    }
+    if (this.#next === this.#parts.length) {
+      this.#running = this.#body.start(this.#context);
+      this.#next++;
+    }
+    return this.#running === null || this.#running.step(writer);
+  }
+}
+
+/** Keeps the rows of a part as values. */
+class RowCollector implements ResultWriter {
+  readonly #context: ExecutionContext;
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #rows: SqlValue[][] = [];
+  #row: SqlValue[] = [];
+  #bytes = 0;
+
+  constructor(context: ExecutionContext) {
+    this.#context = context;
+  }
+
+  /** The rows since the last call. */
+  take(): SqlValue[][] {
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  beginRow(): void {
+    this.#row = [];
+  }
+
+  writeNull(): void {
+    this.#row.push(null);
+  }
+
+  writeInteger(value: number | bigint): void {
+    this.#row.push(value);
+  }
+
+  writeText(value: string): void {
+    this.#bytes += 2 * value.length;
+    this.#row.push(value);
+  }
+
+  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
+    this.writeText(this.#decoder.decode(bytes.subarray(start, end)));
+  }
+
+  writeValue(_column: number, value: SqlValue): void {
+    if (value instanceof Uint8Array) this.#bytes += value.length;
+    this.#row.push(value instanceof Uint8Array ? value.slice() : value);
+  }
+
+  endRow(): void {
+    this.#rows.push(this.#row);
+    this.#bytes += 32 + 16 * this.#row.length;
+    if (this.#bytes <= this.#context.memoryLimitBytes) return;
+    throw new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
+      detail: "The rows of the statement's WITH need more than the memory limit of a statement.",
+    });
+  }
+}
