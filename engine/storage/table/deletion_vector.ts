@@ -51,15 +51,17 @@ export class DeletionVector {
   }
 
   /** Rows that ended after `after` and not after `until`, ascending. */
-  *endedWithin(after: number, until: number): Generator<number> {
+  endedWithin(after: number, until: number): number[] {
+    const rows: number[] = [];
     for (let at = 0; at < this.#blocks.length; at++) {
       const block = this.#blocks[at] as Float64Array | null;
       if (block === null) continue;
       for (let index = 0; index < BLOCK_ROWS; index++) {
         const end = block[index] as number;
-        if (end > after && end <= until) yield at * BLOCK_ROWS + index;
+        if (end > after && end <= until) rows.push(at * BLOCK_ROWS + index);
       }
     }
+    return rows;
   }
 
   /** The mask of a block's rows that the snapshot does not see; null: it sees them all. */

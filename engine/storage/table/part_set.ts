@@ -12,6 +12,7 @@
  * of it. A job that fails (a full disk) begins again at the next step.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
+import { equalBytes } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import type { OpNumber } from "../../operations/effect.ts";
@@ -494,7 +495,7 @@ export class PartSet {
         data: segment.file.summary,
         indexes: [...segment.indexes].map(([indexId, index]) => ({ indexId, file: index.file.summary })),
       });
-      const rows = [...segment.deletions.endedWithin(0, op)];
+      const rows = segment.deletions.endedWithin(0, op);
       if (rows.length > 0) deletions.push({ op: segment.op, object: segment.object, rows });
     }
     const piece: TablePiece = {
@@ -522,7 +523,7 @@ export class PartSet {
       return null;
     }
     const bytes = encodeDeletions(this.#definition.id, deletions);
-    if (last !== null && sameBytes(last.bytes, bytes)) return { name: last.name, size: last.size };
+    if (last !== null && equalBytes(last.bytes, bytes)) return { name: last.name, size: last.size };
     const name = `${this.#definition.id}-${op.toString(16).padStart(14, "0")}.deletions`;
     const file = this.#trackingFiles().create(name);
     file.writeAt(0, bytes);
@@ -650,8 +651,4 @@ export function filesOf(piece: TablePiece): Set<string> {
   }
   if (piece.deletions !== null) names.add(piece.deletions.name);
   return names;
-}
-
-function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
-  return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }

@@ -92,6 +92,7 @@ export function* buildSegment(order: SegmentOrder): Generator<void, SegmentFileS
     columns,
     bloom,
   }));
+  yield;
   const indexes: { indexId: number; file: ChunkFileSummary }[] = [];
   if (order.indexes.length > 0) {
     const positions = yield* invertOrder(order.sources, rows);

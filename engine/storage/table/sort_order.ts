@@ -122,7 +122,7 @@ function* radixSort(keys: Float64Array, count: number, order: Uint32Array): Gene
 }
 
 /** Positions sorted or merged between two yields of {@link sortInSteps}. */
-const STEP_POSITIONS = 4096;
+const STEP_POSITIONS = 1024;
 
 /** The permutation that sorts positions 0 … count-1 by a total order; yields every few thousand comparisons. */
 export function* sortInSteps(
