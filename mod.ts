@@ -25,7 +25,7 @@ export {
   type Executor,
   type Statement,
 } from "./engine/session/database.ts";
-export type { JavaScriptValue, Row } from "./engine/session/javascript_value.ts";
+export type { Instant, JavaScriptValue, Row } from "./engine/session/javascript_value.ts";
 
 /** Options of {@link open}. */
 export interface OpenOptions {

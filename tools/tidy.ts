@@ -48,7 +48,7 @@ const registryHosts = ["registry.npm" + "js.org", "registry.yarn" + "pkg.com", "
 const lineRules: readonly Rule[] = [
   { pattern: new RegExp(`\\b(${marks})\\b`), message: "mark of unfinished work", applies: isSource },
   {
-    pattern: /\bignore: *true\b|\.(skip|only)\(|\bonly: *true\b/,
+    pattern: /\bignore: *true\b|\b(Deno\.test|test|it|describe)\.(ignore|skip|only)\(|\bonly: *true\b/,
     message: "test switched off",
     applies: isSource,
   },
@@ -59,7 +59,7 @@ const lineRules: readonly Rule[] = [
     applies: isSource,
   },
   { pattern: new RegExp(registryHosts), message: "host of a package registry" },
-  { pattern: /[ \t]+$/, message: "trailing white space", applies: (path) => !path.endsWith(".md") },
+  { pattern: /[ \t]+$/, message: "trailing white space", applies: (path) => !/\.(md|slt|sql)$/.test(path) },
 ];
 
 function lineRemarks(path: string, lines: readonly string[]): Remark[] {

@@ -139,26 +139,42 @@ export interface ErrorFields {
   readonly hint?: string;
   /** Position in the statement's text, counted from 1 in code points; only for errors in the text. */
   readonly position?: number;
+  /** Schema of the object that the error is about. */
   readonly schema?: string;
+  /** Table that the error is about. */
   readonly table?: string;
+  /** Column that the error is about. */
   readonly column?: string;
+  /** Data type that the error is about. */
   readonly dataType?: string;
+  /** Constraint that was violated. */
   readonly constraint?: string;
+  /** What was thrown beneath. */
   readonly cause?: unknown;
 }
 
 /** Something a user, client or the environment did; see the file's head. */
 export class DatabaseError extends Error {
+  /** The SQLSTATE. */
   readonly code: SqlState;
+  /** See {@link ErrorFields.detail}. */
   readonly detail: string | undefined;
+  /** What the user can do about it. */
   readonly hint: string | undefined;
+  /** Position in the text, from 1 in code points. */
   readonly position: number | undefined;
+  /** Schema of the object that the error is about. */
   readonly schema: string | undefined;
+  /** Table that the error is about. */
   readonly table: string | undefined;
+  /** Column that the error is about. */
   readonly column: string | undefined;
+  /** Data type that the error is about. */
   readonly dataType: string | undefined;
+  /** Constraint that was violated. */
   readonly constraint: string | undefined;
 
+  /** `message` is worded as PostgreSQL words it, without a final period. */
   constructor(code: SqlState, message: string, fields: ErrorFields = {}) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.name = "DatabaseError";

@@ -27,6 +27,7 @@ export interface ExecuteResult {
 
 /** A column of a result. */
 export interface ColumnInformation {
+  /** As in the result; not necessarily unique. */
   readonly name: string;
   /** PostgreSQL's name of the type. */
   readonly type: string;
@@ -46,19 +47,34 @@ export interface Executor {
 
 /** A prepared statement of the library; runs on any of the database's sessions. */
 export interface Statement {
+  /** Columns of its rows; empty when it returns none. */
   readonly columns: readonly ColumnInformation[];
+  /** PostgreSQL's names of the types of `$1 …`. */
   readonly parameterTypes: readonly string[];
+  /** Runs it; answers what it did. */
   execute(parameters?: readonly JavaScriptValue[]): Promise<ExecuteResult>;
+  /** Runs it; answers its rows. */
   query<T extends Row = Row>(parameters?: readonly JavaScriptValue[]): Promise<T[]>;
+}
+
+let readEngine: (database: Database) => Engine;
+
+/** The engine of a database, for tests and tools that live beside it. */
+export function engineOf(database: Database): Engine {
+  return readEngine(database);
 }
 
 /** See the file's head. */
 export class Database implements Executor, AsyncDisposable {
-  readonly engine: Engine;
+  readonly #engine: Engine;
   readonly #idle: Session[] = [];
 
-  constructor(engine: Engine) {
-    this.engine = engine;
+  private constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  static {
+    readEngine = (database) => database.#engine;
   }
 
   /** Opens or creates a database; `open` of `mod.ts` chooses the host. */
@@ -114,27 +130,28 @@ export class Database implements Executor, AsyncDisposable {
   }
 
   /** Copies a consistent state to an empty directory while writes go on; answers the op number it holds. */
-  snapshot(directory: string): Promise<OpNumber> {
-    return this.engine.snapshotTo(directory);
+  snapshot(directory: string): Promise<number> {
+    return this.#engine.snapshotTo(directory);
   }
 
   /** Digest of everything written so far; equal on every replica at the same op number. */
   digest(): string {
-    return this.engine.digest();
+    return this.#engine.digest();
   }
 
   /** Makes everything durable and releases the directory. */
   async close(): Promise<void> {
     for (const session of this.#idle.splice(0)) session.close();
-    await this.engine.close();
+    await this.#engine.close();
   }
 
+  /** The same as {@link Database.close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   #take(): Session {
-    return this.#idle.pop() ?? this.engine.openSession();
+    return this.#idle.pop() ?? this.#engine.openSession();
   }
 
   async #withSession<T>(work: (session: Session) => Promise<T>): Promise<T> {

@@ -21,9 +21,15 @@ export type JavaScriptValue =
   | bigint
   | string
   | Uint8Array
-  | Date
+  | Instant
   | readonly JavaScriptValue[]
   | { readonly [key: string]: unknown };
+
+/** A moment that can name itself, such as JavaScript's Date. */
+export interface Instant {
+  /** The moment in ISO 8601 form. */
+  toISOString(): string;
+}
 
 /** A row as an object keyed by column name. */
 export type Row = Record<string, JavaScriptValue>;
@@ -90,7 +96,7 @@ export function fromJavaScript(type: SqlType, value: JavaScriptValue, options: T
     return arrayOf(type.element, value, options);
   }
   if (typeof value === "object") {
-    if (value instanceof Date) return parseText(type, isoText(value), options);
+    if (isInstant(value)) return parseText(type, value.toISOString(), options);
     if (value instanceof Uint8Array) return parseText(type, "\\x" + value.toHex(), options);
     throw mismatch(type, "an object");
   }
@@ -107,8 +113,8 @@ function arrayOf(element: SqlType, values: readonly JavaScriptValue[], options: 
   return SqlArray.of(values.map((value) => fromJavaScript(element, value, options)));
 }
 
-function isoText(date: Date): string {
-  return date.toISOString();
+function isInstant(value: object): value is Instant {
+  return "toISOString" in value && typeof value.toISOString === "function";
 }
 
 function mismatch(type: SqlType, what: string): DatabaseError {

@@ -1,10 +1,11 @@
 /** Names, definitions and sizes that the catalog's functions answer, in PostgreSQL's wording. */
+import { engineOf } from "../../engine/session/database.ts";
 import { deepStrictEqual as equal, rejects } from "node:assert/strict";
 import { catalogDatabase, rowsOf } from "./catalog_database.ts";
 
 Deno.test("catalog functions answer definitions and names as PostgreSQL words them", async () => {
   await using database = await catalogDatabase();
-  const session = database.engine.openSession({ user: "db", database: "db" });
+  const session = engineOf(database).openSession({ user: "db", database: "db" });
   const check = async (sql: string, expected: readonly string[]): Promise<void> => {
     equal(await rowsOf(session, sql), expected, sql);
   };
@@ -66,7 +67,7 @@ Deno.test("catalog functions answer definitions and names as PostgreSQL words th
 
 Deno.test("system relations show what a transaction has not committed yet, to itself only", async () => {
   await using database = await catalogDatabase();
-  const [own, other] = [database.engine.openSession(), database.engine.openSession()];
+  const [own, other] = [engineOf(database).openSession(), engineOf(database).openSession()];
   const sql = "SELECT count(*) FROM pg_attribute WHERE attrelid = to_regclass('fresh') AND attnum > 0";
   await rowsOf(own, "BEGIN");
   await rowsOf(own, "CREATE TABLE fresh (a int, b text)");

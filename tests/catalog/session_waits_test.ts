@@ -1,4 +1,5 @@
 /** Locks of the application, sleeping and cancelling, as several sessions see them. */
+import { engineOf } from "../../engine/session/database.ts";
 import { deepStrictEqual as equal, ok, rejects } from "node:assert/strict";
 import { open } from "../../mod.ts";
 import type { Session } from "../../engine/session/session.ts";
@@ -6,7 +7,7 @@ import { rowsOf } from "./catalog_database.ts";
 
 async function withSessions(count: number, work: (...sessions: Session[]) => Promise<void>): Promise<void> {
   await using database = await open(":memory:");
-  const sessions = Array.from({ length: count }, () => database.engine.openSession());
+  const sessions = Array.from({ length: count }, () => engineOf(database).openSession());
   await work(...sessions);
   for (const session of sessions) session.close();
 }

@@ -2,6 +2,7 @@
  * One statement answered by the database in several ways that must agree: as users run it, with the plan as bound, and by the plain
  * interpreter.
  */
+import { engineOf } from "../../engine/session/database.ts";
 import { type Database, DatabaseError } from "../../mod.ts";
 import { compileStatement } from "../../engine/execution/compile_statement.ts";
 import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
@@ -43,7 +44,7 @@ export class EngineAnswers {
   readonly #session: Session;
 
   constructor(database: Database) {
-    this.#session = database.engine.openSession();
+    this.#session = engineOf(database).openSession();
   }
 
   /** As a user's simple query. */

@@ -4,6 +4,7 @@
  * A round has a schema, random rows and a number of statements. Modifications are tried in a transaction, the contents of the
  * changed tables are compared, and half of them are kept. What differs is shrunk to a small statement and reported with the seed.
  */
+import { engineOf } from "../../engine/session/database.ts";
 import { type Database, open } from "../../mod.ts";
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { Choices, shrink } from "./choices.ts";
@@ -189,7 +190,8 @@ class Oracle {
     const withIndexes = seededRandom(this.#round.seed).below(2) === 0;
     for (const sql of first) await this.#everywhere(sql);
     if (withIndexes) { for (const sql of indexes) await this.#engines[0]?.run(sql); }
-    await this.#databases[0]?.engine.checkpoint();
+    const [indexed] = this.#databases;
+    if (indexed !== undefined) await engineOf(indexed).checkpoint();
     for (const sql of second) await this.#everywhere(sql);
     if (!withIndexes) { for (const sql of indexes) await this.#engines[0]?.run(sql); }
   }

@@ -1,4 +1,5 @@
 /** The database under test, as logic tests see it: in this process, rows as text. */
+import { engineOf } from "../../engine/session/database.ts";
 import type { Database } from "../../mod.ts";
 import { RowBuffer } from "../../engine/session/row_buffer.ts";
 import { formatText } from "../../engine/types/text_io.ts";
@@ -6,7 +7,7 @@ import type { LogicDatabase } from "./run_logic_tests.ts";
 
 /** Wraps a database; every statement runs in one session. */
 export function logicDatabase(database: Database): LogicDatabase {
-  const session = database.engine.openSession();
+  const session = engineOf(database).openSession();
   return {
     run: async (sql) => {
       const sink = new RowBuffer();

@@ -130,7 +130,7 @@ export function checkGenerated(binder: DefinitionBinder, table: TableDefinition)
       }
       if (each.kind !== "column") return;
       const used = table.columns[columns.indexOf(each.column)];
-      if (used?.generatedText != null) {
+      if (used !== undefined && used.generatedText !== null) {
         throw binder.error(
           SQLSTATE.invalidObjectDefinition,
           `cannot use generated column "${used.name}" in column generation expression`,

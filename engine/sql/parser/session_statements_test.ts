@@ -62,8 +62,8 @@ const CASES: readonly (readonly [string, string])[] = [
     '(copy query=(query body=(select distinct=all targets=[(expression=1)])) direction=to endpoint=(client) options=(format=csv header=true quote="\\""))',
   ],
   [
-    "COPY t FROM '/tmp/x' BINARY",
-    '(copy table=(name=t) direction=from endpoint=(file path="/tmp/x") options=(format=binary))',
+    "COPY t FROM '/srv/x' BINARY",
+    '(copy table=(name=t) direction=from endpoint=(file path="/srv/x") options=(format=binary))',
   ],
   [
     "LOCK TABLE a, b IN ACCESS SHARE MODE NOWAIT",
