@@ -17,6 +17,7 @@ import { type Clause, QueryLevel } from "../binder/scope.ts";
 import type { Expression as ExpressionAst, ObjectName, TypeName } from "../parser/ast.ts";
 import { errorPosition } from "../parser/source_text.ts";
 import { parseExpression } from "../parser/statements.ts";
+import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { DefinitionNotice, DefinitionPlan, DefinitionStep, TableExpression } from "./definition_plan.ts";
 
@@ -232,8 +233,16 @@ export class DefinitionBinder {
         ast.position,
       );
     }
+    if (hasSubquery(bound)) {
+      throw this.error(
+        SQLSTATE.featureNotSupported,
+        `cannot use subquery in ${clause.replace(/s$/, "")}`,
+        ast.position,
+      );
+    }
     if (target === "condition") {
-      return { expression: coerceCondition(binding, bound, clause, ast.position), columns };
+      const place = clause === "check constraints" ? "CHECK" : clause;
+      return { expression: coerceCondition(binding, bound, place, ast.position), columns };
     }
     if (target === null) return { expression: bound, columns };
     return {
