@@ -50,7 +50,7 @@ const lineRules: readonly Rule[] = [
   {
     pattern: /\bignore: *true\b|\b(Deno\.test|test|it|describe)\.(ignore|skip|only)\(|\bonly: *true\b/,
     message: "test switched off",
-    applies: isSource,
+    applies: (path) => path.endsWith("_test.ts"),
   },
   { pattern: new RegExp(`(^|[\\s"'\`(=:])/(${machineFolders})/[\\w.-]`), message: "path of one machine" },
   {

@@ -26,7 +26,11 @@ Deno.test("remarksOn() counts lines", () => {
 
 Deno.test("remarksOn() finds marks, switched-off tests, foreign paths and blanks", () => {
   const check = (line: string, expected: string) =>
-    deepStrictEqual(messages("engine/a.ts", `${head}${line}\n`), [`engine/a.ts:2 ${expected}`], line);
+    deepStrictEqual(
+      messages("engine/a_test.ts", `${head}${line}\n`),
+      [`engine/a_test.ts:2 ${expected}`],
+      line,
+    );
   check("// TO" + "DO later", "mark of unfinished work");
   check("Deno.test.sk" + "ip(f);", "test switched off");
   check("Deno.test.on" + "ly(f);", "test switched off");
