@@ -41,7 +41,9 @@ export interface RowTransaction {
   /** The catalog as this transaction sees it, its own DDL included. */
   readonly catalog: Catalog;
   /** Runs a check just before the commit, which fails when it raises an error; absent: not served. */
-  readonly beforeCommit?: (check: () => void) => void;
+  readonly beforeCommit?: (check: () => void, constraintId: number) => void;
+  /** What SET CONSTRAINTS has said of a deferrable constraint. */
+  readonly constraintMode?: (constraintId: number) => "deferred" | "immediate" | undefined;
   /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */
   /** The table as it is now, whatever is written to it later; absent: not served. */
   readonly tableNow?: (tableId: number) => ReadableTable;

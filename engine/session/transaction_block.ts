@@ -14,6 +14,7 @@ import type { Settings } from "./settings.ts";
 interface SavepointRecord {
   readonly name: string;
   readonly mark: Mark;
+  readonly constraintModes: Transaction["constraintModes"];
 }
 
 /** See the file's head. */
@@ -44,7 +45,8 @@ export class TransactionBlock {
   /** SAVEPOINT. */
   savepoint(name: string): void {
     this.#settings.beginScope();
-    this.#savepoints.push({ name, mark: this.transaction.mark() });
+    const { constraintModes } = this.transaction;
+    this.#savepoints.push({ name, mark: this.transaction.mark(), constraintModes });
   }
 
   /** RELEASE SAVEPOINT: forgets it and those after it. */
@@ -68,6 +70,7 @@ export class TransactionBlock {
     this.#settings.endScope(true);
     this.#settings.beginScope();
     this.transaction.rollbackTo(record.mark, { keepLocks: false, forgetReads: false });
+    this.transaction.constraintModes = record.constraintModes;
     this.failed = false;
   }
 

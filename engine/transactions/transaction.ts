@@ -82,11 +82,13 @@ export class Transaction {
   readonly #views = new Map<number, ReadableTable>();
   readonly #journal: JournalEntry[] = [];
   readonly #changes: CatalogChange[] = [];
-  readonly #commitChecks: (() => void)[] = [];
+  readonly #commitChecks: { readonly check: () => void; readonly constraintId: number }[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   #catalog: Catalog;
   /** Roughly what the uncommitted rows take; never given back, for a transaction that rolls much back is rare. */
   #bytes = 0;
+  /** By constraint, and by null for all others: what SET CONSTRAINTS has said. */
+  constraintModes: ReadonlyMap<number | null, "deferred" | "immediate"> = new Map();
   readonly #track = (predicate: ReadPredicate): void => {
     this.reads.push(predicate);
   };
@@ -196,14 +198,32 @@ export class Transaction {
     return this.#manager.reserveRowIds(tableId, count);
   }
 
-  /** Runs a check when the transaction commits, before its effects are formed. */
-  beforeCommit(check: () => void): void {
-    this.#commitChecks.push(check);
+  /** Runs a check of a constraint when the transaction commits, before its effects are formed. */
+  beforeCommit(check: () => void, constraintId = 0): void {
+    this.#commitChecks.push({ check, constraintId });
   }
 
   /** Runs the checks that were put off to the commit. They may not add further ones. */
   runCommitChecks(): void {
-    for (const check of this.#commitChecks.splice(0)) check();
+    for (const { check } of this.#commitChecks.splice(0)) check();
+  }
+
+  /** What SET CONSTRAINTS has said of a deferrable constraint; undefined: nothing. */
+  constraintMode(constraintId: number): "deferred" | "immediate" | undefined {
+    return this.constraintModes.get(constraintId) ?? this.constraintModes.get(null);
+  }
+
+  /**
+   * SET CONSTRAINTS; null: all. Checks that were put off are made now when they may not wait any longer. They stay for the
+   * commit all the same: a savepoint may take back what satisfies them.
+   */
+  setConstraints(ids: readonly number[] | null, mode: "deferred" | "immediate"): void {
+    if (ids === null) this.constraintModes = new Map([[null, mode]]);
+    else this.constraintModes = new Map([...this.constraintModes, ...ids.map((id) => [id, mode] as const)]);
+    if (mode === "deferred") return;
+    for (const { check, constraintId } of this.#commitChecks) {
+      if (ids === null || ids.includes(constraintId)) check();
+    }
   }
 
   /** Bulk loads, for the last look at their ids before the commit. */

@@ -179,8 +179,10 @@ export class RowChanges {
   /** Leaves a check of a deferred constraint to the commit. false: the transaction cannot do that. */
   #defer(rule: ForeignKeyRule, check: () => void): boolean {
     const { writer } = this.#context;
-    if (!rule.deferred || writer.beforeCommit === undefined) return false;
-    writer.beforeCommit(check);
+    if (!rule.constraint.deferrable || writer.beforeCommit === undefined) return false;
+    const mode = writer.constraintMode?.(rule.constraint.id);
+    if (mode === undefined ? !rule.deferred : mode === "immediate") return false;
+    writer.beforeCommit(check, rule.constraint.id);
     return true;
   }
 

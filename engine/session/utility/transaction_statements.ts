@@ -7,6 +7,7 @@ import type {
   RollbackToSavepoint,
   RollbackTransaction,
   Savepoint,
+  SetConstraints,
   TransactionModes,
 } from "../../sql/parser/ast.ts";
 import type { StatementOutcome } from "../outcome.ts";
@@ -108,4 +109,37 @@ function warnWithoutBlock(session: Session, chain: boolean, command: string): vo
     code: SQLSTATE.noActiveSqlTransaction,
     message: "there is no transaction in progress",
   });
+}
+
+/** SET CONSTRAINTS. */
+export function setConstraints(session: Session, statement: SetConstraints): StatementOutcome {
+  const ids = statement.names.flatMap((name) => deferrableIds(session, name));
+  if (session.block === null) {
+    session.notice({
+      severity: "WARNING",
+      code: SQLSTATE.noActiveSqlTransaction,
+      message: "SET CONSTRAINTS can only be used in transaction blocks",
+    });
+  } else {
+    session.block.transaction.setConstraints(
+      statement.names.length === 0 ? null : ids,
+      statement.deferred ? "deferred" : "immediate",
+    );
+  }
+  return session.outcome("SET CONSTRAINTS", null, "done");
+}
+
+/** The deferrable constraints of a name, in the first schema of the search path that has one. */
+function deferrableIds(session: Session, name: SetConstraints["names"][number]): number[] {
+  const schemas = name.schema === null ? session.evaluation.searchPath : [name.schema];
+  for (const schema of schemas) {
+    const found = session.catalog.tables.filter((table) => table.schema === schema)
+      .flatMap((table) => table.constraints.filter((constraint) => constraint.name === name.name));
+    if (found.length === 0) continue;
+    return found.map((constraint) => {
+      if (constraint.kind === "foreign_key" && constraint.deferrable) return constraint.id;
+      throw new DatabaseError(SQLSTATE.wrongObjectType, `constraint "${name.name}" is not deferrable`);
+    });
+  }
+  throw new DatabaseError(SQLSTATE.undefinedObject, `constraint "${name.name}" does not exist`);
 }

@@ -18,7 +18,15 @@ import { describeColumns, describeTable } from "./describe_statement.ts";
 import { explain, explainColumns, explainedPlan } from "./explain_statement.ts";
 import { deallocate, executeByName, executeColumns, prepareByName } from "./prepared_statements.ts";
 import { discard, reset, set, setTransaction, show, showColumns } from "./setting_statements.ts";
-import { begin, commit, release, rollback, rollbackTo, savepoint } from "./transaction_statements.ts";
+import {
+  begin,
+  commit,
+  release,
+  rollback,
+  rollbackTo,
+  savepoint,
+  setConstraints,
+} from "./transaction_statements.ts";
 
 /** Columns of the rows that a statement will return; null when it returns none. */
 export function utilityColumns(session: Session, statement: Statement): readonly ResultColumn[] | null {
@@ -58,6 +66,8 @@ export function utilityParameters(
       return cursorQuery(session, statement, declared).parameterTypes;
     case "explain":
       return explainedPlan(session, text, statement, declared).parameterTypes;
+    case "unsupported":
+      throw unsupported(statement.feature, statement.position);
     default:
       return [];
   }
@@ -97,7 +107,7 @@ export function runUtility(
     case "set_transaction":
       return setTransaction(session, statement);
     case "set_constraints":
-      throw unsupported("SET CONSTRAINTS", statement.position);
+      return setConstraints(session, statement);
     case "set":
       return set(session, statement);
     case "reset":
