@@ -288,7 +288,7 @@ class Oracle {
     return [
       ["compiled", () => engine.run(sql)],
       ["without indexes", () => plain.run(sql)],
-      ...(statement.tablesRead > 4 ? [] : [
+      ...(statement.tablesRead > 4 || (this.#round.rows ?? 0) > 20 ? [] : [
         ["plan as bound", () => Promise.resolve().then(() => engine.unoptimised(sql))],
         ["interpreter", () => Promise.resolve().then(() => engine.interpreted(sql, true))],
       ] as const),
