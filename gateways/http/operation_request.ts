@@ -264,11 +264,11 @@ function countOf(body: Members, member: string): number {
 function idOf(value: unknown): RowId {
   const parameter = isAbsent(value) ? null : jsonParameter(value);
   const text = parameter?.form === "untyped" ? String(parameter.value) : "";
-  if (!/^\d{1,19}$/.test(text) || BigInt(text) > MAXIMUM_ID) {
-    throw badBody('"id" must be an integer from 0 to 9223372036854775807');
+  if (!/^-?\d{1,19}$/.test(text) || BigInt(text) > MAXIMUM_ID || BigInt(text) < -MAXIMUM_ID - 1n) {
+    throw badBody('"id" must be an integer from -9223372036854775808 to 9223372036854775807');
   }
-  const id = BigInt(text);
-  return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;
+  const id = Number(text);
+  return Number.isSafeInteger(id) ? id : BigInt(text);
 }
 
 function isAbsent(value: unknown): value is null | undefined {

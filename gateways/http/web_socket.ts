@@ -3,8 +3,9 @@
  * prefix and without a handshake of their own: the upgrade has authenticated.
  *
  * Closes: 1003 for a text frame, 1002 for a message that cannot be decoded or a violation of RFC 6455, 1009 for one that
- * is too long, 1013 when more than `LIMITS.webSocketSendQueue` messages wait and the client does not take any, 1011 when a
- * ping has no pong for 60 s, 1001 when the server stops.
+ * is too long, 1013 when replies would make the send queue longer than `LIMITS.webSocketSendQueue` messages and the client
+ * takes none for a second (the rows of one statement wait for the client instead), 1011 when a ping has no pong for 60 s,
+ * 1001 when the server stops.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -36,9 +37,11 @@ export interface WebSocketOptions {
 const HEARTBEAT_MILLISECONDS = 30_000;
 /** Heartbeats without a pong before the connection is given up. */
 const MISSED_HEARTBEATS = 2;
-/** How long a full send queue may stand still. */
+/** How long a full send queue may stand still while further requests wait for room in it. */
 const STALL_MILLISECONDS = 1_000;
 const GOODBYE_MILLISECONDS = 2_000;
+/** A client that was slow gets more time to come to the close frame. */
+const SLOW_GOODBYE_MILLISECONDS = 15_000;
 
 /** Raises 426 or 400 unless the head is a proper opening handshake for the subprotocol. */
 export function checkUpgrade(head: RequestHead): void {
@@ -122,20 +125,18 @@ class Link {
   #missed = 0;
   /** Messages given to the socket that it has not taken yet. */
   #queued = 0;
-  #queuedBytes = 0;
   #stall: ReturnType<typeof setTimeout> | null = null;
   #isPaused = false;
   #isEnding = false;
 
   constructor(webSocket: WebSocket, options: WebSocketOptions) {
     this.#webSocket = webSocket;
-    const queuedBytes = (): number =>
-      // A full queue counts as a backlog, so that statements wait and requests are not begun.
-      this.#queued >= LIMITS.webSocketSendQueue ? Number.MAX_SAFE_INTEGER : this.#queuedBytes;
+    // Messages are what is counted here: with a full queue statements wait and requests are not begun.
+    const backlog = (): number => this.#queued >= LIMITS.webSocketSendQueue ? Number.MAX_SAFE_INTEGER : 0;
     const transport: ConnectionTransport = {
       send: (messages) => this.#send(messages),
       get backlogBytes() {
-        return queuedBytes();
+        return backlog();
       },
       setPaused: (paused) => this.#setPaused(paused),
       end: (reason) => this.#end(reason === "violation" ? 1002 : 1001),
@@ -177,31 +178,31 @@ class Link {
     }
     this.#connection.receive(bytesOf(data));
     this.#connection.flush();
+    this.#watchStall();
   }
 
   #send(messages: Uint8Array): void {
     for (const message of framedMessages(messages)) {
       if (this.#webSocket.readyState !== this.#webSocket.OPEN) return;
       this.#queued++;
-      this.#queuedBytes += message.length;
-      this.#webSocket.send(message, () => this.#sent(message.length));
+      this.#webSocket.send(message, () => this.#sent());
     }
-    if (this.#queued > LIMITS.webSocketSendQueue) this.#watchStall();
+    this.#watchStall();
   }
 
-  #sent(bytes: number): void {
+  #sent(): void {
     this.#queued--;
-    this.#queuedBytes -= bytes;
     if (this.#stall !== null) {
       clearTimeout(this.#stall);
       this.#stall = null;
-      if (this.#queued > LIMITS.webSocketSendQueue) this.#watchStall();
     }
     if (this.#queued < LIMITS.webSocketSendQueue) this.#connection.flush();
+    this.#watchStall();
   }
 
-  /** The queue is over its limit: a client that takes nothing for a while is let go. */
+  /** The queue is full and more is to come: a client that takes nothing for a while is let go. */
   #watchStall(): void {
+    if (this.#queued < LIMITS.webSocketSendQueue || this.#connection.waitingRequests === 0) return;
     this.#stall ??= setTimeout(() => this.#end(1013), STALL_MILLISECONDS);
   }
 
@@ -225,7 +226,8 @@ class Link {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#webSocket.close(code);
-    const timer = setTimeout(() => this.#webSocket.terminate(), GOODBYE_MILLISECONDS);
+    const patience = code === 1013 ? SLOW_GOODBYE_MILLISECONDS : GOODBYE_MILLISECONDS;
+    const timer = setTimeout(() => this.#webSocket.terminate(), patience);
     this.#webSocket.once("close", () => clearTimeout(timer));
   }
 }

@@ -85,6 +85,11 @@ export class OperationConnection implements ReplyTarget {
     return this.#current !== null || this.#waiting.length > 0 || !this.#outbox.isEmpty;
   }
 
+  /** Requests that have not begun. */
+  get waitingRequests(): number {
+    return this.#waiting.length;
+  }
+
   get isFull(): boolean {
     return this.#outbox.isFull;
   }
