@@ -216,6 +216,13 @@ const DISPLAY_NAMES: Readonly<Record<string, string>> = {
   timezone: "TimeZone",
 };
 
+/** Settings of the transaction begin with the session's. */
+const BASES: Readonly<Record<string, string>> = {
+  transaction_deferrable: "default_transaction_deferrable",
+  transaction_isolation: "default_transaction_isolation",
+  transaction_read_only: "default_transaction_read_only",
+};
+
 /** A listener of {@link Settings.onReported}. */
 export type SettingListener = (name: string, value: string) => void;
 
@@ -246,7 +253,10 @@ export class Settings {
   /** The value, or undefined for an unknown name. */
   find(name: string): string | undefined {
     const key = name.toLowerCase();
-    return this.#values.get(key) ?? this.#initial.get(key) ?? DEFINITIONS[key]?.initial;
+    const own = this.#values.get(key) ?? this.#initial.get(key);
+    if (own !== undefined) return own;
+    const base = BASES[key];
+    return base === undefined ? DEFINITIONS[key]?.initial : this.find(base);
   }
 
   /** A boolean setting. */

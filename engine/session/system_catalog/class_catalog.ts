@@ -115,10 +115,6 @@ function* classRows(session: Session): Iterable<RowValues> {
       relnatts: shape.columns.length,
       relhasrules: shape.kind === "v",
       relreplident: "n",
-      relacl: SqlArray.of([
-        `${session.evaluation.user}=arwdDxt/${session.evaluation.user}`,
-        `=r/${session.evaluation.user}`,
-      ]),
     };
   }
 }
@@ -261,12 +257,8 @@ export const CLASS_RELATIONS: RelationProviders = {
       oid: schema.id,
       nspname: schema.name,
       nspowner: OWNER_ID,
+      // Tools that dump the database write down what differs from these.
       nspacl: schema.id === NAMESPACE.public
-        ? SqlArray.of([
-          `${session.evaluation.user}=UC/${session.evaluation.user}`,
-          `=UC/${session.evaluation.user}`,
-        ])
-        : schema.id < 16384
         ? SqlArray.of([
           `${session.evaluation.user}=UC/${session.evaluation.user}`,
           `=U/${session.evaluation.user}`,

@@ -128,9 +128,20 @@ export function bindFunction(
   name = functionName(binding, ast),
 ): { readonly chosen: BoundFunction; readonly args: readonly Expression[] } {
   if (ast.variadic) throw binding.unsupported("VARIADIC in calls", ast.position);
-  const args = sequenceByName(name, bindArguments(binding, level, ast, name));
+  const args = sequenceByName(
+    name,
+    bindArguments(binding, level, ast, name).filter((each) => !isOutput(each)),
+  );
   const chosen = resolveFunction(name, args.map((each) => each.type), binding.at(ast.position));
   return { chosen, args };
+}
+
+/**
+ * JDBC's `{? = call f(?)}` sends its output as a first argument, a parameter that it declares as void. PostgreSQL leaves
+ * those out too.
+ */
+function isOutput(argument: Expression): boolean {
+  return argument.kind === "parameter" && argument.type.kind === "void";
 }
 
 /** `nextval('s'::regclass)` is the same as `nextval('s')`, which needs no look-up of the catalog at each call. */

@@ -3,7 +3,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { serialTypeOf } from "../../types/type_names.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { ColumnDefinition as ColumnAst, SequenceOptions } from "../parser/ast.ts";
+import type { ColumnDefinition as ColumnAst, ObjectName, SequenceOptions } from "../parser/ast.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { walkExpression } from "./definition_binder.ts";
@@ -26,6 +26,7 @@ const PLAIN_SEQUENCE: SequenceOptions = {
   cycle: null,
   ownedBy: null,
   restart: null,
+  name: null,
 };
 
 /** The definition of a new column of the table (which is there without it). Generated expressions are bound later. */
@@ -93,12 +94,23 @@ export function ownedSequence(
   type: SqlType,
   options: SequenceOptions,
 ): SequenceDefinition {
-  const name = binder.freeName(table.schema, [table.name, columnName], "seq");
+  const name = options.name === null
+    ? binder.freeName(table.schema, [table.name, columnName], "seq")
+    : givenName(binder, table, options.name);
   const kind = type.kind === "i16" || type.kind === "i32" ? type.kind : "i64";
   return {
     ...sequenceDefinition(binder, { id: binder.newId(), schema: table.schema, name, type: kind }, options),
     ownedBy: { tableId: table.id, columnId },
   };
+}
+
+/** SEQUENCE NAME, which dump files say. */
+function givenName(binder: DefinitionBinder, table: TableDefinition, name: ObjectName): string {
+  if ((name.schema ?? table.schema) !== table.schema) {
+    throw binder.unsupported("an identity column's sequence in another schema", name.position);
+  }
+  if (!binder.isTaken(table.schema, name.name)) return name.name;
+  throw binder.error(SQLSTATE.duplicateTable, `relation "${name.name}" already exists`, name.position);
 }
 
 /** The default of a serial column. */

@@ -51,6 +51,7 @@ export function alterSequence(binder: DefinitionBinder, ast: AlterSequence): str
   }
   const old = found.sequence;
   const { options } = ast;
+  refuseName(binder, options);
   const changed = sequenceDefinition(binder, old, {
     ...options,
     increment: options.increment ?? String(old.increment),
@@ -104,6 +105,7 @@ export function sequenceDefinition(
 }
 
 function sequenceType(binder: DefinitionBinder, options: SequenceOptions): SequenceDefinition["type"] {
+  refuseName(binder, options);
   if (options.type === null) return "i64";
   const type = binder.type(options.type);
   if (type.kind === "i16" || type.kind === "i32" || type.kind === "i64") return type.kind;
@@ -127,4 +129,14 @@ function integer(text: string): number | bigint {
 function normalise(value: bigint): number | bigint {
   const small = Number(value);
   return Number.isSafeInteger(small) ? small : value;
+}
+
+/** SEQUENCE NAME is for identity columns only. */
+function refuseName(binder: DefinitionBinder, options: SequenceOptions): void {
+  if (options.name === null) return;
+  throw binder.error(
+    SQLSTATE.syntaxError,
+    "invalid sequence option SEQUENCE NAME",
+    options.name.position,
+  );
 }

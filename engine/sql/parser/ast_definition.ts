@@ -375,6 +375,8 @@ export interface SequenceOptions {
   readonly ownedBy: { readonly table: ObjectName; readonly column: string } | "none" | null;
   /** RESTART [WITH n] of ALTER SEQUENCE; `start` is RESTART alone. */
   readonly restart: string | "start" | null;
+  /** SEQUENCE NAME of identity columns. */
+  readonly name: ObjectName | null;
 }
 
 /** CREATE SEQUENCE. */

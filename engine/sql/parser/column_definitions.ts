@@ -405,6 +405,7 @@ export const NO_SEQUENCE_OPTIONS: SequenceOptions = {
   cycle: null,
   ownedBy: null,
   restart: null,
+  name: null,
 };
 
 function parseParenthesizedSequenceOptions(stream: TokenStream): SequenceOptions {
@@ -451,6 +452,7 @@ function parseSequenceOption(stream: TokenStream): Partial<SequenceOptions> | nu
     const hasValue = stream.acceptWord("with") || stream.kind() === TOKEN.integer || stream.isSymbol("-");
     return { restart: hasValue ? stream.expectInteger() : "start" };
   }
+  if (stream.acceptWords("sequence", "name")) return { name: parseObjectName(stream) };
   if (stream.acceptWords("owned", "by")) return { ownedBy: parseSequenceOwner(stream) };
   return null;
 }
