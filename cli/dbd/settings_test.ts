@@ -1,0 +1,119 @@
+/** The server's settings: what stands where, what beats what, and what is refused. */
+import { deepStrictEqual, match, strictEqual, throws } from "node:assert/strict";
+import { helpText, parseConfiguration, readCommand, type ServerSettings, UsageError } from "./settings.ts";
+
+function settings(
+  parameters: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
+): ServerSettings {
+  const command = readCommand({
+    parameters,
+    environment,
+    readFile: (path) => {
+      const text = files[path];
+      if (text === undefined) throw new Error("there is no such file");
+      return text;
+    },
+  });
+  if (command.kind !== "run") throw new Error(command.kind);
+  return command.settings;
+}
+
+Deno.test("readCommand() has the defaults of the document", () => {
+  const { listenAddress, dataDirectory, httpAddress, pgAddress, token, maximumConnections } = settings([]);
+  deepStrictEqual(
+    { listenAddress, dataDirectory, httpAddress, pgAddress, token, maximumConnections },
+    {
+      listenAddress: { hostname: "127.0.0.1", port: 7878 },
+      dataDirectory: "./dbd-data",
+      httpAddress: null,
+      pgAddress: null,
+      token: null,
+      maximumConnections: 1024,
+    },
+  );
+  const { httpMaximumConnections, pgMaximumConnections } = settings([]);
+  deepStrictEqual([httpMaximumConnections, pgMaximumConnections], [1024, 256]);
+});
+
+Deno.test("readCommand() lets a flag beat the environment, and that the file", () => {
+  const files = { c: "http_addr = 127.0.0.3:1 # comment\npg_max_conns=5\ntoken = 'from file'\n" };
+  const at = (parameters: string[], environment: Record<string, string>) =>
+    settings([...parameters, "--config", "c"], environment, files);
+  strictEqual(at([], {}).httpAddress?.hostname, "127.0.0.3");
+  strictEqual(at([], { DB_HTTP_ADDR: "127.0.0.2:1" }).httpAddress?.hostname, "127.0.0.2");
+  strictEqual(
+    at(["--http-addr=127.0.0.1:1"], { DB_HTTP_ADDR: "127.0.0.2:1" }).httpAddress?.hostname,
+    "127.0.0.1",
+  );
+  strictEqual(at([], {}).pgMaximumConnections, 5);
+  strictEqual(at([], {}).token, "from file");
+  strictEqual(at([], { DB_TOKEN: "e" }).token, "e");
+  strictEqual(settings(["--token-file", "t"], { DB_TOKEN: "e" }, { t: "secret\nrest" }).token, "secret");
+});
+
+Deno.test("readCommand() fills in ports and sizes", () => {
+  deepStrictEqual(settings(["--pg-addr", "127.0.0.1"]).pgAddress, { hostname: "127.0.0.1", port: 5432 });
+  deepStrictEqual(settings(["--http-addr", "localhost"]).httpAddress, { hostname: "127.0.0.1", port: 6533 });
+  deepStrictEqual(settings(["[::1]:9", "/d"]).listenAddress, { hostname: "::1", port: 9 });
+  strictEqual(settings(["--block-cache", "1.5GiB"]).blockCacheBytes, 1.5 * 2 ** 30);
+  strictEqual(settings(["--checkpoint-log", "2m"]).checkpointLogBytes, 2 ** 21);
+  strictEqual(settings(["--drain-timeout", "0.5"]).drainMilliseconds, 500);
+  const development = settings(["--dev", "127.0.0.1:7878", "./data"]);
+  deepStrictEqual([development.httpAddress?.port, development.pgAddress?.port], [6533, 5432]);
+});
+
+Deno.test("readCommand() opens no address to others without a token", () => {
+  throws(() => settings(["0.0.0.0:7878"]), /--token-file/);
+  throws(() => settings(["--http-addr", "0.0.0.0:1"]), UsageError);
+  throws(() => settings(["--pg-addr", "[::]:1"]), UsageError);
+  strictEqual(settings(["0.0.0.0:7878", "--token", "x"]).listenAddress.hostname, "0.0.0.0");
+  strictEqual(settings(["0.0.0.0:7878", "--allow-open"]).token, null);
+  strictEqual(settings(["0.0.0.0:7878"], { DB_ALLOW_OPEN: "yes" }).token, null);
+});
+
+Deno.test("readCommand() refuses what it does not know", () => {
+  const cases: [string[], RegExp][] = [
+    [["--htp-addr", "x"], /did you mean "--http-addr"/],
+    [["--http-addr"], /needs a value/],
+    [["a", "b", "c"], /unexpected argument "c"/],
+    [["127.0.0.1:99999"], /not an address/],
+    [["--pg-max-conns", "0"], /from 1 to/],
+    [["--block-cache", "much"], /a size/],
+    [["--drain-timeout", "-1"], /seconds/],
+    [["--allow-open=perhaps"], /true or false/],
+    [["--token="], /empty/],
+    [["--token", "a", "--token-file", "b"], /one of them/],
+    [["--token-file", "missing"], /cannot read the token file/],
+    [["--config", "missing"], /cannot read the configuration file/],
+    [["127.0.0.1:1", ""], /DATA_DIR is empty/],
+  ];
+  for (const [parameters, message] of cases) {
+    throws(() => settings(parameters), (error) => {
+      match(String(error), message, parameters.join(" "));
+      return error instanceof UsageError;
+    });
+  }
+});
+
+Deno.test("parseConfiguration() reads lines and JSON, and names what it does not know", () => {
+  deepStrictEqual(
+    [...parseConfiguration('# head\n\nhttp-addr = "127.0.0.1:1"\ntoken = a b # c\n', "f")],
+    [["http_addr", "127.0.0.1:1"], ["token", "a b"]],
+  );
+  deepStrictEqual([...parseConfiguration('{"pg_max_conns": 3, "allow_open": true}', "f")], [
+    ["pg_max_conns", "3"],
+    ["allow_open", "true"],
+  ]);
+  throws(() => parseConfiguration("http_adr = x", "f"), /f:1; did you mean "http_addr"/);
+  throws(() => parseConfiguration("nonsense", "f"), /f:1/);
+  throws(() => parseConfiguration("{", "f"), UsageError);
+});
+
+Deno.test("helpText() names every setting and the features", () => {
+  const text = helpText("1.0.0", ["pg-gateway"]);
+  match(text, /^dbd 1\.0\.0/);
+  match(text, /--http-max-conns N/);
+  match(text, /Features of this build: pg-gateway\n/);
+});
