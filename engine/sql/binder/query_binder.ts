@@ -6,6 +6,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
+import { closest } from "../../base/suggest.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type {
@@ -181,6 +182,16 @@ function bindOutputOrder(
   return keys.map((key) => {
     const column = outputColumnOf(binding, key.expression, columns, "ORDER BY");
     if (column === undefined) {
+      const { expression } = key;
+      if (expression.kind === "column" && expression.parts.length === 1) {
+        const near = closest(expression.parts[0] ?? "", columns.map(({ name }) => name));
+        throw binding.error(
+          SQLSTATE.undefinedColumn,
+          `column "${expression.parts[0]}" does not exist`,
+          expression.position,
+          near === undefined ? {} : { hint: `Perhaps you meant to reference the column "${near}".` },
+        );
+      }
       throw binding.error(
         SQLSTATE.featureNotSupported,
         "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
