@@ -238,10 +238,22 @@ class Oracle {
     return new StatementGenerator(choices, this.#tables, this.#round.dialect).statement();
   }
 
+  /** Keeps a modification, unless the peer refuses it: PostgreSQL computes constants even when there is no row to change. */
   async #keep(sql: string): Promise<void> {
-    const answers = await Promise.all(this.#engines.map((engine) => answerOf(() => engine.run(sql))));
-    if (answers.some((answer) => "error" in answer)) return;
-    await this.#round.peer?.run(sql, []);
+    const [engine] = this.#engines;
+    const { peer } = this.#round;
+    if (engine === undefined) return;
+    const tried = await answerOf(async () => {
+      await engine.run("BEGIN");
+      try {
+        return await engine.run(sql);
+      } finally {
+        await engine.run("ROLLBACK");
+      }
+    });
+    if ("error" in tried) return;
+    if (peer !== null && "error" in await answerOf(() => peer.run(sql, []))) return;
+    for (const each of this.#engines) await each.run(sql);
   }
 
   /** What differs between the answers, or null. */
