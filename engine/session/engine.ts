@@ -2,6 +2,8 @@
  * The engine: storage, state machine, transactions and sessions put together over a host's ports. The library, the
  * server and the tests all open one of these.
  */
+import { dropSchemaChanges, isTemporarySchema } from "../catalog/temporary_schema.ts";
+import { isRetrySignal } from "../transactions/signals.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import type { Host } from "../host/host.ts";
@@ -93,6 +95,7 @@ export class Engine {
     horizon.oldestSnapshot = () => manager.oldestSnapshot();
     horizon.hasReaders = () => manager.activeCount > 0;
     const engine = new Engine(options.host, storage, machine, manager);
+    engine.dropTemporarySchemas();
     engine.#startWork();
     return engine;
   }
@@ -123,6 +126,24 @@ export class Engine {
   sessionClosed(session: Session): void {
     releaseAdvisoryLocks(session);
     this.#sessions.delete(session.processId);
+  }
+
+  /** Drops the temporary tables of sessions that are gone. What cannot be dropped now goes with a later session. */
+  dropTemporarySchemas(ended: Session | null = null): void {
+    if (this.isFailed) return;
+    const live = new Set([...this.#sessions.values()].map((session) => session.temporarySchema));
+    if (ended !== null) live.delete(ended.temporarySchema);
+    const schemas = this.machine.catalog.schemas.map((schema) => schema.name)
+      .filter((name) => isTemporarySchema(name) && !live.has(name));
+    if (schemas.length === 0) return;
+    const transaction = this.manager.begin({ interruptible: false });
+    try {
+      for (const change of dropSchemaChanges(transaction.catalog, schemas)) transaction.change(change);
+      this.afterCommit(this.manager.commit(transaction));
+    } catch (thrown) {
+      this.manager.end(transaction);
+      if (!isRetrySignal(thrown) && !(thrown instanceof DatabaseError)) throw thrown;
+    }
   }
 
   get lastOp(): OpNumber {

@@ -30,6 +30,7 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
   #dateStyle = "ISO, MDY";
   #intervalStyle = "postgres";
   #searchPath: readonly string[] = [];
+  #derivedFrom: unknown = null;
   #zone: TimeZone = UTC;
   #style: DateStyle = ISO_MDY;
 
@@ -199,9 +200,10 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
 
   #derive(): void {
     const { settings } = this.#session;
-    const stamp = settings.generation * 1_000_003 + this.#session.catalog.schemas.length;
-    if (this.#derivedAt === stamp) return;
-    this.#derivedAt = stamp;
+    const { schemas } = this.#session.catalog;
+    if (this.#derivedAt === settings.generation && this.#derivedFrom === schemas) return;
+    this.#derivedAt = settings.generation;
+    this.#derivedFrom = schemas;
     this.#timeZone = settings.get("timezone");
     this.#dateStyle = settings.get("datestyle");
     this.#intervalStyle = settings.get("intervalstyle");
@@ -210,7 +212,10 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     const catalog = this.#session.catalog;
     const listed = parseSearchPath(settings.get("search_path"), this.user)
       .filter((schema) => catalog.schema(schema) !== undefined);
-    this.#searchPath = listed.includes("pg_catalog") ? listed : ["pg_catalog", ...listed];
+    const path = listed.includes("pg_catalog") ? listed : ["pg_catalog", ...listed];
+    const { temporarySchema } = this.#session;
+    const hasTemporary = catalog.schema(temporarySchema) !== undefined;
+    this.#searchPath = hasTemporary ? [temporarySchema, ...path] : path;
   }
 }
 

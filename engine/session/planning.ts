@@ -129,6 +129,7 @@ export class Planning {
       text,
       catalog,
       searchPath: session.evaluation.searchPath,
+      temporarySchema: session.temporarySchema,
       evaluation: session.evaluation,
       parameterTypes: declared,
       literals,

@@ -6,6 +6,7 @@
  * Invariant: a session runs one statement at a time; who serves it waits for the answer before the next call. Answers
  * carry the op number that must be durable before they may be sent.
  */
+import { dropTableChanges, ON_COMMIT, tablesOnCommit, temporarySchemaOf } from "../catalog/temporary_schema.ts";
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -52,6 +53,7 @@ export class Session {
   readonly engine: Engine;
   /** Names the session in CancelRequest and pg_stat_activity; positive, 31 bits. */
   readonly processId: number;
+  readonly #temporary: string;
   /** Must accompany a CancelRequest. */
   readonly secretKey: number;
   readonly settings: Settings;
@@ -87,6 +89,7 @@ export class Session {
   ) {
     this.engine = engine;
     this.processId = options.processId;
+    this.#temporary = temporarySchemaOf(options.processId);
     this.secretKey = options.secretKey;
     const user = options.user ?? "db";
     this.settings = new Settings({ session_authorization: user, ...options.settings });
@@ -345,6 +348,7 @@ export class Session {
     }
     let op: OpNumber;
     try {
+      this.#endTemporaryTables(block.transaction);
       op = this.engine.manager.commit(block.transaction);
     } catch (thrown) {
       this.endBlock(true);
@@ -353,6 +357,21 @@ export class Session {
     this.endBlock(false);
     this.engine.afterCommit(op);
     return { ...this.outcome(tag, null, "done"), durableOp: op };
+  }
+
+  /** ON COMMIT DELETE ROWS and ON COMMIT DROP. */
+  #endTemporaryTables(transaction: Transaction): void {
+    if (transaction.readOnly) return;
+    for (const table of tablesOnCommit(transaction.catalog, this.temporarySchema)) {
+      if (table.options[ON_COMMIT] === "drop") {
+        for (const change of dropTableChanges(transaction.catalog, table)) transaction.change(change);
+      } else if (transaction.table(table.id).estimatedRows > 0) transaction.truncate(table.id);
+    }
+  }
+
+  /** The schema of this session's temporary tables, whether it exists or not. */
+  get temporarySchema(): string {
+    return this.#temporary;
   }
 
   /** ROLLBACK. */
@@ -450,6 +469,7 @@ export class Session {
     for (const cursor of this.cursors.values()) cursor.portal.close();
     this.cursors.clear();
     this.engine.sessionClosed(this);
+    this.engine.dropTemporarySchemas();
   }
 
   /** Runs one parsed statement. */
@@ -612,6 +632,7 @@ export class Session {
       commit: (transaction, execution) => {
         this.#statementTransaction = null;
         const outcome = finish(execution);
+        this.#endTemporaryTables(transaction);
         const op = this.engine.manager.commit(transaction);
         if (op === 0) return outcome;
         this.engine.afterCommit(op);

@@ -150,7 +150,7 @@ export const BROWSING_RELATIONS: RelationProviders = {
       schemaname: view.schema,
       viewname: view.name,
       viewowner: session.evaluation.user,
-      definition: viewText(view),
+      definition: viewText(session, view),
     })),
     ...[...CATALOG_SHAPES.values()].filter((shape) => shape.kind === "v").map((shape) => ({
       schemaname: shape.schema,

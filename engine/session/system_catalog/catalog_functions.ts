@@ -64,7 +64,7 @@ function viewDefinition(evaluation: SessionEvaluation, args: readonly SqlValue[]
   const [which] = args;
   const viewId = typeof which === "string" ? lookupObject(evaluation, "regclass", which) : id(args);
   const view = evaluation.session.catalog.views.find((each) => each.id === viewId);
-  return view === undefined ? null : viewText(view);
+  return view === undefined ? null : viewText(evaluation.session, view);
 }
 
 function indexDefinitionOf(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {

@@ -9,6 +9,8 @@ import type {
   ViewDefinition,
 } from "../../catalog/definitions.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
+import type { ObjectName, TableItem } from "../../sql/parser/ast.ts";
+import { parseStatement } from "../../sql/parser/statements.ts";
 import type { Session } from "../session.ts";
 import { expressionText, type IndexEntry, keyExpression } from "./table_objects.ts";
 
@@ -121,7 +123,38 @@ export function constraintText(
   }
 }
 
-/** The query of a view. */
-export function viewText(view: ViewDefinition): string {
-  return ` ${view.text.trim().replace(/;$/, "")};`;
+/**
+ * The query of a view. Tables of its schema get that schema's name when the session would not find them without: a dump
+ * must mean the same wherever it is read.
+ */
+export function viewText(session: Session, view: ViewDefinition): string {
+  const text = view.text.trim().replace(/;$/, "");
+  if (session.evaluation.searchPath.includes(view.schema)) return ` ${text};`;
+  const names: ObjectName[] = [];
+  const local = new Set<string>();
+  collectTables(parseStatement(text).statement, names, local);
+  const prefix = `${quoteIdentifier(view.schema)}.`;
+  let qualified = text;
+  for (const { name, schema, position } of names.toSorted((a, b) => b.position - a.position)) {
+    if (schema !== null || local.has(name)) continue;
+    if (session.catalog.relation(view.schema, name) === undefined) continue;
+    qualified = qualified.slice(0, position) + prefix + qualified.slice(position);
+  }
+  return ` ${qualified};`;
+}
+
+/** The names of the tables in any part of a syntax tree, and those that WITH gives to queries. */
+function collectTables(node: unknown, names: ObjectName[], local: Set<string>): void {
+  if (Array.isArray(node)) {
+    for (const each of node) collectTables(each, names, local);
+    return;
+  }
+  if (typeof node !== "object" || node === null) return;
+  if (isTableItem(node)) names.push(node.name);
+  if ("materialized" in node && "name" in node && typeof node.name === "string") local.add(node.name);
+  for (const child of Object.values(node)) collectTables(child, names, local);
+}
+
+function isTableItem(node: object): node is TableItem {
+  return "kind" in node && node.kind === "table" && "rowId" in node;
 }

@@ -504,7 +504,7 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
       table_catalog: session.evaluation.database,
       table_schema: view.schema,
       table_name: view.name,
-      view_definition: viewText(view),
+      view_definition: viewText(session, view),
       check_option: "NONE",
       is_updatable: "NO",
       is_insertable_into: "NO",

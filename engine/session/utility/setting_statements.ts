@@ -106,6 +106,9 @@ export function discard(session: Session, statement: Discard): StatementOutcome 
     unlockAllAdvisory(session);
   }
   if (statement.target === "all" || statement.target === "sequences") session.evaluation.discardSequences();
+  if (statement.target === "all" || statement.target === "temporary") {
+    if (session.block === null) session.engine.dropTemporarySchemas(session);
+  }
   const names = { all: "ALL", plans: "PLANS", sequences: "SEQUENCES", temporary: "TEMP" };
   return session.outcome(`DISCARD ${names[statement.target]}`, null, "done");
 }

@@ -24,6 +24,8 @@ export interface TableStatistics {
 export interface PlanningEnvironment {
   readonly catalog: Catalog;
   readonly searchPath: readonly string[];
+  /** The schema of the session's temporary tables, whether it exists or not; absent: there are none. */
+  readonly temporarySchema?: string;
   /** The text that AST positions refer to, to turn them into error positions; absent: errors carry none. */
   readonly text?: string;
   /** Types that the client declared, by `$n` - 1; undefined: to be inferred. */

@@ -34,7 +34,9 @@ export function searchSchemas(binding: Binding): readonly string[] {
 /** The relation of a name, or undefined. */
 export function findRelation(binding: Binding, name: ObjectName): FoundRelation | undefined {
   const { catalog } = binding.environment;
-  for (const schema of name.schema === null ? searchSchemas(binding) : [name.schema]) {
+  const { temporarySchema } = binding.environment;
+  const named = name.schema === "pg_temp" ? temporarySchema ?? name.schema : name.schema;
+  for (const schema of named === null ? searchSchemas(binding) : [named]) {
     const found = catalog.relation(schema, name.name);
     if (found !== undefined) return found;
     const relation = binding.environment.virtualRelation?.(schema, name.name);

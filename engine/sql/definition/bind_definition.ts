@@ -1,5 +1,6 @@
 /** DDL statements to definition plans; what is not served is refused with 0A000 and its name. */
 import { SQLSTATE } from "../../base/errors.ts";
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import type {
@@ -84,9 +85,15 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
 
 function createView(binder: DefinitionBinder, ast: CreateView): string {
   const tag = "CREATE VIEW";
-  if (ast.persistence === "temporary") throw binder.unsupported("CREATE TEMPORARY VIEW", ast.position);
   if (ast.checkOption !== null) throw binder.unsupported("WITH CHECK OPTION", ast.position);
-  const schema = binder.schemaFor(ast.name);
+  const early = planStatement(ast.query, binder.environment);
+  const readsTemporary = early.tableIds.some((id) =>
+    isTemporarySchema(binder.catalog.table(id)?.schema ?? "")
+  );
+  if (readsTemporary && ast.persistence !== "temporary") {
+    binder.notice(SQLSTATE.successfulCompletion, `view "${ast.name.name}" will be a temporary view`);
+  }
+  const schema = binder.schemaFor(ast.name, readsTemporary ? "temporary" : ast.persistence);
   const existing = binder.catalog.relation(schema, ast.name.name);
   if (existing !== undefined && !(ast.orReplace && existing.kind === "view")) {
     if (ast.orReplace) {
@@ -98,7 +105,7 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
       ast.name.position,
     );
   }
-  const planned = planStatement(ast.query, binder.environment);
+  const planned = early;
   if (planned.parts !== undefined) {
     throw binder.error(
       SQLSTATE.featureNotSupported,

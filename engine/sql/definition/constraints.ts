@@ -1,4 +1,5 @@
 /** Constraints of tables: keys with their indexes, checks, foreign keys. */
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type {
@@ -256,6 +257,14 @@ function addForeignKey(
         },
       );
     }
+  }
+  if (isTemporarySchema(table.schema) !== isTemporarySchema(parent.schema)) {
+    const kind = isTemporarySchema(table.schema) ? "temporary" : "permanent";
+    throw binder.error(
+      SQLSTATE.invalidTableDefinition,
+      `constraints on ${kind} tables may reference only ${kind} tables`,
+      ast.position,
+    );
   }
   const constraint = {
     kind: "foreign_key",

@@ -1,6 +1,7 @@
 /** CREATE TABLE and CREATE TABLE AS. */
 import { SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { ON_COMMIT } from "../../catalog/temporary_schema.ts";
 import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { CreateTable, CreateTableAs, LikeClause, NamedOption, TableConstraint } from "../parser/ast.ts";
 import { planStatement } from "../planner/plan_statement.ts";
@@ -16,7 +17,7 @@ const STORAGE_PARAMETERS =
 export function createTable(binder: DefinitionBinder, ast: CreateTable): string {
   const tag = "CREATE TABLE";
   refuse(binder, ast);
-  const schema = binder.schemaFor(ast.name);
+  const schema = binder.schemaFor(ast.name, ast.persistence);
   if (binder.isTaken(schema, ast.name.name)) {
     if (!ast.ifNotExists) {
       throw binder.error(
@@ -28,7 +29,7 @@ export function createTable(binder: DefinitionBinder, ast: CreateTable): string 
     binder.notice(SQLSTATE.duplicateTable, `relation "${ast.name.name}" already exists, skipping`);
     return tag;
   }
-  let table = emptyTable(binder, schema, ast.name.name, storageOptions(binder, ast.options));
+  let table = emptyTable(binder, schema, ast.name.name, optionsOf(binder, ast));
   const sequences: SequenceDefinition[] = [];
   const constraints: { readonly ast: TableConstraint; readonly column: string | null }[] = [];
   const addLikes = (before: number): void => {
@@ -71,8 +72,7 @@ export function createTable(binder: DefinitionBinder, ast: CreateTable): string 
 /** CREATE TABLE … AS and SELECT … INTO. */
 export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): string {
   const tag = "CREATE TABLE AS";
-  if (ast.persistence === "temporary") throw binder.unsupported("CREATE TEMPORARY TABLE", ast.position);
-  const schema = binder.schemaFor(ast.name);
+  const schema = binder.schemaFor(ast.name, ast.persistence);
   if (binder.isTaken(schema, ast.name.name)) {
     if (!ast.ifNotExists) {
       throw binder.error(
@@ -88,7 +88,7 @@ export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): str
   if (ast.columns.length > planned.columns.length) {
     throw binder.error(SQLSTATE.syntaxError, "too many column names were specified", ast.position);
   }
-  let table = emptyTable(binder, schema, ast.name.name, storageOptions(binder, ast.options));
+  let table = emptyTable(binder, schema, ast.name.name, optionsOf(binder, ast));
   for (const [index, column] of planned.columns.entries()) {
     const name = ast.columns[index] ?? column.name;
     requireNewName(binder, table, name, ast.position);
@@ -118,6 +118,13 @@ export function plainColumn(id: number, name: string, type: ColumnDefinition["ty
     hidden: false,
     comment: null,
   };
+}
+
+/** The options of a new table, with what a commit does to a temporary one. */
+function optionsOf(binder: DefinitionBinder, ast: CreateTable | CreateTableAs): Record<string, string> {
+  const options = storageOptions(binder, ast.options);
+  if (ast.onCommit === "drop" || ast.onCommit === "delete_rows") options[ON_COMMIT] = ast.onCommit;
+  return options;
 }
 
 /** Storage parameters as text by name; refuses what is not known. */
@@ -183,8 +190,13 @@ function emptyTable(
 }
 
 function refuse(binder: DefinitionBinder, ast: CreateTable): void {
-  if (ast.persistence === "temporary") throw binder.unsupported("CREATE TEMPORARY TABLE", ast.position);
-  if (ast.onCommit !== null) throw binder.unsupported("ON COMMIT", ast.position);
+  if (ast.onCommit !== null && ast.persistence !== "temporary" && ast.name.schema !== "pg_temp") {
+    throw binder.error(
+      SQLSTATE.invalidTableDefinition,
+      "ON COMMIT can only be used on temporary tables",
+      ast.position,
+    );
+  }
   if (ast.tablespace !== null && ast.tablespace !== "pg_default") {
     throw binder.unsupported("TABLESPACE", ast.position);
   }

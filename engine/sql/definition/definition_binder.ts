@@ -5,6 +5,7 @@
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";
 import type { Catalog, Relation } from "../../catalog/catalog.ts";
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { CatalogChange } from "../../catalog/catalog_change.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -14,7 +15,7 @@ import type { PlanningEnvironment } from "../binder/environment.ts";
 import { bindExpression } from "../binder/expression_binder.ts";
 import { resolveType } from "../binder/names.ts";
 import { type Clause, QueryLevel } from "../binder/scope.ts";
-import type { Expression as ExpressionAst, ObjectName, TypeName } from "../parser/ast.ts";
+import type { Expression as ExpressionAst, ObjectName, Persistence, TypeName } from "../parser/ast.ts";
 import { errorPosition } from "../parser/source_text.ts";
 import { parseExpression } from "../parser/statements.ts";
 import { hasSubquery } from "../plan/build.ts";
@@ -82,8 +83,10 @@ export class DefinitionBinder {
   // ---------------------------------------------------------------- names
 
   /** The schema that a new object goes to. Raises 3F000 and refuses system schemas. */
-  schemaFor(name: ObjectName): string {
-    const schema = name.schema ?? this.environment.searchPath.find((each) => each !== "pg_catalog");
+  schemaFor(name: ObjectName, persistence: Persistence = "permanent"): string {
+    if (persistence === "temporary" || name.schema === "pg_temp") return this.#temporarySchema(name);
+    const schema = name.schema ??
+      this.environment.searchPath.find((each) => each !== "pg_catalog" && !isTemporarySchema(each));
     if (schema === undefined) {
       throw this.error(SQLSTATE.invalidSchemaName, "no schema has been selected to create in", name.position);
     }
@@ -101,11 +104,31 @@ export class DefinitionBinder {
     return schema;
   }
 
+  /** The schema of temporary tables, which the first of them makes. */
+  #temporarySchema(name: ObjectName): string {
+    const { temporarySchema } = this.environment;
+    if (temporarySchema === undefined) throw this.unsupported("a temporary table here", name.position);
+    if (name.schema !== null && name.schema !== "pg_temp" && name.schema !== temporarySchema) {
+      throw this.error(
+        SQLSTATE.invalidTableDefinition,
+        "cannot create temporary relation in non-temporary schema",
+        name.position,
+      );
+    }
+    if (this.#catalog.schema(temporarySchema) === undefined) {
+      this.change({ kind: "put_schema", schema: { id: this.newId(), name: temporarySchema } });
+    }
+    return temporarySchema;
+  }
+
   /** The relation of a name along the search path. */
   find(name: ObjectName): Relation | undefined {
     return name.schema === null
       ? this.#catalog.findRelation(name.name, this.environment.searchPath)
-      : this.#catalog.relation(name.schema, name.name);
+      : this.#catalog.relation(
+        name.schema === "pg_temp" ? this.environment.temporarySchema ?? "" : name.schema,
+        name.name,
+      );
   }
 
   /** The 42P01 error for a relation that is not there. */

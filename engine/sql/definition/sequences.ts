@@ -13,10 +13,10 @@ const RANGES = {
 /** CREATE SEQUENCE. */
 export function createSequence(binder: DefinitionBinder, ast: CreateSequence): string {
   const tag = "CREATE SEQUENCE";
-  if (ast.persistence !== "permanent") {
+  if (ast.persistence === "unlogged") {
     throw binder.unsupported(`a ${ast.persistence} sequence`, ast.position);
   }
-  const schema = binder.schemaFor(ast.name);
+  const schema = binder.schemaFor(ast.name, ast.persistence);
   if (binder.isTaken(schema, ast.name.name)) {
     if (ast.ifNotExists) {
       binder.notice(SQLSTATE.duplicateTable, `relation "${ast.name.name}" already exists, skipping`);

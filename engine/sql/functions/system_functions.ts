@@ -230,7 +230,7 @@ const contextCalls: readonly (readonly [
 
 /** The search path without the system's schema, which is searched first whether it is named or not. */
 function namedSchemas(context: EvaluationContext): readonly string[] {
-  return context.searchPath.filter((schema) => schema !== "pg_catalog");
+  return context.searchPath.filter((schema) => schema !== "pg_catalog" && !schema.startsWith("pg_temp_"));
 }
 
 function schemas(context: EvaluationContext, implicit: boolean): SqlArray {

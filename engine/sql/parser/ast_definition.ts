@@ -162,6 +162,7 @@ export interface CreateTableAs {
   readonly ifNotExists: boolean;
   readonly columns: readonly string[];
   readonly options: readonly NamedOption[];
+  readonly onCommit: CreateTable["onCommit"];
   readonly query: Query;
   readonly withData: boolean;
   readonly position: number;

@@ -162,6 +162,7 @@ function parseCreateTable(stream: TokenStream, persistence: Persistence, positio
       ifNotExists,
       columns,
       options: options.options,
+      onCommit: options.onCommit,
       query,
       withData,
       position,
