@@ -49,7 +49,10 @@ export async function runScript(
     return await includeFile(outcome.include, runner, { keepGoing: options.keepGoing, depth: depth + 1 });
   };
   for (let next = await input.next(); next.done !== true; next = await input.next()) {
-    if (!splitter.isOpen && isQuit(next.value)) return hasFailed ? "failed" : "quit";
+    if (isQuit(next.value) && splitter.isComplete) {
+      await run(splitter.end());
+      return hasFailed ? "failed" : "quit";
+    }
     const outcome = await run(splitter.line(next.value));
     if (outcome !== "done") return outcome === "quit" && hasFailed ? "failed" : outcome;
   }

@@ -52,6 +52,11 @@ export class StatementSplitter {
     return this.#text.trim() !== "";
   }
 
+  /** Whether nothing is wanted before what has begun could run. */
+  get isComplete(): boolean {
+    return !this.isOpen || (this.#context.kind === "plain" && isComplete(this.#text));
+  }
+
   /** Takes one line, without its line break. Answers what has ended with it. */
   line(line: string): Piece[] {
     const pieces: Piece[] = [];
