@@ -48,7 +48,7 @@ export class Planning {
     if (session.status === "failed" || session.currentTransaction?.hasDdl === true) return null;
     const normalized = normalize(text);
     if (normalized === null) return null;
-    const key = "s" + normalized.key;
+    const key = `s${placeOf(session)}${normalized.key}`;
     let plan = this.#usable(session, key);
     if (plan?.pinsLiterals === true) return null;
     if (plan === undefined) {
@@ -70,9 +70,9 @@ export class Planning {
     declared: readonly (SqlType | undefined)[],
   ): CachedPlan {
     const ownCatalog = session.currentTransaction?.hasDdl === true;
-    const key = `p${declared.map((type) => type === undefined ? "?" : JSON.stringify(type)).join(",")}\n${
-      text.slice(parsed.start, parsed.end)
-    }`;
+    const key = `p${placeOf(session)}${
+      declared.map((type) => type === undefined ? "?" : JSON.stringify(type)).join(",")
+    }\n${text.slice(parsed.start, parsed.end)}`;
     if (!ownCatalog) {
       const cached = this.#usable(session, key);
       if (cached !== undefined) return cached;
@@ -215,6 +215,12 @@ function hasIndexConstants(table: TableDefinition | undefined): boolean {
 
 /** A text without these has no number and no string. */
 const CONSTANT = /['0-9]/;
+
+/** What sets a session's names apart: sessions with temporary tables do not take each other's plans. */
+function placeOf(session: Session): string {
+  const path = session.evaluation.searchPath;
+  return path[0] === session.temporarySchema ? `${session.temporarySchema}\n` : "";
+}
 
 /** Sizes and value distributions of one table. */
 interface TableStatistics {

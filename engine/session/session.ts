@@ -6,7 +6,12 @@
  * Invariant: a session runs one statement at a time; who serves it waits for the answer before the next call. Answers
  * carry the op number that must be durable before they may be sent.
  */
-import { dropTableChanges, ON_COMMIT, tablesOnCommit, temporarySchemaOf } from "../catalog/temporary_schema.ts";
+import {
+  dropTableChanges,
+  ON_COMMIT,
+  tablesOnCommit,
+  temporarySchemaOf,
+} from "../catalog/temporary_schema.ts";
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";

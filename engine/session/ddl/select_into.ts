@@ -15,6 +15,7 @@ export function selectInto(statement: Statement): CreateTableAs | null {
     ifNotExists: false,
     columns: [],
     options: [],
+    onCommit: null,
     query,
     withData: true,
     position: statement.position,

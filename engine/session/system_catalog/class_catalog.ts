@@ -4,6 +4,7 @@
  *
  * Numbers of columns are those of the catalog, which are never reused; columns that were dropped leave no row.
  */
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import { SqlArray } from "../../types/sql_array.ts";
@@ -55,6 +56,7 @@ function* classRows(session: Session): Iterable<RowValues> {
       relnamespace: namespace,
       relam: ACCESS_METHOD.heap,
       relfilenode: table.id,
+      relpersistence: isTemporarySchema(table.schema) ? "t" : "p",
       relhasindex: indexesOf(table).length > 0,
       relkind: "r",
       relnatts: shownColumns(table).length,

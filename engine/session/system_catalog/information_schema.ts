@@ -4,6 +4,7 @@
  *
  * There are no privileges per user: everything is granted to the session's user, who is everybody.
  */
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type {
   ColumnDefinition,
   ConstraintDefinition,
@@ -188,7 +189,7 @@ function* tableRows(session: Session): Iterable<RowValues> {
       table_catalog,
       table_schema: table.schema,
       table_name: table.name,
-      table_type: "BASE TABLE",
+      table_type: isTemporarySchema(table.schema) ? "LOCAL TEMPORARY" : "BASE TABLE",
       is_insertable_into: "YES",
       is_typed: "NO",
     };

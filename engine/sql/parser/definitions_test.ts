@@ -10,7 +10,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
   [
     "CREATE TEMP TABLE t (a) ON COMMIT DROP AS SELECT 1 WITH NO DATA",
-    "(create_table_as name=(name=t) persistence=temporary columns=[a] query=(query body=(select distinct=all targets=[(expression=1)])) withData=false)",
+    "(create_table_as name=(name=t) persistence=temporary columns=[a] onCommit=drop query=(query body=(select distinct=all targets=[(expression=1)])) withData=false)",
   ],
   [
     'CREATE TABLE t (a timestamp(3) with time zone, b interval day to second(2), c char, d national character varying(3), e time, f bit varying(8), g "char", h decimal array[3])',
