@@ -1,9 +1,16 @@
 /** pg_constraint, pg_trigger, pg_rewrite, comments and dependencies. */
-import type { ConstraintDefinition, ReferentialAction, TableDefinition } from "../../catalog/definitions.ts";
+import type {
+  ColumnDefinition,
+  ConstraintDefinition,
+  ReferentialAction,
+  TableDefinition,
+} from "../../catalog/definitions.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { splitName } from "../evaluation.ts";
 import type { Session } from "../session.ts";
 import { defaultId, schemaId } from "./class_catalog.ts";
+import { viewRelations } from "./definition_texts.ts";
 import { CATALOG, DATABASE_ID, OWNER_ID } from "./object_ids.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
@@ -121,6 +128,19 @@ function* descriptionRows(session: Session): Iterable<RowValues> {
 }
 
 /** What depends on what: sequences on the columns that own them, indexes on constraints, constraints on tables. */
+/** Sequences that the default of a column takes values from. */
+function sequencesOf(session: Session, table: TableDefinition, column: ColumnDefinition): number[] {
+  if (column.sequenceId !== null) return [column.sequenceId];
+  const [, quoted] = /\bnextval\('((?:[^']|'')+)'/.exec(column.defaultText ?? "") ?? [];
+  if (quoted === undefined) return [];
+  const [name = "", schema] = splitName(quoted.replaceAll("''", "'")).toReversed();
+  const { catalog } = session;
+  const relation = schema === undefined
+    ? catalog.findRelation(name, [table.schema, "public"])
+    : catalog.relation(schema, name);
+  return relation?.kind === "sequence" ? [relation.sequence.id] : [];
+}
+
 function* dependencyRows(session: Session): Iterable<RowValues> {
   const { catalog } = session;
   for (const table of catalog.tables) {
@@ -130,7 +150,9 @@ function* dependencyRows(session: Session): Iterable<RowValues> {
       if (defaultTextOf(catalog, column) === null) continue;
       const from: Address = [CATALOG.attributeDefault, defaultId(table.id, column.id), 0];
       yield dependency(from, [CATALOG.class, table.id, column.id], "a");
-      if (column.sequenceId !== null) yield dependency(from, [CATALOG.class, column.sequenceId, 0], "n");
+      for (const sequenceId of sequencesOf(session, table, column)) {
+        yield dependency(from, [CATALOG.class, sequenceId, 0], "n");
+      }
     }
     const owned = new Set<number>();
     for (const constraint of table.constraints) {
@@ -182,7 +204,9 @@ function* dependencyRows(session: Session): Iterable<RowValues> {
       [CATALOG.namespace, schemaId(session, view.schema), 0],
       "n",
     );
-    yield dependency([CATALOG.rewrite, view.id + RULE_OFFSET, 0], [CATALOG.class, view.id, 0], "i");
+    const rule: Address = [CATALOG.rewrite, view.id + RULE_OFFSET, 0];
+    yield dependency(rule, [CATALOG.class, view.id, 0], "i");
+    for (const id of viewRelations(session, view)) yield dependency(rule, [CATALOG.class, id, 0], "n");
   }
 }
 

@@ -143,6 +143,21 @@ export function viewText(session: Session, view: ViewDefinition): string {
   return ` ${qualified};`;
 }
 
+/** The tables and views that a view reads. */
+export function viewRelations(session: Session, view: ViewDefinition): Set<number> {
+  const names: ObjectName[] = [];
+  const local = new Set<string>();
+  collectTables(parseStatement(view.text).statement, names, local);
+  const ids = new Set<number>();
+  for (const { name, schema } of names) {
+    if (schema === null && local.has(name)) continue;
+    const found = session.catalog.relation(schema ?? view.schema, name);
+    if (found?.kind === "table") ids.add(found.table.id);
+    if (found?.kind === "view") ids.add(found.view.id);
+  }
+  return ids;
+}
+
 /** The names of the tables in any part of a syntax tree, and those that WITH gives to queries. */
 function collectTables(node: unknown, names: ObjectName[], local: Set<string>): void {
   if (Array.isArray(node)) {

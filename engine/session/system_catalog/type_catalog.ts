@@ -225,14 +225,15 @@ export function catalogTypeNameOf(type: SqlType): string {
 /** The values of pg_attribute that follow from a type. */
 export function attributeTypeValues(type: SqlType): RowValues {
   const known = builtInById.get(catalogTypeId(type));
+  const isEnum = type.kind === "enum";
   return {
     atttypid: catalogTypeId(type),
-    attlen: known?.length ?? -1,
+    attlen: known?.length ?? (isEnum ? 4 : -1),
     attndims: type.kind === "array" ? 1 : 0,
     atttypmod: catalogTypeModifier(type),
-    attbyval: known?.byValue ?? false,
+    attbyval: known?.byValue ?? isEnum,
     attalign: known?.align ?? "i",
-    attstorage: known?.storage ?? "x",
+    attstorage: known?.storage ?? (isEnum ? "p" : "x"),
     attcollation: known?.collation ?? 0,
   };
 }
