@@ -1,6 +1,5 @@
 /** This database's server, from the sources or as a compiled file, on free ports with a temporary directory. */
 import type { Peer } from "../benchmark.ts";
-import { freePort, waitForPort } from "./process.ts";
 
 /** A running server. */
 export interface DbdPeer extends Peer {
@@ -22,10 +21,12 @@ export interface DbdOptions {
   readonly v8Flags?: string;
 }
 
-/** Starts a server and waits until it answers. */
+/** Free ports, chosen by the system when they are bound, so that nobody else can take them in between. */
+const anyPort = "127.0.0.1:0";
+
+/** Starts a server and waits until it is ready. */
 export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
   const directory = options.directory ?? await Deno.makeTempDir({ prefix: "dbd-" });
-  const [port, httpPort, binaryPort] = [freePort(), freePort(), freePort()];
   const source = new URL("../../../cli/dbd.ts", import.meta.url).pathname;
   const [command, first] = options.binary === undefined
     ? [Deno.execPath(), [
@@ -39,24 +40,18 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
     args: [
       ...first,
       "--pg-addr",
-      `127.0.0.1:${port}`,
+      anyPort,
       "--http-addr",
-      `127.0.0.1:${httpPort}`,
+      anyPort,
       ...(options.flags ?? []),
-      `127.0.0.1:${binaryPort}`,
+      anyPort,
       `${directory}/data`,
     ],
     stdin: "null",
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  const log = collect(child.stderr);
-  const ended = child.status.then((status) => {
-    throw new Error(`dbd ended with ${status.code} before it listened: ${log.text()}`);
-  });
-  // The loser of the race is expected to fail later, when the server is stopped.
-  ended.catch(() => undefined);
-  await Promise.race([waitForPort(port, 30_000), ended]);
+  const { port, httpPort, binaryPort } = await listening(child);
   return {
     name: "dbd",
     host: "127.0.0.1",
@@ -79,11 +74,53 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
   };
 }
 
-function collect(stream: ReadableStream<Uint8Array>): { text(): string } {
+/** The ports that the server says it listens on, once it is ready; rejects when it ends before that. */
+async function listening(
+  child: Deno.ChildProcess,
+): Promise<{ readonly port: number; readonly httpPort: number; readonly binaryPort: number }> {
+  const log = collect(child.stderr);
+  if (!await log.until(/^dbd: ready$/m)) {
+    const { code } = await child.status;
+    throw new Error(`dbd ended with ${code} before it was ready: ${log.text()}`);
+  }
+  const printed = (pattern: RegExp): number => {
+    const found = pattern.exec(log.text())?.[1];
+    if (found === undefined) throw new Error(`dbd does not say where it listens: ${log.text()}`);
+    return Number(found);
+  };
+  return {
+    port: printed(/PostgreSQL protocol on \S+:(\d+)/),
+    httpPort: printed(/HTTP on \S+:(\d+)/),
+    binaryPort: printed(/binary protocol on \S+:(\d+)/),
+  };
+}
+
+interface CollectedText {
+  text(): string;
+  /** Waits until the text matches; false when it ends before. */
+  until(pattern: RegExp): Promise<boolean>;
+}
+
+/** Reads a stream to its end, so that the writer never waits, and keeps the last of it. */
+function collect(stream: ReadableStream<Uint8Array>): CollectedText {
   let text = "";
+  let changed = Promise.withResolvers<void>();
+  let ended = false;
   const decoder = new TextDecoder();
   void (async () => {
-    for await (const chunk of stream) text = (text + decoder.decode(chunk, { stream: true })).slice(-10_000);
+    for await (const chunk of stream) {
+      text = (text + decoder.decode(chunk, { stream: true })).slice(-10_000);
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }
+    ended = true;
+    changed.resolve();
   })();
-  return { text: () => text.trim() };
+  return {
+    text: () => text.trim(),
+    until: async (pattern) => {
+      while (!pattern.test(text) && !ended) await changed.promise;
+      return pattern.test(text);
+    },
+  };
 }
