@@ -160,4 +160,6 @@ export interface EnumDefinition {
   readonly name: string;
   readonly labels: readonly string[];
   readonly numbers: readonly number[];
+  /** Labels that have been renamed: defaults, views and the like are kept as text and may still name them. */
+  readonly former?: readonly { readonly label: string; readonly number: number }[];
 }

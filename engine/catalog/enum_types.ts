@@ -8,8 +8,8 @@ const types = new WeakMap<EnumDefinition, EnumType>();
 export function enumTypeOf(definition: EnumDefinition): EnumType {
   let type = types.get(definition);
   if (type === undefined) {
-    const { id, name, labels, numbers } = definition;
-    type = { kind: "enum", id, name, labels, numbers };
+    const { id, name, labels, numbers, former } = definition;
+    type = { kind: "enum", id, name, labels, numbers, ...(former === undefined ? {} : { former }) };
     types.set(definition, type);
   }
   return type;

@@ -75,6 +75,8 @@ export interface EnumType {
   readonly name: string;
   readonly labels: readonly string[];
   readonly numbers: readonly number[];
+  /** Labels that have been renamed, as texts of the catalog that are older may have them. */
+  readonly former?: readonly { readonly label: string; readonly number: number }[];
 }
 
 /** A field of an anonymous row value such as `ROW(1, 'a')`. */

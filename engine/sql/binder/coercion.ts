@@ -160,6 +160,10 @@ export function readLiteral(
   offset: number | undefined,
 ): SqlValue | undefined {
   if (cast.volatility !== "immutable" && !isSettled(cast.to, text)) return undefined;
+  if (cast.to.kind === "enum" && !binding.inOwnText && !cast.to.labels.includes(text)) {
+    const former = cast.to.former?.find((each) => each.label === text);
+    if (former !== undefined) return former.number;
+  }
   return binding.locate(offset, () => cast.evaluate(foldingContext, text));
 }
 

@@ -52,7 +52,11 @@ export function alterEnum(binder: DefinitionBinder, ast: AlterEnum): string {
     if (at < 0) throw missing(ast.label);
     requireLabel(binder, label, ast.position);
     if (old.labels.includes(label)) throw labelExists(binder, label, ast.position);
-    putEnum(binder, { ...old, labels: old.labels.with(at, label) });
+    const former = [
+      ...(old.former ?? []).filter((each) => each.label !== ast.label),
+      { label: ast.label, number: old.numbers[at] ?? 0 },
+    ];
+    putEnum(binder, { ...old, labels: old.labels.with(at, label), former });
     return tag;
   }
   requireLabel(binder, ast.label, ast.position);

@@ -283,7 +283,8 @@ function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conve
       return {
         runIn: (context, value: SqlValue) =>
           limitText(to, formatText(from, value, textOptions(context)), place),
-        volatility: dependsOnSettings(from) ? "stable" : "immutable",
+        // The label of an enumerated value may be renamed.
+        volatility: from.kind === "enum" || dependsOnSettings(from) ? "stable" : "immutable",
       };
   }
 }
