@@ -23,7 +23,10 @@ export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
     binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
     return tag;
   }
-  if (found?.kind === "view" && ast.actions.every((action) => action.kind === "owner_to")) return tag;
+  if (
+    (found?.kind === "view" || found?.kind === "sequence") &&
+    ast.actions.every((action) => action.kind === "owner_to")
+  ) return tag;
   let table = binder.table(ast.name);
   for (const action of ast.actions) table = alter(binder, table, action);
   return tag;
