@@ -41,6 +41,14 @@ export function explainedPlan(
   return planStatement(statement, session.engine.plans.environment(session, text, types, []));
 }
 
+/** The plans of what a statement that changes data in its WITH runs first. */
+function explainParts({ parts = [] }: PlannedStatement): string[] {
+  return parts.flatMap(({ planned }, index) => [
+    `CTE ${index + 1}`,
+    ...explainPlan(planned.plan).map((line) => `  ->  ${line}`),
+  ]);
+}
+
 /** EXPLAIN. */
 export function explain(
   session: Session,
@@ -58,7 +66,7 @@ export function explain(
   };
   const compiled = compileStatement(planned, { analyze: options.analyze });
   if (!options.analyze) {
-    const lines = explainPlan(planned.plan);
+    const lines = [...explainParts(planned), ...explainPlan(planned.plan)];
     return send(options.code ? [...lines, "", ...compiled.source.split("\n")] : lines);
   }
   const before = session.engine.monotonic();
@@ -66,6 +74,7 @@ export function explain(
     session.runWork(compiled, new RowBuffer(), (execution) => {
       const elapsed = session.engine.monotonic() - before;
       const lines = [
+        ...explainParts(planned),
         ...explainPlan(planned.plan, { profile: execution.profile }),
         `Execution Time: ${(elapsed / 1000).toFixed(3)} ms`,
       ];
