@@ -2,7 +2,7 @@
  * The life of the server: open the data directory, listen, serve until told to stop or until the log fails, stop.
  *
  * A first SIGTERM or SIGINT stops cleanly: no new connections, running statements get the time of `--drain-timeout`,
- * everything is synced, exit code 0. A second one ends the process at once with 1. A failed log ends it with 1: what
+ * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed log ends it with 1: what
  * was acknowledged is safe, the rest is not to be trusted.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
@@ -13,6 +13,9 @@ import { formatAddress } from "../../gateways/binary/address.ts";
 import type { Features } from "../features/feature_table.ts";
 import { type Listeners, StartError, startListeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
+
+/** Signals within this time of the first are the same request. */
+const REPEATED_SIGNAL_MICROSECONDS = 1_000_000;
 
 /** What the program needs of the world. */
 export interface ServerWorld {
@@ -44,13 +47,16 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   }
   for (const line of startLines(listeners, settings)) world.log(line);
   const stopped = new Promise<string>((resolve) => {
-    let signals = 0;
+    let first: number | null = null;
     world.onStopSignal((signal) => {
-      signals++;
-      if (signals > 1) {
+      const now = engine.monotonic();
+      // One Ctrl-C can arrive twice: from the terminal, and from a task runner that passes it on.
+      if (first !== null && now - first < REPEATED_SIGNAL_MICROSECONDS) return;
+      if (first !== null) {
         world.log("stopped at once, without waiting for running statements");
         world.exit(1);
       }
+      first = now;
       resolve(signal);
     });
   });
