@@ -4,7 +4,7 @@
  * Exit codes: 0 done, 1 a statement or the connection failed, 2 bad usage.
  */
 import { DatabaseError } from "../engine/base/errors.ts";
-import { type Client, connect } from "../gateways/binary/client.ts";
+import { OperationClient } from "../gateways/binary/client.ts";
 import { type ClientSettings, helpText, readCommand, UsageError } from "./dbcli/arguments.ts";
 import { formatError } from "./dbcli/error_format.ts";
 import { failureJson } from "./dbcli/json_format.ts";
@@ -43,9 +43,9 @@ export async function main(parameters: readonly string[]): Promise<number> {
 
 async function run(settings: ClientSettings, terminal: Terminal): Promise<number> {
   const { addresses, token, json } = settings;
-  let client: Client;
+  let client: OperationClient;
   try {
-    client = await connect({ addresses, token, name: "dbcli" });
+    client = await OperationClient.connect({ addresses, token, name: "dbcli" });
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     if (json) terminal.out(failureJson(error));

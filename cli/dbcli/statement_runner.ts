@@ -3,7 +3,8 @@
  * as the failure object to standard output.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import type { Client, CopyChunk } from "../../gateways/binary/client.ts";
+import type { OperationClient } from "../../gateways/binary/client.ts";
+import type { CopyChunk } from "../../gateways/binary/client_api.ts";
 import type { StatementResult } from "../../gateways/binary/client_result.ts";
 import { formatError } from "./error_format.ts";
 import { failureJson, resultJson } from "./json_format.ts";
@@ -15,13 +16,15 @@ export type CopySource = () => AsyncIterable<CopyChunk> | Iterable<CopyChunk>;
 
 /** See the file's head. */
 export class StatementRunner {
-  readonly client: Client;
+  readonly client: OperationClient;
   readonly terminal: Terminal;
   readonly json: boolean;
   /** Print how long each statement took. */
   timing = false;
 
-  constructor(options: { readonly client: Client; readonly terminal: Terminal; readonly json: boolean }) {
+  constructor(
+    options: { readonly client: OperationClient; readonly terminal: Terminal; readonly json: boolean },
+  ) {
     this.client = options.client;
     this.terminal = options.terminal;
     this.json = options.json;

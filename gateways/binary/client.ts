@@ -23,43 +23,11 @@ import type {
 } from "../shared/operation/operation.ts";
 import { parameterOf } from "../shared/operation/parameter_binding.ts";
 import { errorOf } from "../shared/operation/reply_codec.ts";
+import type { Client, ClientOptions, ClientStatement, CopyChunk, PipelineStatement } from "./client_api.ts";
 import { ClientConnection } from "./client_connection.ts";
 import { StatementResult } from "./client_result.ts";
 import { isRead } from "./retry_rule.ts";
 import { parseAddress } from "./address.ts";
-
-/** How to connect. */
-export interface ClientOptions {
-  /** `host:port`; 127.0.0.1:7878 unless given. */
-  readonly address?: string;
-  /** Several servers of one cluster, tried in order. */
-  readonly addresses?: readonly string[];
-  /** The shared secret of the server. */
-  readonly token?: string | null;
-  /** Whether changes outside of a transaction carry a sequence number, so that they can be repeated safely. */
-  readonly exactlyOnce?: boolean;
-  /** How long a connection attempt may take; 5 s unless given. */
-  readonly connectTimeoutMilliseconds?: number;
-  /** How long a lost connection is tried to be made again; 10 s unless given. */
-  readonly reconnectTimeoutMilliseconds?: number;
-  /** Names the program to the server. */
-  readonly name?: string;
-}
-
-/** A piece of data for COPY … FROM STDIN. */
-export type CopyChunk = Uint8Array | string;
-
-/** A statement that is kept to be run often. */
-export interface ClientStatement {
-  execute(parameters?: readonly JavaScriptValue[]): Promise<StatementResult>;
-  query<T extends Row = Row>(parameters?: readonly JavaScriptValue[]): Promise<T[]>;
-}
-
-/** One statement of a {@link Client.pipeline}. */
-export interface PipelineStatement {
-  readonly sql: string;
-  readonly parameters?: readonly JavaScriptValue[];
-}
 
 /** Data of a COPY passing through a client. */
 interface CopyHandler {
@@ -91,13 +59,17 @@ const UNAVAILABLE: readonly string[] = [
   SQLSTATE.tooManyConnections,
 ];
 
-/** Connects to a server. Raises {@link DatabaseError}: 08000 when none can be reached, 28P01 for a wrong token. */
+/**
+ * Connects to a server of the binary protocol.
+ *
+ * Raises {@link DatabaseError}: 08000 when none can be reached, 28P01 for a wrong token, 53300 when there are too many clients.
+ */
 export function connect(options: ClientOptions = {}): Promise<Client> {
-  return Client.connect(options);
+  return OperationClient.connect(options);
 }
 
 /** See the file's head. One client is one session of the database. */
-export class Client implements AsyncDisposable {
+export class OperationClient implements Client {
   readonly #options: ClientOptions;
   readonly #addresses: readonly { readonly hostname: string; readonly port: number }[];
   readonly #clientId = new Uint8Array(randomBytes(16)).toHex();
@@ -120,8 +92,8 @@ export class Client implements AsyncDisposable {
   }
 
   /** See {@link connect}. */
-  static async connect(options: ClientOptions): Promise<Client> {
-    const client = new Client(options);
+  static async connect(options: ClientOptions): Promise<OperationClient> {
+    const client = new OperationClient(options);
     await client.#connect(0);
     return client;
   }
@@ -180,7 +152,7 @@ export class Client implements AsyncDisposable {
   }
 
   /** Runs the work between BEGIN and COMMIT; rolls back when it rejects. Nothing else may use the client meanwhile. */
-  async transaction<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (client: OperationClient) => Promise<T>): Promise<T> {
     await this.execute("BEGIN");
     let result: T;
     try {
@@ -241,6 +213,7 @@ export class Client implements AsyncDisposable {
     await closing;
   }
 
+  /** The same as {@link close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

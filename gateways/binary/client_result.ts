@@ -7,18 +7,18 @@ import { fromStored, type StoredValue } from "../../engine/types/stored_value.ts
 import { formatText, type TextOptions } from "../../engine/types/text_io.ts";
 import type { SqlValue } from "../../engine/types/value.ts";
 import { formatType } from "../../engine/types/type_names.ts";
+import type { ColumnInformation } from "../../engine/session/database.ts";
+import type { ClientResult } from "./client_api.ts";
 import type { WireColumn } from "../shared/operation/operation.ts";
 
 /** A column of a result. */
-export interface ResultColumnInformation {
-  readonly name: string;
-  /** PostgreSQL's name of the type. */
-  readonly type: string;
+export interface ResultColumnInformation extends ColumnInformation {
+  /** Its type as the engine knows it. */
   readonly sqlType: SqlType;
 }
 
 /** See the file's head. */
-export class StatementResult {
+export class StatementResult implements ClientResult {
   /** PostgreSQL's command tag, such as `INSERT 0 1`. */
   readonly command: string;
   /** What kind of answer it is: rows, a count of affected rows, one aggregate's value … */

@@ -3,14 +3,15 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/st
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { type Client, type ClientOptions, connect } from "./client.ts";
+import { OperationClient } from "./client.ts";
+import type { ClientOptions } from "./client_api.ts";
 import { type BinaryServer, type BinaryServerOptions, startBinaryServer } from "./server.ts";
 import { StatementResult } from "./client_result.ts";
 
 interface Fixture {
   readonly engine: Engine;
   readonly server: BinaryServer;
-  connect(options?: ClientOptions): Promise<Client>;
+  connect(options?: ClientOptions): Promise<OperationClient>;
 }
 
 async function withServer(
@@ -27,13 +28,16 @@ async function withServer(
     onInternalError: (error) => bugs.push(error),
     ...options,
   });
-  const clients: Client[] = [];
+  const clients: OperationClient[] = [];
   try {
     await work({
       engine,
       server,
       async connect(clientOptions = {}) {
-        const client = await connect({ address: `127.0.0.1:${server.address.port}`, ...clientOptions });
+        const client = await OperationClient.connect({
+          address: `127.0.0.1:${server.address.port}`,
+          ...clientOptions,
+        });
         clients.push(client);
         return client;
       },
@@ -173,7 +177,7 @@ Deno.test("Client.request() carries out every operation on rows", () =>
     );
     await client.request({ kind: "update", table, id: 2, columns: ["colour"], values: [value("green")] });
     await client.request({ kind: "delete", table, id: 5 });
-    const rows = async (...parameters: Parameters<Client["request"]>) =>
+    const rows = async (...parameters: Parameters<OperationClient["request"]>) =>
       (await client.request(...parameters)).at(-1)?.values();
     deepStrictEqual(await rows({ kind: "get", table, id: 2, columns: [] }), [[2, "green", 20]]);
     deepStrictEqual(

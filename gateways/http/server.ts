@@ -13,7 +13,7 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from "node:http";
-import { createServer as createSocketServer, type Server as SocketServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { assert } from "../../engine/base/assert.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
@@ -87,7 +87,6 @@ class Gateway implements HttpServer {
   readonly #watch: DurabilityWatch;
   readonly #webSockets: WebSockets;
   readonly #http: Server;
-  readonly #listener: SocketServer;
   readonly #sockets = new Set<Socket>();
   readonly #startedAt = performance.now();
   readonly #onInternalError: (error: unknown) => void;
@@ -120,11 +119,11 @@ class Gateway implements HttpServer {
     this.#http.on("checkContinue", (request, response) => this.#serve(request, response, true));
     this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     this.#http.on("clientError", (error, socket) => refuseSocket(socket, malformed(error)));
-    this.#listener = createSocketServer({ noDelay: true, keepAlive: true }, (socket) => this.#accept(socket));
+    this.#capConnections();
   }
 
   get address(): { readonly hostname: string; readonly port: number } {
-    const bound = this.#listener.address();
+    const bound = this.#http.address();
     assert(bound !== null && typeof bound === "object", "a listening server has an address");
     return { hostname: bound.address, port: bound.port };
   }
@@ -136,9 +135,9 @@ class Gateway implements HttpServer {
   listen(): Promise<void> {
     const { hostname, port } = this.#options.address;
     return new Promise((resolve, reject) => {
-      this.#listener.once("error", reject);
-      this.#listener.listen({ host: hostname, port, backlog: 1024 }, () => {
-        this.#listener.removeListener("error", reject);
+      this.#http.once("error", reject);
+      this.#http.listen({ host: hostname, port, backlog: 1024 }, () => {
+        this.#http.removeListener("error", reject);
         resolve();
       });
     });
@@ -146,7 +145,7 @@ class Gateway implements HttpServer {
 
   async close(drainMilliseconds: number): Promise<void> {
     this.#isClosing = true;
-    const closed = new Promise<void>((resolve) => this.#listener.close(() => resolve()));
+    const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     const draining = this.#webSockets.close(drainMilliseconds);
     if (this.#inFlight > 0 && drainMilliseconds > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -163,24 +162,30 @@ class Gateway implements HttpServer {
     }, GOODBYE_MILLISECONDS);
     await closed;
     clearTimeout(timer);
-    this.#http.close();
     this.#watch.close();
   }
 
-  #accept(socket: Socket): void {
-    if (this.#sockets.size >= (this.#options.maximumConnections ?? LIMITS.httpConnections)) {
-      refuseSocket(
-        socket,
-        httpFailure(503, SQLSTATE.tooManyConnections, "too many connections", {
-          headers: { "Retry-After": "1" },
-        }),
-      );
-      return;
-    }
-    this.#sockets.add(socket);
-    socket.once("close", () => this.#sockets.delete(socket));
-    socket.on("error", () => {});
-    this.#http.emit("connection", socket);
+  /** Puts a gate in front of the listener that `node:http` has for new connections. */
+  #capConnections(): void {
+    const [attach] = this.#http.listeners("connection");
+    assert(attach !== undefined, "node:http listens for connections");
+    this.#http.removeAllListeners("connection");
+    this.#http.on("connection", (socket: Socket) => {
+      if (this.#sockets.size >= (this.#options.maximumConnections ?? LIMITS.httpConnections)) {
+        refuseSocket(
+          socket,
+          httpFailure(503, SQLSTATE.tooManyConnections, "too many connections", {
+            headers: { "Retry-After": "1" },
+          }),
+        );
+        return;
+      }
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => {});
+      socket.setKeepAlive(true);
+      attach.call(this.#http, socket);
+    });
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {

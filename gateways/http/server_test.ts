@@ -454,6 +454,24 @@ Deno.test("beyond the cap of requests in flight, a request is answered 429", () 
     strictEqual((await sql("SELECT 1")).status, 200);
   }, { maximumRequestsInFlight: 1 }));
 
+Deno.test("a connection is kept for further requests, pipelined ones included", () =>
+  withServer(async ({ port }) => {
+    const request = (body: string, more: boolean) =>
+      `POST /v1/sql HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n` +
+      `Connection: ${more ? "keep-alive" : "close"}\r\n\r\n${body}`;
+    const text = await raw(
+      port,
+      request("SELECT 1 AS a", true) + request("SELECT 1/0", true) + request("SELECT 3 AS a", false),
+      5000,
+    );
+    deepStrictEqual([...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status), [
+      "200",
+      "400",
+      "200",
+    ]);
+    match(text, /"a":1[^]*22012[^]*"a":3/);
+  }));
+
 Deno.test("a client that goes away has its statement cancelled", () =>
   withServer(async ({ port, engine }) => {
     const body = "SELECT count(*) FROM generate_series(1, 1000000000)";

@@ -1,0 +1,164 @@
+/** What the client does when connections are lost: a proxy between it and the server cuts them at chosen moments. */
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { connect as connectSocket, createServer, type Server, type Socket } from "node:net";
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import { OperationClient } from "./client.ts";
+import type { ClientOptions } from "./client_api.ts";
+import { isRead } from "./retry_rule.ts";
+import { startBinaryServer } from "./server.ts";
+
+/** Passes bytes on; answers of the server can be swallowed together with the connection. */
+class Proxy {
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  /** The next answer is lost, and the connection with it. */
+  cutNextAnswer = false;
+  isRefusing = false;
+  connections = 0;
+
+  constructor(target: number) {
+    this.#server = createServer((client) => {
+      this.connections++;
+      if (this.isRefusing) {
+        client.destroy();
+        return;
+      }
+      const upstream = connectSocket({ host: "127.0.0.1", port: target });
+      const pair = [client, upstream] as const;
+      this.#pairs.add(pair);
+      client.on("data", (data: Uint8Array) => upstream.write(data));
+      upstream.on("data", (data: Uint8Array) => {
+        if (!this.cutNextAnswer) client.write(data);
+        else {
+          this.cutNextAnswer = false;
+          this.cut();
+        }
+      });
+      for (const socket of pair) {
+        socket.on("error", () => {});
+        socket.on("close", () => {
+          client.destroy();
+          upstream.destroy();
+          this.#pairs.delete(pair);
+        });
+      }
+    });
+  }
+
+  listen(): Promise<number> {
+    return new Promise((resolve) =>
+      this.#server.listen(0, "127.0.0.1", () => {
+        const address = this.#server.address();
+        resolve(address !== null && typeof address === "object" ? address.port : 0);
+      })
+    );
+  }
+
+  cut(): void {
+    for (const [client, upstream] of this.#pairs) {
+      client.destroy();
+      upstream.destroy();
+    }
+  }
+
+  close(): Promise<void> {
+    this.cut();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+async function withProxy(
+  options: ClientOptions,
+  work: (client: OperationClient, proxy: Proxy, engine: Engine) => Promise<void>,
+): Promise<void> {
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const server = await startBinaryServer({
+    engine,
+    address: { hostname: "127.0.0.1", port: 0 },
+    token: null,
+    version: "0.0.0",
+  });
+  const proxy = new Proxy(server.address.port);
+  const client = await OperationClient.connect({ address: `127.0.0.1:${await proxy.listen()}`, ...options });
+  try {
+    await client.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)");
+    await work(client, proxy, engine);
+  } finally {
+    await client.close();
+    await proxy.close();
+    await server.close(0);
+    await engine.close();
+  }
+}
+
+function code(expected: string): (error: unknown) => boolean {
+  return (error) => {
+    ok(error instanceof DatabaseError, String(error));
+    strictEqual(error.code, expected, error.message);
+    return true;
+  };
+}
+
+Deno.test("a client connects again and repeats a read whose answer was lost", () =>
+  withProxy({}, async (client, proxy) => {
+    proxy.cutNextAnswer = true;
+    deepStrictEqual(await client.query("SELECT 1 AS a"), [{ a: 1 }]);
+    strictEqual(proxy.connections, 2);
+  }));
+
+Deno.test("a change whose answer was lost is reported as unknown, never as failed", () =>
+  withProxy({}, async (client, proxy) => {
+    proxy.cutNextAnswer = true;
+    await rejects(client.execute("INSERT INTO t VALUES (1)"), code("40003"));
+    deepStrictEqual(await client.query("SELECT count(*) AS n FROM t"), [{ n: 1 }]);
+  }));
+
+Deno.test("with exactlyOnce, a change whose answer was lost is repeated and applied once", () =>
+  withProxy({ exactlyOnce: true }, async (client, proxy) => {
+    for (let id = 1; id <= 20; id++) {
+      proxy.cutNextAnswer = id % 3 === 0;
+      strictEqual((await client.execute("INSERT INTO t VALUES ($1)", [id])).command, "INSERT 0 1");
+    }
+    deepStrictEqual(await client.query("SELECT count(*) AS n FROM t"), [{ n: 20 }]);
+    ok(proxy.connections > 5);
+    // A reply that was stored is a failure's, too.
+    proxy.cutNextAnswer = true;
+    await rejects(client.execute("INSERT INTO t VALUES (1)"), code("23505"));
+  }));
+
+Deno.test("a transaction that loses its connection raises 08000 before COMMIT and 40003 at it", () =>
+  withProxy({ exactlyOnce: true }, async (client, proxy) => {
+    await client.execute("BEGIN");
+    proxy.cutNextAnswer = true;
+    await rejects(client.execute("INSERT INTO t VALUES (1)"), code("08000"));
+    deepStrictEqual(await client.query("SELECT count(*) AS n FROM t"), [{ n: 0 }]);
+    await client.execute("BEGIN");
+    await client.execute("INSERT INTO t VALUES (2)");
+    proxy.cutNextAnswer = true;
+    await rejects(client.execute("COMMIT"), code("40003"));
+  }));
+
+Deno.test("a client gives up when no server can be reached for long enough", () =>
+  withProxy({ reconnectTimeoutMilliseconds: 100, connectTimeoutMilliseconds: 500 }, async (client, proxy) => {
+    proxy.isRefusing = true;
+    proxy.cut();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await rejects(client.query("SELECT 1"), code("08000"));
+  }));
+
+Deno.test("isRead() takes only what certainly changes nothing", () => {
+  const check = (text: string, expected: boolean) =>
+    strictEqual(isRead({ kind: "sql", text, parameters: null }), expected, text);
+  check("SELECT 1", true);
+  check("  select * from t;", true);
+  check("EXPLAIN SELECT 1", true);
+  check("EXPLAIN ANALYZE DELETE FROM t", false);
+  check("EXPLAIN (ANALYZE) DELETE FROM t", false);
+  check("SELECT nextval('s')", false);
+  check("SELECT * FROM t FOR UPDATE", false);
+  check("SELECT 1; DELETE FROM t", false);
+  check("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", false);
+  check("INSERT INTO t VALUES (1)", false);
+});
