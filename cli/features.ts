@@ -1,5 +1,5 @@
 /**
- * The build features of this program; from the sources all of them are on.
+ * The build features of this program; from the sources all that this version serves are on.
  *
  * `cli/dbd.ts` starts an optional gateway only through this table, like this:
  *
@@ -11,12 +11,12 @@
  * that gets a module of its own gets a file in `cli/features/`, a loader here and in `feature_table.ts`, and a line
  * in `tools/compile/feature_module.ts`.
  */
-import { featureNames } from "./features/feature_names.ts";
+import { servedFeatureNames } from "./features/feature_names.ts";
 import type { Features } from "./features/feature_table.ts";
 
 /** The features of this build. */
 export const features: Features = {
-  enabled: featureNames,
+  enabled: servedFeatureNames,
   pgGateway: () => import("./features/pg_gateway.ts"),
   httpGateway: () => import("./features/http_gateway.ts"),
 };

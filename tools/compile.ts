@@ -12,7 +12,12 @@
  * Exit codes: 0 done, 1 failed, 2 bad usage. Limits: executables are made for the machine that runs the tool.
  */
 import { parseArgs } from "node:util";
-import { type FeatureName, featureNames, withImpliedFeatures } from "../cli/features/feature_names.ts";
+import {
+  type FeatureName,
+  featureNames,
+  servedFeatureNames,
+  withImpliedFeatures,
+} from "../cli/features/feature_names.ts";
 import { version } from "../cli/version.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
@@ -28,6 +33,7 @@ const usage = `Usage: deno task compile [--features LIST] [--only LIST] [--outpu
 
   --features LIST  build features, separated by commas (default: all; "" for none):
                    ${featureNames.join(" ")}
+                   (in this version only ${servedFeatureNames.join(" and ")} have something to link)
   --only LIST      programs to make, separated by commas (default: ${programs.join(",")})
   --output DIR     where to put them (default: dist)
   --launcher       make self-extracting files without trying deno compile`;
