@@ -16,6 +16,7 @@ import type {
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import { formatExpression } from "../../sql/parser/format_expression.ts";
 import { parseExpression } from "../../sql/parser/statements.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 
 /** An index as pg_index shows it. */
@@ -161,7 +162,22 @@ export function defaultTextOf(catalog: Catalog, column: ColumnDefinition): strin
     return `nextval('${name.replaceAll("'", "''")}'::regclass)`;
   }
   // PostgreSQL stores a string already converted to the column's type, and prints it so.
-  return /^'(?:[^']|'')*'$/.test(text) ? `${text}::${formatTypeFamily(column.type)}` : text;
+  if (!/^'(?:[^']|'')*'$/.test(text)) return text;
+  return plainConstant(text.slice(1, -1), column.type) ?? `${text}::${formatTypeFamily(column.type)}`;
+}
+
+/** Numbers without a sign and booleans are printed without quotes. */
+function plainConstant(written: string, type: SqlType): string | null {
+  switch (type.kind) {
+    case "bool":
+      return /^t(rue)?$/i.test(written) ? "true" : /^f(alse)?$/i.test(written) ? "false" : null;
+    case "i16":
+    case "i32":
+    case "numeric":
+      return /^\d{1,9}(\.\d+)?$/.test(written) ? written : null;
+    default:
+      return null;
+  }
 }
 
 /**

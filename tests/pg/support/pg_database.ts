@@ -39,3 +39,8 @@ export async function openPgDatabase(
     },
   };
 }
+
+/** Waits until no client is connected any more: pools tell that they have ended before the server has heard of it. */
+export async function sessionsEnded(database: PgDatabase): Promise<void> {
+  while (database.server.sessionCount > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+}
