@@ -276,3 +276,43 @@ Deno.test("The listener hands a connection to the TLS starter after an SSLReques
   await early.send(concat(request, startup({ user: "test" })));
   equal(errorOf(messagesOf(await early.rest()))["C"], "08P01");
 });
+
+Deno.test("The listener ends row-limited fetches by time limit", async () => {
+  await using database = await openPgDatabase();
+  using client = await RawClient.start(database.port);
+  await client.send(query("SET statement_timeout = 100; BEGIN"));
+  await client.until("Z");
+  await client.send(
+    message("P", fields("", "SELECT g FROM generate_series(1, 100000000000) g WHERE g < 0", [2, 0])),
+    message("B", fields("", "", [2, 0], [2, 0], [2, 0])),
+    message("E", fields("", [4, 5])),
+    message("S"),
+  );
+  const error = errorOf(await client.until("Z"));
+  same([error["C"], error["M"]], ["57014", "canceling statement due to statement timeout"]);
+});
+
+Deno.test("The listener answers for DECLAREd cursors as portals of their names", async () => {
+  await using database = await openPgDatabase();
+  using client = await RawClient.start(database.port);
+  await client.send(query("BEGIN; DECLARE c CURSOR FOR SELECT g FROM generate_series(1, 3) g"));
+  await client.until("Z");
+  const execute = (rows: number): Uint8Array => message("E", fields("c", [4, rows]));
+  await client.send(message("D", fields("Pc")), execute(2), execute(2), message("S"));
+  equal(typesOf(await client.until("Z")), "TDDsDCZ");
+  await client.send(message("C", fields("Pc")), message("D", fields("Pc")), message("S"));
+  const messages = await client.until("Z");
+  equal(typesOf(messages), "3EZ");
+  equal(errorOf(messages)["C"], "34000");
+});
+
+Deno.test("The listener sends one message for each row of COPY TO STDOUT", async () => {
+  await using database = await openPgDatabase();
+  using client = await RawClient.start(database.port);
+  await client.send(
+    query("COPY (SELECT g FROM generate_series(1, 3) g) TO STDOUT WITH (FORMAT csv, HEADER)"),
+  );
+  const messages = await client.until("Z");
+  equal(typesOf(messages), "HddddcCZ");
+  same(messages.filter(({ type }) => type === "d").map(textOf), ["g\n", "1\n", "2\n", "3\n"]);
+});
