@@ -8,6 +8,7 @@ import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 import {
   type MaybePromise,
+  type PreparedStatement,
   type ResultSink,
   type StatementOutcome,
   whenDone,
@@ -17,7 +18,7 @@ import type { Session } from "../../../engine/session/session.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
-import type { Operation, RowOperation } from "./operation.ts";
+import type { Operation, Parameter, RowOperation } from "./operation.ts";
 import {
   quoteTable,
   readStatement,
@@ -91,9 +92,9 @@ export function runStatement(
 ): MaybePromise<void> {
   const { text, parameters } = statement;
   let values: SqlValue[];
-  let prepared;
+  let prepared: PreparedStatement;
   try {
-    prepared = session.prepare(text, parameters.map(declaredType));
+    prepared = prepare(session, text, parameters);
     const { parameterTypes } = prepared;
     if (parameters.length !== parameterTypes.length) {
       throw new DatabaseError(
@@ -110,6 +111,28 @@ export function runStatement(
     throw error;
   }
   return whenDone(session.execute(prepared, values, sink), onOutcome);
+}
+
+/** Statements that sessions have run before, so that each is parsed once for a connection that repeats it. */
+const preparedOf = new WeakMap<Session, Map<string, PreparedStatement>>();
+const MAXIMUM_PREPARED = 200;
+
+function prepare(session: Session, text: string, parameters: readonly Parameter[]): PreparedStatement {
+  const declared = parameters.map(declaredType);
+  // Types of parameters follow from tables and the search path; a change of either makes other statements of the texts.
+  let key = `${session.catalog.version} ${session.settings.generation}`;
+  for (const type of declared) key += type === undefined ? " ?" : ` ${JSON.stringify(type)}`;
+  key += `\n${text}`;
+  let known = preparedOf.get(session);
+  if (known === undefined) preparedOf.set(session, known = new Map());
+  const found = known.get(key);
+  // In a failed transaction the session says itself what it takes; own tables of a transaction are its own.
+  if (found !== undefined && session.status === "idle") return found;
+  const prepared = session.prepare(text, declared);
+  if (session.status !== "idle" || text.length > 10_000) return prepared;
+  if (known.size >= MAXIMUM_PREPARED) known.clear();
+  known.set(key, prepared);
+  return prepared;
 }
 
 async function runTransaction(
