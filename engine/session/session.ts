@@ -83,6 +83,8 @@ export class Session {
   #isClosed = false;
   #derivedAt = -1;
   #statementTimeout = 0;
+  /** When the running statement times out, in the monotonic clock's microseconds; 0: never. */
+  #deadline = 0;
   #isReadOnly = false;
   /** The transaction of single reads, renewed for each; null while one of them is still running. */
   #reader: Transaction | null = null;
@@ -456,6 +458,8 @@ export class Session {
 
   /** Raises 57014 when the running statement has been cancelled. */
   checkCancelled(): void {
+    // A long step gives the timer no turn, so the clock is asked as well.
+    if (this.#deadline !== 0 && this.engine.monotonic() >= this.#deadline) this.cancel(statementTimeout());
     if (this.#cancelled !== null) throw this.#cancelled;
   }
 
@@ -678,6 +682,7 @@ export class Session {
 
   #finished(timer: number | null): void {
     this.isRunning = false;
+    this.#deadline = 0;
     if (timer !== null) this.engine.host.timers.clearTimer(timer);
     if (this.#cancelled === null) return;
     this.#cancelled = null;
@@ -695,9 +700,8 @@ export class Session {
     this.#deriveSettings();
     const milliseconds = this.#statementTimeout;
     if (milliseconds === 0) return null;
-    return this.engine.host.timers.setTimer(milliseconds * 1000, () => {
-      this.cancel(new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to statement timeout"));
-    });
+    this.#deadline = this.engine.monotonic() + milliseconds * 1000;
+    return this.engine.host.timers.setTimer(milliseconds * 1000, () => this.cancel(statementTimeout()));
   }
 
   /** Settings that every statement asks for, read again only after a change. */
@@ -770,6 +774,10 @@ export class Session {
 const READ = { readOnly: true, short: true } as const;
 const SHORT_WRITE = { readOnly: false, short: true } as const;
 const LONG_WRITE = { readOnly: false, short: false } as const;
+
+function statementTimeout(): DatabaseError {
+  return new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to statement timeout");
+}
 
 /** Anything thrown while a statement ran, as an error for its user; bugs pass through. */
 function asDatabaseError(thrown: unknown): unknown {
