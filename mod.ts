@@ -27,6 +27,17 @@ export {
 } from "./engine/session/database.ts";
 export type { Instant, JavaScriptValue, Row } from "./engine/session/javascript_value.ts";
 
+export { connect } from "./gateways/binary/client.ts";
+export type {
+  Client,
+  ClientNotice,
+  ClientOptions,
+  ClientResult,
+  ClientStatement,
+  CopyChunk,
+  PipelineStatement,
+} from "./gateways/binary/client_api.ts";
+
 /** Options of {@link open}. */
 export interface OpenOptions {
   /** Memory for decoded blocks of segments; 64 MiB unless given. */

@@ -107,7 +107,13 @@ export class StateMachine implements CommitSink {
     const complete: Entry = { op, ...entry };
     const payload = encodeEntry(complete);
     this.#storage.log.append(op, payload);
-    this.#apply(complete, payload);
+    try {
+      this.#apply(complete, payload);
+    } catch (error) {
+      // A bug: the entry is in the log, but the state is between two ops and must serve nobody any more.
+      this.#storage.log.stop(error);
+      throw error;
+    }
     if (this.#storage.checkpointDue) this.#storage.beginCheckpoint(op, () => this.encodeState());
     return op;
   }

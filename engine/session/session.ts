@@ -81,6 +81,7 @@ export class Session {
   #abort = new AbortController();
   #cancelled: DatabaseError | null = null;
   #isClosed = false;
+  #timer: number | null = null;
   #derivedAt = -1;
   #statementTimeout = 0;
   /** When the running statement times out, in the monotonic clock's microseconds; 0: never. */
@@ -507,6 +508,7 @@ export class Session {
       if (this.#block === null && !endsBlock(parsed.statement) && !standsAlone(parsed.statement)) {
         this.beginBlock(false);
       }
+      if (index > 0) this.#startTimeout();
       const outcome = await this.#runParsed(text, parsed, sink);
       const last = index === statements.length - 1;
       if (last && this.#block !== null && !this.#block.explicit && !this.#block.controlled) {
@@ -664,44 +666,54 @@ export class Session {
     assert(!this.isRunning, "a session runs one statement at a time");
     this.isRunning = true;
     this.#notices = [];
-    const timer = this.#startTimeout();
+    this.#startTimeout();
     try {
       const result = run();
       if (!(result instanceof Promise)) {
-        this.#finished(timer);
+        this.#finished();
         return result;
       }
       return result.then((value) => {
-        this.#finished(timer);
+        this.#finished();
         return value;
-      }, (thrown) => this.#failed(timer, thrown));
+      }, (thrown) => this.#failed(thrown));
     } catch (thrown) {
-      return this.#failed(timer, thrown);
+      return this.#failed(thrown);
     }
   }
 
-  #finished(timer: number | null): void {
+  #finished(): void {
     this.isRunning = false;
-    this.#deadline = 0;
-    if (timer !== null) this.engine.host.timers.clearTimer(timer);
+    this.#stopTimeout();
     if (this.#cancelled === null) return;
     this.#cancelled = null;
     this.#abort = new AbortController();
   }
 
-  #failed(timer: number | null, thrown: unknown): never {
-    this.#finished(timer);
+  #failed(thrown: unknown): never {
+    this.#finished();
     this.#statementTransaction = null;
     this.fail();
     throw asDatabaseError(thrown);
   }
 
-  #startTimeout(): number | null {
+  /** Gives the statement that begins the time of statement_timeout. */
+  #startTimeout(): void {
+    if (this.#timer !== null) this.#stopTimeout();
     this.#deriveSettings();
     const milliseconds = this.#statementTimeout;
-    if (milliseconds === 0) return null;
+    if (milliseconds === 0) return;
     this.#deadline = this.engine.monotonic() + milliseconds * 1000;
-    return this.engine.host.timers.setTimer(milliseconds * 1000, () => this.cancel(statementTimeout()));
+    this.#timer = this.engine.host.timers.setTimer(
+      milliseconds * 1000,
+      () => this.cancel(statementTimeout()),
+    );
+  }
+
+  #stopTimeout(): void {
+    this.#deadline = 0;
+    if (this.#timer !== null) this.engine.host.timers.clearTimer(this.#timer);
+    this.#timer = null;
   }
 
   /** Settings that every statement asks for, read again only after a change. */

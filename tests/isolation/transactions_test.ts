@@ -286,3 +286,11 @@ scenario("a foreign key that is INITIALLY DEFERRED is checked at commit", async 
   strictEqual(await a.fails("COMMIT"), "23503");
   strictEqual(await a.run("SELECT count(*) FROM child"), "1");
 });
+
+scenario("statement_timeout counts for each statement of a text", async ([a]) => {
+  ok(a);
+  strictEqual(
+    await a.fails("SET statement_timeout = '30ms'; SELECT count(*) FROM generate_series(1, 100000000)"),
+    "57014",
+  );
+});
