@@ -20,6 +20,8 @@ export const LIMITS = {
   maximumStatementBytes: 64 * MEBIBYTE,
   /** Nesting of expressions, subqueries and parentheses in a statement. */
   maximumExpressionDepth: 1000,
+  /** Conditions that one AND or OR joins; planning them costs the square of their number. */
+  maximumConditions: 2000,
   /** Columns of one table, as in PostgreSQL. */
   maximumTableColumns: 1600,
   /** Columns of one index, as in PostgreSQL. */

@@ -40,7 +40,8 @@ import { Portal } from "./portal.ts";
 import { Prepared } from "./prepared.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { Settings } from "./settings.ts";
-import { endsBlock, isPlannable, standsAlone, tagOf } from "./statement_kind.ts";
+import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "./statement_kind.ts";
+import { asDatabaseError, statementTimeout } from "./statement_errors.ts";
 import { StatementContext } from "./statement_context.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "./transaction_block.ts";
@@ -204,7 +205,7 @@ export class Session {
       return new Prepared({
         text,
         statement: parsed,
-        columns: plan.planned.columns.length === 0 ? null : plan.planned.columns,
+        columns: returnsRows(plan.planned) ? plan.planned.columns : null,
         parameterTypes: plan.planned.parameterTypes.slice(0, plan.parameterCount),
         plan,
         declared: parameterTypes,
@@ -531,7 +532,7 @@ export class Session {
     const { planned } = plan;
     const compiled = (): CompiledStatement => this.engine.plans.current(this, plan).compiled;
     if (!planned.readOnly) this.#requireWritable(planned.command);
-    if (planned.columns.length > 0) sink.begin(planned.columns, !planned.readOnly);
+    if (returnsRows(planned)) sink.begin(planned.columns, !planned.readOnly);
     if (planned.readOnly && this.#block === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);
       if (outcome !== null) return outcome;
@@ -786,18 +787,3 @@ export class Session {
 const READ = { readOnly: true, short: true } as const;
 const SHORT_WRITE = { readOnly: false, short: true } as const;
 const LONG_WRITE = { readOnly: false, short: false } as const;
-
-function statementTimeout(): DatabaseError {
-  return new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to statement timeout");
-}
-
-/** Anything thrown while a statement ran, as an error for its user; bugs pass through. */
-function asDatabaseError(thrown: unknown): unknown {
-  if (thrown instanceof RangeError && /call stack|Maximum/.test(thrown.message)) {
-    return new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
-      hint: "Simplify the statement: it is nested too deeply.",
-      cause: thrown,
-    });
-  }
-  return thrown;
-}

@@ -1,5 +1,6 @@
 /** What the session must know of a statement before it runs: whether it has a plan, and what it does to a block. */
 import type { Statement } from "../sql/parser/ast.ts";
+import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { selectInto } from "./ddl/select_into.ts";
 
 /** Whether a statement goes through the planner. */
@@ -14,6 +15,11 @@ export function isPlannable(statement: Statement): boolean {
     default:
       return false;
   }
+}
+
+/** Whether a statement answers rows, be it rows without columns (`SELECT FROM t`). */
+export function returnsRows(planned: PlannedStatement): boolean {
+  return planned.columns.length > 0 || planned.command === "SELECT";
 }
 
 /** Whether a statement ends a transaction block. */

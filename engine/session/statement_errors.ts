@@ -1,0 +1,18 @@
+/** Errors that end a statement from outside of its own text. */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+
+/** The 57014 of statement_timeout. */
+export function statementTimeout(): DatabaseError {
+  return new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to statement timeout");
+}
+
+/** Anything thrown while a statement ran, as an error for its user; bugs pass through. */
+export function asDatabaseError(thrown: unknown): unknown {
+  if (thrown instanceof RangeError && /call stack|Maximum/.test(thrown.message)) {
+    return new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
+      hint: "Simplify the statement: it is nested too deeply.",
+      cause: thrown,
+    });
+  }
+  return thrown;
+}
