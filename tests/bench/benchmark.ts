@@ -12,6 +12,14 @@ export interface Peer {
   readonly user: string;
   readonly database: string;
   stop(): Promise<void>;
+  /** Starts another server of the same kind, with settings of its own. */
+  another(options: ServerOptions): Promise<Peer>;
+}
+
+/** What a benchmark may ask of a server of its own. */
+export interface ServerOptions {
+  /** Memory for data read from files: `--block-cache`, `shared_buffers`. The default when absent. */
+  readonly cacheBytes?: number;
 }
 
 /** How large the work is: `smoke` is what the tests run so that no benchmark rots. */
@@ -26,10 +34,16 @@ export interface Benchmark {
   readonly higherIsBetter: boolean;
   /** The bar for ours against the peer's, as a ratio in the sense of the unit; for the report only. */
   readonly bar?: string;
+  /** true: only the first peer is measured; the bar is an absolute one. */
+  readonly alone?: boolean;
+  /** One measurement of a row of the table of growth: which row, and how much data. */
+  readonly growth?: { readonly group: string; readonly size: number };
   /** Prepares the peer's data. */
   prepare(peer: Peer, scale: Scale): Promise<void>;
   /** One measurement. */
   measure(peer: Peer, scale: Scale): Promise<number>;
+  /** Removes data and servers that {@link prepare} has made and no later benchmark needs. */
+  finish?(): Promise<void>;
 }
 
 /** The measurements of one peer. */
@@ -46,6 +60,7 @@ export interface Comparison {
   readonly benchmark: string;
   readonly unit: string;
   readonly bar: string | null;
+  readonly growth: Benchmark["growth"] | null;
   readonly series: readonly Series[];
   /** Median of the pairwise ratios, first peer over second; null with one peer. */
   readonly ratio: number | null;
@@ -54,9 +69,10 @@ export interface Comparison {
 /** Runs a benchmark on the peers in turn. */
 export async function compare(
   benchmark: Benchmark,
-  peers: readonly Peer[],
+  installed: readonly Peer[],
   options: { readonly scale: Scale; readonly rounds: number },
 ): Promise<Comparison> {
+  const peers = benchmark.alone === true ? installed.slice(0, 1) : installed;
   for (const peer of peers) await benchmark.prepare(peer, options.scale);
   const values = peers.map((): number[] => []);
   for (let round = 0; round < options.rounds; round++) {
@@ -64,12 +80,14 @@ export async function compare(
       values[index]?.push(await benchmark.measure(peer, options.scale));
     }
   }
+  await benchmark.finish?.();
   const [ours = [], theirs] = values;
   const ratios = theirs === undefined ? [] : ours.map((value, round) => value / (theirs[round] ?? NaN));
   return {
     benchmark: benchmark.name,
     unit: benchmark.unit,
     bar: benchmark.bar ?? null,
+    growth: benchmark.growth ?? null,
     series: peers.map((peer, index) => seriesOf(peer.name, values[index] ?? [])),
     ratio: ratios.length === 0 ? null : median(ratios),
   };

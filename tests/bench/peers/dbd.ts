@@ -1,5 +1,5 @@
 /** This database's server, from the sources or as a compiled file, on free ports with a temporary directory. */
-import type { Peer } from "../benchmark.ts";
+import type { Peer, ServerOptions } from "../benchmark.ts";
 
 /** A running server. */
 export interface DbdPeer extends Peer {
@@ -7,8 +7,16 @@ export interface DbdPeer extends Peer {
   readonly processId: number;
   readonly httpPort: number;
   readonly binaryPort: number;
+  /** From the start of the process until it was ready. */
+  readonly startMilliseconds: number;
   /** Sends SIGKILL and waits; the directory stays. */
   kill(): Promise<void>;
+  another(options: ServerOptions & Pick<DbdOptions, "directory" | "flags">): Promise<DbdPeer>;
+}
+
+/** Whether a peer is this database. */
+export function isDbd(peer: Peer): peer is DbdPeer {
+  return "kill" in peer;
 }
 
 /** How to start it. */
@@ -36,6 +44,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
       source,
     ]]
     : [options.binary, []];
+  const started = performance.now();
   const child = new Deno.Command(command, {
     args: [
       ...first,
@@ -53,6 +62,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
   }).spawn();
   const { port, httpPort, binaryPort } = await listening(child);
   return {
+    startMilliseconds: performance.now() - started,
     name: "dbd",
     host: "127.0.0.1",
     port,
@@ -71,6 +81,15 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
       child.kill("SIGKILL");
       await child.status;
     },
+    another: ({ cacheBytes, ...others }) =>
+      startDbd({
+        ...(options.binary === undefined ? {} : { binary: options.binary }),
+        ...others,
+        flags: [
+          ...(others.flags ?? []),
+          ...(cacheBytes === undefined ? [] : ["--block-cache", String(cacheBytes)]),
+        ],
+      }),
   };
 }
 

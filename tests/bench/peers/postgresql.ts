@@ -51,6 +51,13 @@ export async function startPostgresql(settings: readonly string[] = []): Promise
     port,
     user: "postgres",
     database: "postgres",
+    another: async ({ cacheBytes }) => {
+      const other = await startPostgresql(
+        cacheBytes === undefined ? [] : [`shared_buffers=${cacheBytes >> 20}MB`],
+      );
+      if (other === null) throw new Error("PostgreSQL has gone meanwhile");
+      return other;
+    },
     stop: async () => {
       child.kill("SIGINT");
       await child.status;
