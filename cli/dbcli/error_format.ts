@@ -10,6 +10,7 @@ export function formatError(error: DatabaseError, statement: string): string {
   if (error.position !== undefined) text += formatPosition(statement, error.position);
   if (error.detail !== undefined) text += `DETAIL:  ${error.detail}\n`;
   if (error.hint !== undefined) text += `HINT:  ${error.hint}\n`;
+  if (error.where !== undefined) text += `CONTEXT:  ${error.where}\n`;
   return text;
 }
 

@@ -136,6 +136,7 @@ Deno.test("formatError() marks the place in its line", () => {
     position: 14,
     detail: "d",
     hint: 'Did you mean "a"?',
+    where: "COPY t, line 1",
   });
   strictEqual(
     formatError(error, "SELECT a,\n é,b FROM t"),
@@ -145,6 +146,7 @@ Deno.test("formatError() marks the place in its line", () => {
       "           ^",
       "DETAIL:  d",
       'HINT:  Did you mean "a"?',
+      "CONTEXT:  COPY t, line 1",
       "",
     ].join("\n"),
   );

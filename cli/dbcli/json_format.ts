@@ -46,8 +46,8 @@ export function resultJson(result: StatementResult): string {
 
 /** A failure as one line. */
 export function failureJson(error: DatabaseError): string {
-  const { message, code, detail, hint, position } = error;
-  return JSON.stringify({ status: "error", message, code, detail, hint, position }) + "\n";
+  const { message, code, detail, hint, position, where } = error;
+  return JSON.stringify({ status: "error", message, code, detail, hint, position, where }) + "\n";
 }
 
 function writeRows(buffer: JsonBuffer, result: StatementResult): void {

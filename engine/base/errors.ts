@@ -54,6 +54,7 @@ export const SQLSTATE = {
   readOnlySqlTransaction: "25006",
   noActiveSqlTransaction: "25P01",
   inFailedSqlTransaction: "25P02",
+  idleInTransactionSessionTimeout: "25P03",
   invalidSqlStatementName: "26000",
   invalidAuthorizationSpecification: "28000",
   invalidPassword: "28P01",
@@ -121,6 +122,7 @@ export const SQLSTATE = {
   adminShutdown: "57P01",
   crashShutdown: "57P02",
   cannotConnectNow: "57P03",
+  idleSessionTimeout: "57P05",
   systemError: "58000",
   ioError: "58030",
   internalError: "XX000",
@@ -139,6 +141,8 @@ export interface ErrorFields {
   readonly hint?: string;
   /** Position in the statement's text, counted from 1 in code points; only for errors in the text. */
   readonly position?: number;
+  /** Where in the data or the call chain it happened, for example `COPY t, line 3, column a: "x"`. */
+  readonly where?: string;
   /** Schema of the object that the error is about. */
   readonly schema?: string;
   /** Table that the error is about. */
@@ -163,6 +167,8 @@ export class DatabaseError extends Error {
   readonly hint: string | undefined;
   /** Position in the text, from 1 in code points. */
   readonly position: number | undefined;
+  /** See {@link ErrorFields.where}. */
+  readonly where: string | undefined;
   /** Schema of the object that the error is about. */
   readonly schema: string | undefined;
   /** Table that the error is about. */
@@ -182,6 +188,7 @@ export class DatabaseError extends Error {
     this.detail = fields.detail;
     this.hint = fields.hint;
     this.position = fields.position;
+    this.where = fields.where;
     this.schema = fields.schema;
     this.table = fields.table;
     this.column = fields.column;
@@ -201,6 +208,7 @@ export class DatabaseError extends Error {
       detail: this.detail,
       hint: this.hint,
       position: this.position,
+      where: this.where,
       schema: this.schema,
       table: this.table,
       column: this.column,

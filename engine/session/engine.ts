@@ -11,6 +11,7 @@ import { StateMachine } from "../machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
+import type { LogOptions } from "../storage/log.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
@@ -26,6 +27,8 @@ export interface EngineOptions {
   readonly blockCacheBytes?: number;
   /** A checkpoint begins after so many bytes of log. */
   readonly checkpointLogBytes?: number;
+  /** Sizes of the log's files and buffers. */
+  readonly log?: LogOptions;
 }
 
 /** Counters for metrics; all since the engine was opened. */
@@ -89,6 +92,7 @@ export class Engine {
       },
       ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
       ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
+      ...(options.log === undefined ? {} : { log: options.log }),
     });
     const machine = StateMachine.recover(storage);
     const manager = new TransactionManager(machine, () => options.host.clock.now());

@@ -41,7 +41,8 @@ import { Prepared } from "./prepared.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { Settings } from "./settings.ts";
 import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "./statement_kind.ts";
-import { asDatabaseError, statementTimeout } from "./statement_errors.ts";
+import { SessionTimeouts } from "./session_timeouts.ts";
+import { asDatabaseError } from "./statement_errors.ts";
 import { StatementContext } from "./statement_context.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "./transaction_block.ts";
@@ -82,14 +83,12 @@ export class Session {
   #abort = new AbortController();
   #cancelled: DatabaseError | null = null;
   #isClosed = false;
-  #timer: number | null = null;
+  #terminated: ((error: DatabaseError) => void) | null = null;
   #derivedAt = -1;
-  #statementTimeout = 0;
-  /** When the running statement times out, in the monotonic clock's microseconds; 0: never. */
-  #deadline = 0;
   #isReadOnly = false;
   /** The transaction of single reads, renewed for each; null while one of them is still running. */
   #reader: Transaction | null = null;
+  readonly #timeouts: SessionTimeouts;
   readonly #environment: RunnerEnvironment;
 
   constructor(
@@ -104,6 +103,8 @@ export class Session {
     this.settings = new Settings({ session_authorization: user, ...options.settings });
     this.evaluation = new SessionEvaluation(this, { user, database: options.database ?? "db" });
     this.startedAt = engine.now();
+    this.#timeouts = new SessionTimeouts(engine.host, this.settings, this);
+    this.#timeouts.idleBegins(false);
     const abortSignal = (): AbortSignal => this.#abort.signal;
     this.#environment = {
       manager: engine.manager,
@@ -298,11 +299,16 @@ export class Session {
   sync(): MaybePromise<StatementOutcome | null> {
     const block = this.#block;
     if (block === null || block.explicit) return null;
-    if (block.failed) {
-      this.endBlock(true);
-      return null;
+    try {
+      if (block.failed) {
+        this.endBlock(true);
+        return null;
+      }
+      return this.commitBlock("");
+    } finally {
+      // The session is idle in another way now.
+      this.#timeouts.idleBegins(false);
     }
-    return this.commitBlock("");
   }
 
   /** An error happened outside of a statement's run, such as a bad parameter: the transaction fails with it. */
@@ -460,8 +466,7 @@ export class Session {
 
   /** Raises 57014 when the running statement has been cancelled. */
   checkCancelled(): void {
-    // A long step gives the timer no turn, so the clock is asked as well.
-    if (this.#deadline !== 0 && this.engine.monotonic() >= this.#deadline) this.cancel(statementTimeout());
+    this.#timeouts.check();
     if (this.#cancelled !== null) throw this.#cancelled;
   }
 
@@ -470,9 +475,22 @@ export class Session {
     return this.#environment;
   }
 
+  /** Who serves the session is told when it is ended from outside, and then closes it and its connection. */
+  onTerminated(listener: (error: DatabaseError) => void): void {
+    this.#terminated = listener;
+  }
+
+  /** Ends the session from outside, with the error that its client is told. */
+  terminate(error: DatabaseError): void {
+    if (this.#isClosed) return;
+    if (this.#terminated === null) this.close();
+    else this.#terminated(error);
+  }
+
   /** The connection has ended: whatever is open is rolled back. */
   close(): void {
     if (this.#isClosed) return;
+    this.#timeouts.stop();
     this.cancel(new DatabaseError(SQLSTATE.adminShutdown, "terminating connection"));
     this.#isClosed = true;
     if (this.#block !== null) this.endBlock(true);
@@ -509,7 +527,7 @@ export class Session {
       if (this.#block === null && !endsBlock(parsed.statement) && !standsAlone(parsed.statement)) {
         this.beginBlock(false);
       }
-      if (index > 0) this.#startTimeout();
+      if (index > 0) this.#timeouts.statementBegins();
       const outcome = await this.#runParsed(text, parsed, sink);
       const last = index === statements.length - 1;
       if (last && this.#block !== null && !this.#block.explicit && !this.#block.controlled) {
@@ -667,7 +685,7 @@ export class Session {
     assert(!this.isRunning, "a session runs one statement at a time");
     this.isRunning = true;
     this.#notices = [];
-    this.#startTimeout();
+    this.#timeouts.statementBegins();
     try {
       const result = run();
       if (!(result instanceof Promise)) {
@@ -685,7 +703,8 @@ export class Session {
 
   #finished(): void {
     this.isRunning = false;
-    this.#stopTimeout();
+    if (this.#isClosed) this.#timeouts.stop();
+    else this.#timeouts.idleBegins(this.#block !== null);
     if (this.#cancelled === null) return;
     this.#cancelled = null;
     this.#abort = new AbortController();
@@ -698,30 +717,10 @@ export class Session {
     throw asDatabaseError(thrown);
   }
 
-  /** Gives the statement that begins the time of statement_timeout. */
-  #startTimeout(): void {
-    if (this.#timer !== null) this.#stopTimeout();
-    this.#deriveSettings();
-    const milliseconds = this.#statementTimeout;
-    if (milliseconds === 0) return;
-    this.#deadline = this.engine.monotonic() + milliseconds * 1000;
-    this.#timer = this.engine.host.timers.setTimer(
-      milliseconds * 1000,
-      () => this.cancel(statementTimeout()),
-    );
-  }
-
-  #stopTimeout(): void {
-    this.#deadline = 0;
-    if (this.#timer !== null) this.engine.host.timers.clearTimer(this.#timer);
-    this.#timer = null;
-  }
-
   /** Settings that every statement asks for, read again only after a change. */
   #deriveSettings(): void {
     if (this.#derivedAt === this.settings.generation) return;
     this.#derivedAt = this.settings.generation;
-    this.#statementTimeout = this.settings.milliseconds("statement_timeout");
     this.#isReadOnly = this.settings.isOn("default_transaction_read_only");
   }
 

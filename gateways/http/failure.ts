@@ -68,7 +68,7 @@ export function statusOf(code: string): number {
 
 /** The failure object. */
 export function failureObject(error: DatabaseError): Record<string, string | number> {
-  const { message, code, detail, hint, position, schema, table, column, constraint } = error;
+  const { message, code, detail, hint, position, where, schema, table, column, constraint } = error;
   const fields = {
     status: "error",
     message,
@@ -76,6 +76,7 @@ export function failureObject(error: DatabaseError): Record<string, string | num
     detail,
     hint,
     position,
+    where,
     schema,
     table,
     column,

@@ -274,6 +274,7 @@ export class Connection {
       settings: request.settings,
     });
     this.#session = session;
+    session.onTerminated((error) => this.terminate(error));
     this.#extended = new ExtendedQuery(session, this.#output, this.#sink);
     this.#state = "ready";
     this.#input.maximumBytes = PG_LIMITS.maximumMessageBytes;

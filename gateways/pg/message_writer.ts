@@ -150,6 +150,7 @@ export class MessageWriter extends OutputBuffer {
     this.#writeField(0x44, error.detail);
     this.#writeField(0x48, error.hint);
     if (error.position !== undefined) this.#writeField(0x50, String(error.position));
+    this.#writeField(0x57, error.where);
     this.#writeField(0x73, error.schema);
     this.#writeField(0x74, error.table);
     this.#writeField(0x63, error.column);

@@ -2,6 +2,7 @@
  * What gateways need of the engine and its sessions, as interfaces: the real classes satisfy them, and tests of a
  * protocol can stand in a scripted session for a database.
  */
+import type { DatabaseError } from "../../engine/base/errors.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type {
   MaybePromise,
@@ -58,6 +59,8 @@ export interface SessionPort {
   sync(): MaybePromise<StatementOutcome | null>;
   fail(): void;
   cancel(): void;
+  /** Called when the session is ended from outside; the listener is to close it. */
+  onTerminated(listener: (error: DatabaseError) => void): void;
   close(): void;
 }
 

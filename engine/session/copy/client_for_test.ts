@@ -90,13 +90,14 @@ export class TestClient {
     return new TextDecoder().decode(await this.copyOut(text));
   }
 
-  /** `code message / detail` of what fails. */
+  /** `code message / detail / where` of what fails. */
   async failure(action: Promise<unknown> | string): Promise<string> {
     try {
       await (typeof action === "string" ? this.run(action) : action);
     } catch (thrown) {
       if (!(thrown instanceof DatabaseError)) throw thrown;
-      return `${thrown.code} ${thrown.message}${thrown.detail === undefined ? "" : ` / ${thrown.detail}`}`;
+      const { code, message, detail, where } = thrown;
+      return [`${code} ${message}`, detail, where].filter((part) => part !== undefined).join(" / ");
     }
     return "no error";
   }

@@ -196,6 +196,6 @@ export function forcedColumns(
 export function withContext(thrown: unknown, context: string): unknown {
   if (!(thrown instanceof DatabaseError)) return thrown;
   const fields = thrown.fields();
-  const detail = fields.detail === undefined ? context : `${fields.detail}\n${context}`;
-  return new DatabaseError(thrown.code, thrown.message, { ...fields, detail });
+  const where = fields.where === undefined ? context : `${fields.where}\n${context}`;
+  return new DatabaseError(thrown.code, thrown.message, { ...fields, where });
 }

@@ -114,10 +114,12 @@ export const SESSION_FUNCTIONS: Readonly<
   },
   pg_terminate_backend: (evaluation, args) => {
     const session = sessionOf(evaluation, args[0] ?? null);
-    if (session === evaluation.session) {
-      throw new DatabaseError(SQLSTATE.adminShutdown, "terminating connection due to administrator command");
-    }
-    session?.close();
+    const error = new DatabaseError(
+      SQLSTATE.adminShutdown,
+      "terminating connection due to administrator command",
+    );
+    if (session === evaluation.session) throw error;
+    session?.terminate(error);
     return session !== undefined;
   },
   pg_notify: () => {

@@ -152,6 +152,8 @@ export class ScriptedSession implements SessionPort {
     if (this.status === "block") this.status = "failed";
   }
 
+  onTerminated(): void {}
+
   cancel(): void {
     this.#engine.journal.push("cancel");
     for (const wait of this.#engine.waits.splice(0)) {

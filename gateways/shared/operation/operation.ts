@@ -188,6 +188,8 @@ export interface Failure {
   readonly hint?: string;
   /** Counted from 1 in code points. */
   readonly position?: number;
+  /** Where in the data it happened. */
+  readonly where?: string;
   readonly schema?: string;
   readonly table?: string;
   readonly column?: string;

@@ -115,6 +115,7 @@ const REPLIES: Reply[] = [
       detail: "d",
       hint: "h",
       position: 3,
+      where: "w",
       schema: "s",
       table: "t",
       column: "c",

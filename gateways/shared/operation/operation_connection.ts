@@ -71,6 +71,12 @@ export class OperationConnection implements ReplyTarget {
     this.#outbox = new Outbox(options.transport, options.watch);
     this.#onInternalError = options.onInternalError;
     this.session = options.engine.openSession({ settings: { application_name: "" } });
+    this.session.onTerminated((error) => {
+      this.session.cancel(error);
+      this.#copy?.abort(error);
+      this.#end(0n, error, "shutdown");
+      this.session.close();
+    });
     this.session.settings.onReported((name, value) => {
       if (name === "TimeZone" || name === "DateStyle" || name === "IntervalStyle") {
         const writer = new ByteWriter(64);
@@ -343,7 +349,9 @@ export class OperationConnection implements ReplyTarget {
       this.session.fail();
       this.#onInternalError(error);
     }
-    this.#answerFailure(number, error);
+    if (error instanceof DatabaseError && error.code === SQLSTATE.adminShutdown) {
+      this.#end(number, error, "shutdown");
+    } else this.#answerFailure(number, error);
   }
 
   #answerFailure(number: bigint, error: unknown): void {

@@ -60,6 +60,7 @@ const FAILURE_TEXTS = [
   ["column", 8],
   ["dataType", 9],
   ["constraint", 10],
+  ["where", 11],
 ] as const;
 const FAILURE_POSITION = 5;
 
