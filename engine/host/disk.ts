@@ -5,7 +5,8 @@
  * ended well; a name (created, renamed, linked or removed) is durable once `syncDirectory` of its directory has ended.
  * Anything else may be lost, torn per 512-byte sector, or reordered by a crash. After a failed sync the written bytes
  * are in an unknown state and syncing again proves nothing.
- * Errors: a full disk is `DatabaseError` 53100, any other failure 58030 with the system's reason and the path.
+ * Errors: a full disk is `DatabaseError` 53100, any other failure 58030 with the system's reason and the path. A sync that
+ * fails is 58030 for whatever reason: a full disk can be waited out only where nothing that was written may be lost.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
@@ -74,7 +75,7 @@ export function diskError(
   cause?: unknown,
 ): DatabaseError {
   const message = `could not ${operation} "${path}": ${reason}`;
-  if (code === "ENOSPC" || code === "EDQUOT") {
+  if ((code === "ENOSPC" || code === "EDQUOT") && !operation.startsWith("fsync")) {
     return new DatabaseError(SQLSTATE.diskFull, message, { hint: "Check free disk space.", cause });
   }
   return new DatabaseError(SQLSTATE.ioError, message, { cause });

@@ -178,6 +178,51 @@ Deno.test("SimulatedDisk refuses writes beyond its capacity and reads on demand"
   strictEqual(file.readAt(0, new Uint8Array(1)), 1);
 });
 
+Deno.test("Disk reports a sync that fails for lack of space as a failed sync, not as a full disk", async () => {
+  const host = new SimulatedHost(1);
+  const file = host.disk.openFile("d/f", { create: true, write: true });
+  file.writeAt(0, Uint8Array.of(1));
+  host.disk.failNext("sync", "d/f", "ENOSPC");
+  throws(() => file.syncDataNow(), code("58030"));
+  host.disk.failNext("sync", "d/f", "ENOSPC");
+  await rejects(host.settle(file.syncData()), code("58030"));
+  host.disk.failNext("sync", "d", "ENOSPC");
+  throws(() => host.disk.syncDirectory("d"), code("58030"));
+});
+
+Deno.test("SimulatedDisk fails the operation it is told to, and a failed write is done in part", () => {
+  const written = new Set<number>();
+  for (let seed = 0; seed < 40; seed++) {
+    const host = new SimulatedHost(seed, { failAtOperation: 2, failureCode: "ENOSPC", failAtRead: 2 });
+    const file = host.disk.openFile("f", { create: true, write: true });
+    throws(() => file.writeAt(0, Uint8Array.of(1, 1, 1, 1)), code("53100"));
+    written.add(file.size);
+    file.writeAt(0, Uint8Array.of(2, 2, 2, 2));
+    const target = new Uint8Array(4);
+    strictEqual(file.readAt(0, target), 4);
+    throws(() => file.readAt(0, target), code("58030"));
+    strictEqual(file.readAt(0, target), 4);
+    host.disk.faults = { ...host.disk.faults, failAtOperation: host.disk.operations + 1, failureCode: "EIO" };
+    throws(() => host.disk.rename("f", "g"), code("58030"));
+    ok(host.disk.exists("f") && !host.disk.exists("g"));
+  }
+  equal([...written].sort(), [0, 1, 2, 3, 4]);
+});
+
+Deno.test("SimulatedDisk.restore() holds the files of an image and forgets the others", () => {
+  const host = new SimulatedHost(1);
+  const file = host.disk.openFile("d/f", { create: true, write: true });
+  file.writeAt(0, Uint8Array.of(1, 2, 3));
+  const image = host.disk.image();
+  file.writeAt(0, Uint8Array.of(9, 9, 9, 9));
+  host.disk.openFile("d/g", { create: true, write: true });
+  host.disk.restore(image);
+  throws(() => file.readAt(0, new Uint8Array(1)), { name: "SimulatedCrash" });
+  equal(host.disk.list("d"), ["f"]);
+  host.crash();
+  equal([...readWholeFile(host.disk, "d/f")], [1, 2, 3]);
+});
+
 Deno.test("SimulatedHost runs timers in order of their time and gives equal traces for equal runs", async () => {
   const run = async () => {
     const host = new SimulatedHost(5);

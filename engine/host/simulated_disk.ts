@@ -8,13 +8,16 @@
  * them until the crash. A sync in flight at the crash has done any part of its work.
  * Fault model, names: creating, renaming, linking and removing become durable with `syncDirectory`; at a crash, of
  * each directory's changes since then the first few (any number) survive, in order. Directories themselves are durable at once.
- * Also: reads, writes and syncs fail on demand or at random; the disk is full beyond its capacity; bits at rest flip on demand.
+ * Failures: reads, writes and syncs fail on demand, at random, or at one counted operation; the disk is full beyond its
+ * capacity. A write that fails has done any part of its work, front to back. A name change that fails has done nothing.
+ * Bits at rest flip on demand.
  * Not modelled: misdirected writes, and damage within a sector while it is written.
  *
  * Every operation is mixed into the trace, so that two runs of a seed can be compared.
  */
 import { assert } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
+import type { DatabaseError } from "../base/errors.ts";
 import type { SeededRandom } from "../base/random.ts";
 import {
   type DirectoryLock,
@@ -43,7 +46,15 @@ export interface DiskFaults {
   readonly capacityBytes: number;
   /** The power fails at this changing operation (write, sync, truncate, name change), counted from 1; 0: never. */
   readonly crashAtOperation: number;
+  /** This changing operation, counted in the same way, fails with {@link failureCode}; 0: none. */
+  readonly failAtOperation: number;
+  readonly failureCode: FailureCode;
+  /** This read, counted from 1, fails with EIO; 0: none. */
+  readonly failAtRead: number;
 }
+
+/** Why an operation fails, by the system's name. */
+export type FailureCode = "EIO" | "ENOSPC";
 
 /** A disk without faults. */
 export const NO_FAULTS: DiskFaults = {
@@ -52,7 +63,13 @@ export const NO_FAULTS: DiskFaults = {
   syncError: 0,
   capacityBytes: Infinity,
   crashAtOperation: 0,
+  failAtOperation: 0,
+  failureCode: "EIO",
+  failAtRead: 0,
 };
+
+/** The bytes of files by path. */
+export type DiskImage = ReadonlyMap<string, Uint8Array>;
 
 /** What the disk needs from its simulation. */
 export interface DiskSurroundings {
@@ -175,9 +192,18 @@ class SimulatedFile implements DiskFile {
   writeAt(position: number, bytes: Uint8Array): void {
     this.#check();
     assert(this.#writable, `${this.path} is open for reading only`);
+    const growth = Math.max(0, position + bytes.length - this.#inode.size);
+    const failure = this.#disk.beforeWrite(this.path, position, bytes, growth);
+    if (failure === null) this.#apply(position, bytes);
+    else {
+      if (failure.writtenBytes > 0) this.#apply(position, bytes.subarray(0, failure.writtenBytes));
+      throw failure.error;
+    }
+  }
+
+  #apply(position: number, bytes: Uint8Array): void {
     const inode = this.#inode;
     const end = position + bytes.length;
-    this.#disk.beforeWrite(this.path, position, bytes, Math.max(0, end - inode.size));
     inode.ensure(end);
     inode.current.set(bytes, position);
     const from = Math.min(position, inode.size);
@@ -192,6 +218,7 @@ class SimulatedFile implements DiskFile {
     this.#check();
     assert(this.#writable, `${this.path} is open for reading only`);
     this.#disk.beforeChange(`truncate ${this.path} ${size}`);
+    this.#disk.failChange("truncate file", this.path);
     const inode = this.#inode;
     const before = inode.size;
     inode.ensure(size);
@@ -222,7 +249,7 @@ class SimulatedFile implements DiskFile {
     return {
       sectors: [...inode.pending].map(([sector, versions]) => [sector, versions.length]),
       sizes: inode.pendingSizes.length,
-      failed: this.#disk.syncFails(this.path),
+      failure: this.#disk.syncFailure("fsync file", this.path),
     };
   }
 
@@ -233,13 +260,13 @@ class SimulatedFile implements DiskFile {
       const last = versions[count - 1];
       // Another sync may have covered it meanwhile.
       if (last === undefined) continue;
-      if (!covered.failed) inode.persist(sector, last);
+      if (covered.failure === null) inode.persist(sector, last);
       if (versions.length === count) inode.pending.delete(sector);
       else versions.splice(0, count);
     }
     const size = inode.pendingSizes[covered.sizes - 1];
     inode.pendingSizes.splice(0, covered.sizes);
-    if (covered.failed) throw diskError("fsync file", this.path, "EIO", "Input/output error");
+    if (covered.failure !== null) throw covered.failure;
     if (size !== undefined) inode.setDurableSize(size);
   }
 
@@ -251,7 +278,13 @@ class SimulatedFile implements DiskFile {
 interface Covered {
   readonly sectors: readonly (readonly [sector: number, versions: number])[];
   readonly sizes: number;
-  readonly failed: boolean;
+  readonly failure: DatabaseError | null;
+}
+
+/** A write that fails, and how much of it was done. */
+interface FailedWrite {
+  readonly error: DatabaseError;
+  readonly writtenBytes: number;
 }
 
 /** The disk; see the file's head. */
@@ -264,10 +297,11 @@ export class SimulatedDisk implements Disk {
   #locks = new Set<string>();
   #crashed = false;
   #operations = 0;
+  #reads = 0;
   #forced: {
     readonly kind: "read" | "write" | "sync";
     readonly path: string;
-    readonly code: "EIO" | "ENOSPC";
+    readonly code: FailureCode;
   }[] = [];
   /** Grows with each crash; handles of an earlier epoch are dead. */
   epoch = 0;
@@ -282,8 +316,20 @@ export class SimulatedDisk implements Disk {
     return this.#operations;
   }
 
+  /** Reads so far; what `failAtRead` counts. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /** Bytes that all files together have now. */
+  get usedBytes(): number {
+    let used = 0;
+    for (const inode of new Set(this.#files.values())) used += inode.size;
+    return used;
+  }
+
   /** Lets the next operation of a kind on a file whose path contains the text fail. */
-  failNext(kind: "read" | "write" | "sync", path: string, code: "EIO" | "ENOSPC" = "EIO"): void {
+  failNext(kind: "read" | "write" | "sync", path: string, code: FailureCode = "EIO"): void {
     this.#forced.push({ kind, path, code });
   }
 
@@ -313,6 +359,29 @@ export class SimulatedDisk implements Disk {
     for (const inode of new Set(this.#files.values())) inode.crash(random);
   }
 
+  /** All files as reads see them, to be given to {@link restore} of this or another disk. */
+  image(): DiskImage {
+    return new Map([...this.#files.keys()].map((path) => [path, this.contentOf(path)]));
+  }
+
+  /** Holds the files of an image and nothing else, all of them durable. Handles and locks are gone. */
+  restore(image: DiskImage): void {
+    this.epoch++;
+    this.#crashed = false;
+    this.#locks.clear();
+    this.#forced = [];
+    this.#nameChanges.clear();
+    this.#files = new Map();
+    for (const [path, bytes] of image) {
+      const inode = new Inode();
+      inode.size = inode.durableSize = bytes.length;
+      inode.durable = fitted(bytes, bytes.length);
+      inode.current = inode.durable.slice();
+      this.#files.set(path, inode);
+    }
+    this.#durableFiles = new Map(this.#files);
+  }
+
   /** A copy of a file's bytes as reads see them. */
   contentOf(path: string): Uint8Array {
     const inode = this.#inode(path, "inspect");
@@ -340,27 +409,41 @@ export class SimulatedDisk implements Disk {
 
   beforeRead(path: string, position: number, byteCount: number): void {
     if (this.#crashed) throw new SimulatedCrash("the power failed");
+    this.#reads++;
     this.#surroundings.trace(`read ${path} ${position} ${byteCount}`);
     this.#surroundings.pass(2);
-    if (this.#isForced("read", path) !== undefined || this.#byChance(this.faults.readError)) {
-      throw diskError("read file", path, "EIO", "Input/output error");
-    }
+    const forced = this.#isForced("read", path) !== undefined || this.#reads === this.faults.failAtRead;
+    if (forced || this.#byChance(this.faults.readError)) throw failure("read file", path, "EIO");
   }
 
-  beforeWrite(path: string, position: number, bytes: Uint8Array, growth: number): void {
+  /** Null: the write may be done. */
+  beforeWrite(path: string, position: number, bytes: Uint8Array, growth: number): FailedWrite | null {
     this.beforeChange(`write ${path} ${position} ${bytes.length} ${crc32c(bytes)}`);
     this.#surroundings.pass(5);
-    const forced = this.#isForced("write", path);
-    if (forced === "ENOSPC" || (growth > 0 && this.#usedBytes() + growth > this.faults.capacityBytes)) {
-      throw diskError("write file", path, "ENOSPC", "No space left on device");
-    }
-    if (forced !== undefined || this.#byChance(this.faults.writeError)) {
-      throw diskError("write file", path, "EIO", "Input/output error");
-    }
+    const forced = this.#isForced("write", path) ?? this.#codeNow();
+    const free = growth > 0 ? Math.max(0, this.faults.capacityBytes - this.usedBytes) : Infinity;
+    const fitting = Math.min(bytes.length, bytes.length - growth + free);
+    const code = forced ?? (growth > free ? "ENOSPC" : this.#byChance(this.faults.writeError) ? "EIO" : null);
+    if (code === null) return null;
+    const writtenBytes = this.#surroundings.random.below(fitting + 1);
+    return { error: failure("write file", path, code), writtenBytes };
   }
 
-  syncFails(path: string): boolean {
-    return this.#isForced("sync", path) !== undefined || this.#byChance(this.faults.syncError);
+  /** Raises when the change that {@link beforeChange} has just counted is to fail. */
+  failChange(operation: string, path: string): void {
+    const code = this.#codeNow();
+    if (code !== null) throw failure(operation, path, code);
+  }
+
+  #codeNow(): FailureCode | null {
+    return this.#operations === this.faults.failAtOperation ? this.faults.failureCode : null;
+  }
+
+  /** What the sync that has just been counted fails with; null: it ends well. */
+  syncFailure(operation: string, path: string): DatabaseError | null {
+    const code = this.#isForced("sync", path) ?? this.#codeNow() ??
+      (this.#byChance(this.faults.syncError) ? "EIO" : null);
+    return code === null ? null : failure(operation, path, code);
   }
 
   pass(microseconds: number): void {
@@ -375,15 +458,9 @@ export class SimulatedDisk implements Disk {
     return probability > 0 && this.#surroundings.random.chance(probability);
   }
 
-  #isForced(kind: "read" | "write" | "sync", path: string): "EIO" | "ENOSPC" | undefined {
+  #isForced(kind: "read" | "write" | "sync", path: string): FailureCode | undefined {
     const index = this.#forced.findIndex((each) => each.kind === kind && path.includes(each.path));
     return index < 0 ? undefined : this.#forced.splice(index, 1)[0]?.code;
-  }
-
-  #usedBytes(): number {
-    let used = 0;
-    for (const inode of new Set(this.#files.values())) used += inode.size;
-    return used;
   }
 
   #changeName(change: NameChange): void {
@@ -399,6 +476,7 @@ export class SimulatedDisk implements Disk {
     if (!this.#files.has(path)) {
       if (!options.create) throw diskError("open file", path, "ENOENT", "No such file or directory");
       this.beforeChange(`create ${path}`);
+      this.failChange("open file", path);
       this.#changeName({ kind: "put", path, inode: new Inode() });
     }
     return new SimulatedFile(this, path, this.#inode(path, "open"), options.write);
@@ -420,6 +498,7 @@ export class SimulatedDisk implements Disk {
   rename(from: string, to: string): void {
     const inode = this.#inode(from, "rename");
     this.beforeChange(`rename ${from} ${to}`);
+    this.failChange("rename file", from);
     this.#changeName({ kind: "move", from, path: to, inode });
   }
 
@@ -427,12 +506,14 @@ export class SimulatedDisk implements Disk {
     const inode = this.#inode(from, "link");
     if (this.#files.has(to)) throw diskError("link file", to, "EEXIST", "File exists");
     this.beforeChange(`link ${from} ${to}`);
+    this.failChange("link file", from);
     this.#changeName({ kind: "put", path: to, inode });
   }
 
   remove(path: string): void {
     if (!this.#files.has(path)) return;
     this.beforeChange(`remove ${path}`);
+    this.failChange("remove file", path);
     this.#changeName({ kind: "remove", path });
   }
 
@@ -443,7 +524,8 @@ export class SimulatedDisk implements Disk {
   syncDirectory(path: string): void {
     this.beforeChange(`sync directory ${path}`);
     this.#surroundings.pass(100);
-    if (this.syncFails(path)) throw diskError("fsync directory", path, "EIO", "Input/output error");
+    const failed = this.syncFailure("fsync directory", path);
+    if (failed !== null) throw failed;
     for (const change of this.#nameChanges.get(path) ?? []) applyNameChange(this.#durableFiles, change);
     this.#nameChanges.delete(path);
   }
@@ -460,8 +542,13 @@ export class SimulatedDisk implements Disk {
   }
 
   freeBytes(_directory: string): number {
-    return Math.max(0, this.faults.capacityBytes - this.#usedBytes());
+    return Math.max(0, this.faults.capacityBytes - this.usedBytes);
   }
+}
+
+function failure(operation: string, path: string, code: FailureCode): DatabaseError {
+  const reason = code === "ENOSPC" ? "No space left on device" : "Input/output error";
+  return diskError(operation, path, code, reason);
 }
 
 function applyNameChange(files: Map<string, Inode>, change: NameChange): void {

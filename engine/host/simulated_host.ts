@@ -1,8 +1,9 @@
 /**
  * A whole simulated machine: clock, chance and timers that follow from a seed, and a disk with faults.
  *
- * Time stands still while code runs and moves when the simulation says so: by what disk operations cost, and to the
- * next timer when nothing else can happen. {@link SimulatedHost.settle} drives the machine until a promise is settled.
+ * Time stands still while code runs and moves when the simulation says so: by what disk operations cost, to the next timer
+ * when nothing else can happen, and by a random part of {@link SimulatedHost.pace} each time somebody looks at the monotonic
+ * clock, so that work in slices is cut at other places in each run. {@link SimulatedHost.settle} drives the machine until a promise is settled.
  * The fault model of the disk stands in `simulated_disk.ts`.
  * Invariant: two runs with one seed and the same calls give equal {@link SimulatedHost.traceDigest}s at every step.
  */
@@ -30,6 +31,8 @@ export class SimulatedHost implements Host {
   readonly random: Random;
   readonly timers: Timers;
   readonly disk: SimulatedDisk;
+  /** Microseconds that a look at the monotonic clock may take. */
+  pace = 0;
   readonly #random: SeededRandom;
   #elapsed = 0;
   #timers: Timer[] = [];
@@ -39,7 +42,13 @@ export class SimulatedHost implements Host {
 
   constructor(seed: number, faults: Partial<DiskFaults> = {}) {
     this.#random = new SeededRandom(seed);
-    this.clock = { now: () => START_MICROSECONDS + this.#elapsed, monotonic: () => this.#elapsed };
+    this.clock = {
+      now: () => START_MICROSECONDS + this.#elapsed,
+      monotonic: () => {
+        if (this.pace > 0) this.#elapsed += this.#random.below(this.pace + 1);
+        return this.#elapsed;
+      },
+    };
     this.random = { fill: (target) => this.#random.fill(target) };
     this.timers = {
       setTimer: (delay, callback) => this.#setTimer(delay, callback),
