@@ -1,0 +1,52 @@
+/**
+ * The tables' definitions (TPC-H specification, clause 1.4), with the primary keys and an index for each foreign key that a
+ * query follows; every peer gets the same ones. Foreign keys are not declared: the specification leaves that open.
+ */
+import type { Table } from "./generator.ts";
+
+/** CREATE TABLE statements by table. */
+export const DEFINITIONS: Readonly<Record<Table, string>> = {
+  region: "r_regionkey integer primary key, r_name char(25) not null, r_comment varchar(152) not null",
+  nation:
+    "n_nationkey integer primary key, n_name char(25) not null, n_regionkey integer not null, n_comment varchar(152) not null",
+  supplier:
+    `s_suppkey integer primary key, s_name char(25) not null, s_address varchar(40) not null, s_nationkey integer not null,
+    s_phone char(15) not null, s_acctbal numeric(15,2) not null, s_comment varchar(101) not null`,
+  customer:
+    `c_custkey integer primary key, c_name varchar(25) not null, c_address varchar(40) not null, c_nationkey integer not null,
+    c_phone char(15) not null, c_acctbal numeric(15,2) not null, c_mktsegment char(10) not null, c_comment varchar(117) not null`,
+  part:
+    `p_partkey integer primary key, p_name varchar(55) not null, p_mfgr char(25) not null, p_brand char(10) not null,
+    p_type varchar(25) not null, p_size integer not null, p_container char(10) not null, p_retailprice numeric(15,2) not null,
+    p_comment varchar(23) not null`,
+  partsupp:
+    `ps_partkey integer not null, ps_suppkey integer not null, ps_availqty integer not null, ps_supplycost numeric(15,2) not null,
+    ps_comment varchar(199) not null, primary key (ps_partkey, ps_suppkey)`,
+  orders:
+    `o_orderkey bigint primary key, o_custkey integer not null, o_orderstatus char(1) not null, o_totalprice numeric(15,2) not null,
+    o_orderdate date not null, o_orderpriority char(15) not null, o_clerk char(15) not null, o_shippriority integer not null,
+    o_comment varchar(79) not null`,
+  lineitem:
+    `l_orderkey bigint not null, l_partkey integer not null, l_suppkey integer not null, l_linenumber integer not null,
+    l_quantity numeric(15,2) not null, l_extendedprice numeric(15,2) not null, l_discount numeric(15,2) not null,
+    l_tax numeric(15,2) not null, l_returnflag char(1) not null, l_linestatus char(1) not null, l_shipdate date not null,
+    l_commitdate date not null, l_receiptdate date not null, l_shipinstruct char(25) not null, l_shipmode char(10) not null,
+    l_comment varchar(44) not null, primary key (l_orderkey, l_linenumber)`,
+};
+
+/** Indexes by table: the columns of each. */
+export const INDEXES: Readonly<Partial<Record<Table, readonly string[]>>> = {
+  nation: ["n_regionkey"],
+  supplier: ["s_nationkey"],
+  customer: ["c_nationkey"],
+  partsupp: ["ps_suppkey"],
+  orders: ["o_custkey"],
+  lineitem: ["l_partkey, l_suppkey", "l_suppkey"],
+};
+
+/** The statements that make one table's indexes. */
+export function indexStatements(table: Table): readonly string[] {
+  return (INDEXES[table] ?? []).map((columns) =>
+    `create index ${table}_${columns.replaceAll(/\W+/g, "_")} on ${table} (${columns})`
+  );
+}
