@@ -110,10 +110,18 @@ export class Binding {
     return errorPosition(this.environment.text, offset);
   }
 
-  /** Options for functions that raise errors with a position. */
+  /**
+   * Options for functions that raise errors with a position. It is counted out only when an error asks for it: counting
+   * reads the text up to there.
+   */
   at(offset: number | undefined): { readonly position?: number } {
-    const position = this.position(offset);
-    return position === undefined ? {} : { position };
+    const { text } = this.environment;
+    if (offset === undefined || this.#positionsOff > 0 || text === undefined) return {};
+    return {
+      get position() {
+        return errorPosition(text, offset);
+      },
+    };
   }
 
   error(code: SqlState, message: string, offset?: number, fields: ErrorFields = {}): DatabaseError {
