@@ -4,19 +4,35 @@
  * Invariants: `apply` is total and reads nothing but the entry and the state. Everything a replica needs to go on from a
  * checkpoint is either in table storage or in {@link StateMachine.encodeState}. The digest at an op number depends on
  * the entries up to it and on nothing else.
+ *
+ * A large entry is committed in steps between which others read: it is encoded, appended and applied piece by piece, and
+ * becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done stands under an op
+ * that no snapshot reaches. Only one entry is on its way at a time.
  */
 import { assert, unreachable } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
 import { Catalog, type CatalogContents } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
-import type { ClientRequest, Effect, Entry, OpNumber, RowId } from "../operations/effect.ts";
-import { encodeEntry } from "../operations/entry_codec.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type {
+  ClientRequest,
+  Effect,
+  EffectSource,
+  Entry,
+  OpNumber,
+  RowBatch,
+  RowId,
+} from "../operations/effect.ts";
+import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import type { CommitSink } from "../transactions/transaction_manager.ts";
 import { ClientTable } from "./client_table.ts";
 import { SequenceTable, type SequenceValue } from "./sequence_table.ts";
+
+/** Effects of single rows between two yields. */
+const STEP_EFFECTS = 32;
 
 /** What {@link StateMachine.encodeState} holds. */
 interface MachineState {
@@ -58,6 +74,7 @@ export class StateMachine implements CommitSink {
       machine.#apply(entry, encodeEntry(entry));
       storage.entryReplayed(entry.op, () => machine.encodeState());
     }
+    for (const store of storage.tables) store.settle();
     return machine;
   }
 
@@ -118,6 +135,35 @@ export class StateMachine implements CommitSink {
     return op;
   }
 
+  /**
+   * The same for a large entry, in steps. Nobody else may commit, and no checkpoint may begin, before the last of them. An
+   * error before the entry is in the log (a full disk, an entry beyond the limit) leaves everything as it was.
+   */
+  *commitInSteps(entry: {
+    readonly timestamp: number;
+    readonly client: ClientRequest | null;
+    readonly effects: EffectSource;
+  }): Generator<void, OpNumber> {
+    const op = (this.#lastOp + 1) as OpNumber;
+    const pieces = this.#storage.log.appendInPieces(op, entry.effects.estimatedBytes);
+    try {
+      yield* encodeInSteps({ op, ...entry }, (piece) => pieces.write(piece));
+      pieces.finish();
+    } finally {
+      pieces.abandon();
+    }
+    try {
+      const finish = yield* this.#applyInSteps(op, entry.effects);
+      finish();
+      this.#finishEntry(op, entry, pieces.checksum);
+    } catch (error) {
+      this.#storage.log.stop(error);
+      throw error;
+    }
+    if (this.#storage.checkpointDue) this.#storage.beginCheckpoint(op, () => this.encodeState());
+    return op;
+  }
+
   /** Everything beside the tables' rows, for a checkpoint. */
   encodeState(): Uint8Array {
     const state: MachineState = {
@@ -145,26 +191,77 @@ export class StateMachine implements CommitSink {
 
   #apply(entry: Entry, payload: Uint8Array): void {
     const { op } = entry;
-    if (entry.effects.length > 1) this.#expectBatches(entry.effects);
     for (const effect of entry.effects) this.#applyEffect(effect, op);
+    this.#finishEntry(op, entry, crc32c(payload, 0, payload.length));
+  }
+
+  #finishEntry(
+    op: OpNumber,
+    entry: { readonly timestamp: number; readonly client: ClientRequest | null },
+    checksum: number,
+  ): void {
     if (entry.client !== null) this.clients.apply(entry.client);
     this.#lastOp = op;
     this.#lastTimestamp = Math.max(this.#lastTimestamp, entry.timestamp);
-    this.#mixDigest(crc32c(payload, 0, payload.length), op);
+    this.#mixDigest(checksum, op);
   }
 
-  /** Tables make room for all batches of an entry at once. A table that the entry itself creates does without. */
-  #expectBatches(effects: readonly Effect[]): void {
-    let rows = 0;
-    for (let index = 0; index < effects.length; index++) {
-      const effect = effects[index] as Effect;
-      if (effect.kind !== "create_batch" || this.#catalog.table(effect.tableId) === undefined) continue;
-      rows += effect.batch.rowCount;
-      const next = effects[index + 1];
-      if (next?.kind === "create_batch" && next.tableId === effect.tableId) continue;
-      this.#storage.table(effect.tableId).expectRows(rows);
-      rows = 0;
+  /**
+   * Applies effects to the tables, invisibly to snapshots before the op. What is not kept by version (catalog, sequences,
+   * counts of rows) is left to the answered function, which makes the entry visible at once.
+   */
+  *#applyInSteps(op: OpNumber, effects: EffectSource): Generator<void, () => void> {
+    const touched = new Map<number, TableStore>();
+    const touch = (tableId: number): TableStore => {
+      const known = touched.get(tableId);
+      if (known !== undefined) return known;
+      const store = this.#storage.table(tableId);
+      store.beginEntry();
+      touched.set(tableId, store);
+      return store;
+    };
+    const atTheEnd: (() => void)[] = [];
+    let catalog = this.#catalog;
+    let count = 0;
+    for (const effect of effects.each()) {
+      switch (effect.kind) {
+        case "ddl": {
+          const { change } = effect;
+          const before = catalog;
+          catalog = catalog.apply(change);
+          if (change.kind === "put_table" && before.table(change.table.id) === undefined) {
+            this.#storage.createTable(change.table, op);
+          } else if (change.kind === "put_table") {
+            // Readers before the op still use the indexes that go.
+            const old = before.table(change.table.id);
+            touch(change.table.id);
+            this.#storage.alterTable(withIndexesOf(change.table, old?.indexes ?? []), op);
+            atTheEnd.push(() => this.#storage.alterTable(change.table, op));
+          } else atTheEnd.push(() => this.#applyToOthers(change, before, op));
+          break;
+        }
+        case "sequence": {
+          const { sequenceId, value, called } = effect;
+          atTheEnd.push(() => this.sequences.apply(sequenceId, value, called));
+          break;
+        }
+        case "create_batch":
+          touch(effect.tableId);
+          this.#applyEffect(effect, op);
+          yield;
+          break;
+        default:
+          touch(effect.tableId);
+          this.#applyEffect(effect, op);
+          if ((++count & (STEP_EFFECTS - 1)) === 0) yield;
+      }
     }
+    for (const store of touched.values()) yield* store.settleInSteps();
+    return () => {
+      for (const store of touched.values()) store.endEntry();
+      this.#catalog = catalog;
+      for (const act of atTheEnd) act();
+    };
   }
 
   #applyEffect(effect: Effect, op: OpNumber): void {
@@ -179,16 +276,10 @@ export class StateMachine implements CommitSink {
       case "delete":
         this.#storage.table(effect.tableId).delete(op, effect.id);
         break;
-      case "create_batch": {
+      case "create_batch":
         this.#storage.table(effect.tableId).createBatch(op, effect.batch);
-        let highest = 0;
-        const { ids, rowCount } = effect.batch;
-        for (let row = 0; row < rowCount; row++) {
-          if ((ids[row] as number) > highest) highest = ids[row] as number;
-        }
-        this.#countRow(effect.tableId, highest);
+        this.#countRow(effect.tableId, highestId(effect.batch));
         break;
-      }
       case "truncate":
         this.#storage.table(effect.tableId).truncate(op);
         break;
@@ -206,11 +297,14 @@ export class StateMachine implements CommitSink {
   #applyChange(change: CatalogChange, op: OpNumber): void {
     const before = this.#catalog;
     this.#catalog = before.apply(change);
+    if (change.kind !== "put_table") this.#applyToOthers(change, before, op);
+    else if (before.table(change.table.id) === undefined) this.#storage.createTable(change.table, op);
+    else this.#storage.alterTable(change.table, op);
+  }
+
+  /** What a change of the catalog does to the rest of the state, tables that are made or altered apart. */
+  #applyToOthers(change: CatalogChange, before: Catalog, op: OpNumber): void {
     switch (change.kind) {
-      case "put_table":
-        if (before.table(change.table.id) === undefined) this.#storage.createTable(change.table, op);
-        else this.#storage.alterTable(change.table, op);
-        break;
       case "drop_table":
         this.#storage.dropTable(change.tableId, op);
         this.#rowCounters.delete(change.tableId);
@@ -238,6 +332,20 @@ export class StateMachine implements CommitSink {
     this.#digestHigh = Math.imul(this.#digestHigh ^ this.#digestLow ^ (checksum >>> 7), 0x27d4eb2f);
     this.#digestHigh ^= this.#digestHigh >>> 13;
   }
+}
+
+/** The definition with those of the indexes that it does not have. */
+function withIndexesOf(table: TableDefinition, indexes: TableDefinition["indexes"]): TableDefinition {
+  const gone = indexes.filter((index) => !table.indexes.some((each) => each.id === index.id));
+  return gone.length === 0 ? table : { ...table, indexes: [...table.indexes, ...gone] };
+}
+
+function highestId({ ids, rowCount }: RowBatch): number {
+  let highest = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if ((ids[row] as number) > highest) highest = ids[row] as number;
+  }
+  return highest;
 }
 
 function decodeState(bytes: Uint8Array): MachineState {

@@ -66,6 +66,15 @@ export type Effect =
     readonly called: boolean;
   };
 
+/** The effects of an entry that are too many to stand in memory at once: the same ones, in the same order, each time. */
+export interface EffectSource {
+  readonly count: number;
+  /** Roughly the bytes of their encoding. */
+  readonly estimatedBytes: number;
+  /** An effect is good until the next one is asked for. */
+  each(): Iterable<Effect>;
+}
+
 /** Who asked, for exactly-once: a repeated (client, sequence) is answered with the stored reply. */
 export interface ClientRequest {
   /** 128 bits as 32 lower-case hexadecimal digits. */

@@ -16,7 +16,7 @@ import { LIMITS } from "../base/limits.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import { batchBytes, readBatch, writeBatch } from "./batch_codec.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "./canonical_json.ts";
-import { type ClientRequest, type Effect, type Entry, opNumber } from "./effect.ts";
+import { type ClientRequest, type Effect, type EffectSource, type Entry, opNumber } from "./effect.ts";
 import { corrupted, readBigInteger, readRow, readRowId, writeRow, writeRowId } from "./value_codec.ts";
 
 /** The first byte of every entry. */
@@ -70,21 +70,29 @@ export function encodeEntry(entry: Entry): Uint8Array {
 /** Appends an entry to a writer; raises 54000 when its effects exceed the limit of one entry. */
 export function writeEntry(entry: Entry, writer: ByteWriter): void {
   const start = writer.length;
-  const client = entry.client;
+  const effects = entry.effects;
+  writeEntryHead({ ...entry, effectCount: effects.length }, writer);
+  reserveBatches(effects, writer);
+  for (let index = 0; index < effects.length; index++) {
+    encodeEffect(effects[index] as Effect, writer);
+    if (writer.length - start > LIMITS.maximumEntryBytes) throw entryTooLarge();
+  }
+}
+
+/** Appends what comes before an entry's effects. */
+export function writeEntryHead(
+  entry: Omit<Entry, "effects"> & { readonly effectCount: number },
+  writer: ByteWriter,
+): void {
+  const { client, effectCount } = entry;
   assert(Number.isSafeInteger(entry.timestamp), `timestamp ${entry.timestamp} is not a safe integer`);
   writer.writeU8(ENTRY_FORMAT_VERSION);
   writer.writeU8(client === null ? 0 : FLAG_CLIENT);
   writer.writeVarint(entry.op);
   writer.writeSignedVarint(entry.timestamp);
   if (client !== null) writeClient(writer, client);
-  const effects = entry.effects;
-  if (effects.length > LIMITS.maximumEntryEffects) throw entryTooLarge();
-  writer.writeVarint(effects.length);
-  reserveBatches(effects, writer);
-  for (let index = 0; index < effects.length; index++) {
-    encodeEffect(effects[index] as Effect, writer);
-    if (writer.length - start > LIMITS.maximumEntryBytes) throw entryTooLarge();
-  }
+  if (effectCount > LIMITS.maximumEntryEffects) throw entryTooLarge();
+  writer.writeVarint(effectCount);
 }
 
 /** Makes room for bulk loads at once: a buffer that doubles as it grows would hold and copy them several times. */
@@ -95,6 +103,41 @@ function reserveBatches(effects: readonly Effect[], writer: ByteWriter): void {
     if (effect.kind === "create_batch") bytes += batchBytes(effect.batch);
   }
   if (bytes > KEPT_BUFFER_BYTES && bytes <= LIMITS.maximumEntryBytes) writer.reserve(bytes);
+}
+
+/** Encoded effects are handed on when there are so many bytes of them. */
+const PIECE_BYTES = 256 * 1024;
+/** A piece is handed on in parts of at most this, with a yield after each. */
+const PART_BYTES = 1 << 20;
+/** Effects of single rows between two yields. */
+const STEP_EFFECTS = 64;
+
+/** Encodes an entry in steps and hands its bytes on, piece by piece; a piece is good until the call returns. */
+export function* encodeInSteps(
+  entry: Omit<Entry, "effects"> & { readonly effects: EffectSource },
+  write: (piece: Uint8Array) => void,
+): Generator<void, void> {
+  const writer = new ByteWriter(PIECE_BYTES + 4096);
+  writeEntryHead({ ...entry, effectCount: entry.effects.count }, writer);
+  let count = 0;
+  for (const effect of entry.effects.each()) {
+    encodeEffect(effect, writer);
+    count++;
+    if (writer.length >= PIECE_BYTES) {
+      yield* handOn(writer, write);
+      writer.reset();
+    } else if ((count & (STEP_EFFECTS - 1)) === 0) yield;
+  }
+  assert(count === entry.effects.count, `${entry.effects.count} effects were announced, ${count} came`);
+  yield* handOn(writer, write);
+}
+
+function* handOn(writer: ByteWriter, write: (piece: Uint8Array) => void): Generator<void, void> {
+  const bytes = writer.view();
+  for (let from = 0; from < bytes.length; from += PART_BYTES) {
+    write(bytes.subarray(from, Math.min(bytes.length, from + PART_BYTES)));
+    yield;
+  }
 }
 
 /** The bytes of an entry in an array of their own. */

@@ -13,6 +13,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { crc32c } from "../base/checksum.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type OpNumber, opNumber } from "../operations/effect.ts";
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
@@ -20,6 +21,7 @@ import type { Host } from "../host/host.ts";
 import {
   detachedHead,
   encodeLogHeader,
+  headOfPieces,
   LOG_HEADER_BYTES,
   logDamage,
   logFileName,
@@ -51,6 +53,8 @@ const BLOCKING_SYNC_MICROSECONDS = 1000;
 const BACKGROUND_SYNCS = 64;
 /** Every so many blocking syncs, one in the background looks for others. */
 const PROBE_INTERVAL = 32;
+/** More than this is always synced in the background: writing it out takes the disk long. */
+const BLOCKING_SYNC_BYTES = 256 * 1024;
 
 interface Waiter {
   readonly op: number;
@@ -63,6 +67,20 @@ export interface LoggedEntry {
   readonly op: OpNumber;
   /** Good until the next entry is read. */
   readonly payload: Uint8Array;
+}
+
+/** An entry on its way into the log, piece by piece; nothing else is appended until it is finished or given up. */
+export interface EntryInPieces {
+  /** Bytes so far. */
+  readonly bytes: number;
+  /** CRC-32C of the bytes so far. */
+  readonly checksum: number;
+  /** Writes a piece; it is in the file when this returns. Raises 53100 or 54000, with the log as it was before the entry. */
+  write(piece: Uint8Array): void;
+  /** Makes the entry part of the log. */
+  finish(): void;
+  /** Takes back what was written. */
+  abandon(): void;
 }
 
 /** The log; see the file's head. */
@@ -92,6 +110,9 @@ export class Log {
   #waiters: Waiter[] = [];
   readonly #listeners = new Set<(durableOp: OpNumber) => void>();
   #announceFailure: (error: DatabaseError) => void;
+  #inPieces: EntryInPieces | null = null;
+  /** Bytes of records that no sync has begun for. */
+  #unsyncedBytes = 0;
   #backgroundSyncs = 0;
   #blockingSyncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
@@ -188,18 +209,83 @@ export class Log {
     this.#assertUsable();
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(payload.length > 0, "an entry has a payload");
-    if (payload.length > LIMITS.maximumEntryBytes) {
-      throw new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry");
-    }
+    assert(this.#inPieces === null, "no entry is on its way in pieces");
+    if (payload.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
     const recordBytes = RECORD_HEAD_BYTES + payload.length;
     if (this.#end + recordBytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES) this.#rotate();
     if (payload.length >= this.#options.directWriteBytes) this.#writeDirectly(op, payload);
     else this.#collect(op, payload);
+    this.#accept(op, recordBytes);
+  }
+
+  #accept(op: number, recordBytes: number): void {
     this.#end += recordBytes;
     this.#appendedBytes += recordBytes;
+    this.#unsyncedBytes += recordBytes;
     this.#lastOp = op;
     this.#sealed = false;
     this.#schedule();
+  }
+
+  /**
+   * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether a new
+   * file is begun for it. Until it is finished recovery finds no record where it stands: its head is written last.
+   */
+  appendInPieces(op: number, estimatedBytes: number): EntryInPieces {
+    this.#assertUsable();
+    assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
+    assert(this.#inPieces === null, "no entry is on its way in pieces");
+    if (this.#end + estimatedBytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES) this.#rotate();
+    this.#writeOut();
+    const position = this.#end;
+    const durableOp = this.#durableOp;
+    let at = position + RECORD_HEAD_BYTES;
+    let checksum = 0;
+    const write = (place: number, bytes: Uint8Array): void => {
+      this.#assertUsable();
+      try {
+        this.#file.writeAt(place, bytes);
+      } catch (error) {
+        this.#inPieces = null;
+        if (!isDiskFull(error)) throw this.#fail(error);
+        this.#forgetBehind(position);
+        throw error;
+      }
+    };
+    const entry: EntryInPieces = this.#inPieces = {
+      get bytes() {
+        return at - position - RECORD_HEAD_BYTES;
+      },
+      get checksum() {
+        return checksum;
+      },
+      write: (piece) => {
+        assert(this.#inPieces === entry, "the entry is on its way");
+        if (at - position - RECORD_HEAD_BYTES + piece.length > LIMITS.maximumEntryBytes) {
+          entry.abandon();
+          throw entryTooLarge();
+        }
+        checksum = crc32c(piece, 0, piece.length, checksum);
+        write(at, piece);
+        at += piece.length;
+      },
+      finish: () => {
+        assert(this.#inPieces === entry && at > position + RECORD_HEAD_BYTES, "an entry has a payload");
+        const bytes = at - position - RECORD_HEAD_BYTES;
+        const record = { op, durableOp, firstOp: this.#firstOp, position };
+        write(position, headOfPieces({ bytes, checksum }, record));
+        this.#inPieces = null;
+        this.#accept(op, RECORD_HEAD_BYTES + bytes);
+        this.#written = this.#end;
+        if (this.#written > this.#reserved) this.#reserved = this.#written;
+      },
+      abandon: () => {
+        if (this.#inPieces !== entry) return;
+        this.#inPieces = null;
+        if (this.#error === null) this.#forgetBehind(position);
+      },
+    };
+    return entry;
   }
 
   #schedule(): void {
@@ -343,11 +429,13 @@ export class Log {
   }
 
   #mayBlock(entries: number): boolean {
-    return entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
+    return entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL &&
+      this.#unsyncedBytes <= BLOCKING_SYNC_BYTES;
   }
 
   #syncBlocking(): void {
     this.#blockingSyncs++;
+    this.#unsyncedBytes = 0;
     const start = this.#host.clock.monotonic();
     this.#file.syncDataNow();
     if (this.#host.clock.monotonic() - start > BLOCKING_SYNC_MICROSECONDS) {
@@ -359,6 +447,7 @@ export class Log {
     const entries = target - this.#durableOp;
     this.#blockingSyncs = 0;
     if (this.#backgroundSyncs > 0) this.#backgroundSyncs--;
+    this.#unsyncedBytes = 0;
     await this.#file.syncData();
     if (entries > 1 || this.#lastOp > target) this.#backgroundSyncs = BACKGROUND_SYNCS;
   }
@@ -468,6 +557,7 @@ export class Log {
     if (this.#closed) return;
     await this.#flushing;
     if (this.#closed) return;
+    this.#inPieces?.abandon();
     try {
       if (this.#error === null) {
         this.#syncNow();
@@ -496,6 +586,12 @@ export class Log {
       if (!isDiskFull(error)) throw this.#fail(error);
     }
   }
+}
+
+function entryTooLarge(): DatabaseError {
+  return new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry", {
+    hint: `A transaction may write at most ${LIMITS.maximumEntryBytes} bytes; split it.`,
+  });
 }
 
 function isDiskFull(error: unknown): boolean {

@@ -11,7 +11,7 @@
  * Invariants: ops in a file are consecutive from the first; a file that has a successor is complete and durable.
  */
 import { assert } from "../base/assert.ts";
-import { checksumSeed, crc32c } from "../base/checksum.ts";
+import { checksumSeed, crc32c, shiftChecksum } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { DiskFile } from "../host/disk.ts";
@@ -99,11 +99,24 @@ export function detachedHead(
     readonly position: number;
   },
 ): Uint8Array {
+  return headOfPieces({ bytes: payload.length, checksum: crc32c(payload, 0, payload.length) }, record);
+}
+
+/** The head of a record whose payload was summed on its own, piece by piece. */
+export function headOfPieces(
+  payload: { readonly bytes: number; readonly checksum: number },
+  record: {
+    readonly op: number;
+    readonly durableOp: number;
+    readonly firstOp: number;
+    readonly position: number;
+  },
+): Uint8Array {
   const head = new Uint8Array(RECORD_HEAD_BYTES);
   const view = new DataView(head.buffer);
-  writeHead(view, 0, { ...record, payloadBytes: payload.length });
-  const seed = checksumSeed(record.firstOp, record.position);
-  view.setUint32(4, crc32c(payload, 0, payload.length, crc32c(head, 8, RECORD_HEAD_BYTES, seed)), true);
+  writeHead(view, 0, { ...record, payloadBytes: payload.bytes });
+  const before = crc32c(head, 8, RECORD_HEAD_BYTES, checksumSeed(record.firstOp, record.position));
+  view.setUint32(4, (payload.checksum ^ shiftChecksum(before, payload.bytes)) >>> 0, true);
   return head;
 }
 

@@ -15,7 +15,16 @@ import { storageClassOf } from "../../types/sql_type.ts";
 import type { ColumnDefinition } from "../../catalog/definitions.ts";
 import { type Block, BLOCK_ROWS, type BlockCursor, type Vector } from "../vector.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
-import { type BytesSink, createDeltaColumn, type DeltaColumn } from "./delta_column.ts";
+import {
+  type BytesSink,
+  CHUNK_MASK,
+  CHUNK_ROWS,
+  CHUNK_SHIFT,
+  createDeltaColumn,
+  type DeltaColumn,
+  eachPiece,
+  growNumbers,
+} from "./delta_column.ts";
 import { DeltaIndex, type IndexedSlots } from "./delta_index.ts";
 import { IdMap } from "./id_map.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
@@ -31,6 +40,8 @@ import {
 
 const MINIMUM_CAPACITY = 64;
 const BLOCK_SHIFT = 12;
+/** Versions reclaimed for one that is written. */
+const RECLAIMED_AT_ONCE = 8;
 
 /** A delta; see the head of the file. */
 export class Delta implements Part, IndexedSlots {
@@ -41,14 +52,16 @@ export class Delta implements Part, IndexedSlots {
   #capacity = 0;
   #slotCount = 0;
   #liveCount = 0;
-  #ids = new Float64Array(0);
+  /** By chunk, as the columns are. */
+  readonly #ids: Float64Array[] = [];
   #bigIds: Map<number, bigint> | null = null;
-  #begins = new Float64Array(0);
-  #ends = new Float64Array(0);
-  #previous: Int32Array | null = null;
+  readonly #begins: Float64Array[] = [];
+  readonly #ends: Float64Array[] = [];
+  /** By chunk: the next older version of each slot's row, or -1; null where no slot of the chunk has one. */
+  readonly #previous: (Int32Array | null)[] = [];
   /** By block of slots: the last op that touched it, and whether a version in it ever ended. */
-  #blockOps = new Float64Array(0);
-  #blockEnded = new Uint8Array(0);
+  readonly #blockOps: number[] = [];
+  readonly #blockEnded: boolean[] = [];
   readonly #map: IdMap;
   /** By column id. */
   readonly #columns: (DeltaColumn | undefined)[] = [];
@@ -58,6 +71,8 @@ export class Delta implements Part, IndexedSlots {
   #positions: (number | undefined)[] = [];
   #indexes: DeltaIndex[] = [];
   #idIndex: DeltaIndex | null = null;
+  /** true: indexes keep rows that come in bulk apart until {@link settleInSteps}; see `TableStore.beginEntry`. */
+  holdsRanges = false;
   #free: number[] = [];
   #ended: number[] = [];
   #endedHead = 0;
@@ -83,7 +98,8 @@ export class Delta implements Part, IndexedSlots {
   }
 
   get memoryBytes(): number {
-    let bytes = this.#capacity * 24 + (this.#previous?.byteLength ?? 0) + this.#map.bytes;
+    let bytes = this.#capacity * 24 + this.#map.bytes;
+    for (const chunk of this.#previous) bytes += chunk?.byteLength ?? 0;
     for (const column of this.#columns) if (column !== undefined) bytes += column.bytes;
     for (const index of this.#indexes) bytes += index.bytes;
     return bytes + (this.#idIndex?.bytes ?? 0);
@@ -109,44 +125,84 @@ export class Delta implements Part, IndexedSlots {
       const present = this.#indexes.find((candidate) => candidate.indexId === indexId);
       if (present !== undefined) return present;
       const index = new DeltaIndex(indexId, encoder, this);
-      index.addRange(0, this.#slotCount);
+      index.addRange(0, this.#slotCount, this.holdsRanges);
       return index;
     });
   }
 
+  /** Sorts rows that came in bulk into the indexes, where more than `limit` wait for it. */
+  settle(limit: number): void {
+    for (const index of this.#indexes) if (index.pendingCount > limit) index.settle();
+    if (this.#idIndex !== null && this.#idIndex.pendingCount > limit) this.#idIndex.settle();
+  }
+
+  /** Sorts into the indexes, in steps, what they keep apart. Nothing else is added or removed meanwhile. */
+  *settleInSteps(): Generator<void, void> {
+    for (const index of this.#indexes) yield* index.settleInSteps();
+    if (this.#idIndex !== null) yield* this.#idIndex.settleInSteps();
+  }
+
   #reserve(slots: number): void {
     if (slots <= this.#capacity) return;
-    const capacity = Math.max(slots, MINIMUM_CAPACITY, Math.ceil(this.#capacity * 1.6));
-    const ids = new Float64Array(capacity);
-    const begins = new Float64Array(capacity);
-    const ends = new Float64Array(capacity);
-    ids.set(this.#ids);
-    begins.set(this.#begins);
-    ends.set(this.#ends);
-    this.#ids = ids;
-    this.#begins = begins;
-    this.#ends = ends;
-    if (this.#previous !== null) {
-      const previous = new Int32Array(capacity).fill(-1);
-      previous.set(this.#previous);
-      this.#previous = previous;
+    const capacity = slots > CHUNK_ROWS
+      ? Math.ceil(slots / CHUNK_ROWS) * CHUNK_ROWS
+      : Math.min(CHUNK_ROWS, Math.max(slots, MINIMUM_CAPACITY, this.#capacity * 2));
+    growNumbers(this.#ids, capacity);
+    growNumbers(this.#begins, capacity);
+    growNumbers(this.#ends, capacity);
+    while (this.#previous.length < this.#ids.length) this.#previous.push(null);
+    const [previous, ids] = [this.#previous[0], this.#ids[0]];
+    if (previous !== undefined && previous !== null && ids !== undefined && previous.length < ids.length) {
+      const larger = new Int32Array(ids.length).fill(-1);
+      larger.set(previous);
+      this.#previous[0] = larger;
     }
     const blocks = (capacity >> BLOCK_SHIFT) + 1;
-    const blockOps = new Float64Array(blocks);
-    const blockEnded = new Uint8Array(blocks);
-    blockOps.set(this.#blockOps);
-    blockEnded.set(this.#blockEnded);
-    this.#blockOps = blockOps;
-    this.#blockEnded = blockEnded;
+    while (this.#blockOps.length < blocks) {
+      this.#blockOps.push(0);
+      this.#blockEnded.push(false);
+    }
     this.#capacity = capacity;
-    this.#map.idsMoved(ids);
     for (const column of this.#columns) column?.grow(capacity);
+  }
+
+  #begin(slot: number): number {
+    return (this.#begins[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] as number;
+  }
+
+  #end(slot: number): number {
+    return (this.#ends[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] as number;
+  }
+
+  #setBegin(slot: number, op: number): void {
+    (this.#begins[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] = op;
+  }
+
+  #setEnd(slot: number, op: number): void {
+    (this.#ends[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] = op;
+  }
+
+  /** The next older version of the slot's row, or -1. */
+  #older(slot: number): number {
+    const chunk = this.#previous[slot >>> CHUNK_SHIFT] as Int32Array | null;
+    return chunk === null ? -1 : chunk[slot & CHUNK_MASK] as number;
+  }
+
+  #setOlder(slot: number, older: number): void {
+    const number = slot >>> CHUNK_SHIFT;
+    let chunk = this.#previous[number] as Int32Array | null;
+    if (chunk === null) {
+      if (older < 0) return;
+      chunk = new Int32Array((this.#ids[number] as Float64Array).length).fill(-1);
+      this.#previous[number] = chunk;
+    }
+    chunk[slot & CHUNK_MASK] = older;
   }
 
   /** The newest version of the row when it has not ended, else -1. */
   liveRow(id: RowId): number {
     const slot = this.#map.get(id);
-    return slot >= 0 && this.#begins[slot] !== Infinity && this.#ends[slot] === Infinity ? slot : -1;
+    return slot >= 0 && this.#begin(slot) !== Infinity && this.#end(slot) === Infinity ? slot : -1;
   }
 
   /** Adds a version of a row that has no live version here. */
@@ -156,16 +212,16 @@ export class Delta implements Part, IndexedSlots {
       `a row of ${this.#order.length} values, not ${values.length}`,
     );
     const newest = this.#map.get(id);
-    assert(newest < 0 || this.#ends[newest] !== Infinity, `row ${id} exists already`);
+    assert(newest < 0 || this.#end(newest) !== Infinity, `row ${id} exists already`);
     let slot: number;
-    if (newest >= 0 && this.#begins[newest] === Infinity) {
+    if (newest >= 0 && this.#begin(newest) === Infinity) {
       slot = newest;
     } else {
       slot = this.#takeSlot();
       this.#setId(slot, id);
       if (newest >= 0) this.#chain(slot, newest);
       else {
-        if (this.#previous !== null) this.#previous[slot] = -1;
+        this.#setOlder(slot, -1);
         this.#map.add(id, slot);
       }
     }
@@ -182,19 +238,19 @@ export class Delta implements Part, IndexedSlots {
   }
 
   #setId(slot: number, id: RowId): void {
+    const ids = this.#ids[slot >>> CHUNK_SHIFT] as Float64Array;
     if (typeof id === "number") {
-      this.#ids[slot] = id;
+      ids[slot & CHUNK_MASK] = id;
       if (this.#bigIds !== null) this.#bigIds.delete(slot);
       return;
     }
-    this.#ids[slot] = NaN;
+    ids[slot & CHUNK_MASK] = NaN;
     this.#bigIds ??= new Map();
     this.#bigIds.set(slot, id);
   }
 
   #chain(slot: number, older: number): void {
-    this.#previous ??= new Int32Array(this.#capacity).fill(-1);
-    this.#previous[slot] = older;
+    this.#setOlder(slot, older);
     this.#map.move(this.idAt(slot), slot);
   }
 
@@ -203,8 +259,8 @@ export class Delta implements Part, IndexedSlots {
     for (let index = 0; index < order.length; index++) {
       (order[index] as DeltaColumn).set(slot, values[index] as StoredValue);
     }
-    this.#begins[slot] = op;
-    this.#ends[slot] = Infinity;
+    this.#setBegin(slot, op);
+    this.#setEnd(slot, Infinity);
     this.#liveCount++;
     this.#blockOps[slot >> BLOCK_SHIFT] = op;
     for (let index = 0; index < this.#indexes.length; index++) (this.#indexes[index] as DeltaIndex).add(slot);
@@ -237,25 +293,29 @@ export class Delta implements Part, IndexedSlots {
       }
       for (const index of moved) index.add(slot);
     }
-    this.#begins[slot] = op;
+    this.#setBegin(slot, op);
     this.#blockOps[slot >> BLOCK_SHIFT] = op;
   }
 
   markEnd(slot: number, op: number): void {
-    assert(this.#ends[slot] === Infinity, "a version ends once");
-    this.#ends[slot] = op;
+    assert(this.#end(slot) === Infinity, "a version ends once");
+    this.#setEnd(slot, op);
     this.#liveCount--;
     const block = slot >> BLOCK_SHIFT;
     this.#blockOps[block] = op;
-    this.#blockEnded[block] = 1;
+    this.#blockEnded[block] = true;
     this.#ended.push(slot);
   }
 
-  /** Reclaims versions that no snapshot from `oldestSnapshot` on can see. Not for frozen deltas. */
-  reclaim(oldestSnapshot: number): void {
+  /**
+   * Reclaims some of the versions that no snapshot from `oldestSnapshot` on can see, the oldest ones first: a few for each
+   * version that is written, so that nobody waits for many. Not for frozen deltas.
+   */
+  reclaim(oldestSnapshot: number, limit = RECLAIMED_AT_ONCE): void {
     const ended = this.#ended;
     let head = this.#endedHead;
-    while (head < ended.length && (this.#ends[ended[head] as number] as number) <= oldestSnapshot) {
+    const stop = Math.min(ended.length, head + limit);
+    while (head < stop && this.#end(ended[head] as number) <= oldestSnapshot) {
       this.#reclaimSlot(ended[head] as number);
       head++;
     }
@@ -276,18 +336,13 @@ export class Delta implements Part, IndexedSlots {
     const newest = this.#map.get(id);
     // Older versions ended earlier and are gone: the slot is the last of its chain.
     if (newest === slot) this.#map.remove(id);
-    else if (this.#previous !== null) {
+    else {
       let newer = newest;
-      while (newer >= 0 && this.#previous[newer] !== slot) newer = this.#previous[newer] as number;
-      if (newer >= 0) this.#previous[newer] = -1;
+      while (newer >= 0 && this.#older(newer) !== slot) newer = this.#older(newer);
+      if (newer >= 0) this.#setOlder(newer, -1);
     }
-    this.#begins[slot] = Infinity;
+    this.#setBegin(slot, Infinity);
     if (!this.#map.inRun(slot)) this.#free.push(slot);
-  }
-
-  /** Makes room for so many new rows, so that several batches do not grow the columns one after the other. */
-  expect(rows: number): void {
-    this.#reserve(this.#slotCount + rows);
   }
 
   /** Adds many new rows; their columns are in the order of row values. */
@@ -299,48 +354,46 @@ export class Delta implements Part, IndexedSlots {
     const end = first + count;
     this.#reserve(end);
     this.#slotCount = end;
-    this.#ids.set(batch.ids.subarray(0, count), first);
-    this.#begins.fill(op, first, end);
-    this.#ends.fill(Infinity, first, end);
-    if (this.#previous !== null) this.#previous.fill(-1, first, end);
+    eachPiece(first, count, (chunk, at, from, piece) => {
+      (this.#ids[chunk] as Float64Array).set(batch.ids.subarray(from, from + piece), at);
+      (this.#begins[chunk] as Float64Array).fill(op, at, at + piece);
+      (this.#ends[chunk] as Float64Array).fill(Infinity, at, at + piece);
+    });
     for (let index = 0; index < this.#order.length; index++) {
       const source = batch.columns[index];
       assert(source !== undefined, "a batch has the table's columns");
       (this.#order[index] as DeltaColumn).append(first, source, count);
     }
-    this.#blockOps.fill(op, first >> BLOCK_SHIFT, ((end - 1) >> BLOCK_SHIFT) + 1);
+    for (let block = first >> BLOCK_SHIFT; block <= (end - 1) >> BLOCK_SHIFT; block++) {
+      this.#blockOps[block] = op;
+    }
     this.#liveCount += count;
     this.#linkReplaced(first, end);
     this.#map.addBatch(first, count);
-    for (const index of this.#indexes) index.addRange(first, end);
-    this.#idIndex?.addRange(first, end);
+    for (const index of this.#indexes) index.addRange(first, end, this.holdsRanges);
+    this.#idIndex?.addRange(first, end, this.holdsRanges);
   }
 
   /** Chains new slots to ended versions of the same ids. */
   #linkReplaced(first: number, end: number): void {
     if (this.#ended.length === 0) return;
     for (let slot = first; slot < end; slot++) {
-      const older = this.#map.get(this.#ids[slot] as number);
-      if (older >= 0 && this.#begins[older] !== Infinity) {
-        this.#previous ??= new Int32Array(this.#capacity).fill(-1);
-        this.#previous[slot] = older;
-      }
+      const older = this.#map.get(this.idAt(slot));
+      if (older >= 0 && this.#begin(older) !== Infinity) this.#setOlder(slot, older);
     }
   }
 
   visibleRow(id: RowId, snapshot: number): number {
     let slot = this.#map.get(id);
     while (slot >= 0) {
-      if ((this.#begins[slot] as number) <= snapshot) {
-        return snapshot < (this.#ends[slot] as number) ? slot : -1;
-      }
-      slot = this.#previous === null ? -1 : this.#previous[slot] as number;
+      if (this.#begin(slot) <= snapshot) return snapshot < this.#end(slot) ? slot : -1;
+      slot = this.#older(slot);
     }
     return -1;
   }
 
   idAt(slot: number): RowId {
-    const id = this.#ids[slot] as number;
+    const id = (this.#ids[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] as number;
     return id === id ? id : this.#bigIds?.get(slot) ?? id;
   }
 
@@ -373,27 +426,27 @@ export class Delta implements Part, IndexedSlots {
   }
 
   versionOp(slot: number): number {
-    return this.#begins[slot] as number;
+    return this.#begin(slot);
   }
 
   endOp(slot: number): number {
-    return this.#ends[slot] as number;
+    return this.#end(slot);
   }
 
   *endedAfter(op: number): Generator<number> {
     // Ends are noted in their order.
     const ended = this.#ended;
     let from = ended.length;
-    while (from > this.#endedHead && (this.#ends[ended[from - 1] as number] as number) > op) from--;
+    while (from > this.#endedHead && this.#end(ended[from - 1] as number) > op) from--;
     for (; from < ended.length; from++) yield ended[from] as number;
   }
 
   isVisible(slot: number, snapshot: number): boolean {
-    return (this.#begins[slot] as number) <= snapshot && snapshot < (this.#ends[slot] as number);
+    return this.#begin(slot) <= snapshot && snapshot < this.#end(slot);
   }
 
   isOccupied(slot: number): boolean {
-    return this.#begins[slot] !== Infinity;
+    return this.#begin(slot) !== Infinity;
   }
 
   indexedValue(slot: number, columnId: number): StoredValue {
@@ -401,8 +454,8 @@ export class Delta implements Part, IndexedSlots {
   }
 
   compareSlots(left: number, right: number): number {
-    const a = this.#ids[left] as number;
-    const b = this.#ids[right] as number;
+    const a = (this.#ids[left >>> CHUNK_SHIFT] as Float64Array)[left & CHUNK_MASK] as number;
+    const b = (this.#ids[right >>> CHUNK_SHIFT] as Float64Array)[right & CHUNK_MASK] as number;
     if (a < b) return -1;
     if (a > b) return 1;
     if (a !== a || b !== b) {
@@ -427,7 +480,7 @@ export class Delta implements Part, IndexedSlots {
   #openIdIndex(bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
     if (this.#idIndex === null) {
       this.#idIndex = new DeltaIndex(ROW_ID_INDEX, IndexKeyEncoder.forRowIds(), this);
-      this.#idIndex.addRange(0, this.#slotCount);
+      this.#idIndex.addRange(0, this.#slotCount, false);
     }
     return this.#idIndex.open(bounds, snapshot, backward);
   }
@@ -464,31 +517,37 @@ export class Delta implements Part, IndexedSlots {
       big = new Map();
       for (const [slot, id] of this.#bigIds) if (slot >= from && slot < to) big.set(slot - from, id);
     }
-    return { kind: "number", data: this.#ids.subarray(from, to), nulls: null, big };
+    return { kind: "number", data: blockOf(this.#ids, from, to), nulls: null, big };
   }
 
   #hidden(from: number, to: number, snapshot: number): Uint8Array | null {
     const block = from >> BLOCK_SHIFT;
-    if (this.#blockEnded[block] === 0 && (this.#blockOps[block] as number) <= snapshot) return null;
-    const begins = this.#begins;
-    const ends = this.#ends;
+    if (this.#blockEnded[block] === false && (this.#blockOps[block] as number) <= snapshot) return null;
+    const begins = blockOf(this.#begins, from, to);
+    const ends = blockOf(this.#ends, from, to);
     const hidden = new Uint8Array(to - from);
     let any = 0;
-    for (let slot = from; slot < to; slot++) {
-      const invisible = (begins[slot] as number) > snapshot || snapshot >= (ends[slot] as number) ? 1 : 0;
-      hidden[slot - from] = invisible;
+    for (let row = 0; row < hidden.length; row++) {
+      const invisible = (begins[row] as number) > snapshot || snapshot >= (ends[row] as number) ? 1 : 0;
+      hidden[row] = invisible;
       any |= invisible;
     }
     return any === 0 ? null : hidden;
   }
 }
 
-/** Reads an array of numbers without NULLs. */
+/** The numbers of a block of slots, which lies in one chunk. */
+function blockOf(chunks: readonly Float64Array[], from: number, to: number): Float64Array {
+  const at = from & CHUNK_MASK;
+  return (chunks[from >>> CHUNK_SHIFT] as Float64Array).subarray(at, at + to - from);
+}
+
+/** Reads chunks of numbers without NULLs. */
 class SlotReader implements ColumnReader {
-  readonly #data: Float64Array;
+  readonly #data: readonly Float64Array[];
   readonly #big: ReadonlyMap<number, bigint> | null;
 
-  constructor(data: Float64Array, big: ReadonlyMap<number, bigint> | null) {
+  constructor(data: readonly Float64Array[], big: ReadonlyMap<number, bigint> | null) {
     this.#data = data;
     this.#big = big;
   }
@@ -498,7 +557,7 @@ class SlotReader implements ColumnReader {
   }
 
   numberAt(slot: number): number {
-    return this.#data[slot] as number;
+    return (this.#data[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] as number;
   }
 
   bigAt(slot: number): bigint | undefined {
@@ -513,21 +572,17 @@ class SlotReader implements ColumnReader {
 /** Reads a column of a delta. */
 class SlotColumnReader implements ColumnReader {
   readonly #column: DeltaColumn;
-  readonly #nulls: Uint8Array | null;
-  readonly #data: Float64Array;
 
   constructor(column: DeltaColumn) {
     this.#column = column;
-    this.#nulls = column.nulls;
-    this.#data = column.kind === "number" ? column.data : new Float64Array(0);
   }
 
   isNull(slot: number): boolean {
-    return this.#nulls !== null && this.#nulls[slot] === 1;
+    return this.#column.isNull(slot);
   }
 
   numberAt(slot: number): number {
-    return this.#data[slot] as number;
+    return this.#column.kind === "number" ? this.#column.numberAt(slot) : NaN;
   }
 
   bigAt(slot: number): bigint | undefined {

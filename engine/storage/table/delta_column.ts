@@ -1,10 +1,11 @@
 /**
- * Columns of a delta: growable arrays indexed by slot. Numbers (classes int and float) stand in a Float64Array; integers
- * outside the safe range are NaN there and kept in a map. Text (as UTF-8) and bytes stand in one arena, with a start and
- * an end per slot. NULL flags are allocated with the first NULL.
+ * Columns of a delta, indexed by slot. They grow by chunks of {@link CHUNK_ROWS} slots, so that growing never copies more than
+ * one chunk (only the first one grows by doubling, for small tables). Numbers (classes int and float) stand in a Float64Array a
+ * chunk; integers outside the safe range are NaN there and kept in a map. Text (as UTF-8) and bytes stand in one arena a chunk,
+ * with a start and an end per slot. NULL flags are allocated with a chunk's first NULL.
  *
  * Invariant: the value of a slot stays where it is until that slot is set again; arrays that have been handed out as
- * vectors stay valid (with their old content) when a column grows. Limit: 4 GiB of text and bytes per column.
+ * vectors stay valid (with their old content) when a column grows. Limit: 4 GiB of text and bytes per chunk.
  */
 import { assert } from "../../base/assert.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
@@ -24,6 +25,45 @@ const EMPTY = new Uint8Array(0);
 const ARENA_LIMIT = 4294967295;
 const SHORT_TEXT = 40;
 
+/** Slots of a chunk are numbered by the lowest bits of a slot, chunks by the rest. */
+export const CHUNK_SHIFT = 14;
+/** Slots of a chunk; a multiple of the rows of a block. */
+export const CHUNK_ROWS = 1 << CHUNK_SHIFT;
+/** The bits of a slot that number it within its chunk. */
+export const CHUNK_MASK = CHUNK_ROWS - 1;
+
+/** How long the arrays of a chunk are when a column has room for `capacity` slots. */
+export function chunkLength(capacity: number): number {
+  return Math.min(capacity, CHUNK_ROWS);
+}
+
+/** Makes room for `capacity` slots in chunks of numbers. */
+export function growNumbers(chunks: Float64Array[], capacity: number): void {
+  const [first] = chunks;
+  const length = chunkLength(capacity);
+  if (first === undefined) chunks.push(new Float64Array(length));
+  else if (first.length < length) {
+    const larger = new Float64Array(length);
+    larger.set(first);
+    chunks[0] = larger;
+  }
+  while (chunks.length * CHUNK_ROWS < capacity) chunks.push(new Float64Array(CHUNK_ROWS));
+}
+
+/** Calls back with each piece of `count` slots from `slot` on that lies in one chunk. */
+export function eachPiece(
+  slot: number,
+  count: number,
+  visit: (chunk: number, at: number, from: number, count: number) => void,
+): void {
+  for (let done = 0; done < count;) {
+    const at = (slot + done) & CHUNK_MASK;
+    const piece = Math.min(count - done, CHUNK_ROWS - at);
+    visit((slot + done) >>> CHUNK_SHIFT, at, done, piece);
+    done += piece;
+  }
+}
+
 /** A column of a delta. */
 export type DeltaColumn = NumberColumn | BytesColumn;
 
@@ -38,9 +78,9 @@ export function createDeltaColumn(
     : new BytesColumn(columnId, storageClass === "text", capacity);
 }
 
-function grown(array: Uint8Array | null, capacity: number): Uint8Array | null {
-  if (array === null) return null;
-  const next = new Uint8Array(capacity);
+function grown(array: Uint8Array | null, length: number): Uint8Array | null {
+  if (array === null || array.length >= length) return array;
+  const next = new Uint8Array(length);
   next.set(array);
   return next;
 }
@@ -63,52 +103,71 @@ export function decodeTextRange(bytes: Uint8Array, start: number, end: number): 
 export class NumberColumn {
   readonly kind = "number";
   readonly columnId: number;
-  data: Float64Array;
-  nulls: Uint8Array | null = null;
+  /** By chunk. */
+  readonly data: Float64Array[] = [];
+  readonly nulls: (Uint8Array | null)[] = [];
   /** Integers outside the safe range, by slot. */
   big: Map<number, bigint> | null = null;
 
   constructor(columnId: number, capacity: number) {
     this.columnId = columnId;
-    this.data = new Float64Array(capacity);
+    this.grow(capacity);
   }
 
   /** Bytes of memory held. */
   get bytes(): number {
-    return this.data.byteLength + (this.nulls?.length ?? 0) + (this.big?.size ?? 0) * 64;
+    let bytes = (this.big?.size ?? 0) * 64;
+    for (const chunk of this.data) bytes += chunk.byteLength;
+    for (const chunk of this.nulls) bytes += chunk?.length ?? 0;
+    return bytes;
   }
 
   grow(capacity: number): void {
-    const data = new Float64Array(capacity);
-    data.set(this.data);
-    this.data = data;
-    this.nulls = grown(this.nulls, capacity);
+    growNumbers(this.data, capacity);
+    while (this.nulls.length < this.data.length) this.nulls.push(null);
+    this.nulls[0] = grown(this.nulls[0] ?? null, chunkLength(capacity));
   }
 
   set(slot: number, value: StoredValue): void {
+    const at = slot & CHUNK_MASK;
+    const data = this.data[slot >>> CHUNK_SHIFT] as Float64Array;
+    const nulls = this.nulls[slot >>> CHUNK_SHIFT] as Uint8Array | null;
     if (typeof value === "number") {
-      this.data[slot] = value;
-      if (this.nulls !== null) this.nulls[slot] = 0;
+      data[at] = value;
+      if (nulls !== null) nulls[at] = 0;
       if (this.big !== null) this.big.delete(slot);
       return;
     }
     if (value === null) {
-      this.nulls ??= new Uint8Array(this.data.length);
-      this.nulls[slot] = 1;
-      this.data[slot] = 0;
+      this.#nullsOf(slot)[at] = 1;
+      data[at] = 0;
       if (this.big !== null) this.big.delete(slot);
       return;
     }
     assert(typeof value === "bigint", "a value of a numeric storage class is a number or a bigint");
     this.big ??= new Map();
     this.big.set(slot, value);
-    this.data[slot] = NaN;
-    if (this.nulls !== null) this.nulls[slot] = 0;
+    data[at] = NaN;
+    if (nulls !== null) nulls[at] = 0;
+  }
+
+  #nullsOf(slot: number): Uint8Array {
+    const chunk = slot >>> CHUNK_SHIFT;
+    return this.nulls[chunk] ??= new Uint8Array((this.data[chunk] as Float64Array).length);
+  }
+
+  isNull(slot: number): boolean {
+    const nulls = this.nulls[slot >>> CHUNK_SHIFT] as Uint8Array | null;
+    return nulls !== null && nulls[slot & CHUNK_MASK] === 1;
+  }
+
+  numberAt(slot: number): number {
+    return (this.data[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] as number;
   }
 
   get(slot: number): StoredValue {
-    if (this.nulls !== null && this.nulls[slot] === 1) return null;
-    const value = this.data[slot] as number;
+    if (this.isNull(slot)) return null;
+    const value = this.numberAt(slot);
     if (value !== value && this.big !== null) return this.big.get(slot) ?? value;
     return value;
   }
@@ -124,8 +183,18 @@ export class NumberColumn {
       column.storageClass === "int" || column.storageClass === "float",
       "a batch column of the same class",
     );
-    this.data.set(rowCount === column.data.length ? column.data : column.data.subarray(0, rowCount), slot);
-    this.nulls = appendNulls(this.nulls, column.nulls, slot, rowCount, this.data.length);
+    const { data, nulls } = column;
+    eachPiece(slot, rowCount, (chunk, at, from, count) => {
+      const piece = count === data.length ? data : data.subarray(from, from + count);
+      (this.data[chunk] as Float64Array).set(piece, at);
+      this.nulls[chunk] = appendNulls(
+        this.nulls[chunk] as Uint8Array | null,
+        nulls === null ? null : nulls.subarray(from, from + count),
+        at,
+        count,
+        (this.data[chunk] as Float64Array).length,
+      );
+    });
     if (column.storageClass === "int" && column.big !== null) {
       this.big ??= new Map();
       for (const [row, value] of column.big) if (row < rowCount) this.big.set(slot + row, value);
@@ -134,31 +203,88 @@ export class NumberColumn {
 
   /** Sets the slots below `count` to one value. */
   fill(count: number, value: StoredValue): void {
-    if (typeof value === "number") this.data.fill(value, 0, count);
-    else for (let slot = 0; slot < count; slot++) this.set(slot, value);
+    if (typeof value === "number") {
+      eachPiece(0, count, (chunk, at, _from, piece) => {
+        (this.data[chunk] as Float64Array).fill(value, at, at + piece);
+      });
+    } else for (let slot = 0; slot < count; slot++) this.set(slot, value);
   }
 
+  /** The slots of a block. */
   vector(from: number, to: number): Vector {
+    const chunk = from >>> CHUNK_SHIFT;
+    const at = from & CHUNK_MASK;
+    const data = (this.data[chunk] as Float64Array).subarray(at, at + to - from);
     let big: Map<number, bigint> | null = null;
     if (this.big !== null) {
       big = new Map();
-      for (let slot = from; slot < to; slot++) {
-        const value = this.data[slot] as number;
+      for (let row = 0; row < data.length; row++) {
+        const value = data[row] as number;
         if (value === value) continue;
-        const exact = this.big.get(slot);
-        if (exact !== undefined) big.set(slot - from, exact);
+        const exact = this.big.get(from + row);
+        if (exact !== undefined) big.set(row, exact);
       }
     }
-    return {
-      kind: "number",
-      data: this.data.subarray(from, to),
-      nulls: this.nulls === null ? null : this.nulls.subarray(from, to),
-      big,
-    };
+    const nulls = this.nulls[chunk] as Uint8Array | null;
+    return { kind: "number", data, nulls: nulls === null ? null : nulls.subarray(at, at + to - from), big };
   }
 
   bytesAt(_slot: number, _sink: BytesSink): boolean {
     return false;
+  }
+}
+
+/** The texts or bytes of one chunk of slots. */
+class BytesChunk {
+  arena: Uint8Array = EMPTY;
+  arenaLength = 0;
+  starts: Uint32Array;
+  ends: Uint32Array;
+  nulls: Uint8Array | null = null;
+  /** Arena bytes below this belong to several slots at once and are never overwritten. */
+  sharedEnd = 0;
+
+  constructor(length: number) {
+    this.starts = new Uint32Array(length);
+    this.ends = new Uint32Array(length);
+  }
+
+  grow(length: number): void {
+    if (length <= this.starts.length) return;
+    const starts = new Uint32Array(length);
+    const ends = new Uint32Array(length);
+    starts.set(this.starts);
+    ends.set(this.ends);
+    this.starts = starts;
+    this.ends = ends;
+    this.nulls = grown(this.nulls, length);
+  }
+
+  reserve(extra: number): void {
+    const needed = this.arenaLength + extra;
+    if (needed <= this.arena.length) return;
+    assert(needed <= ARENA_LIMIT, "a chunk of a delta holds more than 4 GiB of text in one column");
+    const arena = new Uint8Array(
+      Math.min(ARENA_LIMIT, Math.max(needed, 1024, Math.ceil(this.arena.length * 1.5))),
+    );
+    arena.set(this.arena.subarray(0, this.arenaLength));
+    this.arena = arena;
+  }
+
+  /** Room for a value of `length` bytes: the slot's old room when that is enough, else the end of the arena. */
+  place(at: number, length: number): number {
+    const start = this.starts[at] as number;
+    const end = this.ends[at] as number;
+    if (end - start >= length && (start >= this.sharedEnd || length === 0)) {
+      this.ends[at] = start + length;
+      return start;
+    }
+    this.reserve(length);
+    const position = this.arenaLength;
+    this.arenaLength = position + length;
+    this.starts[at] = position;
+    this.ends[at] = position + length;
+    return position;
   }
 }
 
@@ -167,60 +293,49 @@ export class BytesColumn {
   readonly kind = "bytes";
   readonly columnId: number;
   readonly isText: boolean;
-  arena: Uint8Array = EMPTY;
-  arenaLength = 0;
-  starts: Uint32Array;
-  ends: Uint32Array;
-  nulls: Uint8Array | null = null;
-  /** Arena bytes below this belong to several slots at once and are never overwritten. */
-  #sharedEnd = 0;
+  readonly #chunks: BytesChunk[] = [];
 
   constructor(columnId: number, isText: boolean, capacity: number) {
     this.columnId = columnId;
     this.isText = isText;
-    this.starts = new Uint32Array(capacity);
-    this.ends = new Uint32Array(capacity);
+    this.grow(capacity);
   }
 
   /** Bytes of memory held. */
   get bytes(): number {
-    return this.arena.length + 2 * this.starts.byteLength + (this.nulls?.length ?? 0);
+    let bytes = 0;
+    for (const { arena, starts, nulls } of this.#chunks) {
+      bytes += arena.length + 2 * starts.byteLength + (nulls?.length ?? 0);
+    }
+    return bytes;
   }
 
   grow(capacity: number): void {
-    const starts = new Uint32Array(capacity);
-    const ends = new Uint32Array(capacity);
-    starts.set(this.starts);
-    ends.set(this.ends);
-    this.starts = starts;
-    this.ends = ends;
-    this.nulls = grown(this.nulls, capacity);
+    const [first] = this.#chunks;
+    if (first === undefined) this.#chunks.push(new BytesChunk(chunkLength(capacity)));
+    else first.grow(chunkLength(capacity));
+    while (this.#chunks.length * CHUNK_ROWS < capacity) this.#chunks.push(new BytesChunk(CHUNK_ROWS));
   }
 
-  #reserve(extra: number): void {
-    const needed = this.arenaLength + extra;
-    if (needed <= this.arena.length) return;
-    assert(needed <= ARENA_LIMIT, `column ${this.columnId} of a delta holds more than 4 GiB`);
-    const arena = new Uint8Array(
-      Math.min(ARENA_LIMIT, Math.max(needed, 1024, Math.ceil(this.arena.length * 1.5))),
-    );
-    arena.set(this.arena.subarray(0, this.arenaLength));
-    this.arena = arena;
+  #chunkOf(slot: number): BytesChunk {
+    return this.#chunks[slot >>> CHUNK_SHIFT] as BytesChunk;
   }
 
   set(slot: number, value: StoredValue): void {
+    const chunk = this.#chunkOf(slot);
+    const at = slot & CHUNK_MASK;
     if (value === null) {
-      this.nulls ??= new Uint8Array(this.starts.length);
-      this.nulls[slot] = 1;
-      this.ends[slot] = this.starts[slot] as number;
+      chunk.nulls ??= new Uint8Array(chunk.starts.length);
+      chunk.nulls[at] = 1;
+      chunk.ends[at] = chunk.starts[at] as number;
       return;
     }
-    if (this.nulls !== null) this.nulls[slot] = 0;
+    if (chunk.nulls !== null) chunk.nulls[at] = 0;
     if (typeof value === "string") {
       const length = value.length;
       if (length <= SHORT_TEXT) {
-        let position = this.#place(slot, length);
-        const arena = this.arena;
+        let position = chunk.place(at, length);
+        const arena = chunk.arena;
         let index = 0;
         for (; index < length; index++) {
           const code = value.charCodeAt(index);
@@ -229,40 +344,25 @@ export class BytesColumn {
         }
         if (index === length) return;
       }
-      this.#setBytes(slot, textEncoder.encode(value));
+      setBytes(chunk, at, textEncoder.encode(value));
       return;
     }
     assert(value instanceof Uint8Array, "a value of storage class bytes is a Uint8Array");
-    this.#setBytes(slot, value);
+    setBytes(chunk, at, value);
   }
 
-  #setBytes(slot: number, bytes: Uint8Array): void {
-    // The place first: finding it may replace the arena.
-    const position = this.#place(slot, bytes.length);
-    this.arena.set(bytes, position);
-  }
-
-  /** Room for a value of `length` bytes: the slot's old room when that is enough, else the end of the arena. */
-  #place(slot: number, length: number): number {
-    const start = this.starts[slot] as number;
-    const end = this.ends[slot] as number;
-    if (end - start >= length && (start >= this.#sharedEnd || length === 0)) {
-      this.ends[slot] = start + length;
-      return start;
-    }
-    this.#reserve(length);
-    const position = this.arenaLength;
-    this.arenaLength = position + length;
-    this.starts[slot] = position;
-    this.ends[slot] = position + length;
-    return position;
+  isNull(slot: number): boolean {
+    const { nulls } = this.#chunkOf(slot);
+    return nulls !== null && nulls[slot & CHUNK_MASK] === 1;
   }
 
   get(slot: number): StoredValue {
-    if (this.nulls !== null && this.nulls[slot] === 1) return null;
-    const start = this.starts[slot] as number;
-    const end = this.ends[slot] as number;
-    return this.isText ? decodeTextRange(this.arena, start, end) : this.arena.slice(start, end);
+    if (this.isNull(slot)) return null;
+    const chunk = this.#chunkOf(slot);
+    const at = slot & CHUNK_MASK;
+    const start = chunk.starts[at] as number;
+    const end = chunk.ends[at] as number;
+    return this.isText ? decodeTextRange(chunk.arena, start, end) : chunk.arena.slice(start, end);
   }
 
   /** Whether the slot holds this very value. */
@@ -281,67 +381,84 @@ export class BytesColumn {
       column.storageClass === "text" || column.storageClass === "bytes",
       "a batch column of the same class",
     );
-    const offsets = column.offsets;
-    const first = offsets[0] ?? 0;
-    const last = offsets[rowCount] ?? first;
-    this.#reserve(last - first);
-    this.arena.set(column.bytes.subarray(first, last), this.arenaLength);
-    const shift = this.arenaLength - first;
-    const starts = this.starts;
-    const ends = this.ends;
-    for (let row = 0; row < rowCount; row++) {
-      starts[slot + row] = (offsets[row] as number) + shift;
-      ends[slot + row] = (offsets[row + 1] as number) + shift;
-    }
-    this.arenaLength += last - first;
-    this.nulls = appendNulls(this.nulls, column.nulls, slot, rowCount, starts.length);
+    const { offsets, bytes, nulls } = column;
+    eachPiece(slot, rowCount, (number, at, from, count) => {
+      const chunk = this.#chunks[number] as BytesChunk;
+      const first = offsets[from] ?? 0;
+      const last = offsets[from + count] ?? first;
+      chunk.reserve(last - first);
+      chunk.arena.set(bytes.subarray(first, last), chunk.arenaLength);
+      const shift = chunk.arenaLength - first;
+      const { starts, ends } = chunk;
+      for (let row = 0; row < count; row++) {
+        starts[at + row] = (offsets[from + row] as number) + shift;
+        ends[at + row] = (offsets[from + row + 1] as number) + shift;
+      }
+      chunk.arenaLength += last - first;
+      const piece = nulls === null ? null : nulls.subarray(from, from + count);
+      chunk.nulls = appendNulls(chunk.nulls, piece, at, count, starts.length);
+    });
   }
 
   /** Sets the slots below `count`, which were never set, to one value. */
   fill(count: number, value: StoredValue): void {
-    if (count === 0) return;
     if (value === null) {
       for (let slot = 0; slot < count; slot++) this.set(slot, null);
       return;
     }
-    this.set(0, value);
-    this.starts.fill(this.starts[0] as number, 0, count);
-    this.ends.fill(this.ends[0] as number, 0, count);
-    this.#sharedEnd = this.arenaLength;
+    eachPiece(0, count, (number, at, from, piece) => {
+      const chunk = this.#chunks[number] as BytesChunk;
+      this.set(from, value);
+      chunk.starts.fill(chunk.starts[at] as number, at, at + piece);
+      chunk.ends.fill(chunk.ends[at] as number, at, at + piece);
+      chunk.sharedEnd = chunk.arenaLength;
+    });
   }
 
+  /** The slots of a block. */
   vector(from: number, to: number): Vector {
+    const { arena, starts, ends, nulls } = this.#chunkOf(from);
+    const at = from & CHUNK_MASK;
+    const end = at + to - from;
     return {
       kind: "bytes",
-      bytes: this.arena,
-      starts: this.starts.subarray(from, to),
-      ends: this.ends.subarray(from, to),
-      nulls: this.nulls === null ? null : this.nulls.subarray(from, to),
+      bytes: arena,
+      starts: starts.subarray(at, end),
+      ends: ends.subarray(at, end),
+      nulls: nulls === null ? null : nulls.subarray(at, end),
     };
   }
 
   /** Tells where the value's bytes are; false for NULL. */
   bytesAt(slot: number, sink: BytesSink): boolean {
-    if (this.nulls !== null && this.nulls[slot] === 1) return false;
-    sink.bytes = this.arena;
-    sink.start = this.starts[slot] as number;
-    sink.end = this.ends[slot] as number;
+    const chunk = this.#chunkOf(slot);
+    const at = slot & CHUNK_MASK;
+    if (chunk.nulls !== null && chunk.nulls[at] === 1) return false;
+    sink.bytes = chunk.arena;
+    sink.start = chunk.starts[at] as number;
+    sink.end = chunk.ends[at] as number;
     return true;
   }
+}
+
+function setBytes(chunk: BytesChunk, at: number, bytes: Uint8Array): void {
+  // The place first: finding it may replace the arena.
+  const position = chunk.place(at, bytes.length);
+  chunk.arena.set(bytes, position);
 }
 
 function appendNulls(
   own: Uint8Array | null,
   added: Uint8Array | null,
-  slot: number,
-  rowCount: number,
-  capacity: number,
+  at: number,
+  count: number,
+  length: number,
 ): Uint8Array | null {
   if (added === null) {
-    if (own !== null) own.fill(0, slot, slot + rowCount);
+    if (own !== null) own.fill(0, at, at + count);
     return own;
   }
-  const nulls = own ?? new Uint8Array(capacity);
-  nulls.set(added.subarray(0, rowCount), slot);
+  const nulls = own ?? new Uint8Array(length);
+  nulls.set(added, at);
   return nulls;
 }

@@ -2,15 +2,18 @@
  * An index of a delta: a sorted list of (key, slot) over every version that the delta holds; readers filter by
  * visibility.
  *
- * Slots that arrive in bulk are only noted, and sorted and merged at the first use, so that loading costs nothing until
- * somebody looks. The index has number keys until a value comes that has none, and text keys from then on.
+ * Slots that arrive in bulk are only noted, and sorted and merged together: at the first use, or in steps when they belong to
+ * an entry that is applied in steps, which keeps them apart from readers until then. The index has number keys until a value comes that has none, and text keys from then on.
  */
 import { assert } from "../../base/assert.ts";
 import type { StoredRow, StoredValue } from "../../operations/effect.ts";
 import { type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
 import { NumberTree, type SlotOrder, TextTree } from "./slot_tree.ts";
-import { sortOrderOfNumbers } from "./sort_order.ts";
+import { sortInSteps, sortNumbersInSteps } from "./sort_order.ts";
+
+/** Slots handled between two yields, less one. */
+const STEP_MASK = 2047;
 
 /** The rows that a delta index orders. */
 export interface IndexedSlots extends SlotOrder {
@@ -28,7 +31,9 @@ export class DeltaIndex {
   /** Exactly one of the trees is there. */
   numbers: NumberTree | null;
   texts: TextTree | null;
+  /** Ranges of slots: from, to, from, to … */
   #pending: number[] = [];
+  #held: number[] = [];
   #version = 0;
 
   constructor(indexId: number, encoder: IndexKeyEncoder, slots: IndexedSlots) {
@@ -52,15 +57,21 @@ export class DeltaIndex {
     return (this.numbers ?? this.texts as TextTree).size;
   }
 
-  /** Adds the slots from `from` to below `to`, at leisure. */
-  addRange(from: number, to: number): void {
-    if (to > from) this.#pending.push(from, to);
+  /** Adds the slots from `from` to below `to`, at leisure; `held`: not before {@link settleInSteps}. */
+  addRange(from: number, to: number, held: boolean): void {
+    if (to > from) (held ? this.#held : this.#pending).push(from, to);
+  }
+
+  /** Slots that wait to be sorted in, those that are held apart. */
+  get pendingCount(): number {
+    return countOf(this.#pending);
   }
 
   /** Adds one slot. */
   add(slot: number): void {
     // An empty slot of a noted range that is filled before the range is sorted in comes in with the range.
-    if (this.#pending.length > 0 && this.#isPending(slot)) return;
+    if (this.#pending.length > 0 && isIn(this.#pending, slot)) return;
+    if (this.#held.length > 0 && isIn(this.#held, slot)) return;
     const numbers = this.numbers;
     if (numbers !== null) {
       const key = this.#numberKey(slot);
@@ -71,14 +82,6 @@ export class DeltaIndex {
       this.#toTexts();
     }
     (this.texts as TextTree).insert(this.#textKey(slot), slot);
-  }
-
-  #isPending(slot: number): boolean {
-    const pending = this.#pending;
-    for (let index = 0; index < pending.length; index += 2) {
-      if (slot >= (pending[index] as number) && slot < (pending[index + 1] as number)) return true;
-    }
-    return false;
   }
 
   /** Removes one slot, whose columns still hold the values it was added with. */
@@ -122,35 +125,46 @@ export class DeltaIndex {
       keys.push(this.encoder.textOfNumberKey(key));
       slots.push(slot);
     });
-    texts.insertSorted(keys, slots);
+    const inserting = texts.insertSorted(keys, slots);
+    while (inserting.next().done !== true);
     this.numbers = null;
     this.texts = texts;
   }
 
   /** Sorts in what {@link addRange} has noted. */
   settle(): void {
+    if (this.#pending.length === 0) return;
     const pending = this.#pending;
-    if (pending.length === 0) return;
     this.#pending = [];
-    let count = 0;
-    for (let index = 0; index < pending.length; index += 2) {
-      count += (pending[index + 1] as number) - (pending[index] as number);
-    }
-    const slots = new Uint32Array(count);
+    const settling = this.#settle(pending);
+    while (settling.next().done !== true);
+  }
+
+  /** Sorts in, in steps, what {@link addRange} has held. Nothing else changes the index meanwhile. */
+  *settleInSteps(): Generator<void, void> {
+    if (this.#held.length === 0) return;
+    const held = this.#held;
+    this.#held = [];
+    yield* this.#settle(held);
+  }
+
+  *#settle(ranges: readonly number[]): Generator<void, void> {
+    const slots = new Uint32Array(countOf(ranges));
     let length = 0;
-    for (let index = 0; index < pending.length; index += 2) {
-      const to = pending[index + 1] as number;
-      for (let slot = pending[index] as number; slot < to; slot++) {
+    for (let index = 0; index < ranges.length; index += 2) {
+      const to = ranges[index + 1] as number;
+      for (let slot = ranges[index] as number; slot < to; slot++) {
         if (this.#slots.isOccupied(slot)) slots[length++] = slot;
+        if ((slot & STEP_MASK) === STEP_MASK) yield;
       }
     }
     const added = slots.subarray(0, length);
-    if (this.numbers !== null && !this.#settleNumbers(added)) this.#toTexts();
-    if (this.texts !== null) this.#settleTexts(added);
+    if (this.numbers !== null && !(yield* this.#settleNumbers(added))) this.#toTexts();
+    if (this.texts !== null) yield* this.#settleTexts(this.texts, added);
   }
 
   /** False when a value has no number key; then nothing was added. */
-  #settleNumbers(slots: Uint32Array): boolean {
+  *#settleNumbers(slots: Uint32Array): Generator<void, boolean> {
     const count = slots.length;
     const keys = new Float64Array(count);
     // The radix sort puts NaN last: where NULLs come first they are moved there afterwards.
@@ -160,8 +174,9 @@ export class DeltaIndex {
       if (key === undefined) return false;
       if (key !== key) nulls++;
       keys[index] = key;
+      if ((index & STEP_MASK) === STEP_MASK) yield;
     }
-    let order = sortOrderOfNumbers(keys, count);
+    let order = yield* sortNumbersInSteps(keys, count);
     if (nulls > 0 && this.encoder.nullsFirst) {
       const rotated = new Uint32Array(count);
       rotated.set(order.subarray(count - nulls), 0);
@@ -174,22 +189,24 @@ export class DeltaIndex {
       const position = order[index] as number;
       sortedKeys[index] = keys[position] as number;
       sortedSlots[index] = slots[position] as number;
+      if ((index & STEP_MASK) === STEP_MASK) yield;
     }
-    this.#orderTies(sortedSlots, (left, right) => {
+    yield* this.#orderTies(sortedSlots, (left, right) => {
       const a = sortedKeys[left] as number;
       const b = sortedKeys[right] as number;
       return a === b || (a !== a && b !== b);
     });
-    (this.numbers as NumberTree).insertSorted(sortedKeys, sortedSlots);
+    yield* (this.numbers as NumberTree).insertSorted(sortedKeys, sortedSlots);
     return true;
   }
 
-  #settleTexts(slots: Uint32Array): void {
+  *#settleTexts(tree: TextTree, slots: Uint32Array): Generator<void, void> {
     const keys: string[] = [];
-    for (let index = 0; index < slots.length; index++) keys.push(this.#textKey(slots[index] as number));
-    const order = new Uint32Array(slots.length);
-    for (let index = 0; index < order.length; index++) order[index] = index;
-    order.sort((left, right) => {
+    for (let index = 0; index < slots.length; index++) {
+      keys.push(this.#textKey(slots[index] as number));
+      if ((index & STEP_MASK) === STEP_MASK) yield;
+    }
+    const order = yield* sortInSteps(slots.length, (left, right) => {
       const a = keys[left] as string;
       const b = keys[right] as string;
       return a < b ? -1 : a > b ? 1 : left - right;
@@ -200,22 +217,36 @@ export class DeltaIndex {
       const position = order[index] as number;
       sortedKeys.push(keys[position] as string);
       sortedSlots[index] = slots[position] as number;
+      if ((index & STEP_MASK) === STEP_MASK) yield;
     }
-    this.#orderTies(sortedSlots, (left, right) => sortedKeys[left] === sortedKeys[right]);
-    (this.texts as TextTree).insertSorted(sortedKeys, sortedSlots);
+    yield* this.#orderTies(sortedSlots, (left, right) => sortedKeys[left] === sortedKeys[right]);
+    yield* tree.insertSorted(sortedKeys, sortedSlots);
   }
 
   /** Puts slots with equal keys into row id order. */
-  #orderTies(slots: Uint32Array, equal: (left: number, right: number) => boolean): void {
+  *#orderTies(
+    slots: Uint32Array,
+    equal: (left: number, right: number) => boolean,
+  ): Generator<void, void> {
     const order = this.#slots;
     for (let from = 0; from < slots.length;) {
       let to = from + 1;
       let sorted = true;
       while (to < slots.length && equal(from, to)) {
         if (order.compareSlots(slots[to - 1] as number, slots[to] as number) > 0) sorted = false;
+        if ((to & STEP_MASK) === STEP_MASK) yield;
         to++;
       }
-      if (!sorted) slots.subarray(from, to).sort((left, right) => order.compareSlots(left, right));
+      if (!sorted) {
+        const ties = slots.slice(from, to);
+        const inOrder = yield* sortInSteps(
+          ties.length,
+          (left, right) => order.compareSlots(ties[left] as number, ties[right] as number),
+        );
+        for (let index = 0; index < inOrder.length; index++) {
+          slots[from + index] = ties[inOrder[index] as number] as number;
+        }
+      }
       from = to;
     }
   }
@@ -253,6 +284,21 @@ export class DeltaIndex {
     }
     return [from, texts.seek(bounds.highText, false)];
   }
+}
+
+function countOf(ranges: readonly number[]): number {
+  let count = 0;
+  for (let index = 0; index < ranges.length; index += 2) {
+    count += (ranges[index + 1] as number) - (ranges[index] as number);
+  }
+  return count;
+}
+
+function isIn(ranges: readonly number[], slot: number): boolean {
+  for (let index = 0; index < ranges.length; index += 2) {
+    if (slot >= (ranges[index] as number) && slot < (ranges[index + 1] as number)) return true;
+  }
+  return false;
 }
 
 function sameValue(left: StoredValue, right: StoredValue): boolean {

@@ -3,17 +3,17 @@
  *
  * Ids that arrive in ascending order (a bulk load, a counter) form *runs* of consecutive slots, which cost no memory and
  * are found by arithmetic or binary search; all others, and ids of a run whose newest version moved to another slot,
- * stand in an open-addressing hash with linear probing (Knuth, TAOCP vol. 3, 6.4, algorithms L and R) that stores slots
- * only and compares the ids in the delta's own id column. Ids beyond 2^53 stand in a Map.
+ * stand in a hash table. Ids beyond 2^53 stand in a Map.
  *
  * Invariant: the hash is consulted first. Slots inside runs are never given to another id.
  */
 import type { RowId } from "../../operations/effect.ts";
+import { CHUNK_MASK, CHUNK_SHIFT } from "./delta_column.ts";
+import { SlotHash } from "./slot_hash.ts";
 
 const RUN_LIMIT = 64;
 /** A batch of ascending ids with gaps becomes a run from this size on. */
 const SPARSE_RUN_ROWS = 1024;
-const EMPTY = -1;
 
 interface Run {
   readonly firstId: number;
@@ -26,43 +26,31 @@ interface Run {
 
 /** The delta's map from id to newest slot. */
 export class IdMap {
-  #ids: Float64Array;
-  #slots: Int32Array = new Int32Array(0);
-  #mask = -1;
-  #used = 0;
+  readonly #ids: readonly Float64Array[];
+  readonly #hash: SlotHash;
   readonly #runs: Run[] = [];
   #maximumId = -Infinity;
   #big: Map<bigint, number> | null = null;
 
-  /** `ids` is the delta's id column; see {@link idsMoved}. */
-  constructor(ids: Float64Array) {
+  /** `ids` is the delta's id column, by chunk. */
+  constructor(ids: readonly Float64Array[]) {
     this.#ids = ids;
+    this.#hash = new SlotHash(ids);
   }
 
-  /** The delta's id column has a new array. */
-  idsMoved(ids: Float64Array): void {
-    this.#ids = ids;
+  #idAt(slot: number): number {
+    return (this.#ids[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] as number;
   }
 
   get bytes(): number {
-    return this.#slots.byteLength + (this.#big?.size ?? 0) * 64;
+    return this.#hash.bytes + (this.#big?.size ?? 0) * 64;
   }
 
   /** The newest slot of the id, or -1. */
   get(id: RowId): number {
     if (typeof id !== "number") return this.#big?.get(id) ?? -1;
-    if (this.#used > 0) {
-      const slots = this.#slots;
-      const ids = this.#ids;
-      const mask = this.#mask;
-      let at = hashOf(id) & mask;
-      for (;;) {
-        const slot = slots[at] as number;
-        if (slot === EMPTY) break;
-        if (ids[slot] === id) return slot;
-        at = (at + 1) & mask;
-      }
-    }
+    const slot = this.#hash.get(id);
+    if (slot >= 0) return slot;
     return this.#runs.length === 0 ? -1 : this.#findInRuns(id);
   }
 
@@ -78,15 +66,14 @@ export class IdMap {
     const run = runs[low] as Run;
     if (id < run.firstId || id > run.lastId) return -1;
     if (run.consecutive) return Number.isInteger(id) ? run.firstSlot + (id - run.firstId) : -1;
-    const ids = this.#ids;
     let from = run.firstSlot;
     let to = run.firstSlot + run.count - 1;
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((ids[middle] as number) < id) from = middle + 1;
+      if (this.#idAt(middle) < id) from = middle + 1;
       else to = middle;
     }
-    return ids[from] === id ? from : -1;
+    return this.#idAt(from) === id ? from : -1;
   }
 
   /** Whether the slot belongs to a run and must not be given to another id. */
@@ -109,7 +96,7 @@ export class IdMap {
       return;
     }
     if (id > this.#maximumId) this.#maximumId = id;
-    this.#put(id, slot);
+    this.#hash.put(id, slot);
   }
 
   #extendRun(id: number, slot: number): boolean {
@@ -138,21 +125,20 @@ export class IdMap {
       this.#big?.set(id, slot);
       return;
     }
-    this.#put(id, slot);
+    this.#hash.put(id, slot);
   }
 
   /** Notes `count` new ids in consecutive slots; the ids are already in the id column. */
   addBatch(firstSlot: number, count: number): void {
     if (count === 0) return;
-    const ids = this.#ids;
     const end = firstSlot + count;
-    const firstId = ids[firstSlot] as number;
+    const firstId = this.#idAt(firstSlot);
     let ascending = firstId > this.#maximumId;
     for (let slot = firstSlot + 1; ascending && slot < end; slot++) {
-      if (!((ids[slot - 1] as number) < (ids[slot] as number))) ascending = false;
+      if (!(this.#idAt(slot - 1) < this.#idAt(slot))) ascending = false;
     }
     if (ascending) {
-      const lastId = ids[end - 1] as number;
+      const lastId = this.#idAt(end - 1);
       const consecutive = lastId - firstId === count - 1;
       const last = this.#runs[this.#runs.length - 1];
       this.#maximumId = lastId;
@@ -169,11 +155,10 @@ export class IdMap {
         this.#pushRun({ firstId, lastId, firstSlot, count, consecutive })
       ) return;
     }
-    this.#reserve(this.#used + count);
     for (let slot = firstSlot; slot < end; slot++) {
-      const id = ids[slot] as number;
+      const id = this.#idAt(slot);
       if (id > this.#maximumId) this.#maximumId = id;
-      this.#put(id, slot);
+      this.#hash.put(id, slot);
     }
   }
 
@@ -183,74 +168,6 @@ export class IdMap {
       this.#big?.delete(id);
       return;
     }
-    if (this.#used === 0) return;
-    const slots = this.#slots;
-    const ids = this.#ids;
-    const mask = this.#mask;
-    let hole = hashOf(id) & mask;
-    for (;;) {
-      const slot = slots[hole] as number;
-      if (slot === EMPTY) return;
-      if (ids[slot] === id) break;
-      hole = (hole + 1) & mask;
-    }
-    // Close the hole by moving back entries whose home does not lie between it and them.
-    let at = hole;
-    for (;;) {
-      at = (at + 1) & mask;
-      const slot = slots[at] as number;
-      if (slot === EMPTY) break;
-      const home = hashOf(ids[slot] as number) & mask;
-      if (((at - home) & mask) >= ((at - hole) & mask)) {
-        slots[hole] = slot;
-        hole = at;
-      }
-    }
-    slots[hole] = EMPTY;
-    this.#used--;
+    this.#hash.remove(id);
   }
-
-  #put(id: number, slot: number): void {
-    this.#reserve(this.#used + 1);
-    const slots = this.#slots;
-    const ids = this.#ids;
-    const mask = this.#mask;
-    let at = hashOf(id) & mask;
-    for (;;) {
-      const present = slots[at] as number;
-      if (present === EMPTY) {
-        this.#used++;
-        break;
-      }
-      if (ids[present] === id) break;
-      at = (at + 1) & mask;
-    }
-    slots[at] = slot;
-  }
-
-  #reserve(entries: number): void {
-    if (entries * 2 <= this.#slots.length) return;
-    let size = Math.max(64, this.#slots.length);
-    while (size < entries * 2) size *= 2;
-    const old = this.#slots;
-    const slots = new Int32Array(size).fill(EMPTY);
-    const ids = this.#ids;
-    const mask = size - 1;
-    for (let index = 0; index < old.length; index++) {
-      const slot = old[index] as number;
-      if (slot === EMPTY) continue;
-      let at = hashOf(ids[slot] as number) & mask;
-      while (slots[at] !== EMPTY) at = (at + 1) & mask;
-      slots[at] = slot;
-    }
-    this.#slots = slots;
-    this.#mask = mask;
-  }
-}
-
-function hashOf(id: number): number {
-  let hash = Math.imul(id | 0, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b);
-  hash ^= hash >>> 15;
-  hash = Math.imul(hash, 0x2c1b3c6d);
-  return (hash ^ (hash >>> 13)) >>> 0;
 }

@@ -119,6 +119,8 @@ export class PartSet {
   version = 0;
   /** The newest snapshot that anything may have been read at. */
   latestSnapshot = 0;
+  /** An entry is being applied in steps: no finished part is installed meanwhile, for ends may come to its sources. */
+  isInEntry = false;
 
   constructor(definition: TableDefinition, indexes: readonly IndexKeys[], options: PartSetOptions) {
     this.#shape = options.shape;

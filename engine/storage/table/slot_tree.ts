@@ -19,13 +19,30 @@ export interface SlotOrder {
   compareSlots(left: number, right: number): number;
 }
 
+/** Leaves in the making; entries come in order. */
+class Leaves<K> {
+  readonly keys: K[][] = [[]];
+  readonly slots: number[][] = [[]];
+
+  add(key: K, slot: number): void {
+    let keys = this.keys[this.keys.length - 1] as K[];
+    let slots = this.slots[this.slots.length - 1] as number[];
+    if (keys.length === BULK_FILL) {
+      this.keys.push(keys = []);
+      this.slots.push(slots = []);
+    }
+    keys.push(key);
+    slots.push(slot);
+  }
+}
+
 /** What number and text trees share: leaves, moves and walks. */
 abstract class SlotTree<K extends number | string> {
   readonly #order: SlotOrder;
-  protected readonly leafKeys: K[][] = [[]];
-  protected readonly leafSlots: number[][] = [[]];
+  protected leafKeys: K[][] = [[]];
+  protected leafSlots: number[][] = [[]];
   /** The first key of each leaf but the first, which stands for "below everything". */
-  protected readonly firsts: K[] = [];
+  protected firsts: K[] = [];
   #size = 0;
   #version = 0;
 
@@ -200,62 +217,43 @@ abstract class SlotTree<K extends number | string> {
     }
   }
 
-  /** Replaces all entries by these, which are in order. */
-  protected rebuild(count: number, keyAt: (index: number) => K, slotAt: (index: number) => number): void {
-    this.#version++;
-    this.#size = count;
-    this.leafKeys.length = 0;
-    this.leafSlots.length = 0;
-    this.firsts.length = 0;
-    for (let from = 0; from < count || from === 0; from += BULK_FILL) {
-      const keys: K[] = [];
-      const slots: number[] = [];
-      const to = Math.min(count, from + BULK_FILL);
-      for (let index = from; index < to; index++) {
-        keys.push(keyAt(index));
-        slots.push(slotAt(index));
-      }
-      if (from > 0) this.firsts.push(keys[0] as K);
-      this.leafKeys.push(keys);
-      this.leafSlots.push(slots);
-    }
-  }
-
-  /** Adds many entries that are in (key, id, slot) order among themselves. */
-  insertSorted(keys: ArrayLike<K>, slots: ArrayLike<number>): void {
+  /**
+   * Adds many entries that are in (key, id, slot) order among themselves, in steps; nothing else changes the list meanwhile.
+   * Many compared with what is there are merged into new leaves, which replace the old ones at once.
+   */
+  *insertSorted(keys: ArrayLike<K>, slots: ArrayLike<number>): Generator<void, void> {
     const count = keys.length;
     if (count * 8 < this.#size) {
-      for (let index = 0; index < count; index++) this.insert(keys[index] as K, slots[index] as number);
-      return;
-    }
-    if (this.#size === 0) {
-      this.rebuild(count, (index) => keys[index] as K, (index) => slots[index] as number);
-      return;
-    }
-    const oldKeys = this.leafKeys.flat() as K[];
-    const oldSlots = this.leafSlots.flat();
-    const mergedKeys: K[] = [];
-    const mergedSlots: number[] = [];
-    let left = 0;
-    let right = 0;
-    while (left < oldKeys.length || right < count) {
-      const takeOld = right >= count ||
-        (left < oldKeys.length && this.#precedes(oldKeys, oldSlots, left, keys, slots, right));
-      if (takeOld) {
-        mergedKeys.push(oldKeys[left] as K);
-        mergedSlots.push(oldSlots[left] as number);
-        left++;
-      } else {
-        mergedKeys.push(keys[right] as K);
-        mergedSlots.push(slots[right] as number);
-        right++;
+      for (let index = 0; index < count; index++) {
+        this.insert(keys[index] as K, slots[index] as number);
+        if ((index & 255) === 255) yield;
       }
+      return;
     }
-    this.rebuild(
-      mergedKeys.length,
-      (index) => mergedKeys[index] as K,
-      (index) => mergedSlots[index] as number,
-    );
+    const merged = new Leaves<K>();
+    let right = 0;
+    for (let leaf = 0; leaf < this.leafKeys.length; leaf++) {
+      const oldKeys = this.leafKeys[leaf] as K[];
+      const oldSlots = this.leafSlots[leaf] as number[];
+      for (let left = 0; left < oldKeys.length; left++) {
+        while (right < count && !this.#precedes(oldKeys, oldSlots, left, keys, slots, right)) {
+          merged.add(keys[right] as K, slots[right] as number);
+          right++;
+          if ((right & 4095) === 0) yield;
+        }
+        merged.add(oldKeys[left] as K, oldSlots[left] as number);
+      }
+      if ((leaf & 15) === 15) yield;
+    }
+    for (; right < count; right++) {
+      merged.add(keys[right] as K, slots[right] as number);
+      if ((right & 4095) === 4095) yield;
+    }
+    this.#version++;
+    this.#size += count;
+    this.leafKeys = merged.keys;
+    this.leafSlots = merged.slots;
+    this.firsts = merged.keys.slice(1).map((leaf) => leaf[0] as K);
   }
 
   #precedes(

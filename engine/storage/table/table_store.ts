@@ -59,6 +59,11 @@ export interface TableStoreOptions {
   readonly cache?: BlockCache;
 }
 
+/** Rows of bulk loads that may wait for the first reader of an index. */
+const UNSORTED_ROWS = 4096;
+/** Versions that are reclaimed at once where nothing is written. */
+const RECLAIMED_AT_ONCE = 1024;
+
 const ROW_ID_KEYS: IndexKeys = { indexId: ROW_ID_INDEX, encoder: IndexKeyEncoder.forRowIds() };
 
 interface CachedStatistics {
@@ -74,6 +79,10 @@ export class TableStore implements TableShape {
   readonly #parts: PartSet;
   #rowCount = 0;
   #lastModifiedOp = 0;
+  /** Between {@link beginEntry} and {@link endEntry}: what the entry adds to the count, and its op once it has done anything. */
+  #isInEntry = false;
+  #heldRows = 0;
+  #heldOp = 0;
   readonly #indexes = new Map<number, IndexKeys>();
   readonly #missing: StoredValue[] = [];
   readonly #missingBytes: (Uint8Array | undefined)[] = [];
@@ -153,7 +162,7 @@ export class TableStore implements TableShape {
   create(op: OpNumber, id: RowId, values: StoredRow): void {
     this.#parts.delta.reclaim(this.#horizon.oldestSnapshot());
     this.#parts.delta.insert(op, id, values);
-    this.#rowCount++;
+    this.#countRows(1);
     this.#modified(op);
   }
 
@@ -178,20 +187,60 @@ export class TableStore implements TableShape {
     if (slot >= 0) delta.markEnd(slot, op);
     else this.#endOlder(op, id);
     delta.reclaim(this.#horizon.oldestSnapshot());
-    this.#rowCount--;
+    this.#countRows(-1);
     this.#modified(op);
-  }
-
-  /** Says that batches of so many rows in all are about to come. */
-  expectRows(rows: number): void {
-    this.#parts.delta.expect(rows);
   }
 
   /** Adds many rows that do not exist. */
   createBatch(op: OpNumber, batch: RowBatch): void {
-    this.#parts.delta.appendBatch(op, batch);
-    this.#rowCount += batch.rowCount;
+    const { delta } = this.#parts;
+    delta.appendBatch(op, batch);
+    this.#countRows(batch.rowCount);
     this.#modified(op);
+    // While the log is replayed nobody reads, and most of what comes will be in a segment before anybody does.
+    if (!this.#isInEntry && this.#horizon.oldestSnapshot() !== Infinity) delta.settle(UNSORTED_ROWS);
+  }
+
+  // An entry that is applied in steps.
+
+  /**
+   * From now to {@link endEntry} the effects of one entry come, and readers in between see the table as it was before:
+   * counts stay, and indexes keep rows of bulk loads apart.
+   */
+  beginEntry(): void {
+    assert(!this.#isInEntry, "one entry is applied at a time");
+    this.#isInEntry = true;
+    this.#parts.isInEntry = true;
+    this.#parts.delta.settle(0);
+    this.#parts.delta.holdsRanges = true;
+  }
+
+  /** Sorts into the indexes what bulk loads of the entry have brought. */
+  *settleInSteps(): Generator<void, void> {
+    yield* this.#parts.delta.settleInSteps();
+  }
+
+  /** The entry is complete, and visible from its op on. */
+  endEntry(): void {
+    assert(this.#isInEntry, "an entry was begun");
+    this.#isInEntry = false;
+    this.#parts.isInEntry = false;
+    this.#parts.delta.holdsRanges = false;
+    this.#rowCount += this.#heldRows;
+    this.#heldRows = 0;
+    const op = this.#heldOp;
+    this.#heldOp = 0;
+    if (op !== 0) this.#modified(op);
+  }
+
+  /** Sorts into the indexes what waits for that; all that is left after the log was replayed. */
+  settle(): void {
+    this.#parts.delta.settle(0);
+  }
+
+  #countRows(difference: number): void {
+    if (this.#isInEntry) this.#heldRows += difference;
+    else this.#rowCount += difference;
   }
 
   /** Marks the end of the row's live version in an older part. */
@@ -208,6 +257,10 @@ export class TableStore implements TableShape {
 
   #modified(op: number): void {
     assert(op >= this.#lastModifiedOp, `op ${op} comes after op ${this.#lastModifiedOp}`);
+    if (this.#isInEntry) {
+      this.#heldOp = op;
+      return;
+    }
     this.#lastModifiedOp = op;
     if (op > this.#parts.latestSnapshot) this.#parts.latestSnapshot = op;
   }
@@ -215,7 +268,7 @@ export class TableStore implements TableShape {
   /** Removes all rows. */
   truncate(op: OpNumber): void {
     this.#parts.truncate(op);
-    this.#rowCount = 0;
+    this.#countRows(-this.#rowCount - this.#heldRows);
     this.#modified(op);
   }
 
@@ -457,8 +510,9 @@ export class TableStore implements TableShape {
   /** Lets go of versions and parts that no open snapshot can see; `unread`: nobody reads the table just now. */
   releaseOldVersions(unread = false): void {
     const oldest = this.#horizon.oldestSnapshot();
-    this.#parts.delta.reclaim(oldest);
-    this.#parts.release(unread ? Infinity : oldest);
+    // What an entry on its way has ended is read until the entry is complete, and its indexes are being sorted.
+    if (!this.#isInEntry) this.#parts.delta.reclaim(oldest, RECLAIMED_AT_ONCE);
+    this.#parts.release(unread && !this.#isInEntry ? Infinity : oldest);
   }
 
   /** Names of all files that the table uses or that the last manifests name. */
