@@ -311,6 +311,11 @@ export class SimulatedDisk implements Disk {
     this.faults = faults;
   }
 
+  /** Whether the power has failed and {@link crash} has not been called since. */
+  get isCrashed(): boolean {
+    return this.#crashed;
+  }
+
   /** Changing operations so far; what `crashAtOperation` counts. */
   get operations(): number {
     return this.#operations;
