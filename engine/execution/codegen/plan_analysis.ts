@@ -8,6 +8,7 @@
 import { unreachable } from "../../base/assert.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan, SortKey } from "../../sql/plan/plan.ts";
+import { isFlat } from "../../sql/plan/traverse.ts";
 
 /** Direct sub-expressions. */
 export function expressionChildren(expression: Expression): readonly Expression[] {
@@ -313,6 +314,20 @@ export interface Facts {
   readonly hasSubquery: boolean;
 }
 
+const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
+const NO_DEFINITIONS: ReadonlySet<number> = new Set();
+const NO_MENTIONS: ReadonlyMap<ColumnRef, number> = new Map();
+
+/** Facts about what refers to nothing; a statement has as many constants as its text has room for, and they share it. */
+const CONSTANT_FACTS: Facts = {
+  defined: NO_COLUMNS,
+  mentioned: NO_MENTIONS,
+  free: [],
+  freeDefinitions: NO_DEFINITIONS,
+  volatile: false,
+  hasSubquery: false,
+};
+
 class FactCollector {
   readonly defined = new Set<ColumnRef>();
   readonly mentioned = new Map<ColumnRef, number>();
@@ -321,10 +336,11 @@ class FactCollector {
   volatile = false;
   hasSubquery = false;
 
-  add(facts: Facts, scanned: Iterable<number>): void {
+  add(facts: Facts): void {
+    if (facts === CONSTANT_FACTS) return;
     for (const column of facts.defined) this.defined.add(column);
     for (const [column, count] of facts.mentioned) this.mention(column, count);
-    for (const id of scanned) this.scanned.add(id);
+    for (const id of facts.freeDefinitions) this.scanned.add(id);
     this.volatile ||= facts.volatile;
     this.hasSubquery ||= facts.hasSubquery;
   }
@@ -333,12 +349,15 @@ class FactCollector {
     this.mentioned.set(column, (this.mentioned.get(column) ?? 0) + count);
   }
 
+  /** What has been collected, in as few objects as it takes: thousands of nodes keep their facts. */
   facts(): Facts {
     return {
-      defined: this.defined,
-      mentioned: this.mentioned,
+      defined: this.defined.size === 0 ? NO_COLUMNS : this.defined,
+      mentioned: this.mentioned.size === 0 ? NO_MENTIONS : this.mentioned,
       free: [...this.mentioned.keys()].filter((column) => !this.defined.has(column)),
-      freeDefinitions: new Set([...this.scanned].filter((id) => !this.definitions.has(id))),
+      freeDefinitions: this.scanned.size === 0
+        ? NO_DEFINITIONS
+        : new Set([...this.scanned].filter((id) => !this.definitions.has(id))),
       volatile: this.volatile,
       hasSubquery: this.hasSubquery,
     };
@@ -361,14 +380,8 @@ export function planFacts(plan: Plan): Facts {
     collector.volatile = plan.functions.some((call) => call.function.volatility === "volatile");
   }
   if (plan.kind === "lock_rows") collector.volatile = true;
-  for (const child of planChildren(plan)) {
-    const facts = planFacts(child);
-    collector.add(facts, facts.freeDefinitions);
-  }
-  for (const expression of planExpressions(plan)) {
-    const facts = expressionFacts(expression);
-    collector.add(facts, facts.freeDefinitions);
-  }
+  for (const child of planChildren(plan)) collector.add(planFacts(child));
+  for (const expression of planExpressions(plan)) collector.add(expressionFacts(expression));
   const facts = collector.facts();
   planFactCache.set(plan, facts);
   return facts;
@@ -376,25 +389,57 @@ export function planFacts(plan: Plan): Facts {
 
 /** Facts about an expression. */
 export function expressionFacts(expression: Expression): Facts {
+  if (expression.kind === "constant" || expression.kind === "parameter") return CONSTANT_FACTS;
+  if (expression.kind === "column") return columnFacts(expression.column);
+  if (isFlat(expression)) return inheritedFacts(expression) ?? collectedFacts(expression);
   const known = expressionFactCache.get(expression);
   if (known !== undefined) return known;
-  const collector = new FactCollector();
-  for (const column of expressionMentions(expression)) collector.mention(column);
-  if (expression.kind === "call" && expression.function.volatility === "volatile") collector.volatile = true;
-  if (expression.kind === "cast" && expression.cast.volatility === "volatile") collector.volatile = true;
-  for (const child of expressionChildren(expression)) {
-    const facts = expressionFacts(child);
-    collector.add(facts, facts.freeDefinitions);
-  }
-  const plan = expressionPlan(expression);
-  if (plan !== null) {
-    const facts = planFacts(plan);
-    collector.add(facts, facts.freeDefinitions);
-    collector.hasSubquery = true;
-  }
-  const facts = collector.facts();
+  const facts = inheritedFacts(expression) ?? collectedFacts(expression);
   expressionFactCache.set(expression, facts);
   return facts;
+}
+
+const factsOfColumns: Facts[] = [];
+/** Columns whose facts are kept; numbers of columns begin at 1 in each statement. */
+const COLUMN_FACTS_MAX = 4096;
+
+function columnFacts(column: ColumnRef): Facts {
+  const known = factsOfColumns[column];
+  if (known !== undefined) return known;
+  const facts = { ...CONSTANT_FACTS, mentioned: new Map([[column, 1]]), free: [column] };
+  if (column < COLUMN_FACTS_MAX) factsOfColumns[column] = facts;
+  return facts;
+}
+
+/** The facts of an operation with one operand that is no constant are those of the operand. */
+function inheritedFacts(expression: Expression): Facts | null {
+  if (isVolatileItself(expression) || expressionPlan(expression) !== null) return null;
+  let inherited = CONSTANT_FACTS;
+  for (const child of expressionChildren(expression)) {
+    const facts = expressionFacts(child);
+    if (facts === CONSTANT_FACTS) continue;
+    if (inherited !== CONSTANT_FACTS) return null;
+    inherited = facts;
+  }
+  return inherited;
+}
+
+function isVolatileItself(expression: Expression): boolean {
+  if (expression.kind === "call") return expression.function.volatility === "volatile";
+  return expression.kind === "cast" && expression.cast.volatility === "volatile";
+}
+
+function collectedFacts(expression: Expression): Facts {
+  const collector = new FactCollector();
+  for (const column of expressionMentions(expression)) collector.mention(column);
+  collector.volatile = isVolatileItself(expression);
+  for (const child of expressionChildren(expression)) collector.add(expressionFacts(child));
+  const plan = expressionPlan(expression);
+  if (plan !== null) {
+    collector.add(planFacts(plan));
+    collector.hasSubquery = true;
+  }
+  return collector.facts();
 }
 
 /** Whether the expression has one value during one execution and needs no row. */

@@ -6,7 +6,7 @@ import type { SqlValue } from "../../types/value.ts";
 import type { Volatility } from "../functions/definition.ts";
 import type { ColumnRef, Expression } from "./expression.ts";
 import type { Plan } from "./plan.ts";
-import { operands, subqueryPlan, visitPlan } from "./traverse.ts";
+import { isFlat, operands, subqueryPlan, visitPlan } from "./traverse.ts";
 
 /** The type of conditions. */
 export const BOOLEAN: SqlType = { kind: "bool" };
@@ -82,6 +82,7 @@ function planNumber(plan: Plan): number {
 
 /** A text that is equal for structurally equal expressions. Subqueries are equal only to themselves. */
 export function expressionKey(expression: Expression): string {
+  if (isFlat(expression)) return makeKey(expression);
   let key = keys.get(expression);
   if (key === undefined) {
     key = makeKey(expression);
@@ -91,7 +92,8 @@ export function expressionKey(expression: Expression): string {
 }
 
 function makeKey(expression: Expression): string {
-  const parts = operands(expression).map(expressionKey).join(",");
+  const under = operands(expression);
+  const parts = under.length === 0 ? "" : under.map(expressionKey).join(",");
   const plan = subqueryPlan(expression);
   const subquery = plan === null ? "" : `#${planNumber(plan)}`;
   switch (expression.kind) {
@@ -166,8 +168,15 @@ const volatilities = new WeakMap<Expression, Volatility>();
 
 /** The most volatile part of an expression, subqueries included. */
 export function volatilityOf(expression: Expression): Volatility {
+  if (isFlat(expression)) return findVolatility(expression);
   const known = volatilities.get(expression);
   if (known !== undefined) return known;
+  const result = findVolatility(expression);
+  volatilities.set(expression, result);
+  return result;
+}
+
+function findVolatility(expression: Expression): Volatility {
   let result: Volatility = "immutable";
   const raise = (volatility: Volatility) => {
     if (rank[volatility] > rank[result]) result = volatility;
@@ -180,7 +189,6 @@ export function volatilityOf(expression: Expression): Volatility {
     raise("stable");
     if (isVolatilePlan(plan)) raise("volatile");
   }
-  volatilities.set(expression, result);
   return result;
 }
 

@@ -531,17 +531,72 @@ const columnsByExpression = new WeakMap<Expression, ReadonlySet<ColumnRef>>();
 const freeByPlan = new WeakMap<Plan, ReadonlySet<ColumnRef>>();
 const definedByPlan = new WeakMap<Plan, ReadonlySet<ColumnRef>>();
 
+/** Whether an expression has no operands. */
+function isLeaf(expression: Expression): boolean {
+  return expression.kind === "constant" || expression.kind === "parameter" || expression.kind === "column";
+}
+
+/** Operands that an operation may have and still count as flat. */
+const FLAT_OPERANDS_MAX = 4;
+
+/**
+ * Whether facts about an expression are found as quickly as remembered: it is a leaf, or an operation on a few of them. What a
+ * statement has many thousands of is such, and remembering something of each would take more memory than the plan.
+ */
+export function isFlat(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "constant":
+    case "parameter":
+    case "column":
+      return true;
+    case "call":
+      return expression.args.length <= FLAT_OPERANDS_MAX && expression.args.every(isLeaf);
+    case "cast":
+    case "is_null":
+    case "not":
+      return isLeaf(expression.argument);
+    default:
+      return false;
+  }
+}
+
+const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
+const singleColumns: ReadonlySet<ColumnRef>[] = [];
+/** Columns whose sets of one are kept; numbers of columns begin at 1 in each statement. */
+const SINGLE_COLUMNS_MAX = 4096;
+
+function singleColumn(column: ColumnRef): ReadonlySet<ColumnRef> {
+  return column < SINGLE_COLUMNS_MAX ? singleColumns[column] ??= new Set([column]) : new Set([column]);
+}
+
 /** The columns that an expression refers to, including those that its subqueries take from outside of themselves. */
 export function columnsOf(expression: Expression): ReadonlySet<ColumnRef> {
+  if (isFlat(expression)) return collectColumns(expression);
   const known = columnsByExpression.get(expression);
   if (known !== undefined) return known;
-  const result = new Set<ColumnRef>();
-  if (expression.kind === "column") result.add(expression.column);
-  for (const operand of operands(expression)) for (const column of columnsOf(operand)) result.add(column);
-  const plan = subqueryPlan(expression);
-  if (plan !== null) { for (const column of freeColumns(plan)) result.add(column); }
+  const result = collectColumns(expression);
   columnsByExpression.set(expression, result);
   return result;
+}
+
+/** Operands that add nothing share one set with the operation: a long statement has thousands of them. */
+function collectColumns(expression: Expression): ReadonlySet<ColumnRef> {
+  if (expression.kind === "column") return singleColumn(expression.column);
+  let shared = NO_COLUMNS;
+  let own: Set<ColumnRef> | null = null;
+  const add = (columns: ReadonlySet<ColumnRef>): void => {
+    if (own === null && shared.size === 0) shared = columns;
+    else if (columns.size > 0 && columns !== shared) {
+      for (const column of columns) {
+        if (own === null && shared.has(column)) continue;
+        (own ??= new Set(shared)).add(column);
+      }
+    }
+  };
+  for (const operand of operands(expression)) add(columnsOf(operand));
+  const plan = subqueryPlan(expression);
+  if (plan !== null) add(freeColumns(plan));
+  return own ?? shared;
 }
 
 /** The columns that an operator itself defines (not its inputs'). */
