@@ -103,11 +103,12 @@ export class Checkpoint {
   /** Syncs in the background, one file after the other; `isCurrent` tells whether to go on after each. */
   async sync(isCurrent: () => boolean): Promise<void> {
     assert(this.#described !== null, "all files are built before they are synced");
-    const files = this.#unsynced;
-    for (let file = files[0]; file !== undefined; file = files[0]) {
+    for (let file = this.#unsynced[0]; file !== undefined; file = this.#unsynced[0]) {
       await file.syncData();
       if (!isCurrent()) return;
-      files.shift();
+      // Meanwhile `finishNow` may have synced and closed all of them, and then have found the disk full.
+      if (this.#unsynced[0] !== file) continue;
+      this.#unsynced.shift();
       file.close();
     }
     await this.#place.log.whenDurable(this.op);

@@ -568,3 +568,27 @@ Deno.test("StorageEngine loses nothing acknowledged in crashes at any operation,
     strictEqual(await crashRun(seed), await crashRun(seed), `seed ${seed} twice`);
   }
 });
+
+Deno.test("StorageEngine goes on when a checkpoint that was being synced is finished on a full disk", async () => {
+  const host = new SimulatedHost(21);
+  const machine = await open(host);
+  const history: Effect[][] = [];
+  await run(machine, new SeededRandom(21), history, 60, () => host.step());
+  await host.settle(drain(machine, host));
+  // The first of several files is being synced when the next checkpoint falls due and finds no space for its state.
+  await run(machine, new SeededRandom(22), history, 20, () => Promise.resolve());
+  machine.storage.beginCheckpoint(opNumber(machine.lastOp), machine.encodeState);
+  const working = machine.storage.work(1_000_000);
+  host.disk.failNext("write", "db/state", "ENOSPC");
+  await run(machine, new SeededRandom(23), history, 1, () => Promise.resolve());
+  machine.storage.beginCheckpoint(opNumber(machine.lastOp), machine.encodeState);
+  await host.settle(working);
+  strictEqual(machine.storage.log.error, null);
+  machine.storage.beginCheckpoint(opNumber(machine.lastOp), machine.encodeState);
+  await host.settle(drain(machine, host));
+  strictEqual(machine.storage.checkpointOp, machine.lastOp);
+  await host.settle(machine.storage.close());
+  const again = await open(host);
+  checkState(again, modelOf(history, again.lastOp), "after it");
+  await host.settle(again.storage.close());
+});
