@@ -13,6 +13,8 @@ import { checkDate, checkTimestamp, MICROSECONDS_PER_DAY } from "./calendar.ts";
 import { Decimal } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { canonicalJsonb, validateJson } from "./json.ts";
+import { parseJsonPath } from "./json_path_parser.ts";
+import { formatJsonPath } from "./json_path_syntax.ts";
 import { absolute, checkInteger, normalize } from "./mixed_integer.ts";
 import { uuidFromBytes, uuidToBytes } from "./scalar_text.ts";
 import { SqlArray } from "./sql_array.ts";
@@ -92,6 +94,7 @@ export function writeBinary(type: SqlType, value: SqlValue, writer: ByteWriter):
       writer.writeUtf8(padCharacters(value as string, type.length));
       return;
     case "jsonb":
+    case "jsonpath":
       writer.writeU8(1);
       writer.writeUtf8(value as string);
       return;
@@ -285,6 +288,16 @@ function readBinary(type: SqlType, reader: ByteReader): SqlValue {
         );
       }
       return canonicalJsonb(readText(reader));
+    }
+    case "jsonpath": {
+      const version = reader.readU8();
+      if (version !== 1) {
+        throw new DatabaseError(
+          SQLSTATE.invalidBinaryRepresentation,
+          `unsupported jsonpath version number ${version}`,
+        );
+      }
+      return formatJsonPath(parseJsonPath(readText(reader)));
     }
     case "enum":
       return enumValue(type, readText(reader));

@@ -66,6 +66,7 @@ export function compareValues(type: SqlType, left: SqlValue, right: SqlValue): O
     case "name":
     case "varchar":
     case "json":
+    case "jsonpath":
     case "uuid":
     case "internal_char":
     case "unknown":
@@ -224,6 +225,7 @@ function encodeSortValue(type: SqlType, value: SqlValue): string {
     case "name":
     case "varchar":
     case "json":
+    case "jsonpath":
     case "uuid":
     case "internal_char":
     case "unknown":

@@ -35,6 +35,7 @@ export type SimpleTypeKind =
   | "uuid"
   | "json"
   | "jsonb"
+  | "jsonpath"
   | "oid"
   | "regclass"
   | "regtype"
@@ -126,6 +127,7 @@ export function storageClassOf(type: SqlType): StorageClass {
     case "uuid":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "internal_char":
     case "unknown":
       return "text";

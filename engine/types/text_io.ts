@@ -17,6 +17,8 @@ import type { Interval } from "./interval.ts";
 import { formatInterval, parseInterval } from "./interval_text.ts";
 import type { IntervalStyle } from "./interval_text.ts";
 import { canonicalJsonb, validateJson } from "./json.ts";
+import { parseJsonPath } from "./json_path_parser.ts";
+import { formatJsonPath } from "./json_path_syntax.ts";
 import { checkNumericRange, formatScaled } from "./mixed_integer.ts";
 import {
   formatBytea,
@@ -126,6 +128,8 @@ export function parseText(
       return checkText(text);
     case "jsonb":
       return canonicalJsonb(text);
+    case "jsonpath":
+      return formatJsonPath(parseJsonPath(text));
     case "regclass":
     case "regtype":
     case "regproc":
@@ -183,6 +187,7 @@ export function formatText(
     case "uuid":
     case "json":
     case "jsonb":
+    case "jsonpath":
       return value as string;
     case "char":
       return padCharacters(value as string, type.length);

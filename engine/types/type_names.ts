@@ -48,6 +48,7 @@ const PLAIN: Readonly<Record<string, SimpleTypeKind>> = {
   uuid: "uuid",
   json: "json",
   jsonb: "jsonb",
+  jsonpath: "jsonpath",
   oid: "oid",
   regclass: "regclass",
   regtype: "regtype",
@@ -308,6 +309,7 @@ export function formatType(type: SqlType): string {
     case "uuid":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "oid":
     case "regclass":
     case "regtype":
@@ -393,6 +395,7 @@ const WIRE: Readonly<Record<Exclude<SqlType["kind"], "array" | "enum">, WireType
   uuid: { oid: 2950, arrayOid: 2951, name: "uuid", length: 16 },
   json: { oid: 114, arrayOid: 199, name: "json", length: -1 },
   jsonb: { oid: 3802, arrayOid: 3807, name: "jsonb", length: -1 },
+  jsonpath: { oid: 4072, arrayOid: 4073, name: "jsonpath", length: -1 },
   oid: { oid: 26, arrayOid: 1028, name: "oid", length: 4 },
   regclass: { oid: 2205, arrayOid: 2210, name: "regclass", length: 4 },
   regtype: { oid: 2206, arrayOid: 2211, name: "regtype", length: 4 },

@@ -76,6 +76,7 @@ export function encodeValue(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "char":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "internal_char":
     case "unknown":
       writer.writeText(value as string);
@@ -149,6 +150,7 @@ export function decodeValue(type: SqlType, reader: ByteReader): SqlValue {
     case "char":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "internal_char":
     case "unknown":
       return reader.readText();

@@ -46,6 +46,7 @@ export function formOf(type: SqlType): Form {
     case "uuid":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "internal_char":
     case "unknown":
       return "string";

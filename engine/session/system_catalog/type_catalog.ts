@@ -89,6 +89,7 @@ const BASE: readonly Line[] = [
   ["uuid", 2950, 2951, 16, "U", "uuid_", "c", "p"],
   ["pg_lsn", 3220, 3221, 8, "U", "pg_lsn_", "d", "p"],
   ["jsonb", 3802, 3807, -1, "U", "jsonb_", "i", "x"],
+  ["jsonpath", 4072, 4073, -1, "U", "jsonpath_", "i", "x"],
   ["regnamespace", 4089, 4090, 4, "N", "regnamespace", "i", "p"],
   ["pg_node_tree", 194, 0, -1, "Z", "pg_node_tree_", "i", "x"],
   ["i8", 9501, 9511, 1, "N", "i8", "c", "p"],

@@ -49,9 +49,36 @@ const WINDOW_FUNCTIONS = new Set([
   "nth_value",
 ]);
 
-/** Functions whose parameters may be named, in order; missing ones are 0. */
-const NAMED_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
-  make_interval: ["years", "months", "weeks", "days", "hours", "mins", "secs"],
+/** Functions whose parameters may be named, in order, with the default of those that may be left out. */
+const NAMED_PARAMETERS: Readonly<Record<string, Readonly<Record<string, Expression | null>>>> = {
+  make_interval: Object.fromEntries(
+    ["years", "months", "weeks", "days", "hours", "mins", "secs"].map((name) => [
+      name,
+      constant({ kind: "i32" }, 0),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["exists", "match", "query", "query_array", "query_first"].flatMap((name) =>
+      ["", "_tz"].map((suffix) => [`jsonb_path_${name}${suffix}`, {
+        target: null,
+        path: null,
+        vars: constant({ kind: "jsonb" }, "{}"),
+        silent: constant({ kind: "bool" }, false),
+      }])
+    ),
+  ),
+  jsonb_set: {
+    jsonb_in: null,
+    path: null,
+    replacement: null,
+    create_if_missing: constant({ kind: "bool" }, true),
+  },
+  jsonb_insert: {
+    jsonb_in: null,
+    path: null,
+    replacement: null,
+    insert_after: constant({ kind: "bool" }, false),
+  },
 };
 
 const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
@@ -159,20 +186,23 @@ function bindArguments(binding: Binding, level: QueryLevel, ast: FunctionCall, n
   if (ast.arguments.every((each) => each.name === null)) return values;
   const parameters = NAMED_PARAMETERS[name];
   if (parameters === undefined) throw binding.unsupported("named arguments", ast.position);
-  const result: Expression[] = parameters.map(() => constant({ kind: "i32" }, 0));
+  const names = Object.keys(parameters);
+  const refuse = (message: string): never => {
+    throw binding.error(SQLSTATE.undefinedFunction, message, ast.position);
+  };
+  const given = new Map<string, Expression>();
   for (const [index, argument] of ast.arguments.entries()) {
-    const place = argument.name === null ? index : parameters.indexOf(argument.name);
+    const parameter = argument.name ?? names[index];
     const value = values[index];
-    if (place < 0 || value === undefined) {
-      throw binding.error(
-        SQLSTATE.undefinedFunction,
-        `function ${name} has no parameter named "${argument.name ?? ""}"`,
-        ast.position,
-      );
+    if (parameter === undefined || value === undefined || !(parameter in parameters)) {
+      return refuse(`function ${name} has no parameter named "${argument.name ?? ""}"`);
     }
-    result[place] = value;
+    if (given.has(parameter)) return refuse(`argument name "${parameter}" used more than once`);
+    given.set(parameter, value);
   }
-  return result;
+  return names.map((each) =>
+    given.get(each) ?? parameters[each] ?? refuse(`function ${name} needs an argument for "${each}"`)
+  );
 }
 
 function bindArgument(binding: Binding, level: QueryLevel, ast: Ast): Expression {

@@ -268,6 +268,7 @@ function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conve
     case "uuid":
     case "json":
     case "jsonb":
+    case "jsonpath":
       return limitsText(to) ? { run: (value: string) => limitText(to, value, place) } : identity;
     case "regclass":
     case "regtype":

@@ -9,6 +9,7 @@ import { enumFunctions } from "./enum_functions.ts";
 import { formattingFunctions } from "./formatting_functions.ts";
 import { jsonFunctions } from "./json_functions.ts";
 import { jsonbFunctions } from "./jsonb_functions.ts";
+import { jsonPathFunctions } from "./json_path_functions.ts";
 import { mathematicalFunctions } from "./mathematical_functions.ts";
 import { patternFunctions } from "./pattern_functions.ts";
 import { setFunctions } from "./set_functions.ts";
@@ -27,6 +28,7 @@ export const functionDefinitions: readonly FunctionDefinition[] = [
   ...arrayFunctions,
   ...jsonFunctions,
   ...jsonbFunctions,
+  ...jsonPathFunctions,
   ...enumFunctions,
   ...setFunctions,
   ...systemFunctions,

@@ -9,6 +9,7 @@ import { dateTimeOperators } from "./date_time_operators.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { jsonOperators } from "./json_functions.ts";
 import { jsonbOperators } from "./jsonb_functions.ts";
+import { jsonPathOperators } from "./json_path_functions.ts";
 import { patternOperators } from "./pattern_functions.ts";
 
 /** All operators, in the order of the documentation. */
@@ -21,4 +22,5 @@ export const operatorDefinitions: readonly FunctionDefinition[] = [
   ...arrayOperators,
   ...jsonOperators,
   ...jsonbOperators,
+  ...jsonPathOperators,
 ];

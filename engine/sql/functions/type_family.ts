@@ -38,6 +38,7 @@ const simpleKinds = [
   "uuid",
   "json",
   "jsonb",
+  "jsonpath",
   "oid",
   "regclass",
   "regtype",

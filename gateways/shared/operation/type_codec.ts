@@ -54,6 +54,7 @@ const KINDS: readonly SqlTypeKind[] = [
   "void",
   "array",
   "record",
+  "jsonpath",
 ];
 
 const KIND_NUMBERS: ReadonlyMap<SqlTypeKind, number> = new Map(KINDS.map((kind, index) => [kind, index]));
@@ -163,6 +164,7 @@ export function readType(reader: ByteReader, depth = 0): SqlType {
     case "uuid":
     case "json":
     case "jsonb":
+    case "jsonpath":
     case "oid":
     case "regclass":
     case "regtype":

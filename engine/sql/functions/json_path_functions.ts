@@ -1,0 +1,178 @@
+/**
+ * The functions and operators of SQL/JSON paths on `jsonb`: jsonb_path_query and its relatives, `@?` and `@@`.
+ *
+ * A document and a path that stay the same from row to row are parsed once. The operators and calls with `silent` answer NULL
+ * or nothing where the path meets an error.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { formatJsonb, type JsonValue, parseJson } from "../../types/json.ts";
+import {
+  collectJsonPathItems,
+  JsonPathError,
+  jsonPathExists,
+  type JsonPathInput,
+  jsonPathItems,
+} from "../../types/json_path.ts";
+import { parseJsonPath } from "../../types/json_path_parser.ts";
+import type { JsonPath } from "../../types/json_path_syntax.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { FunctionDefinition } from "./definition.ts";
+import { defineFunction, type Overload, type Specialization } from "./overload.ts";
+
+const json = { category: "json" } as const;
+
+/** Parses, and answers the same result for the same text as last time. */
+function remembering<T>(parse: (text: string) => T): (text: string) => T {
+  let last: { readonly text: string; readonly value: T } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, value: parse(text) };
+    return last.value;
+  };
+}
+
+type Reader = (document: string, path: string, variables: string) => JsonPathInput;
+
+function inputReader(): Reader {
+  const parseDocument = remembering<JsonValue>(parseJson);
+  const parsePath = remembering<JsonPath>(parseJsonPath);
+  const parseVariables = remembering<JsonValue>(parseJson);
+  return (document, path, variables) => ({
+    document: parseDocument(document),
+    path: parsePath(path),
+    variables: parseVariables(variables),
+  });
+}
+
+function exists(input: JsonPathInput, silent: boolean): SqlValue {
+  try {
+    return jsonPathExists(input);
+  } catch (error) {
+    if (silent && error instanceof JsonPathError) return null;
+    throw error;
+  }
+}
+
+function match(input: JsonPathInput, silent: boolean): SqlValue {
+  const items = collectJsonPathItems(input, silent);
+  const [only] = items;
+  if (items.length === 1 && (typeof only === "boolean" || only === null)) return only;
+  if (silent) return null;
+  throw new DatabaseError(SQLSTATE.singletonSqlJsonItemRequired, "single boolean result is expected");
+}
+
+function first(input: JsonPathInput, silent: boolean): SqlValue {
+  try {
+    for (const item of jsonPathItems(input)) return formatJsonb(item);
+  } catch (error) {
+    if (!silent || !(error instanceof JsonPathError)) throw error;
+  }
+  return null;
+}
+
+function all(input: JsonPathInput, silent: boolean): SqlValue {
+  return formatJsonb(collectJsonPathItems(input, silent));
+}
+
+interface Family {
+  readonly name: string;
+  readonly returns: string;
+  readonly summary: string;
+  readonly mayReturnNull?: boolean;
+  readonly implementation: () => Specialization;
+}
+
+function scalar(evaluate: (input: JsonPathInput, silent: boolean) => SqlValue): () => Specialization {
+  return () => {
+    const read = inputReader();
+    return {
+      run: (document: string, path: string, variables = "{}", silent = false) =>
+        evaluate(read(document, path, variables), silent),
+    };
+  };
+}
+
+function rows(): Specialization {
+  const read = inputReader();
+  return {
+    *rows(_context, document: string, path: string, variables = "{}", silent = false) {
+      for (const item of collectJsonPathItems(read(document, path, variables), silent)) {
+        yield [formatJsonb(item)];
+      }
+    },
+  };
+}
+
+const families: readonly Family[] = [
+  {
+    name: "jsonb_path_exists",
+    returns: "bool",
+    summary: "Whether a path gives an item.",
+    mayReturnNull: true,
+    implementation: scalar(exists),
+  },
+  {
+    name: "jsonb_path_match",
+    returns: "bool",
+    summary: "The result of a path that is a predicate.",
+    mayReturnNull: true,
+    implementation: scalar(match),
+  },
+  {
+    name: "jsonb_path_query",
+    returns: "jsonb",
+    summary: "The items of a path as rows.",
+    implementation: rows,
+  },
+  {
+    name: "jsonb_path_query_array",
+    returns: "jsonb",
+    summary: "The items of a path as an array.",
+    implementation: scalar(all),
+  },
+  {
+    name: "jsonb_path_query_first",
+    returns: "jsonb",
+    summary: "The first item of a path.",
+    mayReturnNull: true,
+    implementation: scalar(first),
+  },
+];
+
+const functions: readonly Overload[] = families.flatMap((family) =>
+  // Without .datetime() the functions that know the time zone are the same.
+  ["", "_tz"].flatMap((suffix) =>
+    ["jsonb, jsonpath", "jsonb, jsonpath, jsonb", "jsonb, jsonpath, jsonb, bool"].map((takes): Overload => ({
+      ...json,
+      name: `${family.name}${suffix}`,
+      takes,
+      returns: family.returns,
+      summary: family.summary,
+      mayReturnNull: family.mayReturnNull === true,
+      specialize: family.implementation,
+    }))
+  )
+);
+
+function operator(name: string, summary: string, evaluate: typeof exists): Overload {
+  return {
+    ...json,
+    name,
+    takes: "jsonb, jsonpath",
+    returns: "bool",
+    summary,
+    mayReturnNull: true,
+    specialize: () => {
+      const read = inputReader();
+      return { run: (document: string, path: string) => evaluate(read(document, path, "{}"), true) };
+    },
+  };
+}
+
+/** jsonb_path_exists, _match, _query, _query_array and _query_first. */
+export const jsonPathFunctions: readonly FunctionDefinition[] = functions.map(defineFunction);
+
+/** `@?` and `@@`. */
+export const jsonPathOperators: readonly FunctionDefinition[] = [
+  operator("@?", "Whether a path gives an item; errors give NULL.", exists),
+  operator("@@", "The result of a path that is a predicate; errors give NULL.", match),
+].map(defineFunction);
