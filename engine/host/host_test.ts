@@ -239,3 +239,20 @@ Deno.test("SimulatedHost runs timers in order of their time and gives equal trac
   equal(first.seen, ["early", "late"]);
   equal(await run(), first);
 });
+
+Deno.test("SimulatedHost.kill() leaves what was written until the power fails", () => {
+  for (let seed = 0; seed < 30; seed++) {
+    const host = new SimulatedHost(seed);
+    const file = host.disk.openFile("d/f", { create: true, write: true });
+    host.disk.syncDirectory("d");
+    file.writeAt(0, Uint8Array.of(1));
+    host.kill();
+    throws(() => file.writeAt(0, Uint8Array.of(2)), { name: "SimulatedCrash" });
+    equal([...readWholeFile(host.disk, "d/f")], [1]);
+    const again = host.disk.openFile("d/f", { create: false, write: true });
+    if (seed % 2 === 0) again.syncDataNow();
+    host.crash();
+    const kept = readWholeFile(host.disk, "d/f").length;
+    ok(kept === 1 || seed % 2 === 1, `seed ${seed}`);
+  }
+});

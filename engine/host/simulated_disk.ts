@@ -10,7 +10,7 @@
  * each directory's changes since then the first few (any number) survive, in order. Directories themselves are durable at once.
  * Failures: reads, writes and syncs fail on demand, at random, or at one counted operation; the disk is full beyond its
  * capacity. A write that fails has done any part of its work, front to back. A name change that fails has done nothing.
- * Bits at rest flip on demand.
+ * Bits at rest flip on demand. When only the process dies, everything written stays, durable or not.
  * Not modelled: misdirected writes, and damage within a sector while it is written.
  *
  * Every operation is mixed into the trace, so that two runs of a seed can be compared.
@@ -385,6 +385,14 @@ export class SimulatedDisk implements Disk {
       this.#files.set(path, inode);
     }
     this.#durableFiles = new Map(this.#files);
+  }
+
+  /** The process dies: handles and locks are gone, but the system still has all that was written, and may lose it later. */
+  kill(): void {
+    this.#surroundings.trace("kill");
+    this.epoch++;
+    this.#locks.clear();
+    this.#forced = [];
   }
 
   /** A copy of a file's bytes as reads see them. */

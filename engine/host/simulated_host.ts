@@ -122,6 +122,12 @@ export class SimulatedHost implements Host {
     }
   }
 
+  /** The process dies while the machine runs on: timers are gone, the disk keeps what was written. */
+  kill(): void {
+    this.#timers = [];
+    this.disk.kill();
+  }
+
   /** The power fails and comes back: timers are gone, the disk holds what its fault model leaves. */
   crash(): void {
     this.#timers = [];
