@@ -36,6 +36,8 @@ export interface Benchmark {
   readonly bar?: string;
   /** true: only the first peer is measured; the bar is an absolute one. */
   readonly alone?: boolean;
+  /** Fewer rounds than asked for, for work that takes minutes. */
+  readonly maximumRounds?: number;
   /** One measurement of a row of the table of growth: which row, and how much data. */
   readonly growth?: { readonly group: string; readonly size: number };
   /** Prepares the peer's data. */
@@ -75,7 +77,8 @@ export async function compare(
   const peers = benchmark.alone === true ? installed.slice(0, 1) : installed;
   for (const peer of peers) await benchmark.prepare(peer, options.scale);
   const values = peers.map((): number[] => []);
-  for (let round = 0; round < options.rounds; round++) {
+  const rounds = Math.min(options.rounds, benchmark.maximumRounds ?? Infinity);
+  for (let round = 0; round < rounds; round++) {
     for (const [index, peer] of peers.entries()) {
       values[index]?.push(await benchmark.measure(peer, options.scale));
     }

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { type Benchmark, compare, type Comparison, type Peer } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
-import { hasPgbench } from "./cases/pgbench.ts";
+import { hasPgbench } from "./cases/client.ts";
 import { startDbd } from "./peers/dbd.ts";
 import { startPostgresql } from "./peers/postgresql.ts";
 

@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { reportNotRun } from "../../tools/not_run.ts";
 import { run } from "../../tools/project.ts";
 import { BENCHMARKS } from "./cases/all.ts";
-import { hasPgbench } from "./cases/pgbench.ts";
+import { hasPgbench } from "./cases/client.ts";
 
 interface Report {
   readonly results: readonly { readonly benchmark: string; readonly series: readonly { median: number }[] }[];

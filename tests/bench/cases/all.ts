@@ -1,7 +1,11 @@
 /** The benchmarks by the name they are asked for. */
 import type { Benchmark } from "../benchmark.ts";
 import { analytics } from "./analytics.ts";
+import { copy } from "./copy.ts";
+import { growth } from "./growth.ts";
+import { largeTable, ranges } from "./large_table.ts";
 import { pgbench } from "./pgbench.ts";
+import { memory, restart } from "./restart.ts";
 
 /** What `deno task bench NAME` can name. */
 export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
@@ -17,5 +21,11 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
     pgbench("TPC-B", "simple", clients, bar)
   ),
   "insert": [pgbench("single-row insert", "prepared", 32, "≥ 1.5")],
+  "copy": copy,
+  "range": ranges,
+  "large-table": largeTable,
+  "restart": restart,
+  "memory": memory,
+  "growth": growth,
   "analytics": analytics,
 };

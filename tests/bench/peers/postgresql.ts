@@ -45,6 +45,7 @@ export async function startPostgresql(settings: readonly string[] = []): Promise
     stderr: "null",
   }).spawn();
   await waitForPort(port, 20_000);
+  await untilReady(port);
   return {
     name: "PostgreSQL",
     host: "127.0.0.1",
@@ -64,4 +65,16 @@ export async function startPostgresql(settings: readonly string[] = []): Promise
       await Deno.remove(directory, { recursive: true });
     },
   };
+}
+
+/** It listens a while before it lets anybody in. */
+async function untilReady(port: number): Promise<void> {
+  const program = findPostgresqlProgram("pg_isready");
+  for (let attempt = 0; program !== null && attempt < 200; attempt++) {
+    const { success } = await new Deno.Command(program, {
+      args: ["-q", "-h", "127.0.0.1", "-p", String(port)],
+    }).output();
+    if (success) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }

@@ -1,0 +1,108 @@
+/** What cases share: a connection for statements, loading by COPY, and pgbench. */
+import postgres from "postgres";
+import type { Peer } from "../benchmark.ts";
+import { findPostgresqlProgram, runProgram } from "../peers/process.ts";
+
+/** One connection. */
+export function connect(peer: Peer): postgres.Sql {
+  return postgres({
+    host: peer.host,
+    port: peer.port,
+    username: peer.user,
+    database: peer.database,
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+  });
+}
+
+/** Runs statements, one after the other. */
+export async function execute(peer: Peer, statements: readonly string[]): Promise<void> {
+  const client = connect(peer);
+  try {
+    for (const statement of statements) await client.unsafe(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Sends pieces of text to a COPY … FROM STDIN. */
+export async function copyIn(
+  client: postgres.Sql,
+  statement: string,
+  pieces: Iterable<string>,
+): Promise<void> {
+  const stream = await client.unsafe(statement).writable();
+  const ended = new Promise<void>((resolve, reject) => {
+    stream.once("finish", () => resolve());
+    stream.once("error", reject);
+    stream.once("close", () => reject(new Error("the connection was lost during COPY")));
+  });
+  for (const piece of pieces) {
+    if (stream.write(piece)) continue;
+    await Promise.race([ended, new Promise<void>((resolve) => stream.once("drain", () => resolve()))]);
+  }
+  stream.end();
+  await ended;
+}
+
+/** Whether pgbench is installed. */
+export function hasPgbench(): boolean {
+  return findPostgresqlProgram("pgbench") !== null;
+}
+
+/** Runs pgbench against a peer; answers what it prints. */
+export function runPgbench(peer: Peer, args: readonly string[]): Promise<string> {
+  return runClient("pgbench", peer, [...args, peer.database]);
+}
+
+/** Runs psql against a peer; answers what it prints. */
+export function runPsql(peer: Peer, args: readonly string[]): Promise<string> {
+  return runClient("psql", peer, ["-X", "-q", "-d", peer.database, ...args]);
+}
+
+function runClient(name: string, peer: Peer, args: readonly string[]): Promise<string> {
+  const program = findPostgresqlProgram(name);
+  if (program === null) throw new Error(`${name} is not installed`);
+  return runProgram(program, ["-h", peer.host, "-p", String(peer.port), "-U", peer.user, ...args], {
+    env: { PGPASSWORD: "", HOME: Deno.env.get("TMPDIR") ?? "/tmp" },
+  });
+}
+
+/** How pgbench sends statements. */
+export type QueryMode = "simple" | "extended" | "prepared";
+
+/** Runs a script with pgbench; answers transactions a second. */
+export async function transactionRate(peer: Peer, script: string, options: {
+  readonly mode: QueryMode;
+  readonly clients: number;
+  readonly variables: Readonly<Record<string, number>>;
+  /** Without it: so many transactions of each client. */
+  readonly seconds: number | null;
+  readonly transactions?: number;
+}): Promise<number> {
+  const file = await Deno.makeTempFile({ prefix: "pgbench-", suffix: ".sql" });
+  try {
+    await Deno.writeTextFile(file, script);
+    const output = await runPgbench(peer, [
+      "-n",
+      "-f",
+      file,
+      "-M",
+      options.mode,
+      "-c",
+      String(options.clients),
+      "-j",
+      "1",
+      ...Object.entries(options.variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]),
+      ...(options.seconds === null
+        ? ["-t", String(options.transactions ?? 20)]
+        : ["-T", String(options.seconds)]),
+    ]);
+    const match = /^tps = ([\d.]+)/m.exec(output);
+    if (match === null) throw new Error(`pgbench printed no tps: ${output}`);
+    return Number(match[1]);
+  } finally {
+    await Deno.remove(file);
+  }
+}
