@@ -42,6 +42,11 @@ export const LIMITS = {
   /** Digits of an integer that a number literal, entry or message may carry, in bytes of its encoding. */
   maximumIntegerBytes: 64 * KIBIBYTE,
 
+  /** Rows that a commit may write in one go; more are applied in steps, between which others read. */
+  commitAtOnceRows: 512,
+  /** The same in bytes. */
+  commitAtOnceBytes: MEBIBYTE,
+
   /** A log file is closed and the next begun when it would grow beyond this. */
   logFileBytes: 64 * MEBIBYTE,
   /** Space of a log file that is written with zeros ahead, so that a full disk shows before an entry is accepted. */

@@ -152,13 +152,18 @@ export class StateMachine implements CommitSink {
     } finally {
       pieces.abandon();
     }
+    let isDone = false;
     try {
       const finish = yield* this.#applyInSteps(op, entry.effects);
       finish();
       this.#finishEntry(op, entry, pieces.checksum);
+      isDone = true;
     } catch (error) {
       this.#storage.log.stop(error);
       throw error;
+    } finally {
+      // Whoever drives the steps has given up between two of them: as above.
+      if (!isDone) this.#storage.log.stop(new Error(`the entry of op ${op} was applied in part`));
     }
     if (this.#storage.checkpointDue) this.#storage.beginCheckpoint(op, () => this.encodeState());
     return op;

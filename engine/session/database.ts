@@ -179,7 +179,7 @@ async function inTransaction<T>(session: Session, work: (transaction: Executor) 
       execute: (sql, parameters = []) => use(() => execute(session, sql, parameters)),
       query: (sql, parameters = []) => use(() => query(session, sql, parameters)),
     });
-    const outcome = session.commitBlock("COMMIT");
+    const outcome = await session.commitBlock("COMMIT");
     if (outcome.tag === "ROLLBACK") {
       throw new DatabaseError(
         SQLSTATE.inFailedSqlTransaction,

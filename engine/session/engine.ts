@@ -15,6 +15,7 @@ import type { LogOptions } from "../storage/log.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
+import { CommitTurns } from "./commit_turns.ts";
 import { Planning } from "./planning.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { releaseAdvisoryLocks } from "./system_catalog/advisory_locks.ts";
@@ -52,6 +53,7 @@ export class Engine {
   readonly manager: TransactionManager;
   readonly plans: Planning;
   readonly clientGate = new ClientGate();
+  readonly turns: CommitTurns;
   /** Microseconds since 2000-01-01 UTC. */
   readonly startedAt: number;
   readonly role = "single";
@@ -74,6 +76,7 @@ export class Engine {
     this.machine = machine;
     this.manager = manager;
     this.plans = new Planning(this);
+    this.turns = new CommitTurns(this);
     this.startedAt = host.clock.now();
     storage.log.failed.then(() => {
       this.isFailed = true;
@@ -134,7 +137,7 @@ export class Engine {
 
   /** Drops the temporary tables of sessions that are gone. What cannot be dropped now goes with a later session. */
   dropTemporarySchemas(ended: Session | null = null): void {
-    if (this.isFailed) return;
+    if (this.isFailed || this.manager.isCommitting) return;
     const live = new Set([...this.#sessions.values()].map((session) => session.temporarySchema));
     if (ended !== null) live.delete(ended.temporarySchema);
     const schemas = this.machine.catalog.schemas.map((schema) => schema.name)
@@ -230,12 +233,21 @@ export class Engine {
 
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
   snapshotTo(directory: string): Promise<OpNumber> {
-    return this.storage.snapshotTo(directory, () => this.machine.encodeState(), this.machine.lastOp);
+    return this.storage.snapshotTo(
+      directory,
+      () => this.machine.encodeState(),
+      this.machine.lastOp,
+      () => this.turns.whenIdle(),
+    );
   }
 
   /** Writes all memory-resident rows to segments, so that the next start replays nothing. */
   async checkpoint(): Promise<void> {
     await this.#working;
+    for (let busy = this.turns.whenIdle(); busy !== null; busy = this.turns.whenIdle()) {
+      await busy;
+      await this.#working;
+    }
     this.storage.beginCheckpoint(this.machine.lastOp, () => this.machine.encodeState());
     this.#startWork();
     await this.#working;
@@ -260,6 +272,7 @@ export class Engine {
     assert(!this.#isClosing, "an engine is closed once");
     this.#isClosing = true;
     for (const session of [...this.#sessions.values()]) session.close();
+    await this.turns.whenIdle();
     await this.#working;
     await this.storage.close();
   }

@@ -39,7 +39,7 @@ export async function runOnce(
   failureReply: (error: DatabaseError) => Uint8Array,
 ): Promise<OnceReply> {
   assert(session.block === null, "exactly-once requests are transactions of their own");
-  const { manager, machine, clientGate } = session.engine;
+  const { manager, machine, clientGate, turns } = session.engine;
   await clientGate.enter(request.clientId);
   try {
     const known = machine.clients.lookup(request.clientId, request.sequence, request.digest);
@@ -55,17 +55,15 @@ export async function runOnce(
       block.controlled = true;
       try {
         const reply = await work();
-        const durableOp = manager.commit(block.transaction, recordOf(reply));
+        const durableOp = await turns.commit(block.transaction, recordOf(reply));
         session.endBlock(false);
-        session.engine.afterCommit(durableOp);
         return { reply, durableOp, repeated: false };
       } catch (thrown) {
         session.endBlock(true);
         if (!(thrown instanceof DatabaseError)) throw thrown;
         if (thrown.code === SQLSTATE.serializationFailure && attempt < ATTEMPTS) continue;
         const reply = failureReply(thrown);
-        const durableOp = manager.commit(manager.begin({ interruptible: true }), recordOf(reply));
-        session.engine.afterCommit(durableOp);
+        const durableOp = await turns.commit(manager.begin({ interruptible: true }), recordOf(reply));
         return { reply, durableOp, repeated: false };
       }
     }

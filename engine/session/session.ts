@@ -110,6 +110,7 @@ export class Session {
       manager: engine.manager,
       monotonic: () => engine.monotonic(),
       yieldToLoop: () => engine.yieldToLoop(),
+      whenIdle: () => engine.turns.whenIdle(),
       get abort() {
         return abortSignal();
       },
@@ -353,7 +354,7 @@ export class Session {
   }
 
   /** COMMIT. A failed block is rolled back and answers so. */
-  commitBlock(tag: string): StatementOutcome {
+  commitBlock(tag: string): MaybePromise<StatementOutcome> {
     const block = this.#block;
     if (block === null) return this.outcome(tag, null, "done");
     if (block.controlled) return this.outcome(tag, null, "done");
@@ -361,17 +362,21 @@ export class Session {
       this.endBlock(true);
       return this.outcome("ROLLBACK", null, "done");
     }
-    let op: OpNumber;
-    try {
-      this.#endTemporaryTables(block.transaction);
-      op = this.engine.manager.commit(block.transaction);
-    } catch (thrown) {
+    const committed = (op: OpNumber): StatementOutcome => {
+      this.endBlock(false);
+      return { ...this.outcome(tag, null, "done"), durableOp: op };
+    };
+    const failed = (thrown: unknown): never => {
       this.endBlock(true);
       throw thrown;
+    };
+    try {
+      this.#endTemporaryTables(block.transaction);
+      const op = this.engine.turns.commit(block.transaction);
+      return op instanceof Promise ? op.then(committed, failed) : committed(op);
+    } catch (thrown) {
+      return failed(thrown);
     }
-    this.endBlock(false);
-    this.engine.afterCommit(op);
-    return { ...this.outcome(tag, null, "done"), durableOp: op };
   }
 
   /** ON COMMIT DELETE ROWS and ON COMMIT DROP. */
@@ -531,7 +536,7 @@ export class Session {
       const outcome = await this.#runParsed(text, parsed, sink);
       const last = index === statements.length - 1;
       if (last && this.#block !== null && !this.#block.explicit && !this.#block.controlled) {
-        const committed = this.commitBlock("");
+        const committed = await this.commitBlock("");
         outcomes.push({
           ...outcome,
           durableOp: Math.max(outcome.durableOp, committed.durableOp) as OpNumber,
@@ -663,10 +668,9 @@ export class Session {
         this.#statementTransaction = null;
         const outcome = finish(execution);
         this.#endTemporaryTables(transaction);
-        const op = this.engine.manager.commit(transaction);
-        if (op === 0) return outcome;
-        this.engine.afterCommit(op);
-        return { ...outcome, durableOp: op };
+        const op = this.engine.turns.commit(transaction);
+        if (op instanceof Promise) return op.then((durableOp) => ({ ...outcome, durableOp }));
+        return op === 0 ? outcome : { ...outcome, durableOp: op };
       },
       retract: () => sink.retract(),
     });

@@ -26,6 +26,8 @@ export interface RunnerEnvironment {
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;
   yieldToLoop(): Promise<void>;
+  /** What to wait for before a commit while another transaction commits in steps; null: nothing. */
+  whenIdle(): Promise<void> | null;
   /** Rejects waits when the statement is cancelled. */
   readonly abort: AbortSignal;
   /** Raises 57014 when the statement has been cancelled. */
@@ -171,12 +173,22 @@ export function runAutocommit<T>(
     readonly readOnly: boolean;
     begin(interruptible: boolean): Transaction;
     run(transaction: Transaction): MaybePromise<StatementExecution>;
-    commit(transaction: Transaction, execution: StatementExecution): T;
+    commit(transaction: Transaction, execution: StatementExecution): MaybePromise<T>;
     retract(): void;
   },
 ): MaybePromise<T> {
   const first = (attemptNumber: number): MaybePromise<T> => {
     const interruptible = !options.readOnly && !options.short && attemptNumber < OPTIMISTIC_ATTEMPTS;
+    if (!interruptible && !options.readOnly) {
+      // It runs to its commit in one piece, so it must find nobody else committing.
+      const busy = environment.whenIdle();
+      if (busy !== null) {
+        return busy.then(() => {
+          environment.checkCancelled();
+          return first(attemptNumber);
+        });
+      }
+    }
     const transaction = options.begin(interruptible);
     const failed = (thrown: unknown): MaybePromise<T> => {
       environment.manager.end(transaction);
@@ -187,7 +199,10 @@ export function runAutocommit<T>(
     };
     try {
       const running = options.run(transaction);
-      if (!(running instanceof Promise)) return options.commit(transaction, running);
+      if (!(running instanceof Promise)) {
+        const committed = options.commit(transaction, running);
+        return committed instanceof Promise ? committed.catch(failed) : committed;
+      }
       return running.then((execution) => options.commit(transaction, execution)).catch(failed);
     } catch (thrown) {
       return failed(thrown);

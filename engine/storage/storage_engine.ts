@@ -269,6 +269,16 @@ export class StorageEngine {
     });
   }
 
+  /**
+   * Whether an entry of so many bytes would have to wait until the checkpoint under way is finished, blocking: the next one
+   * would be due. Whoever can wait drives {@link work} until it is done.
+   */
+  mustFinishFirst(entryBytes: number): boolean {
+    if (this.#checkpoint === null || this.#isPaused || this.log.error !== null) return false;
+    const margin = this.#checkpointLogBytes / 64;
+    return this.#logBytes - this.#checkpointMark + entryBytes + margin >= this.#checkpointLogBytes;
+  }
+
   /** Whether no checkpoint is under way any more. */
   #finishCheckpointNow(): boolean {
     const checkpoint = this.#checkpoint;
@@ -386,11 +396,21 @@ export class StorageEngine {
 
   /**
    * Copies the database to a directory, which must be empty or missing, while writes go on. Answers the op of which the
-   * copy has exactly the state; it is `minimumOp` or later. Raises 55000 when the directory holds something.
+   * copy has exactly the state; it is `minimumOp` or later. `whenIdle` answers what to wait for while an entry is applied
+   * in steps. Raises 55000 when the directory holds something.
    */
-  async snapshotTo(directory: string, encodeState: () => Uint8Array, minimumOp: OpNumber): Promise<OpNumber> {
+  async snapshotTo(
+    directory: string,
+    encodeState: () => Uint8Array,
+    minimumOp: OpNumber,
+    whenIdle: () => Promise<void> | null = () => null,
+  ): Promise<OpNumber> {
     prepareSnapshotDirectory(this.#snapshotDisk, directory);
     await this.#finishCheckpoint();
+    for (let busy = whenIdle(); busy !== null; busy = whenIdle()) {
+      await busy;
+      await this.#finishCheckpoint();
+    }
     // From here to the freeze nothing else runs, so the state is that of the newest op.
     assert(this.log.lastOp >= minimumOp, `op ${minimumOp} is not in the log`);
     this.beginCheckpoint(this.log.lastOp, encodeState);

@@ -109,6 +109,17 @@ export class LockTable {
     transaction.locks.length = 0;
   }
 
+  /** Gives up at most `limit` locks of a transaction that has ended; true: it has none any more. */
+  releaseSome(transaction: Transaction, limit: number): boolean {
+    const { locks } = transaction;
+    for (let count = 0; count < limit; count++) {
+      const lock = locks.pop();
+      if (lock === undefined) return true;
+      this.#release(lock);
+    }
+    return locks.length === 0;
+  }
+
   /** Gives up the locks taken after the first `count` ones (a statement or savepoint that was rolled back). */
   releaseAfter(transaction: Transaction, count: number): void {
     while (transaction.locks.length > count) {

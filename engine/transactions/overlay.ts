@@ -131,17 +131,24 @@ export class TableOverlay {
     return result;
   }
 
-  /** Appends the overlay's effects in the order of first touch. */
-  appendEffects(effects: Effect[]): void {
+  /** The overlay's effects in the order of first touch. */
+  *effects(): Generator<Effect, void> {
     const tableId = this.definition.id;
-    if (this.truncated) effects.push({ kind: "truncate", tableId });
+    if (this.truncated) yield { kind: "truncate", tableId };
     for (const row of this.rows) {
       const existed = row.existed && !this.truncated;
       if (row.values === null) {
-        if (existed) effects.push({ kind: "delete", tableId, id: row.id });
-      } else effects.push({ kind: existed ? "update" : "create", tableId, id: row.id, values: row.values });
+        if (existed) yield { kind: "delete", tableId, id: row.id };
+      } else yield { kind: existed ? "update" : "create", tableId, id: row.id, values: row.values };
     }
-    for (const batch of this.batches) effects.push({ kind: "create_batch", tableId, batch });
+    for (const batch of this.batches) yield { kind: "create_batch", tableId, batch };
+  }
+
+  /** How many {@link effects} there are. */
+  get effectCount(): number {
+    let count = (this.truncated ? 1 : 0) + this.batches.length;
+    for (const row of this.rows) if (row.values !== null || (row.existed && !this.truncated)) count++;
+    return count;
   }
 
   /** Vectors over at most a block of rows, for scans. Deleted rows must have been left out. */

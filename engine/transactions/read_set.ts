@@ -29,10 +29,14 @@ export interface CommittedWrite {
   readonly after: StoredRow | null;
 }
 
-/** A committed bulk load, truncation or DDL: judged by table, and by id range for a load. */
+/**
+ * A committed bulk load, truncation, DDL, or the many changes of a large entry: judged by table, by id range for a load, and
+ * where the rows themselves tell (`byVersion`), by the version of a row that was read by its id.
+ */
 export interface CommittedBulk {
   readonly tableId: number;
   readonly batch: RowBatch | null;
+  readonly byVersion?: boolean;
 }
 
 /** Whether a committed write touches what the predicate read. */
@@ -50,9 +54,17 @@ export function affects(write: CommittedWrite, predicate: ReadPredicate): boolea
   }
 }
 
-/** Whether a bulk write touches what the predicate read; errs on the side of yes. */
-export function bulkAffects(bulk: CommittedBulk, predicate: ReadPredicate): boolean {
+/**
+ * Whether a bulk write touches what the predicate read; errs on the side of yes. `changed` tells whether a row has another
+ * version than the reader saw.
+ */
+export function bulkAffects(
+  bulk: CommittedBulk,
+  predicate: ReadPredicate,
+  changed: (tableId: number, id: RowId) => boolean = () => true,
+): boolean {
   if (bulk.tableId !== predicate.tableId) return false;
+  if (bulk.byVersion === true && predicate.kind === "id") return changed(bulk.tableId, predicate.id);
   if (bulk.batch === null || predicate.kind === "scan" || predicate.kind === "index") return true;
   if (predicate.kind === "id") {
     return typeof predicate.id === "number" && bulk.batch.ids.includes(predicate.id);

@@ -15,7 +15,8 @@ import { assert, assertDefined } from "../base/assert.ts";
 import { Catalog, columnPosition } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
+import { batchBytes } from "../operations/batch_codec.ts";
+import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/vector.ts";
 import { formatText } from "../types/text_io.ts";
 import { fromStored } from "../types/stored_value.ts";
@@ -28,8 +29,12 @@ import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import { TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 
-/** What a row in an overlay takes besides its values. */
-const ROW_OVERHEAD_BYTES = 160;
+/** What a row in an overlay takes besides its values, its lock included. */
+const ROW_OVERHEAD_BYTES = 240;
+const NO_VALUES: StoredRow = [];
+
+/** A row of a bulk load takes so much less work than one that was written by itself. */
+const BATCH_ROWS_PER_ROW = 16;
 
 /** A place in a transaction's life that it can return to. */
 export interface Mark {
@@ -275,6 +280,7 @@ export class Transaction {
   /** Ids must be new (from the table's counter, or shown to be free); the table has no unique secondary index. */
   createBatch(tableId: number, batch: RowBatch): void {
     const overlay = this.#writable(this.#definition(tableId), { spread: false });
+    this.#accountBytes(batchBytes(batch));
     overlay.batches.push(batch);
     this.#note({ kind: "batch", overlay });
   }
@@ -324,15 +330,59 @@ export class Transaction {
   /** The effects of the whole transaction, catalog changes first. */
   effects(): Effect[] {
     const effects: Effect[] = this.#changes.map((change) => ({ kind: "ddl", change }));
-    for (const overlay of this.#overlays.values()) overlay.appendEffects(effects);
+    for (const overlay of this.#overlays.values()) {
+      if (!overlay.isEmpty) { for (const effect of overlay.effects()) effects.push(effect); }
+    }
+    effects.push(...this.#lastSequences());
+    return effects;
+  }
+
+  /** The same effects one after the other, for a transaction of many. */
+  effectSource(): EffectSource {
+    const sequences = this.#lastSequences();
+    let count = this.#changes.length + sequences.length;
+    for (const overlay of this.#overlays.values()) count += overlay.effectCount;
+    const each = function* (this: Transaction): Generator<Effect, void> {
+      for (const change of this.#changes) yield { kind: "ddl", change };
+      for (const overlay of this.#overlays.values()) yield* overlay.effects();
+      yield* sequences;
+    };
+    return { count, estimatedBytes: this.#bytes, each: () => each.call(this) };
+  }
+
+  #lastSequences(): Effect[] {
+    if (this.#sequences.length === 0) return [];
     const last = new Map<number, Effect>();
     for (const effect of this.#sequences) last.set(effect.sequenceId, effect);
-    effects.push(
-      ...[...last.values()].filter((each) =>
-        each.kind === "sequence" && this.catalog.sequence(each.sequenceId) !== undefined
-      ),
+    return [...last.values()].filter((each) =>
+      each.kind === "sequence" && this.catalog.sequence(each.sequenceId) !== undefined
     );
-    return effects;
+  }
+
+  /** Roughly the bytes of its entry. */
+  get estimatedBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether its entry is so large that it is committed in steps. */
+  get isLarge(): boolean {
+    if (this.#bytes > LIMITS.commitAtOnceBytes) return true;
+    let rows = 0;
+    for (const overlay of this.#overlays.values()) {
+      rows += overlay.rows.length;
+      for (const batch of overlay.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
+    }
+    return rows > LIMITS.commitAtOnceRows;
+  }
+
+  /** Rows that it creates one by one, in tables that were there before. */
+  *created(): Iterable<{ readonly table: TableDefinition; readonly id: RowId }> {
+    for (const overlay of this.#overlays.values()) {
+      if (overlay.truncated) continue;
+      for (const row of overlay.rows) {
+        if (!row.existed && row.values !== null) yield { table: overlay.definition, id: row.id };
+      }
+    }
   }
 
   /** A place to return to with {@link rollbackTo}. */
@@ -359,7 +409,7 @@ export class Transaction {
           entry.overlay.set(assertDefined(entry.overlay.byId.get(entry.id), "overlay row"), entry.values);
           break;
         case "batch":
-          entry.overlay.batches.pop();
+          this.#bytes -= batchBytesOf(entry.overlay.batches.pop());
           break;
         case "contents":
           entry.overlay.restore(entry.saved);
@@ -425,6 +475,19 @@ export class Transaction {
     return this.#overlays.keys();
   }
 
+  /** Whether it has rows of its own in the table besides bulk loads, or has truncated it. */
+  writesRows(tableId: number): boolean {
+    const overlay = this.#overlays.get(tableId);
+    return overlay !== undefined && (overlay.rows.length > 0 || overlay.truncated);
+  }
+
+  /** Ids of the tables that its DDL makes, alters or drops. */
+  get alteredTables(): number[] {
+    return this.#changes.flatMap((change) =>
+      change.kind === "put_table" ? [change.table.id] : change.kind === "drop_table" ? [change.tableId] : []
+    );
+  }
+
   #definition(tableId: number): TableDefinition {
     return assertDefined(this.catalog.table(tableId), `table ${tableId}`);
   }
@@ -465,6 +528,10 @@ export class Transaction {
       const value = values[position];
       if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
     }
+    this.#accountBytes(bytes);
+  }
+
+  #accountBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > LIMITS.transactionMemoryBytes) {
       throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
@@ -474,7 +541,7 @@ export class Transaction {
   }
 
   #write(overlay: TableOverlay, id: RowId, values: StoredRow | null): void {
-    if (values !== null) this.#account(values);
+    this.#account(values ?? NO_VALUES);
     const own = overlay.byId.get(id);
     if (own !== undefined) {
       this.#note({ kind: "set", overlay, id, values: own.values });
@@ -553,6 +620,10 @@ export class Transaction {
   overlayRow(tableId: number, id: RowId): OverlayRow | undefined {
     return this.#overlays.get(tableId)?.byId.get(id);
   }
+}
+
+function batchBytesOf(batch: RowBatch | undefined): number {
+  return batch === undefined ? 0 : batchBytes(batch);
 }
 
 /** The 23505 error for a row id that exists. */

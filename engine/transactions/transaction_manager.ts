@@ -5,6 +5,9 @@
  * that, everything it read must be untouched by the entries in between (see `read_set.ts`); writes cannot collide, for
  * they were locked. A read-only transaction is serial at its snapshot.
  *
+ * A large transaction commits in steps ({@link TransactionManager.commitInSteps}). Others read and write meanwhile, at
+ * snapshots before its entry, but nobody else commits: who serves them lets commits wait for their turn.
+ *
  * History of committed writes is kept only while an interruptible transaction is open that might have to be checked
  * against it.
  */
@@ -13,7 +16,15 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type {
+  ClientRequest,
+  Effect,
+  EffectSource,
+  OpNumber,
+  RowId,
+  StoredRow,
+  StoredValue,
+} from "../operations/effect.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/vector.ts";
 import { LockTable } from "./lock_table.ts";
@@ -26,6 +37,9 @@ import {
   type ReadPredicate,
 } from "./read_set.ts";
 import { duplicateId, Transaction } from "./transaction.ts";
+
+/** Locks given up between two yields of a commit in steps. */
+const LOCKS_AT_ONCE = 1024;
 
 /** The state machine, as transactions need it. */
 export interface CommitSink {
@@ -40,6 +54,12 @@ export interface CommitSink {
     readonly client: ClientRequest | null;
     readonly effects: readonly Effect[];
   }): OpNumber;
+  /** The same in steps; nothing else is committed meanwhile. */
+  commitInSteps(entry: {
+    readonly timestamp: number;
+    readonly client: ClientRequest | null;
+    readonly effects: EffectSource;
+  }): Generator<void, OpNumber>;
 }
 
 /** What one entry wrote, for validation. */
@@ -62,6 +82,10 @@ export class TransactionManager {
   #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
   #catalogOwner: Transaction | undefined;
+  /** The transaction that commits in steps. */
+  #committing: Transaction | undefined;
+  /** The newest entry that was committed in steps. */
+  #lastInSteps = 0;
   /** False only in tests that show what validation is for. */
   validates = true;
 
@@ -181,9 +205,12 @@ export class TransactionManager {
     assert(transaction.isOpen, "a transaction is committed once");
     try {
       if (!transaction.hasEffects && client === null) return 0 as OpNumber;
+      assert(this.#committing === undefined, "no other transaction commits");
       transaction.runCommitChecks();
       if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
-      this.#checkBatches(transaction);
+      if (transaction.snapshot < this.#lastInSteps) this.#checkCreated(transaction);
+      const checking = this.#checkBatches(transaction);
+      while (checking.next().done !== true);
       const effects = transaction.effects();
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
@@ -200,9 +227,79 @@ export class TransactionManager {
     }
   }
 
-  /** Ends a transaction; what it has not committed is gone. */
+  /** Whether a transaction is committing in steps. */
+  get isCommitting(): boolean {
+    return this.#committing !== undefined;
+  }
+
+  /**
+   * Commits a large transaction in steps. Until the last one its entry is invisible, its locks are held, and no other
+   * transaction may commit. It cannot be ended from outside meanwhile.
+   */
+  commitInSteps(
+    transaction: Transaction,
+    client: ((op: OpNumber) => ClientRequest) | null,
+  ): Generator<void, OpNumber> {
+    assert(transaction.isOpen, "a transaction is committed once");
+    assert(this.#committing === undefined, "one transaction commits at a time");
+    // Nobody came in between so far, so what it has written can be locked, and what it has read need not be looked at.
+    transaction.becomeInterruptible();
+    this.#committing = transaction;
+    return this.#commitSteps(transaction, client);
+  }
+
+  *#commitSteps(
+    transaction: Transaction,
+    client: ((op: OpNumber) => ClientRequest) | null,
+  ): Generator<void, OpNumber> {
+    try {
+      yield;
+      transaction.runCommitChecks();
+      if (transaction.snapshot < this.lastOp) this.#validate(transaction);
+      if (transaction.snapshot < this.#lastInSteps) this.#checkCreated(transaction);
+      yield* this.#checkBatches(transaction);
+      const effects = transaction.effectSource();
+      if (effects.count === 0 && client === null) return 0 as OpNumber;
+      const op = yield* this.#sink.commitInSteps({
+        timestamp: transaction.timestamp,
+        client: client === null ? null : client((this.lastOp + 1) as OpNumber),
+        effects,
+      });
+      this.#lastInSteps = op;
+      // Others may have begun meanwhile.
+      const bulk = [...transaction.batches()].map(({ table, batch }): CommittedBulk => ({
+        tableId: table.id,
+        batch,
+      }));
+      for (const tableId of transaction.writtenTables) {
+        if (transaction.writesRows(tableId)) bulk.push({ tableId, batch: null, byVersion: true });
+      }
+      for (const tableId of transaction.alteredTables) bulk.push({ tableId, batch: null });
+      this.#remember({ op, writes: [], bulk });
+      if (transaction.hasDdl) { for (const other of this.#active) other.catalogChanged(); }
+      while (!this.locks.releaseSome(transaction, LOCKS_AT_ONCE)) yield;
+      return op;
+    } finally {
+      this.#committing = undefined;
+      this.end(transaction);
+    }
+  }
+
+  /**
+   * An id that was free when a row was created may have come with an entry that was on its way in steps then: bulk loads take
+   * no locks.
+   */
+  #checkCreated(transaction: Transaction): void {
+    for (const { table, id } of transaction.created()) {
+      if (this.existsNow(table.id, id)) {
+        throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
+      }
+    }
+  }
+
+  /** Ends a transaction; what it has not committed is gone. One that is committing in steps ends with its commit. */
   end(transaction: Transaction): void {
-    if (!transaction.isOpen) return;
+    if (!transaction.isOpen || transaction === this.#committing) return;
     transaction.isOpen = false;
     this.#active.delete(transaction);
     this.locks.releaseAll(transaction);
@@ -229,8 +326,9 @@ export class TransactionManager {
    * A bulk load takes no lock on its ids. Whether others hold or have committed one of them meanwhile is looked up here, when
    * nobody can come in between any more.
    */
-  #checkBatches(transaction: Transaction): void {
+  *#checkBatches(transaction: Transaction): Generator<void, void> {
     for (const { table, batch } of transaction.batches()) {
+      yield;
       const committed = this.catalog.table(table.id);
       const written = committed !== undefined && this.store(table.id).lastModifiedOp > transaction.snapshot;
       if (!written && this.locks.count === 0) continue;
@@ -252,7 +350,11 @@ export class TransactionManager {
     for (const record of this.#history) {
       if (record.op <= transaction.snapshot) continue;
       for (const predicate of transaction.reads) {
-        const conflict = conflictWith(record, predicate);
+        const conflict = conflictWith(
+          record,
+          predicate,
+          (tableId, id) => this.changedSince(tableId, id, transaction.snapshot),
+        );
         if (conflict !== null) return { ...conflict, op: record.op };
       }
     }
@@ -345,12 +447,13 @@ export class TransactionManager {
 function conflictWith(
   record: HistoryRecord,
   predicate: ReadPredicate,
+  changed: (tableId: number, id: RowId) => boolean,
 ): { tableId: number; id: RowId | null } | null {
   for (const write of record.writes) {
     if (affects(write, predicate)) return { tableId: write.tableId, id: write.id };
   }
   for (const bulk of record.bulk) {
-    if (bulkAffects(bulk, predicate)) return { tableId: bulk.tableId, id: null };
+    if (bulkAffects(bulk, predicate, changed)) return { tableId: bulk.tableId, id: null };
   }
   return null;
 }

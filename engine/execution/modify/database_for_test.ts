@@ -223,5 +223,9 @@ function sinkOf(database: TestDatabase): ConstructorParameters<typeof Transactio
       return first;
     },
     commit: ({ effects }) => database.commit(effects),
+    commitInSteps: function* ({ effects }) {
+      yield;
+      return database.commit([...effects.each()]);
+    },
   };
 }

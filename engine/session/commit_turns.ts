@@ -1,0 +1,97 @@
+/**
+ * Commits, one after the other. Most are through at once. A large transaction commits in steps, and who wants to commit meanwhile
+ * waits for its turn, in the order of asking; reading goes on, and so do statements that write, up to their commit.
+ *
+ * A commit also waits, in steps, where the next checkpoint would be due while the last one is still being written: otherwise the
+ * state machine would have to finish that one in a single piece.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { ClientRequest, OpNumber } from "../operations/effect.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import type { Engine } from "./engine.ts";
+import type { MaybePromise } from "./outcome.ts";
+
+/** How long a commit in steps goes on before others get their turn. */
+const SLICE_MICROSECONDS = 2_000;
+
+type ClientRecord = ((op: OpNumber) => ClientRequest) | null;
+
+/** See the file's head. */
+export class CommitTurns {
+  readonly #engine: Engine;
+  /** Settles when the commit that is on its way, or is waiting for the checkpoint, is through. */
+  #current: Promise<void> | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** What to wait for before committing; null: nothing. There may be more to wait for afterwards. */
+  whenIdle(): Promise<void> | null {
+    return this.#current;
+  }
+
+  /**
+   * Commits the transaction; answers the entry's op, or 0 when there was nothing to write. Raises what
+   * `TransactionManager.commit` raises. Without a promise, unless somebody else is committing or the transaction is large.
+   */
+  commit(transaction: Transaction, client: ClientRecord = null): MaybePromise<OpNumber> {
+    if (!transaction.hasEffects && client === null) return this.#engine.manager.commit(transaction);
+    if (this.#current !== null) return this.#inTurn(transaction, client);
+    return this.#commit(transaction, client);
+  }
+
+  async #inTurn(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
+    while (this.#current !== null) await this.#current;
+    if (!transaction.isOpen) {
+      throw new DatabaseError(
+        SQLSTATE.adminShutdown,
+        "the session ended before its transaction was committed",
+      );
+    }
+    return await this.#commit(transaction, client);
+  }
+
+  #commit(transaction: Transaction, client: ClientRecord): MaybePromise<OpNumber> {
+    const { manager, storage } = this.#engine;
+    if (transaction.isLarge || storage.mustFinishFirst(transaction.estimatedBytes)) {
+      return this.#commitInSteps(transaction, client);
+    }
+    const op = manager.commit(transaction, client);
+    if (op !== 0) this.#engine.afterCommit(op);
+    return op;
+  }
+
+  async #commitInSteps(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
+    const engine = this.#engine;
+    const { storage } = engine;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#current = promise;
+    // Begun before anybody else comes in between, so that the transaction's locks are taken.
+    const steps = engine.manager.commitInSteps(transaction, client);
+    try {
+      steps.next();
+      while (storage.mustFinishFirst(transaction.estimatedBytes)) {
+        await storage.work(SLICE_MICROSECONDS);
+        await engine.yieldToLoop();
+      }
+      // A new file of the log is begun without a sync that blocks.
+      if (transaction.isLarge) await storage.log.whenDurable(storage.log.lastOp);
+      let end = engine.monotonic() + SLICE_MICROSECONDS;
+      for (let step = steps.next();; step = steps.next()) {
+        if (step.done === true) {
+          if (step.value !== 0) engine.afterCommit(step.value);
+          return step.value;
+        }
+        if (engine.monotonic() < end) continue;
+        await engine.yieldToLoop();
+        end = engine.monotonic() + SLICE_MICROSECONDS;
+      }
+    } finally {
+      // Does nothing after the last step; otherwise the transaction is rolled back.
+      steps.return(0 as OpNumber);
+      this.#current = null;
+      resolve();
+    }
+  }
+}
