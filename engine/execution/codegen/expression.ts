@@ -331,11 +331,11 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
   const argument = emitValue(code, expression.argument);
   if (argument.isNull === "true") return NULL_VALUE;
   if (expression.list.length > LONGEST_COMPARED_LIST && expression.list.every(isExecutionConstant)) {
-    const set = setOfExecution(code, code.compilation.derivedKey(expression, "set"), () => {
-      const values = expression.list.map((element) => nullableCode(emitValue(code, element)));
-      const make = code.use("makeValueSet", makeValueSet);
-      return `${make}(${code.constant("type", expression.argument.type)}, [${values.join(", ")}])`;
-    });
+    const set = setOfExecution(
+      code,
+      code.compilation.derivedKey(expression, "set"),
+      () => listSetCode(code, expression),
+    );
     return setMembership(code, set, expression.argument.type, argument, expression.negated);
   }
   const found = code.name("b");
@@ -357,6 +357,37 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
     }
   });
   return { code: expression.negated ? code.define("b", `!${found}`) : found, isNull: unknown };
+}
+
+/** The code that makes the set of a list. Constants and parameters are handed over as data: a list may have 100 000 of them. */
+function listSetCode(code: Emitter, expression: Of<"in_list">): string {
+  const constants: SqlValue[] = [];
+  const parameters: number[] = [];
+  const computed: string[] = [];
+  for (const element of expression.list) {
+    if (element.kind === "constant") constants.push(element.value);
+    else if (element.kind === "parameter") parameters.push(element.index);
+    else computed.push(nullableCode(emitValue(code, element)));
+  }
+  const list = code.constant("list", { type: expression.argument.type, constants, parameters });
+  return `${code.use("makeListSet", makeListSet)}(S, ${list}, [${computed.join(", ")}])`;
+}
+
+/** What a list holds besides computed values. */
+interface ListData {
+  readonly type: SqlType;
+  readonly constants: readonly SqlValue[];
+  /** Indexes of parameters. */
+  readonly parameters: readonly number[];
+}
+
+function makeListSet(
+  state: { readonly parameters: readonly SqlValue[] },
+  list: ListData,
+  computed: readonly SqlValue[],
+): ValueSet {
+  const values = list.parameters.map((index) => state.parameters[index] ?? null);
+  return makeValueSet(list.type, list.constants.concat(values, computed));
 }
 
 /** The variable of a set that is made at first use in an execution and kept in a slot. */

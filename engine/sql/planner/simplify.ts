@@ -21,7 +21,9 @@ import {
   FALSE,
   isNeverTrue,
   isTrue,
+  sameType,
   TRUE,
+  volatilityOf,
 } from "../plan/build.ts";
 import type { Plan } from "../plan/plan.ts";
 import {
@@ -151,7 +153,7 @@ function fold(expression: Expression): Expression {
 function simplifyAnd(expression: Expression & { readonly kind: "and" | "or" }): Expression {
   const args = expression.args.flatMap((each) => each.kind === "and" ? each.args : [each]);
   if (args.some((each) => each.kind === "constant" && each.value === false)) return FALSE;
-  const kept = args.filter((each) => !isTrue(each));
+  const kept = conjunctionOfInequalities(args.filter((each) => !isTrue(each)));
   const [first] = kept;
   if (first === undefined) return TRUE;
   return kept.length === 1 ? first : { kind: "and", type: BOOLEAN, args: kept };
@@ -166,37 +168,67 @@ function simplifyOr(expression: Expression & { readonly kind: "and" | "or" }): E
 
 /** `a = 1 OR a = 2` is `a IN (1, 2)`, which one look-up answers. */
 function disjunctionOfEqualities(args: readonly Expression[]): Expression {
-  const groups = new Map<string, Expression[]>();
-  const result: Expression[] = [];
-  for (const each of args) {
-    const key = equalityKey(each);
-    const group = key === undefined ? undefined : groups.get(key);
-    if (group !== undefined) group.push(each);
-    else {
-      if (key !== undefined) groups.set(key, [each]);
-      result.push(each);
-    }
-  }
-  return disjunction(result.map((each) => {
-    const group = groups.get(equalityKey(each) ?? "") ?? [];
-    if (group.length < 2 || each.kind !== "call") return each;
-    const [argument] = each.args;
-    if (argument === undefined) return each;
-    const list = group.flatMap((item) => item.kind === "call" ? item.args.slice(1) : []);
-    return { kind: "in_list", type: BOOLEAN, equals: each.function, argument, list, negated: false };
-  }));
+  return disjunction(withLists(args, "=", 2));
 }
 
-/** What equalities `x = constant` that can be collected have in common. */
-function equalityKey(expression: Expression): string | undefined {
-  if (expression.kind !== "call" || expression.function.name !== "=") return undefined;
+/** Fewer inequalities stay as they are: each is a comparison that a scan does by itself. */
+const LISTED_INEQUALITIES_MIN = 5;
+
+/** `a <> 1 AND a <> 2 AND …` is `a NOT IN (1, 2, …)`, which one look-up in a set answers. */
+function conjunctionOfInequalities(args: readonly Expression[]): readonly Expression[] {
+  return args.length < LISTED_INEQUALITIES_MIN ? args : withLists(args, "<>", LISTED_INEQUALITIES_MIN);
+}
+
+/** Puts lists in the place of comparisons with constants that have the same left side, `least` of them or more. */
+function withLists(args: readonly Expression[], operator: "=" | "<>", least: number): readonly Expression[] {
+  const groups = new Map<string, Comparison[]>();
+  const keys = args.map((each) => {
+    const comparison = comparisonOf(each, operator);
+    if (comparison === undefined) return undefined;
+    const { key } = comparison;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [comparison]);
+    else group.push(comparison);
+    return key;
+  });
+  const result: Expression[] = [];
+  args.forEach((each, index) => {
+    const key = keys[index];
+    const group = key === undefined ? undefined : groups.get(key);
+    if (key === undefined || group === undefined) result.push(each);
+    else if (group.length < least) result.push(each);
+    else if (group[0]?.expression === each) result.push(listOf(group[0], group));
+  });
+  return result;
+}
+
+function listOf(first: Comparison, group: readonly Comparison[]): Expression {
+  const { function: operator, args: [argument] } = first.expression;
+  const [left, right] = operator.argumentTypes;
+  if (argument === undefined || left === undefined || right === undefined) return first.expression;
+  const negated = operator.name === "<>";
+  const equals = negated ? resolveOperator("=", left, right) : operator;
+  const list = group.map((each) => each.value);
+  return { kind: "in_list", type: BOOLEAN, equals, argument, list, negated };
+}
+
+/** A comparison `x = constant`; `key` is what those have in common that can be collected. */
+interface Comparison {
+  readonly expression: Expression & { readonly kind: "call" };
+  readonly value: Expression;
+  readonly key: string;
+}
+
+function comparisonOf(expression: Expression, operator: "=" | "<>"): Comparison | undefined {
+  if (expression.kind !== "call" || expression.function.name !== operator) return undefined;
   const [left, right] = expression.args;
-  if (left === undefined || right === undefined || operands(right).length > 0) return undefined;
+  if (left === undefined || right === undefined) return undefined;
   if (right.kind !== "constant" && right.kind !== "parameter") return undefined;
   if (left.kind === "constant" || left.kind === "parameter") return undefined;
+  if (volatilityOf(left) === "volatile") return undefined;
   const [leftType, rightType] = expression.function.argumentTypes;
-  if (JSON.stringify(leftType) !== JSON.stringify(rightType)) return undefined;
-  return `${expressionKey(left)}|${JSON.stringify(rightType)}`;
+  if (leftType === undefined || rightType === undefined || !sameType(leftType, rightType)) return undefined;
+  return { expression, value: right, key: `${expressionKey(left)}|${JSON.stringify(rightType)}` };
 }
 
 const NEGATED_OPERATORS: Readonly<Record<string, string>> = {
@@ -317,11 +349,12 @@ function factorDisjunctions(condition: Expression): Expression {
     const branches = part.args.map(conjuncts);
     const [first, ...others] = branches;
     if (first === undefined) return part;
-    const common = first.filter((each) => {
-      const key = expressionKey(each);
-      return others.every((branch) => branch.some((other) => expressionKey(other) === key));
-    });
-    if (common.length === 0) return part;
+    let common: readonly Expression[] = first;
+    for (const branch of others) {
+      const known = new Set(branch.map(expressionKey));
+      common = common.filter((each) => known.has(expressionKey(each)));
+      if (common.length === 0) return part;
+    }
     const keys = new Set(common.map(expressionKey));
     const rest = branches.map((branch) => branch.filter((each) => !keys.has(expressionKey(each))));
     // A branch without more to ask makes the disjunction true.
