@@ -27,6 +27,8 @@ function outcome(planned: PlannedStatement, run: () => string[][]): unknown {
 function check(database: TestDatabase, text: string, planned: PlannedStatement): void {
   const expected = outcome(planned, () => database.interpreted(planned));
   assert.deepEqual(outcome(planned, () => database.compiled(planned)), expected, text);
+  const inSmallSteps = outcome(planned, () => database.compiled(planned, [], { inSmallSteps: true }));
+  assert.deepEqual(inSmallSteps, expected, `in small steps: ${text}`);
 }
 
 for (const seed of [1, 2]) {
@@ -198,7 +200,7 @@ Deno.test("compileStatement() counts rows per operator for EXPLAIN ANALYZE", () 
 Deno.test("CompiledStatement.source is the generated code", () => {
   const database = corpusDatabase(1);
   const compiled = compileStatement(database.plan("select s, count(*) from t where a > 2 group by s", false));
-  assert.match(compiled.source, /function scan_t\(S, block\) \{/);
+  assert.match(compiled.source, /function scan_t\(S, block, from, to\) \{/);
   const execution = compiled.start(database.context());
   while (!execution.step(new RowCollector()));
   assert.match(compiled.source, /vectors: /);

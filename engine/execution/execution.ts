@@ -1,9 +1,9 @@
 /**
  * The contract between the session, which owns time and transactions, and compiled plans, which are synchronous.
  *
- * A compiled statement is started with a context and then stepped: each step works through a bounded piece (about
- * one block of rows), so that the session can yield to other connections, cancel, or wait for a slow reader between
- * steps. Most statements finish in their first step.
+ * A compiled statement is started with a context and then stepped: each step works for about a millisecond, so that the
+ * session can yield to other connections, cancel, or wait for a slow reader between steps. Most statements finish in their
+ * first step.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ReadableTable } from "../storage/vector.ts";
@@ -29,6 +29,8 @@ export interface ExecutionContext {
   };
   /** Raises 57014 when the statement has been cancelled or has timed out; cheap. */
   checkCancelled(): void;
+  /** Microseconds of a clock that only moves forward; it bounds how long a step takes, never what it answers. */
+  monotonic(): number;
   /** Bytes that sorts, hash tables and materialised results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
 }
@@ -75,7 +77,7 @@ export interface CompiledStatement {
 
 /** One running statement. */
 export interface StatementExecution {
-  /** Works through one piece and writes its rows. true: finished. */
+  /** Works for about a millisecond and writes the rows that come of it, always to the same writer. true: finished. */
   step(writer: ResultWriter): boolean;
   /** Rows returned, inserted, updated or deleted so far. */
   readonly rowCount: number;

@@ -33,4 +33,8 @@ export class StatementContext implements ExecutionContext {
   checkCancelled(): void {
     this.#session.checkCancelled();
   }
+
+  monotonic(): number {
+    return this.#session.engine.monotonic();
+  }
 }

@@ -8,11 +8,15 @@
  * one execution.
  *
  * The function gets the execution state as `S`, and `context` is the evaluation context.
+ *
+ * A function comes in two versions. The *plain* one runs to its end. The *stepping* one is a generator function that can be
+ * left in the loops that stand in the code of a row, so that none of them holds the process; V8 makes slower code of it.
+ * The emitter notes how often such loops go round at most, so that whoever runs the function can choose.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
 import type { ColumnRef } from "../../sql/plan/expression.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { ExecutionState } from "../runtime/execution_state.ts";
+import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
 
 /** A value in generated code: `code` is an identifier or literal, meaningless when `isNull` holds. */
@@ -53,6 +57,23 @@ export interface Binding {
   readonly dictionary?: DictionaryLocation;
 }
 
+/** How often a loop goes round at most, as far as an execution knows before the function runs. */
+export type RoundLimit = (state: ExecutionState) => number;
+
+/** A loop in the code of a row. */
+export interface InnerLoop {
+  /** Unlabelled `break` must not be used in the body. */
+  readonly label: string;
+  /** Declares the loop's variable. */
+  readonly declare: string;
+  readonly test: string;
+  readonly advance: string;
+  /** Null: nothing is known. */
+  readonly atMost: RoundLimit | null;
+}
+
+const BUDGET = {};
+
 type FrameKind = "function" | "row" | "conditional";
 
 class Frame {
@@ -74,6 +95,8 @@ class Frame {
 // deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
 type Runtime = (...args: any[]) => unknown;
 
+const PLAIN = { isStepping: false } as const;
+
 /** See the file's head. */
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
@@ -85,6 +108,12 @@ export class Emitter {
   /** Jumps to the next row of the innermost row block. */
   skip = "";
   readonly compilation: Compilation;
+  /** Whether this is the version that can be left in inner loops. */
+  readonly isStepping: boolean;
+  /** Limits of the inner loops whose limits can be known. */
+  readonly roundLimits: RoundLimit[] = [];
+  /** Set when there are inner loops of which nothing is known. */
+  isUnbounded = false;
   readonly #root: Frame;
   #top: Frame;
   #names = 0;
@@ -92,8 +121,9 @@ export class Emitter {
   readonly #constantNames: string[] = [];
   readonly #known = new Map<unknown, string>();
 
-  constructor(compilation: Compilation) {
+  constructor(compilation: Compilation, options: { readonly isStepping: boolean } = PLAIN) {
     this.compilation = compilation;
+    this.isStepping = options.isStepping;
     this.#root = new Frame("function", null);
     this.#top = new Frame("row", this.#root);
   }
@@ -170,6 +200,70 @@ export class Emitter {
     this.block(`${label}: `, "row", emit);
     this.rowDepth--;
     this.skip = before;
+  }
+
+  /** Notes that the code of a row has a part that goes round so often; null: nobody knows. */
+  limitRounds(atMost: RoundLimit | null): void {
+    if (atMost === null) this.isUnbounded = true;
+    else this.roundLimits.push(atMost);
+  }
+
+  /** A loop in the code of a row, which the stepping version leaves now and then. */
+  innerLoop({ label, declare, test, advance, atMost }: InnerLoop, body: () => void): void {
+    this.limitRounds(atMost);
+    if (!this.isStepping) {
+      this.block(`${label}: for (${declare}; ${test}; ${advance}) `, "row", body);
+      return;
+    }
+    const budget = this.#budget();
+    this.emit(`${declare};`);
+    this.block(`${label}: for (;;) `, "row", () => {
+      // The loop proper has no pause inside, so that it stays as fast as in the plain version.
+      this.block(`for (; ${test}; ${advance}) `, "row", () => {
+        this.emit(`if (--${budget} < 0) break;`);
+        body();
+      });
+      this.emit(`if (${budget} >= 0) break;`);
+      this.emit(`yield; ${budget} = S.quota;`);
+    });
+  }
+
+  /** Counts a round of a loop that is emitted otherwise, and may leave the function here. */
+  pause(): void {
+    this.limitRounds(null);
+    if (!this.isStepping) return;
+    const budget = this.#budget();
+    this.emit(`if (--${budget} < 0) { yield; ${budget} = S.quota; }`);
+  }
+
+  /**
+   * Work that comes in pieces ({@link Work}), done to its end; answers the identifier of what the expression makes.
+   * `atMost`: as in {@link limitRounds}.
+   */
+  work(expression: string, atMost: RoundLimit | null = null): string {
+    this.limitRounds(atMost);
+    const name = this.define("work", expression);
+    this.emit(this.isStepping ? `while (!${name}.advance()) yield;` : `while (!${name}.advance());`);
+    return name;
+  }
+
+  /** Runs a procedure unless its slot says that it has run. `repeats`: the slot may be emptied while the function runs. */
+  procedure(doneSlot: number, stages: readonly Stage[], repeats: boolean): void {
+    this.limitRounds(repeats ? null : (state) => state.x[doneSlot] === undefined ? Infinity : 1);
+    if (!this.isStepping) return;
+    this.emit(
+      `if (S.x[${doneSlot}] === undefined) { S.x[${doneSlot}] = true; S.call(${
+        this.constant("stages", stages)
+      }); yield; }`,
+    );
+  }
+
+  #budget(): string {
+    return this.once(BUDGET, () => {
+      const name = this.name("budget");
+      this.emit(`let ${name} = S.quota;`);
+      return name;
+    });
   }
 
   /** Emits into the prologue. */
@@ -298,7 +392,7 @@ export class Emitter {
   /** The function's text, indented. */
   source(name: string, parameters: string): string {
     const lines = [
-      `function ${name}(${parameters}) {`,
+      `function${this.isStepping ? "*" : ""} ${name}(${parameters}) {`,
       "const context = S.evaluation;",
       ...this.#root.lines,
       ...this.#top.lines,
@@ -314,9 +408,6 @@ export class Emitter {
     return new Function("K", `"use strict";\n${prelude}\nreturn ${source};`)(this.#constants) as F;
   }
 }
-
-/** A stage's or kernel's function. */
-export type StageFunction = (state: ExecutionState) => boolean;
 
 /** Indents by braces. */
 function indent(lines: readonly string[]): string {

@@ -3,8 +3,8 @@
  *
  * Operators are compiled by producing and consuming (Neumann, "Efficiently Compiling Efficient Query Plans", VLDB 2011):
  * a producer emits a loop, and for each row the code of its {@link Sink}. In a {@link Program} each loop becomes a stage,
- * a function of its own that can be left and entered again after a piece. In an {@link InlineRegion} loops stand in the
- * code of a surrounding row, whose columns they can refer to, and run to their end.
+ * a function of its own that is called again for each piece of its rows. In an {@link InlineRegion} loops stand in the code
+ * of a surrounding row, whose columns they can refer to; a stage is left in the middle of them when they are long.
  *
  * A sink's `open` and `close` stand around the loop and keep what the rows need in local variables. A program with no
  * rows at all may never open its sinks, so state is made by whoever needs it first.
@@ -12,7 +12,8 @@
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
-import { Emitter, type StageFunction } from "./emitter.ts";
+import type { Emitter, RoundLimit } from "./emitter.ts";
+import { type RunningStage, StageCode } from "./stage_code.ts";
 
 /** Consumer of the rows of a loop; each function emits code. */
 export interface Sink {
@@ -29,13 +30,19 @@ export type LoopSource =
   /** One pass. */
   | { readonly kind: "single"; bind(code: Emitter): void }
   /** Rows 0 to `count` (an expression, evaluated in front of the loop). */
-  | { readonly kind: "counted"; count(code: Emitter): string; bind(code: Emitter, index: string): void }
-  /** A cursor made by the expression `open`; `next` emits code that gets an item or breaks out of the loop. */
+  | {
+    readonly kind: "counted";
+    readonly atMost?: RoundLimit;
+    count(code: Emitter): string;
+    bind(code: Emitter, index: string): void;
+  }
+  /** A cursor made by the expression `open`; `next` emits code that gets an item or `leave`s the loop. */
   | {
     readonly kind: "cursor";
+    readonly atMost?: RoundLimit;
     prepare(code: Emitter): void;
     open(code: Emitter): string;
-    next(code: Emitter, cursor: string): void;
+    next(code: Emitter, cursor: string, leave: string): void;
   };
 
 /** See the file's head. */
@@ -51,9 +58,6 @@ export interface Region {
   /** The same region, but what is put there is skipped once the slot holds true. */
   until(slot: number): Region;
 }
-
-/** Rows (or pieces of cursors) that one call of a stage works through. */
-export const PIECE_ROWS = 4096;
 
 /** A list of stages; see the file's head. */
 export class Program implements Region {
@@ -137,7 +141,7 @@ export class Program implements Region {
           const count = code.define("count", source.count(code));
           const index = code.name("i");
           code.emit(`let ${index} = S.x[${slot}] ?? 0;`);
-          const end = code.define("end", `Math.min(${count}, ${index} + ${PIECE_ROWS})`);
+          const end = code.define("end", `Math.min(${count}, ${index} + S.quota)`);
           code.loopLabel = label;
           sink.open(code);
           code.block(`${label}: for (; ${index} < ${end}; ${index}++) `, "row", () => {
@@ -149,7 +153,6 @@ export class Program implements Region {
           sink.close(code);
           code.emit(`S.x[${slot}] = ${index};`);
           code.emit(`if (${index} >= ${count}${this.#stopped()}) { S.x[${slot}] = undefined; return true; }`);
-          code.emit("S.context.checkCancelled();");
           code.emit("return false;");
           break;
         }
@@ -163,18 +166,17 @@ export class Program implements Region {
           code.emit("}");
           code.loopLabel = label;
           sink.open(code);
-          const budget = code.name("budget");
-          code.emit(`let ${budget} = ${PIECE_ROWS}, done = false;`);
-          code.block(`${label}: for (;; ${budget}--) `, "row", () => {
-            code.emit(`if (${budget} === 0) break;`);
+          const left = code.name("left");
+          code.emit(`let ${left} = S.quota, done = false;`);
+          code.block(`${label}: for (;; ${left}--) `, "row", () => {
+            code.emit(`if (${left} === 0) break;`);
             code.emit("done = true;");
-            source.next(code, "cursor");
+            source.next(code, "cursor", `break ${label};`);
             code.emit("done = false;");
             code.rowBlock(() => sink.row(code));
           });
           sink.close(code);
           code.emit(`if (done${this.#stopped()}) { S.x[${slot}] = undefined; return true; }`);
-          code.emit("S.context.checkCancelled();");
           code.emit("return false;");
         }
       }
@@ -206,14 +208,11 @@ export function resetSlot(state: ExecutionState, slot: number): void {
 
 /** A stage whose function is generated when it first runs. */
 class CodeStage implements Stage {
-  writesResult = false;
   readonly operators: readonly number[];
-  readonly #compilation: Compilation;
-  readonly #emit: (code: Emitter) => void;
+  readonly #code: StageCode;
   readonly #flags: readonly number[];
-  readonly #name: string;
-  #function: StageFunction | null = null;
-  #source = "";
+  /** Holds the stepping function while it is left. */
+  readonly #slot: number;
 
   constructor(
     compilation: Compilation,
@@ -222,33 +221,39 @@ class CodeStage implements Stage {
     emit: (code: Emitter) => void,
     flags: readonly number[],
   ) {
-    this.#compilation = compilation;
-    this.#emit = emit;
+    this.#code = new StageCode(compilation, {
+      emit,
+      name: `stage${index}_${plan.kind}`,
+      parameters: "S",
+    });
     this.#flags = flags;
-    this.#name = `stage${index}_${plan.kind}`;
+    this.#slot = compilation.newSlot();
     this.operators = [compilation.operatorIndex(plan)];
   }
 
+  get writesResult(): boolean {
+    return this.#code.writesResult;
+  }
+
   run(state: ExecutionState): boolean {
-    const flags = this.#flags;
-    for (let index = 0; index < flags.length; index++) {
-      if (state.x[flags[index] as number] === true) return true;
+    let running = state.x[this.#slot] as RunningStage | undefined;
+    if (running === undefined) {
+      const flags = this.#flags;
+      for (let index = 0; index < flags.length; index++) {
+        if (state.x[flags[index] as number] === true) return true;
+      }
+      const begun = this.#code.begin(state);
+      if (typeof begun === "boolean") return begun;
+      state.x[this.#slot] = running = begun;
     }
-    if (this.#function === null) this.#function = this.#compile();
-    return this.#function(state);
+    const { done, value } = running.next();
+    if (done !== true) return false;
+    state.x[this.#slot] = undefined;
+    return value;
   }
 
   source(): string {
-    if (this.#source === "") this.#function = this.#compile();
-    return this.#source;
-  }
-
-  #compile(): StageFunction {
-    const code = new Emitter(this.#compilation);
-    this.#emit(code);
-    this.#source = code.source(this.#name, "S");
-    this.writesResult = code.writesResult;
-    return code.compile<StageFunction>(this.#source);
+    return this.#code.source();
   }
 }
 
@@ -298,7 +303,6 @@ export class InlineRegion implements Region {
   #loop(source: LoopSource, sink: Sink): void {
     const code = this.#code;
     const label = code.name("loop");
-    code.emit("S.tick();");
     switch (source.kind) {
       case "single":
         code.loopLabel = label;
@@ -315,8 +319,13 @@ export class InlineRegion implements Region {
         const index = code.name("i");
         code.loopLabel = label;
         sink.open(code);
-        code.block(`${label}: for (let ${index} = 0; ${index} < ${count}; ${index}++) `, "row", () => {
-          code.emit(`if ((${index} & 4095) === 4095) S.context.checkCancelled();`);
+        code.innerLoop({
+          label,
+          declare: `let ${index} = 0`,
+          test: `${index} < ${count}`,
+          advance: `${index}++`,
+          atMost: source.atMost ?? null,
+        }, () => {
           code.rowBlock(() => {
             source.bind(code, index);
             sink.row(code);
@@ -329,9 +338,8 @@ export class InlineRegion implements Region {
         const cursor = code.define("cursor", source.open(code));
         code.loopLabel = label;
         sink.open(code);
-        code.block(`${label}: for (;;) `, "row", () => {
-          code.emit("S.tick();");
-          source.next(code, cursor);
+        code.innerLoop({ label, declare: "", test: "", advance: "", atMost: source.atMost ?? null }, () => {
+          source.next(code, cursor, `break ${label};`);
           code.rowBlock(() => sink.row(code));
         });
       }

@@ -4,9 +4,9 @@
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareFloats } from "../../types/compare.ts";
 import { compareText } from "../../types/text.ts";
-import { sortRows } from "../runtime/sorting.ts";
+import { type RowComparison, RowSort, type SingleKey } from "../runtime/sorting.ts";
 import type { BufferCode, ReadNames } from "./buffer_code.ts";
-import type { Emitter } from "./emitter.ts";
+import type { Emitter, RoundLimit } from "./emitter.ts";
 import { orderCode } from "./expression.ts";
 import { formOf, isFloat } from "./value_form.ts";
 
@@ -32,12 +32,21 @@ export function emitComparison(
   return name;
 }
 
-/** Emits a sort; the answer is the name of an Int32Array of row numbers in order. Equal rows keep their order. */
+/** A sort, which is work to be done. */
+export function rowSort(count: number, compare: RowComparison, single: SingleKey | null): RowSort {
+  return new RowSort(count, compare, single);
+}
+
+/**
+ * Emits a sort; the answer is the name of an Int32Array of row numbers in order. Equal rows keep their order. `atMost` as
+ * of {@link Emitter.work}.
+ */
 export function emitSort(
   code: Emitter,
   buffer: BufferCode,
   names: ReadNames,
   keys: readonly SortColumn[],
+  atMost: RoundLimit | null = null,
 ): string {
   const compare = emitComparison(code, buffer, names, keys);
   const only = keys.length === 1 ? keys[0] : undefined;
@@ -45,10 +54,8 @@ export function emitSort(
   const number = only === undefined || column === undefined
     ? "null"
     : `{ column: ${column.column}, descending: ${only.descending}, nullsFirst: ${only.nullsFirst} }`;
-  return code.define(
-    "order",
-    `${code.use("sortRows", sortRows)}(${names.buffer}.count, ${compare}, ${number})`,
-  );
+  const sort = `${code.use("rowSort", rowSort)}(${names.buffer}.count, ${compare}, ${number})`;
+  return code.define("order", `${code.work(sort, atMost)}.order`);
 }
 
 function emitKey(code: Emitter, buffer: BufferCode, names: ReadNames, key: SortColumn): void {

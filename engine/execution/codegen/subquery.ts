@@ -9,11 +9,21 @@ import type { Expression } from "../../sql/plan/expression.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { emitEnsure, isClosed } from "../operators/materialise.ts";
+import { isClosed } from "../operators/materialise.ts";
 import { emitAnyRow } from "../operators/nested_loop_join.ts";
 import { produce } from "../operators/produce.ts";
 import type { Emitter, Value } from "./emitter.ts";
-import { arrayOfArrays, emitCall, emitValue, isOwnKey, makeValueSet, setMembership } from "./expression.ts";
+import {
+  arrayOfArrays,
+  emitCall,
+  emitValue,
+  isOwnKey,
+  makeValueSet,
+  setMembership,
+  valueKey,
+  type ValueSet,
+} from "./expression.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
 import { planFacts } from "./plan_analysis.ts";
 import { InlineRegion, Program, type Region, type Sink } from "./region.ts";
 import { anyNull, nullableCode } from "./value_form.ts";
@@ -128,7 +138,7 @@ function emitSingle(
       program.once(plan, (code) => code.emit(`S.x[${slot}] = ${finish(code, slot)};`));
       return { slot, done, program };
     });
-    emitEnsure(code, made.done, made.program.stages);
+    code.procedure(made.done, made.program.stages, false);
     return slotValue(code, made.slot, parts.nullable);
   }
   const slot = compilation.newSlot();
@@ -199,9 +209,23 @@ function isLookup(expression: Of<"any_subquery" | "all_subquery">): boolean {
     (left.kind !== "numeric" || right.kind !== "numeric" || left.scale === right.scale);
 }
 
-/** The set of collected values; a slot holds the values until then. */
-export function setOfCollected(type: SqlType, values: unknown): ReturnType<typeof makeValueSet> {
-  return makeValueSet(type, Array.isArray(values) ? values as SqlValue[] : []);
+/** An empty set, to be filled value by value. */
+export function emptySet(type: SqlType): ValueSet {
+  return makeValueSet(type, []);
+}
+
+const BYTES_PER_SET_VALUE = 48;
+
+/** Adds a value to the set of a subquery's results. */
+export function addToSet(state: ExecutionState, set: ValueSet, type: SqlType, value: SqlValue): void {
+  set.isEmpty = false;
+  if (value === null) {
+    set.hasNull = true;
+    return;
+  }
+  const before = set.keys.size;
+  set.keys.add(valueKey(type, value));
+  if (set.keys.size > before) state.charge(BYTES_PER_SET_VALUE);
 }
 
 function emitQuantified(code: Emitter, expression: Of<"any_subquery" | "all_subquery">): Value {
@@ -269,21 +293,22 @@ function emitSetLookup(code: Emitter, expression: Of<"any_subquery" | "all_subqu
     const slot = compilation.newSlot();
     const done = compilation.newSlot();
     const program = new Program(compilation, { reruns: false });
+    program.once(expression.plan, (code) => {
+      code.emit(`S.x[${slot}] = ${code.use("emptySet", emptySet)}(${code.constant("type", type)});`);
+    });
+    const key = {};
     produce(expression.plan, program, {
-      open: () => {},
+      open: (code) => void code.note(key, code.define("set", `S.x[${slot}]`)),
       row: (code) => {
-        code.emit(`if (S.x[${slot}] === undefined) S.x[${slot}] = [];`);
-        code.emit(`S.charge(48); S.x[${slot}].push(${nullableCode(code.column(column))});`);
+        const value = nullableCode(code.column(column));
+        const add = code.use("addToSet", addToSet);
+        code.emit(`${add}(S, ${code.recall<string>(key)}, ${code.constant("type", type)}, ${value});`);
       },
       close: () => {},
     });
-    program.once(expression.plan, (code) => {
-      const make = code.use("setOfCollected", setOfCollected);
-      code.emit(`S.x[${slot}] = ${make}(${code.constant("type", type)}, S.x[${slot}]);`);
-    });
     return { slot, done, program };
   });
-  emitEnsure(code, made.done, made.program.stages);
+  code.procedure(made.done, made.program.stages, false);
   const set = code.define("set", `S.x[${made.slot}]`);
   if (left.isNull === "true") {
     return { code: code.define("b", `${expression.kind === "all_subquery"}`), isNull: `!${set}.isEmpty` };

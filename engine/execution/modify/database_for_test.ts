@@ -147,6 +147,7 @@ export class TestDatabase {
       table: (id) => transaction.table(id),
       writer: transaction,
       checkCancelled: () => {},
+      monotonic: () => 0,
       memoryLimitBytes: this.memoryLimitBytes,
     };
   }

@@ -43,6 +43,7 @@ function contextOfParts(context: ExecutionContext, tableIds: readonly number[]):
     memoryLimitBytes: context.memoryLimitBytes,
     table: (id) => context.table(id),
     checkCancelled: () => context.checkCancelled(),
+    monotonic: () => context.monotonic(),
     before: {
       table: (id) => before.get(id),
       meet: (tableId, id) => {

@@ -22,6 +22,8 @@ import type { LoopSource, Region, Sink } from "../codegen/region.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
+import type { Work } from "../runtime/work.ts";
+import type { BlockCursor, ReadableTable } from "../../storage/vector.ts";
 import { nullableBinding } from "./sources.ts";
 import { produce } from "./produce.ts";
 
@@ -68,7 +70,8 @@ function produceCount(
   region.loop(plan, {
     kind: "single",
     bind: (code) => {
-      const rows = code.define("rows", `${code.use("countRows", countRows)}(S, ${scan.table.id})`);
+      const count = code.work(`${code.use("rowCountOf", rowCountOf)}(S, ${scan.table.id})`);
+      const rows = code.define("rows", `${count}.rows`);
       for (const call of plan.aggregates) {
         code.bind(call.output, {
           type: call.aggregate.returnType,
@@ -80,20 +83,31 @@ function produceCount(
   }, sink);
 }
 
-/** The number of visible rows of a table. */
-export function countRows(state: ExecutionState, tableId: number): number {
-  const table = state.context.before?.table(tableId) ?? state.context.table(tableId);
-  const known = table.exactRowCount();
-  if (known !== undefined) return known;
-  const cursor = table.scan([], { ids: false, prune: [] });
-  let rows = 0;
-  for (let block = cursor.next(); block !== null; block = cursor.next()) {
-    state.context.checkCancelled();
-    rows += block.rowCount;
-    if (block.hidden === null) continue;
-    for (let row = 0; row < block.rowCount; row++) if (block.hidden[row] !== 0) rows--;
+/** Counts the visible rows of a table; looks at them only when storage does not know. */
+class RowCount implements Work {
+  rows: number;
+  readonly #cursor: BlockCursor | null;
+
+  constructor(table: ReadableTable) {
+    const known = table.exactRowCount();
+    this.rows = known ?? 0;
+    this.#cursor = known === undefined ? table.scan([], { ids: false, prune: [] }) : null;
   }
-  return rows;
+
+  advance(): boolean {
+    if (this.#cursor === null) return true;
+    const block = this.#cursor.next();
+    if (block === null) return true;
+    const { hidden, rowCount } = block;
+    this.rows += rowCount;
+    if (hidden !== null) { for (let row = 0; row < rowCount; row++) if (hidden[row] !== 0) this.rows--; }
+    return false;
+  }
+}
+
+/** The count of the rows of a table, which is work to be done. */
+export function rowCountOf(state: ExecutionState, tableId: number): RowCount {
+  return new RowCount(state.context.before?.table(tableId) ?? state.context.table(tableId));
 }
 
 /** How a call is folded. */
@@ -268,7 +282,13 @@ class GroupingSetCode {
       const types = code.constant("types", call.args.map((arg) => arg.type));
       const previous = code.name("previous");
       if (call.distinct) code.emit(`let ${previous} = null;`);
-      code.block(`for (let ${index} = 0; ${index} < ${order}.length; ${index}++) `, "row", () => {
+      code.innerLoop({
+        label: code.name("kept"),
+        declare: `let ${index} = 0`,
+        test: `${index} < ${order}.length`,
+        advance: `${index}++`,
+        atMost: null,
+      }, () => {
         const row = code.define("r", `${order}[${index}]`);
         const group = code.define("g", `${names.columns[0]?.data}[${row}]`);
         const args = call.args.map((_, position) =>

@@ -16,7 +16,7 @@ import type { ExecutionState } from "../runtime/execution_state.ts";
 import { hashCode, hashMore, NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import type { ColumnLayout } from "../runtime/row_buffer.ts";
-import { emitEnsure, isClosed } from "./materialise.ts";
+import { isClosed } from "./materialise.ts";
 import { produce } from "./produce.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
@@ -26,16 +26,15 @@ export function produceHashJoin(plan: HashJoin, region: Region, sink: Sink): voi
   new HashJoinCode(plan, region, sink).produce();
 }
 
-/** Makes the index over a buffer's key columns, which come first. */
-export function buildIndex(
+/** An index over a buffer's key columns, which come first; it is work to be done. */
+export function indexOver(
   state: ExecutionState,
-  slot: number,
   bufferSlot: number,
   layout: readonly ColumnLayout[],
   keyCount: number,
-): void {
+): HashIndex {
   const buffer = bufferOf(state, bufferSlot, layout);
-  state.x[slot] = new HashIndex(state, buffer, Array.from({ length: keyCount }, (_, index) => index));
+  return new HashIndex(state, buffer, Array.from({ length: keyCount }, (_, index) => index));
 }
 
 /** The marks of build rows that found a partner. */
@@ -111,6 +110,12 @@ class HashJoinCode {
     if (this.#marks) this.#region.loop(plan, this.#unmatched(), this.#sink);
   }
 
+  /** How many build rows have the same hash at most; those that a probe looks at. */
+  readonly #atMost = (state: ExecutionState): number => {
+    const index = state.x[this.#indexSlot];
+    return index instanceof HashIndex ? index.longestChain : Infinity;
+  };
+
   get #marks(): boolean {
     return this.#plan.join === "right" || this.#plan.join === "full";
   }
@@ -124,7 +129,7 @@ class HashJoinCode {
         this.#buildIn(made.program);
         return made;
       });
-      this.#region.once(this.#plan, (code) => emitEnsure(code, done, program.stages));
+      this.#region.once(this.#plan, (code) => code.procedure(done, program.stages, false));
       return;
     }
     this.#region.reset(this.#buffer.slot, this.#indexSlot, ...this.#keys.flatMap((key) => key.slots));
@@ -152,11 +157,8 @@ class HashJoinCode {
     });
     region.once(this.#plan, (code) => {
       const layout = code.constant("layout", buffer.columns);
-      code.emit(
-        `${
-          code.use("buildIndex", buildIndex)
-        }(S, ${this.#indexSlot}, ${buffer.slot}, ${layout}, ${this.#keys.length});`,
-      );
+      const index = `${code.use("indexOver", indexOver)}(S, ${buffer.slot}, ${layout}, ${this.#keys.length})`;
+      code.emit(`S.x[${this.#indexSlot}] = ${code.work(index)};`);
     });
   }
 
@@ -213,7 +215,13 @@ class HashJoinCode {
     const found = code.name("found");
     code.emit(`let ${found} = false;`);
     const label = code.name("partners");
-    code.block(`${label}: for (; ${row} >= 0; ${row} = ${names.next}[${row}]) `, "row", () => {
+    code.innerLoop({
+      label,
+      declare: "",
+      test: `${row} >= 0`,
+      advance: `${row} = ${names.next}[${row}]`,
+      atMost: this.#atMost,
+    }, () => {
       if (differs !== "") code.emit(`if (${differs}) continue;`);
       if (plan.residual !== null) {
         this.#buffer.bindRow(code, names.buffer, row);
@@ -221,7 +229,7 @@ class HashJoinCode {
         code.emit(`if (!(${test})) continue;`);
       }
       code.emit(`${found} = true;`);
-      code.emit("break;");
+      code.emit(`break ${label};`);
     });
     if (plan.join === "semi") {
       code.emit(`if (!${found}) ${code.skip}`);
@@ -240,8 +248,14 @@ class HashJoinCode {
     const outer = plan.join === "left" || plan.join === "full";
     const matched = code.name("matched");
     if (outer) code.emit(`let ${matched} = false;`);
-    const test = outer ? "" : `${row} >= 0`;
-    code.block(`for (; ${test}; ${row} = ${names.next}[${row}]) `, "row", () => {
+    const label = code.name("partners");
+    code.innerLoop({
+      label,
+      declare: "",
+      test: outer ? "" : `${row} >= 0`,
+      advance: `${row} = ${names.next}[${row}]`,
+      atMost: this.#atMost,
+    }, () => {
       const check = () => {
         if (differs !== "") code.emit(`if (${differs}) continue;`);
         if (plan.residual !== null) {
@@ -250,10 +264,9 @@ class HashJoinCode {
           code.emit(`if (!(${holds})) continue;`);
         }
         if (this.#marks) code.emit(`${names.marks}[${row}] = 1;`);
-        code.emit(`if (${names.next}[${row}] >= 0) S.tick();`);
       };
       if (outer) {
-        code.block(`if (${row} < 0) `, "conditional", () => code.emit(`if (${matched}) break;`));
+        code.block(`if (${row} < 0) `, "conditional", () => code.emit(`if (${matched}) break ${label};`));
         code.block("else ", "row", () => {
           check();
           code.emit(`${matched} = true;`);
@@ -261,7 +274,7 @@ class HashJoinCode {
       } else check();
       this.#buffer.bindRow(code, names.buffer, row, outer ? `${row} < 0` : null);
       code.rowBlock(() => this.#sink.row(code));
-      if (outer) code.emit(`if (${row} < 0) break;`);
+      if (outer) code.emit(`if (${row} < 0) break ${label};`);
     });
   }
 

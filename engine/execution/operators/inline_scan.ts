@@ -38,6 +38,7 @@ export function produceInlineScan(plan: TableScan, region: Region, sink: Sink): 
     plan,
     {
       ...source,
+      atMost: kept.atMost,
       count: (code) => {
         kept.emitEnsure(code);
         return source.count(code);

@@ -81,6 +81,7 @@ function makeIdListCursor(
 function idListSource(plan: Extract<Plan, { kind: "row_lookup" }>): LoopSource {
   return {
     kind: "cursor",
+    atMost: () => plan.ids.length,
     prepare: (code) => void tableCode(code, plan),
     open: (code) => {
       const ids = plan.ids.map((id) => nullableCode(emitValue(code, id)));
@@ -88,7 +89,7 @@ function idListSource(plan: Extract<Plan, { kind: "row_lookup" }>): LoopSource {
         ids.join(", ")
       }])`;
     },
-    next: (code, cursor) => emitNextLocation(code, plan, cursor),
+    next: (code, cursor, leave) => emitNextLocation(code, plan, cursor, leave),
   };
 }
 
@@ -97,6 +98,7 @@ const emptyCursor = { next: () => NO_ROW };
 function cursorSource(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>): LoopSource {
   return {
     kind: "cursor",
+    ...(findsOneRow(plan) ? { atMost: () => 1 } : {}),
     prepare: (code) => void tableCode(code, plan),
     open: (code) => {
       const table = tableCode(code, plan);
@@ -117,7 +119,7 @@ function cursorSource(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>)
         : `${table}.findRange(${bounds})`;
       return orEmpty(code, nullTest, open);
     },
-    next: (code, cursor) => emitNextLocation(code, plan, cursor),
+    next: (code, cursor, leave) => emitNextLocation(code, plan, cursor, leave),
   };
 }
 
@@ -125,9 +127,16 @@ function orEmpty(code: Emitter, nullTest: string | null, open: string): string {
   return nullTest === null ? open : `(${nullTest}) ? ${code.constant("emptyCursor", emptyCursor)} : ${open}`;
 }
 
-function emitNextLocation(code: Emitter, plan: Access, cursor: string): void {
+/** Whether an index holds the whole key of at most one row. NULLs may repeat, but a lookup of NULL is rare. */
+function findsOneRow(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>): boolean {
+  return plan.kind === "index_scan" && plan.index.unique &&
+    plan.prefix.length === plan.index.columns.length &&
+    plan.prefix.every((part) => part.kind !== "constant" || part.value !== null);
+}
+
+function emitNextLocation(code: Emitter, plan: Access, cursor: string, leave: string): void {
   const location = code.define("location", `${cursor}.next()`);
-  code.emit(`if (${location} === ${NO_ROW}) break;`);
+  code.emit(`if (${location} === ${NO_ROW}) ${leave}`);
   bindColumns(code, plan, tableCode(code, plan), location);
 }
 

@@ -4,7 +4,8 @@
 import type { ColumnRef } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { RowBuffer } from "../runtime/row_buffer.ts";
 import { BufferCode, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
@@ -61,22 +62,6 @@ export function bufferSource(
   };
 }
 
-/** Runs a program unless its slot is filled. */
-export function ensure(state: ExecutionState, slot: number, stages: readonly Stage[]): void {
-  if (state.x[slot] !== undefined) return;
-  state.x[slot] = true;
-  state.run(stages);
-}
-
-/** Emits the call that runs a program at most once in an execution. */
-export function emitEnsure(code: Emitter, doneSlot: number, stages: readonly Stage[]): void {
-  code.emit(
-    `if (S.x[${doneSlot}] === undefined) ${code.use("ensure", ensure)}(S, ${doneSlot}, ${
-      code.constant("stages", stages)
-    });`,
-  );
-}
-
 /** Whether a plan gives the same rows whenever it runs. */
 export function isClosed(plan: Plan, compilation: Compilation): boolean {
   const { free, freeDefinitions, volatile } = planFacts(plan);
@@ -111,8 +96,18 @@ export class KeptPlan {
 
   /** Emits the call that makes sure that the rows are there. */
   emitEnsure(code: Emitter): void {
-    emitEnsure(code, this.#doneSlot, this.#program.stages);
+    code.procedure(this.#doneSlot, this.#program.stages, false);
   }
+
+  /** The number of rows, once they are there. */
+  readonly atMost = (state: ExecutionState): number =>
+    state.x[this.#doneSlot] === undefined ? Infinity : rowsIn(state, this.buffer.slot);
+}
+
+/** The number of rows of the buffer in a slot. */
+export function rowsIn(state: ExecutionState, slot: number): number {
+  const buffer = state.x[slot];
+  return buffer instanceof RowBuffer ? buffer.count : 0;
 }
 
 /** Puts a loop over the kept rows of a plan into a region. */
@@ -126,6 +121,7 @@ export function produceKept(plan: Plan, region: Region, sink: Sink): void {
   if (source.kind !== "counted") return;
   region.loop(plan, {
     ...source,
+    atMost: kept.atMost,
     count: (code) => {
       kept.emitEnsure(code);
       return source.count(code);

@@ -10,8 +10,9 @@ import { type Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import { before, InlineRegion, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { emitOptionalGuards, marksOf } from "./hash_join.ts";
-import { appendSink, bufferFor, bufferSource, isClosed, KeptPlan } from "./materialise.ts";
+import { appendSink, bufferFor, bufferSource, isClosed, KeptPlan, rowsIn } from "./materialise.ts";
 import { produce } from "./produce.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
 
 type NestedLoopJoin = Extract<Plan, { kind: "nested_loop_join" }>;
 
@@ -105,7 +106,13 @@ function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
       const names = matches.openRead(code);
       const row = code.name("j");
       const count = code.define("count", `${names.buffer}.count`);
-      code.block(`for (let ${row} = 0; ${row} === 0 || ${row} < ${count}; ${row}++) `, "row", () => {
+      code.innerLoop({
+        label: code.name("matches"),
+        declare: `let ${row} = 0`,
+        test: `${row} === 0 || ${row} < ${count}`,
+        advance: `${row}++`,
+        atMost: null,
+      }, () => {
         matches.bindRow(code, names, row, `${count} === 0`);
         code.rowBlock(() => sink.row(code));
       });
@@ -114,11 +121,12 @@ function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
 }
 
 /** A right side that depends on the row of a surrounding loop: its rows are kept anew each time the region runs. */
-function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "buffer" | "emitEnsure"> {
+function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "buffer" | "emitEnsure" | "atMost"> {
   const buffer = bufferFor(region.compilation, region.compilation.neededAbove(plan));
   region.reset(buffer.slot);
   produce(plan, region, appendSink(buffer));
-  return { buffer, emitEnsure: () => {} };
+  const atMost = region.isInline ? () => Infinity : (state: ExecutionState) => rowsIn(state, buffer.slot);
+  return { buffer, emitEnsure: () => {}, atMost };
 }
 
 /** LEFT, RIGHT and FULL over a kept right side. */
@@ -153,9 +161,14 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
       const matched = code.name("matched");
       code.emit(`let ${matched} = false;`);
       const end = extendsLeft ? `${row} <= ${count}` : `${row} < ${count}`;
-      code.emit("S.tick();");
-      code.block(`for (let ${row} = 0; ${end}; ${row}++) `, "row", () => {
-        code.emit(`if ((${row} & 4095) === 4095) S.context.checkCancelled();`);
+      const label = code.name("matches");
+      code.innerLoop({
+        label,
+        declare: `let ${row} = 0`,
+        test: end,
+        advance: `${row}++`,
+        atMost: kept.atMost,
+      }, () => {
         code.block(`if (${row} < ${count}) `, "row", () => {
           kept.buffer.bindRow(code, names, row);
           if (plan.condition !== null) {
@@ -165,7 +178,7 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
           code.emit(`${matched} = true;`);
           if (marksRows) code.emit(`${marks}[${row}] = 1;`);
         });
-        code.emit(`else if (${matched}) break;`);
+        code.emit(`else if (${matched}) break ${label};`);
         kept.buffer.bindRow(code, names, row, extendsLeft ? `${row} >= ${count}` : null);
         code.rowBlock(() => sink.row(code));
       });

@@ -1,11 +1,13 @@
 /**
  * Full scans of stored tables.
  *
- * A scan at the beginning of a program's stage runs one *kernel* a block: a function generated for the signature of the
- * block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the statement.
+ * A scan at the beginning of a program's stage runs a *kernel* over a range of a block's rows: a function generated for the
+ * signature of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
+ * statement.
  */
 import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
+import { type RunningStage, StageCode } from "../codegen/stage_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import type { Program, Sink } from "../codegen/region.ts";
@@ -23,7 +25,6 @@ import {
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
-type Kernel = (state: ExecutionState, block: Block) => boolean;
 type PruneFunction = (state: ExecutionState) => ZonePredicate[] | null;
 
 /** Puts a scan of a table into a program. */
@@ -33,10 +34,27 @@ export function produceTableScan(plan: TableScan, program: Program, sink: Sink):
 
 /** Kernels that one scan keeps; far more than the signatures that one table has at a time. */
 const MAXIMUM_KERNELS = 64;
-/** Kernels whose text is kept for EXPLAIN (CODE). */
+/** Kernels whose text EXPLAIN (CODE) shows. */
 const MAXIMUM_SOURCES = 4;
 
+const NO_BYTES = new Uint8Array(0);
+const NO_OFFSETS = new Uint32Array(0);
+const NO_BIG: ReadonlyMap<number, bigint> = new Map();
 const noPredicates: readonly ZonePredicate[] = [];
+
+/** A scan that is under way. */
+class ScanRun {
+  readonly cursor: BlockCursor;
+  /** The block that is being worked on, and its next row. */
+  block: Block | null = null;
+  next = 0;
+  kernel: StageCode | null = null;
+  running: RunningStage | null = null;
+
+  constructor(cursor: BlockCursor) {
+    this.cursor = cursor;
+  }
+}
 
 class ScanStage implements Stage {
   writesResult = false;
@@ -46,8 +64,7 @@ class ScanStage implements Stage {
   readonly #sink: Sink;
   readonly #slot: number;
   readonly #columnIds: readonly number[];
-  readonly #kernels = new Map<string, Kernel>();
-  readonly #sources: string[] = [];
+  readonly #kernels = new Map<string, StageCode>();
   #prune: PruneFunction | null = null;
 
   constructor(plan: TableScan, program: Program, sink: Sink) {
@@ -60,22 +77,48 @@ class ScanStage implements Stage {
   }
 
   run(state: ExecutionState): boolean {
-    const flags = this.#program.flags;
-    for (let index = 0; index < flags.length; index++) {
-      if (state.x[flags[index] as number] === true) return true;
+    let scan = state.x[this.#slot] as ScanRun | undefined;
+    if (scan === undefined) {
+      const flags = this.#program.flags;
+      for (let index = 0; index < flags.length; index++) {
+        if (state.x[flags[index] as number] === true) return true;
+      }
+      const cursor = this.#open(state);
+      if (cursor === null) return true;
+      state.x[this.#slot] = scan = new ScanRun(cursor);
     }
-    let cursor = state.x[this.#slot] as BlockCursor | undefined;
-    if (cursor === undefined) {
-      const opened = this.#open(state);
-      if (opened === null) return true;
-      state.x[this.#slot] = cursor = opened;
-    } else state.context.checkCancelled();
-    const block = cursor.next();
-    if (block === null || this.#kernelOf(block)(state, block)) {
-      state.x[this.#slot] = undefined;
-      return true;
+    const ended = this.#piece(state, scan);
+    if (ended) state.x[this.#slot] = undefined;
+    return ended;
+  }
+
+  /** Works through a piece. true: the scan is over, or what is above wants no more rows. */
+  #piece(state: ExecutionState, scan: ScanRun): boolean {
+    if (scan.running === null) {
+      if (scan.block === null) {
+        const block = scan.cursor.next();
+        if (block === null) return true;
+        scan.block = block;
+        scan.next = 0;
+        scan.kernel = this.#kernelOf(block);
+      }
+      const { block } = scan;
+      const from = scan.next;
+      const to = scan.next = Math.min(block.rowCount, from + state.quota);
+      const kernel = scan.kernel as StageCode;
+      const begun = kernel.begin(state, block, from, to);
+      this.writesResult = kernel.writesResult;
+      if (typeof begun === "boolean") {
+        if (to === block.rowCount) scan.block = null;
+        return begun;
+      }
+      scan.running = begun;
     }
-    return false;
+    const { done, value } = scan.running.next();
+    if (done !== true) return false;
+    scan.running = null;
+    if (scan.next === scan.block?.rowCount) scan.block = null;
+    return value;
   }
 
   #open(state: ExecutionState): BlockCursor | null {
@@ -97,7 +140,7 @@ class ScanStage implements Stage {
     return code.compile<PruneFunction>(code.source("prune", "S"));
   }
 
-  #kernelOf(block: Block): Kernel {
+  #kernelOf(block: Block): StageCode {
     let signature = block.hidden === null ? "" : "hidden ";
     const columns = block.columns;
     for (let index = 0; index < columns.length; index++) {
@@ -107,28 +150,26 @@ class ScanStage implements Stage {
     let kernel = this.#kernels.get(signature);
     if (kernel === undefined) {
       if (this.#kernels.size >= MAXIMUM_KERNELS) this.#kernels.clear();
-      kernel = this.#compile(block, signature);
+      kernel = this.#makeKernel(shapeOf(block));
       this.#kernels.set(signature, kernel);
     }
     return kernel;
   }
 
-  #compile(block: Block, signature: string): Kernel {
-    const code = new Emitter(this.#program.compilation);
-    emitKernel(code, this.#plan, block, this.#sink, this.#program.flags);
-    const text = code.source(`scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`, "S, block");
-    if (this.#sources.length < MAXIMUM_SOURCES) {
-      this.#sources.push(`// vectors: ${signature.trim()}\n${text}`);
-    }
-    this.writesResult = code.writesResult;
-    return code.compile<Kernel>(text);
+  #makeKernel(shape: Block): StageCode {
+    return new StageCode(this.#program.compilation, {
+      name: `scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`,
+      parameters: "S, block, from, to",
+      emit: (code) => emitKernel(code, this.#plan, shape, this.#sink, this.#program.flags),
+    });
   }
 
   source(): string {
-    if (this.#sources.length > 0) return this.#sources.join("\n\n");
-    const code = new Emitter(this.#program.compilation);
-    emitKernel(code, this.#plan, sampleBlock(this.#plan), this.#sink, this.#program.flags);
-    return code.source(`scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`, "S, block");
+    if (this.#kernels.size === 0) return this.#makeKernel(sampleBlock(this.#plan)).source();
+    const shown = [...this.#kernels].slice(0, MAXIMUM_SOURCES);
+    return shown.map(([signature, kernel]) => `// vectors: ${signature.trim()}\n${kernel.source()}`).join(
+      "\n\n",
+    );
   }
 }
 
@@ -159,6 +200,31 @@ function sampleBlock(plan: TableScan): Block {
   };
 }
 
+/** A block like another one, but without its rows, which a kernel that is kept would hold in memory. */
+function shapeOf(block: Block): Block {
+  return {
+    rowCount: 0,
+    firstLocation: 0,
+    ids: block.ids === null ? null : shapeOfVector(block.ids),
+    columns: block.columns.map(shapeOfVector),
+    hidden: block.hidden === null ? null : NO_BYTES,
+  };
+}
+
+function shapeOfVector(vector: Vector): Vector {
+  const nulls = "nulls" in vector && vector.nulls !== null ? NO_BYTES : null;
+  switch (vector.kind) {
+    case "number":
+      return { ...vector, data: NO_BYTES, nulls, big: vector.big === null ? null : NO_BIG };
+    case "bytes":
+      return { ...vector, bytes: NO_BYTES, starts: NO_OFFSETS, ends: NO_OFFSETS, nulls };
+    case "dictionary":
+      return { ...vector, codes: vector.codes.slice(0, 0), dictionary: [], nulls };
+    case "constant":
+      return { ...vector, value: vector.value === null ? null : 0 };
+  }
+}
+
 function emitKernel(
   code: Emitter,
   plan: TableScan,
@@ -173,10 +239,9 @@ function emitKernel(
   });
   const ids = block.ids === null ? null : vectorBinding(code, block.ids, "block.ids", { kind: "i64" });
   if (block.hidden !== null) code.emit("const hidden = block.hidden;");
-  code.emit("const count = block.rowCount;");
   code.loopLabel = label;
   sink.open(code);
-  code.block(`${label}: for (let i = 0; i < count; i++) `, "row", () => {
+  code.block(`${label}: for (let i = from; i < to; i++) `, "row", () => {
     code.rowBlock(() => {
       plan.columns.forEach((column, index) => {
         const binding = bindings[index];

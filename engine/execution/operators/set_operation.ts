@@ -110,9 +110,13 @@ function produceCounted(plan: SetOperation, region: Region, sink: Sink): void {
         return;
       }
       const copy = code.name("copy");
-      code.block(`for (let ${copy} = 0; ${copy} < ${times}; ${copy}++) `, "row", () => {
-        code.rowBlock(() => sink.row(code));
-      });
+      code.innerLoop({
+        label: code.name("copies"),
+        declare: `let ${copy} = 0`,
+        test: `${copy} < ${times}`,
+        advance: `${copy}++`,
+        atMost: null,
+      }, () => code.rowBlock(() => sink.row(code)));
     }),
   );
 }

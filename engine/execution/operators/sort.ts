@@ -66,6 +66,9 @@ export function appendSorted(code: Emitter, { buffer, computed }: SortedBuffer):
 /** Rows beyond the limit that are taken before the buffer is cut. */
 const SLACK_ROWS = 2048;
 
+/** Up to this limit the buffer is sorted at once when it is cut. */
+const LARGEST_CUT_AT_ONCE = 1000;
+
 /** Keeps the first rows of an order. */
 export function cutBuffer(
   state: ExecutionState,
@@ -88,6 +91,12 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   const limitSlot = compilation.newSlot();
   region.reset(buffer.slot, orderSlot, limitSlot);
   const limit = plan.limit;
+  // While there is no limit object, only the rows of one piece can be in the buffer.
+  const cutRounds = (state: ExecutionState): number => {
+    const limits = state.x[limitSlot];
+    const known = typeof limits === "object" && limits !== null && "limit" in limits ? limits.limit : 0;
+    return region.isInline || Number(known) > LARGEST_CUT_AT_ONCE ? Infinity : 1;
+  };
   const names = { limit: {} };
   produce(plan.input, region, {
     open: (code) => {
@@ -104,7 +113,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
       code.block(`if (${row} >= ${limits}.full) `, "conditional", () => {
         buffer.closeAppend(code);
         const read = buffer.openRead(code);
-        const order = emitSort(code, buffer, read, keys);
+        const order = emitSort(code, buffer, read, keys, cutRounds);
         const layout = code.constant("layout", buffer.columns);
         code.emit(
           `${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${layout}, ${order}, ${limits}.limit);`,

@@ -9,6 +9,7 @@ import type { SqlValue } from "../../types/value.ts";
 import type { Binding, Emitter } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { before, InlineRegion, type LoopSource, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
@@ -55,13 +56,21 @@ export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: R
   }
   region.loop(plan, {
     kind: "counted",
+    atMost: () => plan.list.length,
     count: (code) => {
-      const rows = plan.list.map((row) => rowCode(code, row));
+      const rows = plan.list.map((row) => row.some(hasSubquery) ? "null" : rowCode(code, row));
       code.note(plan, code.define("list", `[${rows.join(", ")}]`));
       return `${plan.list.length}`;
     },
     bind: (code, index) => {
-      const cells = code.define("cells", `${code.recall<string>(plan)}[${index}]()`);
+      const cells = code.name("cells");
+      code.emit(`let ${cells};`);
+      code.block(`switch (${index}) `, "conditional", () => {
+        plan.list.forEach((row, number) => {
+          if (row.some(hasSubquery)) emitCase(code, { number, row, cells });
+        });
+        code.emit(`default: ${cells} = ${code.recall<string>(plan)}[${index}]();`);
+      });
       plan.outputs.forEach((output, position) => {
         code.bind(
           output,
@@ -70,6 +79,26 @@ export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: R
       });
     },
   }, sink);
+}
+
+function hasSubquery(cell: Expression): boolean {
+  return expressionFacts(cell).hasSubquery;
+}
+
+/** A row with a subquery, which may leave the function and so cannot stand in a function of its own. */
+function emitCase(
+  code: Emitter,
+  { number, row, cells }: {
+    readonly number: number;
+    readonly row: readonly Expression[];
+    readonly cells: string;
+  },
+): void {
+  code.block(`case ${number}: `, "conditional", () => {
+    const values = row.map((cell) => nullableCode(emitValue(code, cell)));
+    code.emit(`${cells} = [${values.join(", ")}];`);
+    code.emit("break;");
+  });
 }
 
 /** Whether a cell can be evaluated without generating code for it. */
@@ -91,6 +120,7 @@ function isPlainCell(cell: Expression): boolean {
 function plainValues(plan: Extract<Plan, { kind: "values" }>): LoopSource {
   return {
     kind: "counted",
+    atMost: () => plan.list.length,
     count: () => `${plan.list.length}`,
     bind: (code, index) => {
       const row = `${code.use("evaluateCells", evaluateCells)}(S, ${
@@ -158,9 +188,9 @@ export function produceVirtualScan(
     kind: "cursor",
     prepare: () => {},
     open: (code) => `${code.constant("relation", plan.relation)}.rows(context)[Symbol.iterator]()`,
-    next: (code, cursor) => {
+    next: (code, cursor, leave) => {
       const item = code.define("item", `${cursor}.next()`);
-      code.emit(`if (${item}.done) break;`);
+      code.emit(`if (${item}.done) ${leave}`);
       const row = code.define("values", `${item}.value`);
       for (const column of plan.columns) {
         code.bind(column.output, nullableBinding(column.type, `${row}[${column.position}]`));
@@ -220,8 +250,8 @@ export function produceFunctionScan(plan: FunctionScan, region: Region, sink: Si
     kind: "cursor",
     prepare: () => {},
     open: (code) => functionCursorCode(code, plan),
-    next: (code, cursor) => {
-      code.emit(`if (!${cursor}.next()) break;`);
+    next: (code, cursor, leave) => {
+      code.emit(`if (!${cursor}.next()) ${leave}`);
       bindFunctionRow(code, plan, cursor);
     },
   };

@@ -12,7 +12,7 @@ import { mayBeNull } from "../codegen/plan_analysis.ts";
 import type { Region, Sink } from "../codegen/region.ts";
 import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, nullableCode } from "../codegen/value_form.ts";
-import { computeWindow, shiftNumber } from "../runtime/window.ts";
+import { shiftNumber, windowResults } from "../runtime/window.ts";
 import { shiftByInterval } from "../runtime/interval_shift.ts";
 import { nullableBinding } from "./sources.ts";
 import { produce } from "./produce.ts";
@@ -76,9 +76,8 @@ export function produceWindow(plan: Window, region: Region, sink: Sink): void {
     code.emit(`S.x[${orderSlot}] = ${sorted};`);
     const input = inputCode(code, { plan, buffer, names, sorted, partition, order });
     const work = calls.map((call) => workCode(code, buffer, names, call));
-    code.emit(
-      `S.x[${resultSlot}] = ${code.use("computeWindow", computeWindow)}(S, ${input}, [${work.join(", ")}]);`,
-    );
+    const results = `${code.use("windowResults", windowResults)}(S, ${input}, [${work.join(", ")}])`;
+    code.emit(`S.x[${resultSlot}] = ${code.work(results)}.result;`);
   });
   const key = {};
   region.loop(plan, {

@@ -13,7 +13,7 @@ import { planFacts } from "../codegen/plan_analysis.ts";
 import { InlineRegion, Program, type Region, type Sink } from "../codegen/region.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
-import { bufferSource, emitEnsure } from "./materialise.ts";
+import { bufferSource, rowsIn } from "./materialise.ts";
 import { produce } from "./produce.ts";
 
 type With = Extract<Plan, { kind: "with" }>;
@@ -25,6 +25,8 @@ interface DefinitionCode {
   readonly working: BufferCode;
   /** Fills the result unless it is there already. */
   readonly emitEnsure: (code: Emitter) => void;
+  /** It is computed anew for each row of a surrounding loop. */
+  readonly isInline: boolean;
 }
 
 const definitionCodes = new WeakMap<object, Map<number, DefinitionCode>>();
@@ -55,6 +57,7 @@ export function produceWithScan(
   if (source.kind !== "counted") return;
   region.loop(plan, {
     kind: "counted",
+    ...(definition.isInline ? {} : { atMost: (state: ExecutionState) => rowsIn(state, buffer.slot) }),
     count: (code) => {
       if (!plan.working) definition.emitEnsure(code);
       return source.count(code);
@@ -83,26 +86,27 @@ function defineOne(definition: Definition, region: Region): DefinitionCode {
   const inside = new Set(plans.flatMap((plan) => [...planFacts(plan).defined]));
   if (plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)))) {
     // It depends on the row of the surrounding loop: it runs here, where that row is.
-    const code: DefinitionCode = { result, working, emitEnsure: () => {} };
+    const code: DefinitionCode = { result, working, emitEnsure: () => {}, isInline: true };
     codesOf(region).set(definition.id, code);
     fill(definition, region, code);
     return code;
   }
+  const isStable = plans.every((plan) => {
+    const facts = planFacts(plan);
+    return !facts.volatile &&
+      [...facts.freeDefinitions].every((id) => id === definition.id || compilation.closedDefinitions.has(id));
+  });
   const doneSlot = compilation.newSlot();
   const program = new Program(compilation, { reruns: true });
   const code: DefinitionCode = {
     result,
     working,
-    emitEnsure: (emitter) => emitEnsure(emitter, doneSlot, program.stages),
+    emitEnsure: (emitter) => emitter.procedure(doneSlot, program.stages, region.isInline && !isStable),
+    isInline: region.isInline && !isStable,
   };
   codesOf(region).set(definition.id, code);
   fill(definition, program, code);
-  const stable = plans.every((plan) => {
-    const facts = planFacts(plan);
-    return !facts.volatile &&
-      [...facts.freeDefinitions].every((id) => id === definition.id || compilation.closedDefinitions.has(id));
-  });
-  if (stable) compilation.closedDefinitions.add(definition.id);
+  if (isStable) compilation.closedDefinitions.add(definition.id);
   else region.reset(doneSlot);
   return code;
 }
@@ -153,19 +157,37 @@ export function exchange(state: ExecutionState, working: number, next: number): 
   return produced instanceof RowBuffer && produced.count > 0;
 }
 
-/** Runs the recursive term until it gives no more rows. */
-export function iterate(
-  state: ExecutionState,
-  stages: readonly Stage[],
-  working: number,
-  next: number,
-): void {
-  const first = state.x[working];
-  if (!(first instanceof RowBuffer) || first.count === 0) return;
-  do {
-    state.context.checkCancelled();
-    state.run(stages);
-  } while (exchange(state, working, next));
+/** Runs the recursive term again and again until it gives no more rows. */
+class RecursionStage implements Stage {
+  readonly writesResult = false;
+  readonly operators: readonly number[] = [];
+  readonly #term: Program;
+  readonly #flags: readonly number[];
+  readonly #working: number;
+  readonly #next: number;
+  /** Holds true while the term runs. */
+  readonly #slot: number;
+
+  constructor(program: Program, term: Program, buffers: { readonly working: number; readonly next: number }) {
+    this.#term = term;
+    this.#flags = program.flags;
+    this.#working = buffers.working;
+    this.#next = buffers.next;
+    this.#slot = program.compilation.newSlot();
+  }
+
+  run(state: ExecutionState): boolean {
+    const hasRun = state.x[this.#slot] === true;
+    if (!hasRun && this.#flags.some((flag) => state.x[flag] === true)) return true;
+    const hasRows = hasRun ? exchange(state, this.#working, this.#next) : rowsIn(state, this.#working) > 0;
+    state.x[this.#slot] = hasRows ? true : undefined;
+    if (hasRows) state.call(this.#term.stages);
+    return !hasRows;
+  }
+
+  source(): string {
+    return this.#term.stages.map((stage) => stage.source()).join("\n\n");
+  }
 }
 
 function produceRecursive(
@@ -188,6 +210,7 @@ function produceRecursive(
     region.once(definition.plan, (code) => {
       code.block(`if (S.x[${working.slot}] !== undefined) for (;;) `, "row", () => {
         produce(recursive.plan, new InlineRegion(code), sink);
+        code.pause();
         code.emit(`if (!${code.use("exchange", exchange)}(S, ${working.slot}, ${next.slot})) break;`);
       });
     });
@@ -195,10 +218,9 @@ function produceRecursive(
   }
   const term = new Program(compilation, { reruns: true });
   produce(recursive.plan, term, sink);
-  region.once(definition.plan, (code) => {
-    const stages = code.constant("stages", term.stages);
-    code.emit(`${code.use("iterate", iterate)}(S, ${stages}, ${working.slot}, ${next.slot});`);
-  });
+  if (region instanceof Program) {
+    region.add(new RecursionStage(region, term, { working: working.slot, next: next.slot }));
+  }
 }
 
 function columnExpressions(columns: readonly ColumnRef[], types: readonly SqlType[]): readonly Expression[] {

@@ -2,9 +2,13 @@
  * One running statement: slots that generated code keeps its state in, the position in the program, and the memory
  * that is accounted for.
  *
- * A program is a list of stages. Each call of `Stage.run` works through a bounded piece and answers true at the end of
- * the stage. Procedures (uncorrelated subqueries, build sides shared by many iterations) are programs of their own that
- * run to their end without yielding. Slots are `undefined` until the code that owns them fills them.
+ * A program is a list of stages. Each call of `Stage.run` works through a piece and answers true at the end of the stage.
+ * Procedures (uncorrelated subqueries, build sides shared by many iterations, the terms of a recursion) are programs of
+ * their own: a stage calls one and answers false, and is run again when the procedure has ended. Slots are `undefined`
+ * until the code that owns them fills them.
+ *
+ * Pieces are kept short by a quota of rows, which follows the time that pieces take; a step is as many pieces as fit into
+ * {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its pieces end.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { RowId } from "../../operations/effect.ts";
@@ -17,7 +21,7 @@ import type { ResultWriter } from "../result_writer.ts";
 export interface Stage {
   /** Works through one piece. true: the stage is finished (and may be run again from its beginning). */
   run(state: ExecutionState): boolean;
-  /** Whether rows of the result leave here; such stages yield after each piece. */
+  /** Whether rows of the result leave here; a step ends after a piece that has written some. */
   readonly writesResult: boolean;
   /** Positions of the operators that work in this stage, for EXPLAIN ANALYZE. */
   readonly operators: readonly number[];
@@ -35,8 +39,20 @@ export interface OperatorProfile {
   loops: number;
 }
 
-/** Pieces of stages without results that one step runs before it yields. */
-const PIECES_PER_STEP = 8;
+/** A step takes about this long at most. */
+const STEP_MICROSECONDS = 1_000;
+/** The quota grows when a piece took less time, and shrinks when it took more. */
+const SHORT_PIECE_MICROSECONDS = 40;
+const LONG_PIECE_MICROSECONDS = 120;
+/** Rows of the first piece of a stage, whose rows may cost anything. */
+const FIRST_QUOTA = 1024;
+const LARGEST_QUOTA = 4096;
+
+/** A program that has called a procedure. */
+interface Caller {
+  readonly stages: readonly Stage[];
+  readonly stage: number;
+}
 
 const noWriter: ResultWriter = {
   beginRow: () => {},
@@ -59,12 +75,15 @@ export class ExecutionState implements StatementExecution {
   callback: RowCallback | null = null;
   rowCount = 0;
   insertedId: RowId | null = null;
-  /** Counts iterations of inner loops, so that they look for cancellation now and then. */
-  ticks = 0;
-  readonly #stages: readonly Stage[];
+  /** Rows (or rounds of inner loops) that a piece may work through. */
+  quota = FIRST_QUOTA;
   readonly #profile: OperatorProfile[] | null;
   readonly #descendants: readonly (readonly number[])[];
+  /** The running program and the position in it; beneath it those that wait for it. */
+  #stages: readonly Stage[];
   #stage = 0;
+  readonly #callers: Caller[] = [];
+  #hasStarted = false;
   #memoryBytes = 0;
 
   constructor(
@@ -89,35 +108,68 @@ export class ExecutionState implements StatementExecution {
     return this.#profile ?? [];
   }
 
-  /** Works through one piece and writes its rows. */
+  /** Works through as many pieces as a step may take, and writes their rows. The writer is the same in each step. */
   step(writer: ResultWriter): boolean {
     this.writer = writer;
-    const stages = this.#stages;
-    for (let pieces = 0; this.#stage < stages.length;) {
-      const stage = stages[this.#stage] as Stage;
-      if (this.runPiece(stage)) this.#stage++;
-      else if (stage.writesResult || ++pieces >= PIECES_PER_STEP) return false;
+    const { context } = this;
+    const rowsBefore = this.rowCount;
+    // Most statements end in their first step without a look at the clock.
+    let before = this.#hasStarted ? context.monotonic() : NaN;
+    let end = before + STEP_MICROSECONDS;
+    this.#hasStarted = true;
+    for (;;) {
+      const stage = this.#stages[this.#stage];
+      if (stage === undefined) {
+        const caller = this.#callers.pop();
+        if (caller === undefined) return true;
+        this.#stages = caller.stages;
+        this.#stage = caller.stage;
+        continue;
+      }
+      const done = this.#profile === null ? stage.run(this) : this.#measured(stage, this.#profile);
+      if (done) {
+        this.#stage++;
+        if (this.quota > FIRST_QUOTA) this.quota = FIRST_QUOTA;
+        if (this.#stage === this.#stages.length && this.#callers.length === 0) return true;
+      }
+      const now = context.monotonic();
+      if (before !== before) end = now + STEP_MICROSECONDS;
+      else if (!done) this.#fitQuota(now - before);
+      before = now;
+      if (now >= end || !done && stage.writesResult && this.rowCount !== rowsBefore) {
+        context.checkCancelled();
+        return false;
+      }
     }
-    return true;
   }
 
-  /** Runs stages to their end. */
-  run(stages: readonly Stage[]): void {
-    for (const stage of stages) while (!this.runPiece(stage));
+  /** Runs a procedure to its end before the calling stage goes on, which must now end its piece by answering false. */
+  call(stages: readonly Stage[]): void {
+    this.#callers.push({ stages: this.#stages, stage: this.#stage });
+    this.#stages = stages;
+    this.#stage = 0;
   }
 
-  /** Works through one piece of a stage; with EXPLAIN ANALYZE its time is noted. */
-  runPiece(stage: Stage): boolean {
-    if (this.#profile === null) return stage.run(this);
-    const begin = this.evaluation.clockTimestamp();
+  #fitQuota(elapsed: number): void {
+    if (elapsed > LONG_PIECE_MICROSECONDS) {
+      const excess = Math.ceil(elapsed / LONG_PIECE_MICROSECONDS);
+      this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));
+    } else if (elapsed < SHORT_PIECE_MICROSECONDS && this.quota < LARGEST_QUOTA) this.quota *= 2;
+  }
+
+  /** Works through a piece for EXPLAIN ANALYZE: its time goes to the stage's operators and to all that wait for it. */
+  #measured(stage: Stage, profiles: readonly OperatorProfile[]): boolean {
+    const running = [stage.operators];
+    for (const { stages, stage } of this.#callers) running.push(stages[stage]?.operators ?? []);
+    const begin = this.context.monotonic();
     const done = stage.run(this);
-    const elapsed = this.evaluation.clockTimestamp() - begin;
+    const elapsed = this.context.monotonic() - begin;
     const counted = new Set<number>();
-    for (const operator of stage.operators) {
+    for (const operator of running.flat()) {
       for (const ancestor of this.#descendants[operator] ?? []) counted.add(ancestor);
     }
     for (const operator of counted) {
-      const profile = this.#profile[operator];
+      const profile = profiles[operator];
       if (profile !== undefined) profile.microseconds += elapsed;
     }
     return done;
@@ -140,10 +192,5 @@ export class ExecutionState implements StatementExecution {
         hint: "Select fewer rows or columns, add a LIMIT or an index, or raise the statement memory limit.",
       });
     }
-  }
-
-  /** One iteration of an inner loop. */
-  tick(): void {
-    if ((++this.ticks & 4095) === 0) this.context.checkCancelled();
   }
 }

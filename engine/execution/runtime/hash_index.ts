@@ -7,46 +7,116 @@
 import type { ExecutionState } from "./execution_state.ts";
 import { hashCode, hashMore, NULL_CODE, powerOfTwo } from "./hashing.ts";
 import type { RowBuffer } from "./row_buffer.ts";
+import type { Work } from "./work.ts";
 
-/** See the file's head. */
-export class HashIndex {
-  readonly heads: Int32Array;
+/** Rows in a piece of building. */
+const PIECE_ROWS = 8192;
+
+/** Chains are counted up to here while the index is built. */
+const LONGEST_COUNTED = 255;
+
+/** See the file's head. It is complete when {@link HashIndex.advance} has answered true. */
+export class HashIndex implements Work {
+  /** By bucket: the first row of its chain, plus 1; 0: the bucket is empty. */
+  heads = new Int32Array(0);
   readonly next: Int32Array;
-  readonly mask: number;
-  readonly direct: boolean;
-  readonly minimum: number;
+  mask = 0;
+  direct = false;
+  minimum = Infinity;
   /** Whether some row has a NULL in a key. */
-  readonly hasNull: boolean;
+  hasNull = false;
   readonly rows: number;
+  /** Rows in the longest chain; Infinity when that is more than 254. */
+  longestChain = 0;
   readonly #state: ExecutionState;
+  readonly #keys: readonly Float64Array[];
+  #maximum = -Infinity;
+  /** Rows whose key has been looked at for the range of keys; then the row before which all are linked. */
+  #measured = 0;
+  #linked: number;
+  /** For each row how many rows its chain has behind it. */
+  #depths: Uint8Array | null = null;
 
   constructor(state: ExecutionState, buffer: RowBuffer, keyColumns: readonly number[]) {
     const rows = buffer.count;
-    const keys = keyColumns.map((column) => buffer.columns[column]?.data as Float64Array);
-    const first = keys[0];
-    const range = keys.length === 1 && first !== undefined ? denseRange(first, rows) : undefined;
-    this.rows = rows;
-    this.direct = range !== undefined;
-    this.minimum = range?.minimum ?? 0;
-    const size = range?.size ?? powerOfTwo(rows + (rows >> 1));
-    this.mask = range === undefined ? size - 1 : 0;
     this.#state = state;
-    state.charge(size * 4 + rows * 4);
-    this.heads = new Int32Array(size).fill(-1);
+    this.#keys = keyColumns.map((column) => buffer.columns[column]?.data as Float64Array);
+    this.rows = rows;
+    this.#linked = rows;
+    state.charge(rows * 4);
     this.next = new Int32Array(rows);
-    let hasNull = false;
-    for (let row = rows - 1; row >= 0; row--) {
-      const bucket = range !== undefined && first !== undefined
-        ? directBucket(first[row] as number, range.minimum)
-        : hashedBucket(keys, row, size - 1);
+  }
+
+  /** Works through a piece of building the index. true: it is complete. */
+  advance(): boolean {
+    const [first] = this.#keys;
+    if (first !== undefined && this.#keys.length === 1 && this.#measured < this.rows) {
+      this.#measure(first);
+      return false;
+    }
+    if (this.#depths === null) this.#allocate();
+    this.#link();
+    if (this.#linked > 0) return false;
+    this.#depths = null;
+    return true;
+  }
+
+  /** The smallest and largest key. */
+  #measure(keys: Float64Array): void {
+    const end = Math.min(this.rows, this.#measured + PIECE_ROWS);
+    let minimum = this.minimum;
+    let maximum = this.#maximum;
+    for (let row = this.#measured; row < end; row++) {
+      const code = keys[row] as number;
+      if (code === NULL_CODE) continue;
+      if (code < minimum) minimum = code;
+      if (code > maximum) maximum = code;
+    }
+    this.minimum = minimum;
+    this.#maximum = maximum;
+    this.#measured = end;
+  }
+
+  #allocate(): void {
+    const { rows } = this;
+    const range = this.#keys.length === 1 ? this.#maximum - this.minimum + 1 : 0;
+    this.direct = range >= 1 && range <= rows * 4 + 64;
+    const size = this.direct ? range : powerOfTwo(rows + (rows >> 1));
+    if (!this.direct) this.minimum = 0;
+    this.mask = this.direct ? 0 : size - 1;
+    this.#state.charge(size * 4);
+    this.heads = new Int32Array(size);
+    this.#depths = new Uint8Array(rows);
+  }
+
+  /** Links a piece of the rows, from the last one down, so that chains run in the order of insertion. */
+  #link(): void {
+    const { heads, next, direct, minimum, mask } = this;
+    const keys = this.#keys;
+    const first = keys[0];
+    const depths = this.#depths as Uint8Array;
+    const end = Math.max(0, this.#linked - PIECE_ROWS);
+    let longest = this.longestChain;
+    for (let row = this.#linked - 1; row >= end; row--) {
+      const bucket = direct && first !== undefined
+        ? directBucket(first[row] as number, minimum)
+        : hashedBucket(keys, row, mask);
       if (bucket < 0) {
-        hasNull = true;
+        this.hasNull = true;
         continue;
       }
-      this.next[row] = this.heads[bucket] as number;
-      this.heads[bucket] = row;
+      const after = (heads[bucket] as number) - 1;
+      next[row] = after;
+      heads[bucket] = row + 1;
+      let depth = 1;
+      if (after >= 0) {
+        depth = Math.min(LONGEST_COUNTED, (depths[after] as number) + 1);
+        depths[row] = depth;
+      } else depths[row] = 1;
+      if (depth > longest) longest = depth;
     }
-    this.hasNull = hasNull;
+    this.longestChain = longest === LONGEST_COUNTED ? Infinity : longest;
+    this.#linked = end;
   }
 
   /** Gives the accounted memory back; the index is not used any more. */
@@ -58,14 +128,14 @@ export class HashIndex {
   first(key: number): number {
     if (this.direct) {
       const bucket = key - this.minimum;
-      return bucket >= 0 && bucket < this.heads.length ? this.heads[bucket] as number : -1;
+      return bucket >= 0 && bucket < this.heads.length ? (this.heads[bucket] as number) - 1 : -1;
     }
-    return this.heads[hashCode(key) & this.mask] as number;
+    return (this.heads[hashCode(key) & this.mask] as number) - 1;
   }
 
   /** The first row of the bucket of a hash of several keys, or -1. */
   firstByHash(hash: number): number {
-    return this.heads[hash & this.mask] as number;
+    return (this.heads[hash & this.mask] as number) - 1;
   }
 }
 
@@ -81,17 +151,4 @@ function hashedBucket(keys: readonly Float64Array[], row: number, mask: number):
     hash = key === 0 ? hashCode(code) : hashMore(hash, code);
   }
   return hash & mask;
-}
-
-function denseRange(keys: Float64Array, rows: number): { minimum: number; size: number } | undefined {
-  let minimum = Infinity;
-  let maximum = -Infinity;
-  for (let row = 0; row < rows; row++) {
-    const code = keys[row] as number;
-    if (code === NULL_CODE) continue;
-    if (code < minimum) minimum = code;
-    if (code > maximum) maximum = code;
-  }
-  const size = maximum - minimum + 1;
-  return size >= 1 && size <= rows * 4 + 64 ? { minimum, size } : undefined;
 }

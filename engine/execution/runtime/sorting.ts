@@ -1,10 +1,12 @@
 /**
- * Sorting of materialised rows: answers a permutation of row numbers; equal rows keep their order.
+ * Sorting of materialised rows in pieces: answers a permutation of row numbers; equal rows keep their order.
  *
- * A single integer key is packed with the row number into one double when both fit 53 bits; then V8's native sort of
- * doubles does the work without calling back.
+ * Runs of rows are sorted natively and then merged in passes, each of which can be left at any row. A single integer key is
+ * packed with the row number into one double when both fit 53 bits; then runs are sorted by V8's native sort of doubles,
+ * and nothing calls back.
  */
 import type { ColumnBuffer } from "./row_buffer.ts";
+import type { Work } from "./work.ts";
 
 /** The only key of a sort. */
 export interface SingleKey {
@@ -13,53 +15,270 @@ export interface SingleKey {
   readonly nullsFirst: boolean;
 }
 
-/** Row numbers in the order of the comparison. */
-export function sortRows(
-  count: number,
-  compare: (left: number, right: number) => number,
-  single: SingleKey | null,
-): Int32Array {
-  if (single !== null && count > 64) {
-    const packed = sortPacked(count, single);
-    if (packed !== null) return packed;
+/** Compares two rows by their numbers; 0 for equal ones. */
+export type RowComparison = (left: number, right: number) => number;
+
+/** Rows of a run that is sorted at once. */
+const RUN_ROWS = 1024;
+const PACKED_RUN_ROWS = 8192;
+/** Rows merged, or packed, in one piece. */
+const PIECE_ROWS = 2048;
+const PACKED_PIECE_ROWS = 16_384;
+/** Below this many rows packing is not worth its while. */
+const FEWEST_PACKED_ROWS = 64;
+
+/** See the file's head. {@link RowSort.order} is there when {@link RowSort.advance} has answered true. */
+export class RowSort implements Work {
+  /** Row numbers in order. */
+  order: Int32Array = NO_ROWS;
+  readonly #count: number;
+  readonly #compare: RowComparison;
+  /** Null: rows are compared. */
+  #packing: Packing | null;
+  #merge: MergeSort | PackedMergeSort | null = null;
+  #unpacked = 0;
+
+  constructor(count: number, compare: RowComparison, single: SingleKey | null) {
+    this.#count = count;
+    this.#compare = compare;
+    this.#packing = single !== null && count > FEWEST_PACKED_ROWS && canPack(single.column)
+      ? new Packing(count, single)
+      : null;
   }
-  const order = new Int32Array(count);
-  for (let row = 0; row < count; row++) order[row] = row;
-  return order.sort((left, right) => {
-    const result = compare(left, right);
-    return result !== 0 ? result : left - right;
-  });
+
+  advance(): boolean {
+    const packing = this.#packing;
+    if (this.#merge === null) {
+      if (packing === null) this.#merge = new MergeSort(this.#count, this.#compare);
+      else if (!packing.advance()) return false;
+      else if (packing.packed === null) this.#packing = null;
+      else this.#merge = new PackedMergeSort(packing.packed);
+      if (this.#merge === null) return false;
+    }
+    if (!this.#merge.advance()) return false;
+    const { sorted } = this.#merge;
+    if (sorted instanceof Float64Array) return this.#unpack(sorted);
+    this.order = sorted;
+    return true;
+  }
+
+  /** Takes the row numbers out of some packed keys. */
+  #unpack(sorted: Float64Array): boolean {
+    const count = sorted.length;
+    if (this.order.length === 0) this.order = new Int32Array(count);
+    const { order } = this;
+    const end = Math.min(count, this.#unpacked + PACKED_PIECE_ROWS);
+    for (let index = this.#unpacked; index < end; index++) order[index] = (sorted[index] as number) % count;
+    this.#unpacked = end;
+    return end === count;
+  }
 }
 
-function sortPacked(count: number, { column, descending, nullsFirst }: SingleKey): Int32Array | null {
-  const { data, nulls, big } = column;
-  if (Array.isArray(data) || big !== null || column.storage === "code") return null;
-  let minimum = Infinity;
-  let maximum = -Infinity;
-  for (let row = 0; row < count; row++) {
-    if (nulls !== null && nulls[row] !== 0) continue;
-    const value = data[row] as number;
-    if (!Number.isInteger(value)) return null;
-    if (value < minimum) minimum = value;
-    if (value > maximum) maximum = value;
+/** Sorts all rows at once. */
+export function sortRows(count: number, compare: RowComparison, single: SingleKey | null): Int32Array {
+  const sort = new RowSort(count, compare, single);
+  while (!sort.advance());
+  return sort.order;
+}
+
+const NO_ROWS = new Int32Array(0);
+
+/** Bottom-up merging of runs; what is sorted stands in `sorted` in the end. */
+abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
+  sorted: T;
+  #other: T;
+  readonly #runRows: number;
+  readonly #pieceRows: number;
+  /** Rows that stand in sorted runs. */
+  #inRuns = 0;
+  /** The length of runs, of which two at a time are merged. */
+  #width: number;
+  /** Where the pair of runs begins that is being merged, and how far it is. */
+  #begin = 0;
+  #left = 0;
+  #right: number;
+
+  constructor(rows: T, other: T, options: { readonly runRows: number; readonly pieceRows: number }) {
+    this.sorted = rows;
+    this.#other = other;
+    this.#runRows = options.runRows;
+    this.#pieceRows = options.pieceRows;
+    this.#width = options.runRows;
+    this.#right = options.runRows;
   }
-  if (minimum > maximum) minimum = maximum = 0;
-  // Position 0 and the one after the last are for NULLs.
-  const positions = maximum - minimum + 3;
-  if (!(positions * count < Number.MAX_SAFE_INTEGER)) return null;
-  const packed = new Float64Array(count);
-  for (let row = 0; row < count; row++) {
-    const isNull = nulls !== null && nulls[row] !== 0;
-    const value = data[row] as number;
-    const position = isNull
-      ? nullsFirst ? 0 : positions - 1
-      : descending
-      ? maximum - value + 1
-      : value - minimum + 1;
-    packed[row] = position * count + row;
+
+  /** Sorts a run in place. */
+  protected abstract sortRun(from: number, to: number): void;
+
+  /** Whether the entry at `right` must come before the one at `left`, which stood before it. */
+  protected abstract comesFirst(rows: T, right: number, left: number): boolean;
+
+  advance(): boolean {
+    const count = this.sorted.length;
+    if (this.#inRuns < count) {
+      const end = Math.min(count, this.#inRuns + this.#runRows);
+      this.sortRun(this.#inRuns, end);
+      this.#inRuns = end;
+      return end === count && this.#width >= count;
+    }
+    if (this.#width >= count) return true;
+    for (let budget = this.#pieceRows; budget > 0;) {
+      budget -= this.#mergeSome(budget);
+      if (this.#begin < count) continue;
+      const { sorted } = this;
+      this.sorted = this.#other;
+      this.#other = sorted;
+      this.#width *= 2;
+      this.#beginPair(0);
+      if (this.#width >= count) return true;
+    }
+    return false;
   }
-  packed.sort();
-  const order = new Int32Array(count);
-  for (let index = 0; index < count; index++) order[index] = (packed[index] as number) % count;
-  return order;
+
+  #beginPair(begin: number): void {
+    this.#begin = begin;
+    this.#left = begin;
+    this.#right = Math.min(this.sorted.length, begin + this.#width);
+  }
+
+  /** Merges at most so many rows of a pair of runs; answers how many. */
+  #mergeSome(atMost: number): number {
+    const { sorted: rows } = this;
+    const target = this.#other;
+    const count = rows.length;
+    const middle = Math.min(count, this.#begin + this.#width);
+    const end = Math.min(count, middle + this.#width);
+    let left = this.#left;
+    let right = this.#right;
+    const first = left + right - middle;
+    const last = Math.min(end, first + atMost);
+    let at = first;
+    while (at < last && left < middle && right < end) {
+      target[at++] = this.comesFirst(rows, right, left) ? rows[right++] as number : rows[left++] as number;
+    }
+    while (at < last && left < middle) target[at++] = rows[left++] as number;
+    while (at < last && right < end) target[at++] = rows[right++] as number;
+    this.#left = left;
+    this.#right = right;
+    if (at === end) this.#beginPair(end);
+    return at - first;
+  }
+}
+
+class MergeSort extends RunMerge<Int32Array> {
+  readonly #compare: RowComparison;
+
+  constructor(count: number, compare: RowComparison) {
+    const order = new Int32Array(count);
+    for (let row = 0; row < count; row++) order[row] = row;
+    super(order, new Int32Array(count > RUN_ROWS ? count : 0), { runRows: RUN_ROWS, pieceRows: PIECE_ROWS });
+    this.#compare = compare;
+  }
+
+  protected override sortRun(from: number, to: number): void {
+    const compare = this.#compare;
+    this.sorted.subarray(from, to).sort((left, right) => {
+      const result = compare(left, right);
+      return result !== 0 ? result : left - right;
+    });
+  }
+
+  protected override comesFirst(rows: Int32Array, right: number, left: number): boolean {
+    return this.#compare(rows[right] as number, rows[left] as number) < 0;
+  }
+}
+
+class PackedMergeSort extends RunMerge<Float64Array> {
+  constructor(packed: Float64Array) {
+    super(packed, new Float64Array(packed.length > PACKED_RUN_ROWS ? packed.length : 0), {
+      runRows: PACKED_RUN_ROWS,
+      pieceRows: PACKED_PIECE_ROWS,
+    });
+  }
+
+  protected override sortRun(from: number, to: number): void {
+    this.sorted.subarray(from, to).sort();
+  }
+
+  protected override comesFirst(rows: Float64Array, right: number, left: number): boolean {
+    return (rows[right] as number) < (rows[left] as number);
+  }
+}
+
+function canPack({ data, big, storage }: ColumnBuffer): boolean {
+  return !Array.isArray(data) && big === null && storage !== "code";
+}
+
+/** Packs a key with the row number into one double. */
+class Packing implements Work {
+  /** Null: the keys are no integers, or too far apart. */
+  packed: Float64Array | null = null;
+  readonly #count: number;
+  readonly #key: SingleKey;
+  #minimum = Infinity;
+  #maximum = -Infinity;
+  #measured = 0;
+  #done = 0;
+
+  constructor(count: number, key: SingleKey) {
+    this.#count = count;
+    this.#key = key;
+  }
+
+  advance(): boolean {
+    if (this.#measured < this.#count) {
+      return !this.#measure() || this.#measured === this.#count && !this.#allocate();
+    }
+    return this.#pack();
+  }
+
+  /** Looks at some keys. false: they cannot be packed. */
+  #measure(): boolean {
+    const { data, nulls } = this.#key.column;
+    const end = Math.min(this.#count, this.#measured + PACKED_PIECE_ROWS);
+    for (let row = this.#measured; row < end; row++) {
+      if (nulls !== null && nulls[row] !== 0) continue;
+      const value = data[row] as number;
+      if (!Number.isInteger(value)) return false;
+      if (value < this.#minimum) this.#minimum = value;
+      if (value > this.#maximum) this.#maximum = value;
+    }
+    this.#measured = end;
+    return true;
+  }
+
+  /** Position 0 and the one after the last are for NULLs. */
+  get #positions(): number {
+    return this.#maximum - this.#minimum + 3;
+  }
+
+  /** false: the packed keys would not fit. */
+  #allocate(): boolean {
+    if (this.#minimum > this.#maximum) this.#minimum = this.#maximum = 0;
+    if (!(this.#positions * this.#count < Number.MAX_SAFE_INTEGER)) return false;
+    this.packed = new Float64Array(this.#count);
+    return true;
+  }
+
+  #pack(): boolean {
+    const { column: { data, nulls }, descending, nullsFirst } = this.#key;
+    const count = this.#count;
+    const positions = this.#positions;
+    const minimum = this.#minimum;
+    const maximum = this.#maximum;
+    const packed = this.packed as Float64Array;
+    const end = Math.min(count, this.#done + PACKED_PIECE_ROWS);
+    for (let row = this.#done; row < end; row++) {
+      const isNull = nulls !== null && nulls[row] !== 0;
+      const value = data[row] as number;
+      const position = isNull
+        ? nullsFirst ? 0 : positions - 1
+        : descending
+        ? maximum - value + 1
+        : value - minimum + 1;
+      packed[row] = position * count + row;
+    }
+    this.#done = end;
+    return end === count;
+  }
 }

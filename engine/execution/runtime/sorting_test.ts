@@ -5,18 +5,19 @@ import type { ExecutionState } from "./execution_state.ts";
 import { HashIndex } from "./hash_index.ts";
 import { NULL_CODE } from "./hashing.ts";
 import { RowBuffer } from "./row_buffer.ts";
-import { sortRows } from "./sorting.ts";
+import { RowSort, sortRows } from "./sorting.ts";
 
 const state = { charge: () => {} } as unknown as ExecutionState;
 
 Deno.test("sortRows() sorts a packed integer key as the comparison does, stably", () => {
   const random = new SeededRandom(9);
-  for (const range of [3, 1000, 2 ** 52]) {
+  for (
+    const [range, count] of [[3, 500], [1000, 500], [2 ** 52, 500], [1000, 40_000], [2 ** 52, 5000]] as const
+  ) {
     for (const [descending, nullsFirst] of [[false, false], [true, false], [false, true], [true, true]]) {
       const buffer = new RowBuffer(state, [{ storage: "mixed", nullable: true }]);
       const [column] = buffer.columns;
       assert.ok(column !== undefined);
-      const count = 500;
       while (buffer.capacity < count) buffer.grow(0);
       for (let row = 0; row < count; row++) {
         column.data[row] = Math.floor((random.next() - 0.5) * range);
@@ -29,9 +30,31 @@ Deno.test("sortRows() sorts a packed integer key as the comparison does, stably"
         return descending ? -order : order;
       };
       const single = { column, descending: descending === true, nullsFirst: nullsFirst === true };
-      assert.deepEqual(sortRows(count, compare, single), sortRows(count, compare, null), `range ${range}`);
+      const expected = Int32Array.from({ length: count }, (_, row) => row).sort((a, b) =>
+        compare(a, b) || a - b
+      );
+      const title = `range ${range}, ${count} rows`;
+      assert.ok(sameNumbers(sortRows(count, compare, single), expected), `packed, ${title}`);
+      assert.ok(sameNumbers(sortRows(count, compare, null), expected), `compared, ${title}`);
     }
   }
+});
+
+function sameNumbers(left: Int32Array, right: Int32Array): boolean {
+  return left.length === right.length && left.every((value, index) => value === right[index]);
+}
+
+Deno.test("RowSort.advance() works in short pieces", () => {
+  const count = 100_000;
+  let compared = 0;
+  const sort = new RowSort(count, (a, b) => {
+    compared++;
+    return (a * 7919) % count - (b * 7919) % count;
+  }, null);
+  let pieces = 1, most = 0;
+  for (let before = 0; !sort.advance(); before = compared, pieces++) most = Math.max(most, compared - before);
+  assert.ok(pieces > 300, `${pieces} pieces`);
+  assert.ok(most < 15_000, `${most} comparisons in a piece`);
 });
 
 Deno.test("HashIndex chains all rows of a key in order and leaves out NULLs", () => {
@@ -48,6 +71,7 @@ Deno.test("HashIndex chains all rows of a key in order and leaves out NULLs", ()
     keys.forEach((key, row) => column.data[row] = key);
     buffer.count = keys.length;
     const index = new HashIndex(state, buffer, [0]);
+    while (!index.advance());
     assert.equal(index.direct, range === 20);
     assert.equal(index.hasNull, true);
     for (const key of new Set([...keys, 999, -999])) {

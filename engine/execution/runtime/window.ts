@@ -11,6 +11,7 @@ import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { add, normalize, subtract } from "../../types/mixed_integer.ts";
 import type { ExecutionState } from "./execution_state.ts";
+import { GeneratorWork } from "./work.ts";
 
 /** An aggregate that can be folded, asked and begun again. */
 export interface AggregateMachine {
@@ -44,24 +45,56 @@ export interface WindowInput {
   readonly compareKeys: ((left: SqlValue, right: SqlValue) => number) | null;
 }
 
-/** Results of each call, by position in the order. */
-export function computeWindow(
+/** Results of each call, by position in the order; they are work to be done. */
+export function windowResults(
   state: ExecutionState,
   input: WindowInput,
   calls: readonly WindowWork[],
-): SqlValue[][] {
+): GeneratorWork<SqlValue[][]> {
+  return new GeneratorWork(computeWindow(state, input, calls));
+}
+
+function* computeWindow(
+  state: ExecutionState,
+  input: WindowInput,
+  calls: readonly WindowWork[],
+): Generator<void, SqlValue[][], void> {
   const count = input.order.length;
   state.charge(count * calls.length * 16);
   const results = calls.map(() => new Array<SqlValue>(count).fill(null));
+  const pace = new Pace(state);
   for (let begin = 0; begin < count;) {
     let end = begin + 1;
-    while (end < count && input.samePartition(at(input, begin), at(input, end)) === 0) end++;
-    state.context.checkCancelled();
-    const partition = new Partition(state, input, begin, end);
-    calls.forEach((call, index) => partition.compute(call, results[index] as SqlValue[]));
+    while (end < count && input.samePartition(at(input, begin), at(input, end)) === 0) {
+      end++;
+      if (pace.isDue()) yield;
+    }
+    const partition = new Partition(input, { begin, end }, pace);
+    yield* partition.findPeers();
+    for (const [index, call] of calls.entries()) {
+      yield* partition.compute(call, results[index] as SqlValue[]);
+    }
     begin = end;
   }
   return results;
+}
+
+/** Says when a piece is long enough. */
+class Pace {
+  readonly #state: ExecutionState;
+  #left: number;
+
+  constructor(state: ExecutionState) {
+    this.#state = state;
+    this.#left = state.quota;
+  }
+
+  /** Counts a row. true: it is time to leave. */
+  isDue(): boolean {
+    if (--this.#left > 0) return false;
+    this.#left = this.#state.quota;
+    return true;
+  }
 }
 
 function at(input: WindowInput, position: number): number {
@@ -70,25 +103,34 @@ function at(input: WindowInput, position: number): number {
 
 /** Positions begin … end of one partition. */
 class Partition {
-  readonly #state: ExecutionState;
   readonly #input: WindowInput;
+  readonly #pace: Pace;
   readonly #begin: number;
   readonly #end: number;
   /** For each position of the partition the number of its peer group, and where groups begin. */
   readonly #groupOf: Int32Array;
   readonly #groupStarts: number[] = [];
+  /** The positions whose order key is not NULL; found when they are first needed. */
+  #valued: readonly [number, number] | null = null;
 
-  constructor(state: ExecutionState, input: WindowInput, begin: number, end: number) {
-    this.#state = state;
+  constructor(input: WindowInput, place: { readonly begin: number; readonly end: number }, pace: Pace) {
     this.#input = input;
-    this.#begin = begin;
-    this.#end = end;
-    this.#groupOf = new Int32Array(end - begin);
-    for (let position = begin; position < end; position++) {
+    this.#pace = pace;
+    this.#begin = place.begin;
+    this.#end = place.end;
+    this.#groupOf = new Int32Array(place.end - place.begin);
+  }
+
+  /** Finds the peer groups, which everything else asks for. */
+  *findPeers(): Generator<void, void, void> {
+    const input = this.#input;
+    const begin = this.#begin;
+    for (let position = begin; position < this.#end; position++) {
       if (position === begin || input.samePeers(at(input, position - 1), at(input, position)) !== 0) {
         this.#groupStarts.push(position);
       }
       this.#groupOf[position - begin] = this.#groupStarts.length - 1;
+      if (this.#pace.isDue()) yield;
     }
   }
 
@@ -100,19 +142,14 @@ class Partition {
     return group < 0 ? this.#begin : this.#groupStarts[group] ?? this.#end;
   }
 
-  compute(call: WindowWork, results: SqlValue[]): void {
-    if (call.machine !== null) return this.#aggregate(call, call.machine, results);
-    switch (call.name) {
-      case "first_value":
-      case "last_value":
-      case "nth_value":
-        return this.#frameValues(call, results);
-      case "ntile":
-        return this.#ntile(call, results);
-      default:
-        for (let position = this.#begin; position < this.#end; position++) {
-          results[position] = this.#ranking(call, position);
-        }
+  *compute(call: WindowWork, results: SqlValue[]): Generator<void, void, void> {
+    if (call.machine !== null) return yield* this.#aggregate(call, call.machine, results);
+    if (call.name === "ntile") return this.#ntile(call, results);
+    const isFrameValue = call.name === "first_value" || call.name === "last_value" ||
+      call.name === "nth_value";
+    for (let position = this.#begin; position < this.#end; position++) {
+      results[position] = isFrameValue ? this.#frameValue(call, position) : this.#ranking(call, position);
+      if (this.#pace.isDue()) yield;
     }
   }
 
@@ -172,31 +209,34 @@ class Partition {
     }
   }
 
-  #frameValues(call: WindowWork, results: SqlValue[]): void {
+  #frameValue(call: WindowWork, position: number): SqlValue {
     const [value, nth] = call.args;
-    for (let position = this.#begin; position < this.#end; position++) {
-      const wanted = call.name === "nth_value" ? nth?.(at(this.#input, position)) ?? null : 1;
-      if (wanted === null) continue;
-      if (Number(wanted) < 1) {
-        throw new DatabaseError(
-          SQLSTATE.invalidArgumentForNthValue,
-          "argument of nth_value must be greater than zero",
-        );
-      }
-      const rows = this.#frameRows(call, position);
-      const row = call.name === "last_value" ? rows[rows.length - 1] : rows[Number(wanted) - 1];
-      results[position] = row === undefined ? null : value?.(row) ?? null;
+    const wanted = call.name === "nth_value" ? nth?.(at(this.#input, position)) ?? null : 1;
+    if (wanted === null) return null;
+    if (Number(wanted) < 1) {
+      throw new DatabaseError(
+        SQLSTATE.invalidArgumentForNthValue,
+        "argument of nth_value must be greater than zero",
+      );
     }
+    const found = this.#inFrame(call, position, Number(wanted));
+    return found < 0 ? null : value?.(at(this.#input, found)) ?? null;
   }
 
-  /** Row numbers of a frame, excluded ones left out. */
-  #frameRows(call: WindowWork, position: number): readonly number[] {
+  /** The position of a frame's n-th row that is not excluded, from its end for last_value; -1: there is none. */
+  #inFrame(call: WindowWork, position: number, wanted: number): number {
     const [start, end] = this.#frame(call, position);
-    const rows: number[] = [];
-    for (let other = start; other < end; other++) {
-      if (!this.#isExcluded(call, position, other)) rows.push(at(this.#input, other));
+    const backward = call.name === "last_value";
+    if (call.frame.exclude === "no others") {
+      const found = backward ? end - wanted : start + wanted - 1;
+      return found >= start && found < end ? found : -1;
     }
-    return rows;
+    let left = wanted;
+    for (let passed = 0; passed < end - start; passed++) {
+      const other = backward ? end - 1 - passed : start + passed;
+      if (!this.#isExcluded(call, position, other) && --left === 0) return other;
+    }
+    return -1;
   }
 
   #isExcluded(call: WindowWork, position: number, other: number): boolean {
@@ -212,12 +252,17 @@ class Partition {
     }
   }
 
-  #aggregate(call: WindowWork, machine: AggregateMachine, results: SqlValue[]): void {
+  *#aggregate(
+    call: WindowWork,
+    machine: AggregateMachine,
+    results: SqlValue[],
+  ): Generator<void, void, void> {
     const excludes = call.frame.exclude !== "no others";
     let from = -1;
     let upTo = -1;
     let result: SqlValue = null;
     for (let position = this.#begin; position < this.#end; position++) {
+      if (this.#pace.isDue()) yield;
       const [start, end] = this.#frame(call, position);
       if (!excludes && start === from && end === upTo) {
         results[position] = result;
@@ -226,7 +271,7 @@ class Partition {
       const grows = !excludes && !call.refold && start === from && end > upTo;
       if (!grows) machine.reset();
       for (let other = grows ? upTo : start; other < end; other++) {
-        this.#state.tick();
+        if (this.#pace.isDue()) yield;
         if (!excludes || !this.#isExcluded(call, position, other)) {
           this.#step(call, machine, at(this.#input, other));
         }
@@ -286,16 +331,31 @@ class Partition {
     const own = orderKey(at(this.#input, position));
     if (own === null) return this.#groupStart(isEnd ? group + 1 : group);
     const limit = shift(own, offset, preceding !== descending);
-    for (let other = this.#begin; other < this.#end; other++) {
-      const value = orderKey(at(this.#input, other));
-      if (value === null) continue;
-      const order = descending ? -compareKeys(value, limit) : compareKeys(value, limit);
-      if (isEnd ? order > 0 : order >= 0) return other;
+    // The keys that are not NULL stand together and in order.
+    const [first, last] = this.#valuedPositions(orderKey);
+    let low = first;
+    let high = last;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const value = orderKey(at(this.#input, middle));
+      const comparison = value === null ? 0 : compareKeys(value, limit);
+      const order = descending ? -comparison : comparison;
+      if (isEnd ? order > 0 : order >= 0) high = middle;
+      else low = middle + 1;
     }
-    // NULLs stand at either end: the frame ends before those that come last.
+    return low;
+  }
+
+  /** The positions whose order key is not NULL. NULLs, which are one peer group, stand at either end. */
+  #valuedPositions(orderKey: (row: number) => SqlValue): readonly [number, number] {
+    if (this.#valued !== null) return this.#valued;
+    let begin = this.#begin;
     let end = this.#end;
-    while (end > this.#begin && orderKey(at(this.#input, end - 1)) === null) end--;
-    return end;
+    if (orderKey(at(this.#input, begin)) === null) begin = this.#groupStart(1);
+    if (begin < end && orderKey(at(this.#input, end - 1)) === null) {
+      end = this.#groupStart(this.#group(end - 1));
+    }
+    return this.#valued = [begin, end];
   }
 }
 

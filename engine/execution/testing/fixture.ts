@@ -11,6 +11,7 @@ import { formatText } from "../../types/text_io.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { compileStatement } from "../compile_statement.ts";
+import { ExecutionState } from "../runtime/execution_state.ts";
 import type { ExecutionContext, RowTransaction } from "../execution.ts";
 import type { ResultWriter } from "../result_writer.ts";
 import { MemoryTable } from "./memory_table.ts";
@@ -105,7 +106,13 @@ export class TestDatabase {
     }
   }
 
-  context(parameters: readonly SqlValue[] = [], memoryLimitBytes = 2 ** 30): ExecutionContext {
+  /** `microsecondsPerLook`: how far the clock goes on each time somebody looks at it. */
+  context(
+    parameters: readonly SqlValue[] = [],
+    memoryLimitBytes = 2 ** 30,
+    microsecondsPerLook = 0,
+  ): ExecutionContext {
+    let now = 0;
     return {
       evaluation: testEvaluation,
       parameters,
@@ -116,6 +123,7 @@ export class TestDatabase {
       },
       writer: noWrites,
       checkCancelled: () => {},
+      monotonic: () => now += microsecondsPerLook,
       memoryLimitBytes,
     };
   }
@@ -124,11 +132,17 @@ export class TestDatabase {
     return plan(this.environment, text, optimize);
   }
 
-  /** The rows that compiled code gives, as texts. */
-  compiled(planned: PlannedStatement, parameters: readonly SqlValue[] = []): string[][] {
+  /** The rows that compiled code gives, as texts. `inSmallSteps`: a step ends at each place where one can end. */
+  compiled(
+    planned: PlannedStatement,
+    parameters: readonly SqlValue[] = [],
+    options: { readonly inSmallSteps?: boolean } = {},
+  ): string[][] {
     const compiled = compileStatement(planned);
     const collector = new RowCollector();
-    const execution = compiled.start(this.context(parameters));
+    const isSmall = options.inSmallSteps === true;
+    const execution = compiled.start(this.context(parameters, 2 ** 30, isSmall ? 1_000_000 : 0));
+    if (isSmall && execution instanceof ExecutionState) execution.quota = 1;
     while (!execution.step(collector));
     return collector.rows.map((row) => show(row, planned.columns.map(({ type }) => type)));
   }

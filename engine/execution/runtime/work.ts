@@ -1,0 +1,31 @@
+/** Work of the runtime that is done in pieces of some ten microseconds, so that no statement holds the process. */
+
+import { assertDefined } from "../../base/assert.ts";
+
+/** See the file's head. */
+export interface Work {
+  /** Works through one piece. true: done. */
+  advance(): boolean;
+}
+
+/** Work written as a generator function that yields between its pieces; `result` is what it returns. */
+export class GeneratorWork<T> implements Work {
+  readonly #steps: Generator<void, T, void>;
+  #result: { readonly value: T } | null = null;
+
+  constructor(steps: Generator<void, T, void>) {
+    this.#steps = steps;
+  }
+
+  advance(): boolean {
+    const { done, value } = this.#steps.next();
+    if (done !== true) return false;
+    this.#result = { value };
+    return true;
+  }
+
+  /** What came out; {@link advance} has answered true. */
+  get result(): T {
+    return assertDefined(this.#result, "the result of finished work").value;
+  }
+}
