@@ -10,7 +10,6 @@ import { runCopy } from "../copy/copy_statement.ts";
 import { selectInto } from "../ddl/select_into.ts";
 import { runDefinition } from "../ddl/run_ddl.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
-import { runDo } from "../procedural/do_statement.ts";
 import { writeRow } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -159,7 +158,7 @@ export function runUtility(
     case "unlisten":
       throw unsupported(statement.kind.toUpperCase(), statement.position);
     case "do":
-      return runDo(session, statement);
+      throw unsupported("DO", statement.position);
     case "call_procedure":
       throw unsupported("CALL", statement.position);
     case "unsupported":
