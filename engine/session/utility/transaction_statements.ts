@@ -10,7 +10,7 @@ import type {
   SetConstraints,
   TransactionModes,
 } from "../../sql/parser/ast.ts";
-import type { StatementOutcome } from "../outcome.ts";
+import { type MaybePromise, type StatementOutcome, whenDone } from "../outcome.ts";
 import type { Session } from "../session.ts";
 
 /** BEGIN, START TRANSACTION. */
@@ -28,11 +28,12 @@ export function begin(session: Session, statement: BeginTransaction): StatementO
 }
 
 /** COMMIT, END. */
-export function commit(session: Session, statement: CommitTransaction): StatementOutcome {
+export function commit(session: Session, statement: CommitTransaction): MaybePromise<StatementOutcome> {
   warnWithoutBlock(session, statement.chain, "COMMIT");
-  const outcome = session.commitBlock("COMMIT");
-  if (statement.chain) session.beginBlock(true);
-  return outcome;
+  return whenDone(session.commitBlock("COMMIT"), (outcome) => {
+    if (statement.chain) session.beginBlock(true);
+    return outcome;
+  });
 }
 
 /** ROLLBACK, ABORT. */
