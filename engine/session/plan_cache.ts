@@ -7,9 +7,17 @@
 import type { CompiledStatement } from "../execution/execution.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
+import type { PlanningEnvironment } from "../sql/binder/environment.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { LIMITS } from "../base/limits.ts";
+
+/** The variables that a statement of a PL/pgSQL block can name; they are its parameters. */
+export interface PlanVariables {
+  readonly types: readonly SqlType[];
+  /** What the binder is told of them. */
+  readonly binding: Pick<PlanningEnvironment, "variable" | "assignedTypes">;
+}
 
 /** What a plan is made from. */
 export interface PlanOrigin {
@@ -17,6 +25,7 @@ export interface PlanOrigin {
   readonly parsed: ParsedStatement;
   readonly declared: readonly (SqlType | undefined)[];
   readonly literals: readonly ExtractedLiteral[];
+  readonly variables?: PlanVariables;
 }
 
 /** A plan with what it takes to use it. */

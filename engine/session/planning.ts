@@ -16,7 +16,7 @@ import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Engine } from "./engine.ts";
-import { type CachedPlan, PlanCache } from "./plan_cache.ts";
+import { type CachedPlan, PlanCache, type PlanVariables } from "./plan_cache.ts";
 import type { Prepared } from "./prepared.ts";
 import type { Session } from "./session.ts";
 import { isPlannable } from "./statement_kind.ts";
@@ -82,16 +82,25 @@ export class Planning {
     return plan;
   }
 
+  /** Plans a statement of a PL/pgSQL block; such plans are not shared. */
+  planWithVariables(
+    session: Session,
+    text: string,
+    parsed: ParsedStatement,
+    variables: PlanVariables,
+  ): CachedPlan {
+    return this.#plan(session, text, parsed, variables.types, [], variables);
+  }
+
   /** The plan of a prepared statement, made anew when the catalog or the tables' sizes have changed. */
   refresh(session: Session, prepared: Prepared): CachedPlan {
     const { plan } = prepared;
     if (plan !== null && this.#isCurrent(session, plan)) return plan;
-    const fresh = this.plan(
-      session,
-      prepared.text,
-      assertDefined(prepared.statement, "statement"),
-      prepared.parameterTypes,
-    );
+    const parsed = assertDefined(prepared.statement, "statement");
+    const variables = plan?.origin.variables;
+    const fresh = variables === undefined
+      ? this.plan(session, prepared.text, parsed, prepared.parameterTypes)
+      : this.planWithVariables(session, prepared.text, parsed, variables);
     prepared.plan = fresh;
     return fresh;
   }
@@ -102,8 +111,8 @@ export class Planning {
    */
   current(session: Session, plan: CachedPlan): CachedPlan {
     if (plan.catalogVersion === session.catalog.version) return plan;
-    const { text, parsed, declared, literals } = plan.origin;
-    const fresh = this.#plan(session, text, parsed, declared, literals);
+    const { text, parsed, declared, literals, variables } = plan.origin;
+    const fresh = this.#plan(session, text, parsed, declared, literals, variables);
     const shapeOf = (each: CachedPlan): string =>
       JSON.stringify([
         each.planned.columns.map((column) => [column.name, column.type]),
@@ -145,13 +154,18 @@ export class Planning {
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
     literals: readonly ExtractedLiteral[],
+    variables?: PlanVariables,
   ): CachedPlan {
     const { catalog } = session;
-    const planned = planStatement(parsed.statement, this.environment(session, text, declared, literals));
+    const environment = this.environment(session, text, declared, literals);
+    const planned = planStatement(
+      parsed.statement,
+      variables === undefined ? environment : { ...environment, ...variables.binding },
+    );
     return {
       planned,
       compiled: compileStatement(planned),
-      origin: { text, parsed, declared, literals },
+      origin: { text, parsed, declared, literals, ...(variables === undefined ? {} : { variables }) },
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
       short: planned.parts === undefined && isShort(planned.plan),

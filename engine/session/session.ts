@@ -438,9 +438,12 @@ export class Session {
 
   /** An outcome with the notices gathered so far. */
   outcome(tag: string, rowCount: number | null, kind: StatementOutcome["kind"]): StatementOutcome {
-    const notices = this.#notices;
-    this.#notices = [];
-    return { tag, rowCount, kind, insertedId: null, durableOp: 0 as OpNumber, notices };
+    return { tag, rowCount, kind, insertedId: null, durableOp: 0 as OpNumber, notices: this.takeNotices() };
+  }
+
+  /** The notices gathered since they were last taken; those of a failed statement are told before its error. */
+  takeNotices(): readonly Notice[] {
+    return this.#notices.splice(0);
   }
 
   /**

@@ -453,6 +453,7 @@ export class Connection {
       this.terminate(error);
       return;
     }
+    this.#writeNotices(session.takeNotices());
     this.#output.writeError(error, "ERROR");
     // What the error tells of may have been written by an entry that is not durable yet.
     this.#release(this.#context.engine.lastOp);

@@ -6,6 +6,7 @@ import type { DatabaseError } from "../../engine/base/errors.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type {
   MaybePromise,
+  Notice,
   PreparedStatement,
   ResultSink,
   StatementOutcome,
@@ -58,6 +59,8 @@ export interface SessionPort {
   ): PortalPort;
   sync(): MaybePromise<StatementOutcome | null>;
   fail(): void;
+  /** Notices of a statement that failed. */
+  takeNotices(): readonly Notice[];
   cancel(): void;
   /** Called when the session is ended from outside; the listener is to close it. */
   onTerminated(listener: (error: DatabaseError) => void): void;

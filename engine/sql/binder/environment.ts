@@ -20,6 +20,14 @@ export interface TableStatistics {
   column(columnId: number): ColumnStatistics | undefined;
 }
 
+/** What a name means that is a variable: a parameter, or a record of them. */
+export type VariableMeaning =
+  | { readonly kind: "scalar"; readonly number: number }
+  | {
+    readonly kind: "record";
+    readonly fields: readonly { readonly name: string; readonly number: number }[];
+  };
+
 /** See the file's head. */
 export interface PlanningEnvironment {
   readonly catalog: Catalog;
@@ -40,6 +48,10 @@ export interface PlanningEnvironment {
   virtualRelation?(schema: string, name: string): VirtualRelation | undefined;
   /** Names of virtual relations, for suggestions. */
   virtualRelationNames?(): readonly string[];
+  /** Variables of the block around the statement, which are looked up behind columns. */
+  variable?(parts: readonly string[]): VariableMeaning | undefined;
+  /** Types that the columns of the query are assigned to, as far as there are any; absent: they keep theirs. */
+  readonly assignedTypes?: readonly (SqlType | undefined)[];
   /** Undefined: nothing is known of the table. */
   statistics?(tableId: number): TableStatistics | undefined;
 }

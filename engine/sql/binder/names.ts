@@ -13,6 +13,7 @@ import type { Expression } from "../plan/expression.ts";
 import { columnReference, constant } from "../plan/build.ts";
 import type { VirtualRelation } from "../plan/plan.ts";
 import type { Binding } from "./binding.ts";
+import { bindParameter } from "./value_binder.ts";
 import type { QueryLevel, ScopeColumn, ScopeTable } from "./scope.ts";
 
 /** Schemas that are searched before the search path, as PostgreSQL does. */
@@ -120,7 +121,12 @@ function resolvePlain(binding: Binding, level: QueryLevel, reference: ColumnRefe
         reference.position,
       );
     }
-    if (first !== undefined) return referTo(first);
+    if (first !== undefined) {
+      if (binding.environment.variable?.(reference.parts) !== undefined) {
+        throw ambiguousVariable(binding, reference);
+      }
+      return referTo(first);
+    }
     const system = systemColumn(binding, each.from.tables, name, reference.position);
     if (system !== undefined) return system;
   }
@@ -128,6 +134,8 @@ function resolvePlain(binding: Binding, level: QueryLevel, reference: ColumnRefe
     const table = each.from.tables.find((item) => item.name === name);
     if (table !== undefined) return wholeRow(table);
   }
+  const variable = resolveVariable(binding, reference);
+  if (variable !== undefined) return variable;
   throw unknownColumn(binding, level, reference, name, null);
 }
 
@@ -175,6 +183,35 @@ function systemColumnOf(
   return undefined;
 }
 
+/** A variable of the block around the statement. */
+function resolveVariable(binding: Binding, reference: ColumnReference): Expression | undefined {
+  const { parts, position } = reference;
+  const meaning = binding.environment.variable?.(parts);
+  if (meaning === undefined) return undefined;
+  if (meaning.kind === "scalar") return bindParameter(binding, meaning.number, position);
+  const fields = meaning.fields.map((field) => bindParameter(binding, field.number, position));
+  return {
+    kind: "row",
+    type: {
+      kind: "record",
+      fields: meaning.fields.map(({ name }, index) => ({
+        name,
+        type: fields[index]?.type ?? { kind: "unknown" },
+      })),
+    },
+    fields,
+  };
+}
+
+function ambiguousVariable(binding: Binding, reference: ColumnReference): Error {
+  return binding.error(
+    SQLSTATE.ambiguousColumn,
+    `column reference "${reference.parts[0]}" is ambiguous`,
+    reference.position,
+    { detail: "It could refer to either a PL/pgSQL variable or a table column." },
+  );
+}
+
 /** A table's name as a value: its row. */
 export function wholeRow(table: ScopeTable): Expression {
   return {
@@ -204,6 +241,8 @@ function resolveQualified(binding: Binding, level: QueryLevel, reference: Column
   const name = parts[parts.length - 1] ?? "";
   const qualifier = parts.slice(0, -1);
   const table = findTable(level, qualifier);
+  const variable = table === undefined ? resolveVariable(binding, reference) : undefined;
+  if (variable !== undefined) return variable;
   if (table === undefined) throw missingTable(binding, level, qualifier, position);
   const matches = table.columns.filter((column) => column.name === name);
   const [first] = matches;

@@ -5,6 +5,7 @@
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { withAssignedTypes } from "../binder/assigned_types.ts";
 import { Binding } from "../binder/binding.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import { bindDelete, bindInsert, bindUpdate } from "../binder/modify_binder.ts";
@@ -111,7 +112,8 @@ function bindStatement(binding: Binding, statement: Statement): BoundStatement {
   switch (statement.kind) {
     case "query": {
       const bound = bindQuery(binding, { parent: null, commonTables: null }, statement);
-      return bound;
+      const { assignedTypes } = binding.environment;
+      return assignedTypes === undefined ? bound : withAssignedTypes(binding, bound, assignedTypes);
     }
     case "insert":
       return { ...bindInsert(binding, statement), singleAggregate: false };

@@ -147,6 +147,10 @@ export class ScriptedSession implements SessionPort {
     return null;
   }
 
+  takeNotices(): readonly Notice[] {
+    return [];
+  }
+
   fail(): void {
     this.#engine.journal.push("fail");
     if (this.status === "block") this.status = "failed";
