@@ -10,6 +10,7 @@ import { runCopy } from "../copy/copy_statement.ts";
 import { selectInto } from "../ddl/select_into.ts";
 import { runDefinition } from "../ddl/run_ddl.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
+import { runDo } from "../procedural/do_statement.ts";
 import { writeRow } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -158,7 +159,7 @@ export function runUtility(
     case "unlisten":
       throw unsupported(statement.kind.toUpperCase(), statement.position);
     case "do":
-      throw unsupported("DO", statement.position);
+      return runDo(session, statement);
     case "call_procedure":
       throw unsupported("CALL", statement.position);
     case "unsupported":
