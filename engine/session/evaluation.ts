@@ -106,6 +106,8 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
   }
 
   clockTimestamp(): number {
+    // The statement's timestamp is taken when it is first asked for, and must not be later than this one.
+    void this.statementTimestamp;
     return this.#session.engine.now();
   }
 

@@ -9,7 +9,7 @@ import { closest } from "../base/suggest.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
 /** How a setting's text is checked and normalised. */
-type SettingKind = "text" | "boolean" | "integer" | "milliseconds" | "choice" | "read only";
+type SettingKind = "text" | "boolean" | "integer" | "milliseconds" | "kilobytes" | "choice" | "read only";
 
 /** One known setting. */
 interface SettingDefinition {
@@ -189,7 +189,11 @@ const DEFINITIONS: Readonly<Record<string, SettingDefinition>> = {
     description: "Of the current transaction.",
   },
   transaction_read_only: { kind: "boolean", initial: "off", description: "Of the current transaction." },
-  work_mem: { kind: "text", initial: "64MB", description: "Accepted; the memory limit is the server's." },
+  work_mem: {
+    kind: "kilobytes",
+    initial: "64MB",
+    description: "Accepted; the memory limit is the server's.",
+  },
   xmloption: { kind: "text", initial: "content", description: "Accepted for dump files." },
   default_with_oids: { kind: "choice", initial: "off", choices: ["off"], description: "Only off." },
   max_connections: { kind: "read only", initial: "256", description: "Connection cap of this listener." },
@@ -386,7 +390,18 @@ export class Settings {
         return String(parseInt(value, 10));
       case "milliseconds":
         if (parseMilliseconds(value) === undefined) throw invalidValue(key, value);
-        return value.trim();
+        return formatUnits(parseMilliseconds(value) ?? 0, MILLISECONDS);
+      case "kilobytes": {
+        const kilobytes = parseKilobytes(value);
+        if (kilobytes === undefined) throw invalidValue(key, value);
+        if (kilobytes < 64 || kilobytes > 2147483647) {
+          throw new DatabaseError(
+            SQLSTATE.invalidParameterValue,
+            `${kilobytes} kB is outside the valid range for parameter "${key}" (64 .. 2147483647)`,
+          );
+        }
+        return formatUnits(kilobytes, KILOBYTES);
+      }
       case "choice": {
         const wanted = value.toLowerCase();
         const choice = definition.choices?.find((each) => each.toLowerCase() === wanted);
@@ -447,8 +462,36 @@ function parseMilliseconds(text: string): number | undefined {
   return unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
 }
 
+const KILOBYTE_UNITS: Readonly<Record<string, number>> = {
+  B: 1 / 1024,
+  kB: 1,
+  MB: 2 ** 10,
+  GB: 2 ** 20,
+  TB: 2 ** 30,
+};
+
+function parseKilobytes(text: string): number | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/.exec(text);
+  if (match === null) return undefined;
+  const unit = match[2] === "" ? 1 : KILOBYTE_UNITS[match[2] ?? ""];
+  return unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
+}
+
+/** Units from the largest to that of the value. */
+const MILLISECONDS = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000], ["ms", 1]] as const;
+const KILOBYTES = [["TB", 2 ** 30], ["GB", 2 ** 20], ["MB", 2 ** 10], ["kB", 1]] as const;
+
+/** A value in the largest unit of which it is a whole multiple, as PostgreSQL shows it; zero has no unit. */
+function formatUnits(value: number, units: readonly (readonly [string, number])[]): string {
+  if (value === 0) return "0";
+  const unit = units.find(([, size]) => value % size === 0);
+  return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
+}
+
 function checkTimeZone(value: string): string {
   const zone = value.trim();
+  // A number is hours east of Greenwich; in every other form the sign counts west, as POSIX says.
+  if (/^[+-]?\d{1,2}(\.\d+)?$/.test(zone)) return offsetZone(Math.round(Number(zone) * 3600));
   if (/^[+-]?\d{1,2}(:\d{2})?(:\d{2})?$/.test(zone)) return zone;
   if (/^interval/i.test(zone)) return zone;
   const upper = zone.toUpperCase();
@@ -464,6 +507,15 @@ function checkTimeZone(value: string): string {
     if (error instanceof RangeError) throw invalidValue("TimeZone", value);
     throw error;
   }
+}
+
+/** A fixed offset in POSIX's form, `<+05:30>-05:30`. */
+function offsetZone(secondsEast: number): string {
+  const seconds = Math.abs(secondsEast);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  while (parts.length > 1 && parts.at(-1) === 0) parts.pop();
+  const text = parts.map((part) => String(part).padStart(2, "0")).join(":");
+  return secondsEast < 0 ? `<-${text}>+${text}` : `<+${text}>-${text}`;
 }
 
 function canonicalZone(zone: string): string {

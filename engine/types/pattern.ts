@@ -6,6 +6,7 @@
  * alternatives are tried in order where POSIX takes the longest: with `a|ab` the match of `ab` is `a`. Compiled
  * expressions are remembered, up to 500.
  */
+import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
 /** A test of a text against a compiled pattern. */
@@ -17,17 +18,46 @@ type Element = string | undefined;
 /** Compiles a LIKE or ILIKE pattern; `escape` is one character, or empty for none; 22025 for malformed ones. */
 export function compileLike(pattern: string, escape = "\\", insensitive = false): TextTest {
   const folded = insensitive ? pattern.toLowerCase() : pattern;
+  if (endsInEscape(folded, escape)) {
+    return compileMalformed(folded.slice(0, -escape.length), escape, insensitive);
+  }
   const test = compileSegments(splitPattern(folded, insensitive ? escape.toLowerCase() : escape));
   return insensitive ? (text) => test(text.toLowerCase()) : test;
 }
 
 /** The literal text that every match begins with, for narrowing by an index; empty when there is none. */
 export function likePrefix(pattern: string, escape = "\\"): { prefix: string; exact: boolean } {
-  const segments = splitPattern(pattern, escape);
+  const malformed = endsInEscape(pattern, escape);
+  const segments = splitPattern(malformed ? pattern.slice(0, -escape.length) : pattern, escape);
   const first = segments[0] ?? [];
   const wildcard = first.indexOf(undefined);
   const prefix = (wildcard < 0 ? first : first.slice(0, wildcard)).join("");
-  return { prefix, exact: segments.length === 1 && wildcard < 0 };
+  return { prefix, exact: segments.length === 1 && wildcard < 0 && !malformed };
+}
+
+/** Whether the last character is an escape character that escapes nothing. */
+function endsInEscape(pattern: string, escape: string): boolean {
+  if (escape === "" || !pattern.endsWith(escape)) return false;
+  let isEscape = false;
+  for (const character of pattern) isEscape = !isEscape && character === escape;
+  return isEscape;
+}
+
+/**
+ * A pattern that ends in its escape character matches nothing, and is an error only for a text in which something is left
+ * where that character is reached.
+ */
+function compileMalformed(before: string, escape: string, insensitive: boolean): TextTest {
+  const reached = compileLike(`${before}_%`, escape, insensitive);
+  return (text) => {
+    if (reached(text)) {
+      throw new DatabaseError(
+        SQLSTATE.invalidEscapeSequence,
+        "LIKE pattern must not end with escape character",
+      );
+    }
+    return false;
+  };
 }
 
 function checkEscape(escape: string): void {
@@ -48,12 +78,7 @@ function splitPattern(pattern: string, escape: string): Element[][] {
     if (character === escape) {
       index++;
       const next = characters[index];
-      if (next === undefined) {
-        throw new DatabaseError(
-          SQLSTATE.invalidEscapeSequence,
-          "LIKE pattern must not end with escape character",
-        );
-      }
+      assert(next !== undefined, "the callers have refused a pattern that ends in its escape character");
       segment.push(next);
     } else if (character === "%") segments.push([]);
     else segment.push(character === "_" ? undefined : character);

@@ -34,13 +34,21 @@ function valueText(statement: SetVariable): string {
   if (statement.name === "search_path") {
     return statement.values
       .map((value) =>
-        value.type === "string" && !/^[a-z_][a-z0-9_$]*$/.test(value.text)
-          ? `"${value.text.replaceAll('"', '""')}"`
-          : value.text
+        !/^[a-z_][a-z0-9_$]*$/.test(value.text) ? `"${value.text.replaceAll('"', '""')}"` : value.text
       )
       .join(", ");
   }
-  return statement.values.map((value) => value.text).join(", ");
+  return statement.values.map((value) => value.type === "interval" ? hoursOf(value.text) : value.text).join(
+    ", ",
+  );
+}
+
+/** `INTERVAL '-08:00'` as a number of hours, which a time zone may be. */
+function hoursOf(text: string): string {
+  const match = /^([+-]?)(\d{1,2})(?::(\d{2}))?$/.exec(text.trim());
+  if (match === null) return text;
+  const hours = Number(match[2]) + Number(match[3] ?? 0) / 60;
+  return `${match[1] === "-" ? "-" : ""}${hours}`;
 }
 
 /** RESET name, RESET ALL. */

@@ -27,6 +27,7 @@ import type {
   Subscript,
 } from "../parser/ast.ts";
 import type { Expression } from "../plan/expression.ts";
+import type { Plan } from "../plan/plan.ts";
 import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE } from "../plan/build.ts";
 import type { Binding } from "./binding.ts";
 import { bindCall } from "./call_binder.ts";
@@ -85,14 +86,11 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       const operator = resolveOperator(ast.operator, undefined, operand.type, binding.at(ast.position));
       return callOf(binding, operator, [operand], ast.position);
     }
-    case "binary":
-      return bindBinary(
-        binding,
-        ast.operator,
-        bindOperand(binding, level, ast.left),
-        bindOperand(binding, level, ast.right),
-        ast.position,
-      );
+    case "binary": {
+      const left = bindOperand(binding, level, ast.left);
+      const right = bindRightOperand(binding, level, left, ast.right);
+      return bindBinary(binding, ast.operator, left, right, ast.position);
+    }
     case "logical": {
       const place = ast.operator.toUpperCase();
       if (ast.operands.length > LIMITS.maximumConditions) {
@@ -188,6 +186,42 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
     default:
       return unreachable(ast);
   }
+}
+
+/** The right operand: a subquery after a row has as many columns, and its one row is compared; without a row it is NULL. */
+function bindRightOperand(binding: Binding, level: QueryLevel, left: Expression, ast: Ast): Expression {
+  return left.kind === "row" && ast.kind === "subquery"
+    ? bindRowSubquery(binding, level, ast.query, left.fields.length, ast.position)
+    : bindOperand(binding, level, ast);
+}
+
+/** A subquery of one row as a row of fields. */
+function bindRowSubquery(
+  binding: Binding,
+  level: QueryLevel,
+  query: Query,
+  width: number,
+  position: number,
+): Expression {
+  const { plan, columns } = bindSubquery(binding, level, query);
+  requireWidth(binding, columns.length, width, position);
+  const row = rowOf(columns.map((column): Expression => ({
+    kind: "column",
+    type: column.type,
+    column: column.column,
+    nullable: column.nullable,
+  })));
+  const output = binding.newColumn();
+  const source: Plan = { kind: "project", input: plan, outputs: [{ output, expression: row }], rows: 0 };
+  const value: Expression = { kind: "scalar_subquery", type: row.type, plan: source, column: output };
+  return rowOf(
+    columns.map((column, index): Expression => ({
+      kind: "field",
+      type: column.type,
+      argument: value,
+      index,
+    })),
+  );
 }
 
 /** An operand of a comparison: a row stays a row, with fields that have no type yet. */
@@ -574,13 +608,7 @@ function bindQuantifiedSubquery(
   const operand = bindOperand(binding, level, operandAst);
   const { plan, columns } = bindSubquery(binding, level, query);
   const left = operand.kind === "row" ? operand.fields : [operand];
-  if (columns.length !== left.length) {
-    throw binding.error(
-      SQLSTATE.syntaxError,
-      columns.length > left.length ? "subquery has too many columns" : "subquery has too few columns",
-      position,
-    );
-  }
+  requireWidth(binding, columns.length, left.length, position);
   const operators = left.map((each, index) =>
     resolveOperator(symbol, each.type, columns[index]?.type ?? each.type, binding.at(position))
   );
@@ -614,6 +642,15 @@ function bindQuantifiedSubquery(
     plan: source,
     columns: refs,
   };
+}
+
+function requireWidth(binding: Binding, columns: number, wanted: number, position: number): void {
+  if (columns === wanted) return;
+  throw binding.error(
+    SQLSTATE.syntaxError,
+    columns > wanted ? "subquery has too many columns" : "subquery has too few columns",
+    position,
+  );
 }
 
 function bindSingleColumn(binding: Binding, level: QueryLevel, query: Query, position: number) {

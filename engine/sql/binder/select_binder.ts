@@ -235,8 +235,6 @@ function nameAndStrength(
     }
     case "typed_literal":
       return { name: typeColumnName(ast.type.name), strong: false };
-    case "literal":
-      return ast.type === "boolean" ? { name: "bool", strong: false } : undefined;
     case "case": {
       const inner = ast.otherwise === null ? undefined : nameAndStrength(binding, ast.otherwise);
       return inner !== undefined && inner.strong ? inner : { name: "case", strong: false };

@@ -206,8 +206,12 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
         returns: suffix === "" ? type : "text",
         summary: suffix === "" ? "The part at a path." : "The part at a path as text.",
         mayReturnNull: true,
-        run: (text: string, path: SqlArray) =>
-          suffix === "" ? jsonPath(text, pathOf(path)) : jsonAsText(jsonPath(text, pathOf(path))),
+        // An untyped literal is a step of the path, not a path.
+        specialize: (_types, written) =>
+          written[1]?.kind === "unknown" ? undefined : {
+            run: (text: string, path: SqlArray) =>
+              suffix === "" ? jsonPath(text, pathOf(path)) : jsonAsText(jsonPath(text, pathOf(path))),
+          },
       },
     ]),
     each("", false),

@@ -12,9 +12,11 @@ import {
 } from "../../types/pattern.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { characterLength, hasSurrogates } from "../../types/text.ts";
+import { padCharacters } from "../../types/text_io.ts";
 import { sliceCharacters } from "./characters.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
+import { longestCharacterLength } from "./type_family.ts";
 
 /** The operators that test a text against a pattern. */
 export type PatternOperator = "~~" | "~~*" | "~" | "~*" | "!~~" | "!~~*" | "!~" | "!~*";
@@ -88,6 +90,24 @@ function testOverload(name: string, label: string, operator: PatternOperator, su
     specialize: () => {
       const test = remembering(operator);
       return { run: test, inline: ([text, pattern], use) => `${use(label, test)}(${text}, ${pattern})` };
+    },
+  };
+}
+
+/** The operators see the padding of a `char(n)`, unlike comparisons. */
+function paddedOverload(name: string, label: string, operator: PatternOperator, summary: string): Overload {
+  return {
+    name,
+    takes: "char, text",
+    returns: "bool",
+    category: "text",
+    summary,
+    specialize: ([type]) => {
+      const test = remembering(operator);
+      const length = type?.kind === "char" ? type.length : 0;
+      const padded = (text: string, pattern: string) =>
+        test(length === longestCharacterLength ? text : padCharacters(text, length), pattern);
+      return { run: padded, inline: ([text, pattern], use) => `${use(label, padded)}(${text}, ${pattern})` };
     },
   };
 }
@@ -530,7 +550,10 @@ export const patternFunctions: readonly FunctionDefinition[] = functions.map(def
 
 /** LIKE and the regular expression operators, and `^@`. */
 export const patternOperators: readonly FunctionDefinition[] = [
-  ...patternOperatorNames.map(([name, label, summary]) => testOverload(name, label, name, summary)),
+  ...patternOperatorNames.flatMap(([name, label, summary]) => [
+    testOverload(name, label, name, summary),
+    paddedOverload(name, label, name, summary),
+  ]),
   {
     name: "^@",
     takes: "text, text",

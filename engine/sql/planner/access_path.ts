@@ -509,7 +509,8 @@ class Request {
     if (condition.kind !== "call" || condition.function.name !== "~~") return [];
     const [left, right] = condition.args;
     if (left === undefined || right?.kind !== "constant" || typeof right.value !== "string") return [];
-    if (this.#ownColumn(left) === undefined) return [];
+    // The pattern is tested against a char(n) with its padding, which keys do not have.
+    if (left.type.kind === "char" || this.#ownColumn(left) === undefined) return [];
     const prefix = /^[^%_\\]*/.exec(right.value)?.[0] ?? "";
     const last = prefix.codePointAt(prefix.length - 1);
     if (last === undefined || last >= 0xd7ff) return [];
