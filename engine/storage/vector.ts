@@ -29,6 +29,8 @@ export type Vector =
     readonly data: NumberArray;
     readonly nulls: Uint8Array | null;
     readonly big: ReadonlyMap<number, bigint> | null;
+    /** Bounds of integers that are known to be safe, rounded so that blocks and segments have few different ones. */
+    readonly span?: Span;
   }
   | {
     /** Storage classes text (UTF-8) and bytes. Row r is `bytes[starts[r] … ends[r])`. */
@@ -51,11 +53,27 @@ export type Vector =
     readonly value: StoredValue;
   };
 
+/** Bounds of a column's integers; both ends belong to it. */
+export interface Span {
+  readonly low: number;
+  readonly high: number;
+  /** The bounds as a part of a vector's signature. */
+  readonly name: string;
+}
+
+/** The span of integers between two safe ones: from 0, or the negative power of two below, to a power of two less one. */
+export function spanOf(minimum: number, maximum: number): Span {
+  const low = minimum >= 0 ? 0 : -(2 ** Math.ceil(Math.log2(-minimum)));
+  const high = maximum <= 0 ? 0 : 2 ** Math.ceil(Math.log2(maximum + 1)) - 1;
+  return { low, high, name: `[${low}..${high}]` };
+}
+
 /** The shape of a vector for specialising code, e.g. `i32`, `f64n` (nullable), `f64b` (with big values), `bytes`, `dict8n`. */
 export function vectorSignature(vector: Vector): string {
   switch (vector.kind) {
     case "number":
-      return elementName(vector.data) + (vector.nulls ? "n" : "") + (vector.big ? "b" : "");
+      return elementName(vector.data) + (vector.nulls ? "n" : "") + (vector.big ? "b" : "") +
+        (vector.span?.name ?? "");
     case "bytes":
       return "bytes" + (vector.nulls ? "n" : "");
     case "dictionary":

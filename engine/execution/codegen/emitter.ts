@@ -15,6 +15,7 @@
  */
 import { assert, assertDefined } from "../../base/assert.ts";
 import type { ColumnRef } from "../../sql/plan/expression.ts";
+import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
@@ -26,6 +27,8 @@ export interface Value {
   readonly isNull: string | null;
   /** A mixed integer that is known to be a plain number. */
   readonly plain?: boolean;
+  /** Bounds of an integer that is a plain number unless it is NULL. */
+  readonly range?: IntegerRange;
 }
 
 /** The NULL value. */

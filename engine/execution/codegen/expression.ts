@@ -172,6 +172,14 @@ export function emitCall(code: Emitter, called: BoundFunction, args: readonly Va
   }
   const isNull = anyNull(args.map((arg) => arg.isNull));
   if (isNull === "true") return NULL_VALUE;
+  const ranges = args.flatMap((arg) => arg.range === undefined ? [] : [arg.range]);
+  const bounded = ranges.length === args.length
+    ? called.bounded?.(args.map((arg) => arg.code), ranges)
+    : undefined;
+  if (bounded !== undefined) {
+    const { code: text, range } = bounded;
+    return { ...emitStrict(code, called.returnType, isNull, false, () => text), plain: true, range };
+  }
   return emitStrict(
     code,
     called.returnType,

@@ -82,6 +82,9 @@ export function literal(code: Emitter, value: SqlValue): Value {
         code: Object.is(value, -0) ? "-0" : `${value}`.startsWith("-") ? `(${value})` : `${value}`,
         isNull: null,
         plain: true,
+        ...(Number.isSafeInteger(value) && !Object.is(value, -0)
+          ? { range: { low: value, high: value } }
+          : {}),
       };
     case "bigint":
       return { code: value < 0n ? `(${value}n)` : `${value}n`, isNull: null };

@@ -5,7 +5,8 @@
  * Aggregates with ORDER BY, and DISTINCT ones whose result depends on the order, keep their arguments and fold them in
  * order at the end. Other DISTINCT aggregates keep a set of what they have seen.
  */
-import type { AggregateSlot } from "../../sql/functions/definition.ts";
+import type { AggregatePiece, AggregateSlot } from "../../sql/functions/definition.ts";
+import { expressionKey } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateCall, Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -17,7 +18,7 @@ import { emitTruth } from "../codegen/condition.ts";
 import { emitValue, valueKey } from "../codegen/expression.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
-import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { expressionFacts, mayBeNull } from "../codegen/plan_analysis.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
@@ -113,12 +114,20 @@ export function rowCountOf(state: ExecutionState, tableId: number): RowCount {
 /** How a call is folded. */
 interface CallCode {
   readonly call: AggregateCall;
-  /** Position of its first slot. */
-  readonly firstSlot: number;
+  readonly pieces: readonly PlacedPiece[];
   /** Position of the slot with the set of values seen, or -1. */
   readonly seenSlot: number;
   /** Arguments kept to be folded in order, or null. */
   readonly kept: { readonly buffer: BufferCode; readonly keys: readonly SortColumn[] } | null;
+}
+
+/** A piece of a call's state. */
+interface PlacedPiece {
+  readonly piece: AggregatePiece;
+  /** Position of its first slot. */
+  readonly firstSlot: number;
+  /** Another call folds it. */
+  readonly isShared: boolean;
 }
 
 /** One grouping set of an aggregation. */
@@ -127,6 +136,8 @@ class GroupingSetCode {
   readonly #plan: Aggregate;
   readonly #set: readonly number[];
   readonly #slots: AggregateSlot[] = [];
+  /** The first slots of pieces that calls can share, by what they fold. */
+  readonly #shared = new Map<string, number>();
   readonly #calls: readonly CallCode[];
   readonly #groups: GroupCode | null;
   readonly #stateSlot: number;
@@ -147,14 +158,51 @@ class GroupingSetCode {
   }
 
   #prepare(call: AggregateCall): CallCode {
-    const firstSlot = this.#slots.length;
-    this.#slots.push(...call.aggregate.slots);
     const inOrder = call.orderBy.length > 0 || call.distinct && call.aggregate.orderSensitive;
-    if (inOrder) return { call, firstSlot, seenSlot: -1, kept: this.#keptArguments(call) };
-    if (!call.distinct) return { call, firstSlot, seenSlot: -1, kept: null };
+    const isPlain = !inOrder && !call.distinct && call.filter === null;
+    const { slots, step } = call.aggregate;
+    const whole: AggregatePiece = { key: call.aggregate.name, slots, step };
+    const pieces = isPlain
+      ? (call.aggregate.pieces ?? [whole]).map((piece) => this.#place(call, piece))
+      : [{ piece: whole, firstSlot: this.#addSlots(call, slots), isShared: false }];
+    const kept = inOrder ? this.#keptArguments(call) : null;
+    if (inOrder || !call.distinct) return { call, pieces, seenSlot: -1, kept };
     const seenSlot = this.#slots.length;
     this.#slots.push({ kind: "object", initial: "null" });
-    return { call, firstSlot, seenSlot, kept: null };
+    return { call, pieces, seenSlot, kept };
+  }
+
+  /** Finds room for a piece, together with those of other calls over the same argument. */
+  #place(call: AggregateCall, piece: AggregatePiece): PlacedPiece {
+    const isOpen = call.aggregate.pieces === undefined ||
+      call.args.some((arg) => expressionFacts(arg).volatile);
+    if (isOpen) return { piece, firstSlot: this.#addSlots(call, piece.slots), isShared: false };
+    const countsAll = piece.countsRows === true && !call.args.some((arg) => this.#mayBeNull(arg));
+    const key = countsAll ? piece.key : `${piece.key} ${call.args.map(expressionKey).join()}`;
+    const known = this.#shared.get(key);
+    if (known !== undefined) return { piece, firstSlot: known, isShared: true };
+    const firstSlot = this.#addSlots(call, piece.slots);
+    this.#shared.set(key, firstSlot);
+    return { piece, firstSlot, isShared: false };
+  }
+
+  #addSlots(call: AggregateCall, slots: readonly AggregateSlot[]): number {
+    const first = this.#slots.length;
+    const hasValue = this.#beginsWithValue(call);
+    this.#slots.push(
+      ...slots.map((slot) => hasValue && slot.initial === "NaN" ? { ...slot, initial: "0" } : slot),
+    );
+    return first;
+  }
+
+  /** A group begins with a row, whose arguments the state then has. */
+  #beginsWithValue(call: AggregateCall): boolean {
+    return this.#set.length > 0 && call.filter === null && call.aggregate.pieces !== undefined &&
+      !call.args.some((arg) => this.#mayBeNull(arg));
+  }
+
+  #mayBeNull(expression: Expression): boolean {
+    return mayBeNull(expression, (ref) => this.#compilation.mayBeNull(ref));
   }
 
   /** Group number, arguments, then the order's keys; DISTINCT orders by the arguments as well. */
@@ -217,8 +265,10 @@ class GroupingSetCode {
     return code.recall<{ names: readonly string[] }>(this.#key).names[index] ?? "";
   }
 
-  #slotsOf(code: Emitter, { call, firstSlot }: CallCode, group: string): readonly string[] {
-    return call.aggregate.slots.map((_, index) => this.#slot(code, firstSlot + index, group));
+  #slotsOf(code: Emitter, pieces: readonly PlacedPiece[], group: string): readonly string[] {
+    return pieces.flatMap(({ piece, firstSlot }) =>
+      piece.slots.map((_, index) => this.#slot(code, firstSlot + index, group))
+    );
   }
 
   row(code: Emitter): void {
@@ -237,6 +287,7 @@ class GroupingSetCode {
 
   #fold(code: Emitter, entry: CallCode, group: string): void {
     const { call, kept } = entry;
+    if (entry.pieces.every(({ isShared }) => isShared)) return;
     const args = call.args.map((arg) => emitValue(code, arg));
     if (kept === null) {
       this.#step(code, entry, group, args);
@@ -256,7 +307,13 @@ class GroupingSetCode {
     if (absent === "true") return;
     code.block(absent === null ? "" : `if (!(${absent})) `, "conditional", () => {
       const names = args.map((arg) => aggregate.skipsNulls ? arg.code : identifier(code, nullableCode(arg)));
-      const step = () => code.emit(aggregate.step(this.#slotsOf(code, entry, group), names, code.use));
+      const facts = { ranges: args.map((arg) => arg.range), hasValue: this.#beginsWithValue(entry.call) };
+      const step = () => {
+        for (const placed of entry.pieces) {
+          if (placed.isShared) continue;
+          code.emit(placed.piece.step(this.#slotsOf(code, [placed], group), names, code.use, facts));
+        }
+      };
       if (entry.seenSlot < 0) return step();
       const seen = this.#slot(code, entry.seenSlot, group);
       const types = code.constant("types", entry.call.args.map((arg) => arg.type));
@@ -336,7 +393,7 @@ class GroupingSetCode {
     });
     for (const entry of this.#calls) {
       const { call } = entry;
-      const finish = call.aggregate.finish(this.#slotsOf(code, entry, group), code.use);
+      const finish = call.aggregate.finish(this.#slotsOf(code, entry.pieces, group), code.use);
       code.bind(call.output, nullableBinding(call.aggregate.returnType, finish));
     }
     for (const { output, groups } of plan.groupings) {

@@ -14,6 +14,7 @@ import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
+import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import {
   type Block,
@@ -287,7 +288,15 @@ function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string,
     load: (code) => {
       const isNull = nulls === "" ? null : code.define("n", `${nulls}[i] !== 0`);
       if (type.kind === "bool") return { code: code.define("c", `${data}[i] !== 0`), isNull };
-      if (big === "") return { code: code.define("c", `${data}[i]`), isNull, plain: true };
+      if (big === "") {
+        const range = rangeOf(vector, type);
+        return {
+          code: code.define("c", `${data}[i]`),
+          isNull,
+          plain: true,
+          ...(range === undefined ? {} : { range }),
+        };
+      }
       const value = code.name("c");
       code.emit(`let ${value} = ${data}[i];`);
       code.emit(
@@ -296,6 +305,17 @@ function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string,
       return { code: value, isNull };
     },
   };
+}
+
+/** Bounds of a vector's integers, from the storage or from the width of an element. */
+function rangeOf(vector: VectorOf<"number">, type: SqlType): IntegerRange | undefined {
+  if (storageClassOf(type) !== "int") return undefined;
+  if (vector.span !== undefined) return vector.span;
+  const { data } = vector;
+  if (data instanceof Float64Array || data instanceof Float32Array) return undefined;
+  const values = 2 ** (8 * data.BYTES_PER_ELEMENT);
+  const isSigned = data instanceof Int8Array || data instanceof Int16Array || data instanceof Int32Array;
+  return isSigned ? { low: -values / 2, high: values / 2 - 1 } : { low: 0, high: values - 1 };
 }
 
 function bytesBinding(code: Emitter, vector: VectorOf<"bytes">, place: string, type: SqlType): Binding {

@@ -97,6 +97,9 @@ select count(*) from t
 select count(*) from e
 select count(*), count(a), sum(a), avg(a), min(s), max(s), sum(b), sum(d), avg(d), sum(f), min(f), max(b) from t
 select count(*), sum(a), max(s) from t where a > 100
+select s, sum(d), avg(d), count(*), count(d), count(id), sum(d * (1 - d)), avg(d * (1 - d)), sum(id * 2 - a), avg(id), sum(id) from t group by s
+select sum(d), avg(d), count(*), count(d), count(id), sum(d * (1 - d) * (1 + d)), avg(d * (1 - d)), sum(id * 2 - a), avg(id), sum(id) from t
+select a * 2 - 7, 3 - d, d * d, d * 0, 0 - a, id * id + a, (a + 1) * d from t
 select a, count(*), sum(b), min(s) from t group by a order by a
 select s, count(*) from t group by s
 select s, ok, count(*), sum(d) from t group by s, ok

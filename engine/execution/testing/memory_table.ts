@@ -14,6 +14,7 @@ import {
   type NumberArray,
   type ReadableTable,
   type RowLocation,
+  spanOf,
   type Vector,
   type ZonePredicate,
 } from "../../storage/vector.ts";
@@ -235,7 +236,16 @@ export class MemoryTable implements ReadableTable {
     const array: NumberArray = isSmall && this.#random.chance(0.6)
       ? Int32Array.from(data)
       : Float64Array.from(data);
-    return { kind: "number", data: array, nulls, big: big.size > 0 ? big : null };
+    const hasSpan = isInteger && big.size === 0 && this.#random.chance(0.6) &&
+      data.every((value) => Number.isSafeInteger(value));
+    const span = hasSpan ? spanOf(Math.min(...data), Math.max(...data)) : undefined;
+    return {
+      kind: "number",
+      data: array,
+      nulls,
+      big: big.size > 0 ? big : null,
+      ...(span === undefined ? {} : { span }),
+    };
   }
 
   /** One dictionary serves several blocks, as in a segment. */

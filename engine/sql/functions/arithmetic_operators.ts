@@ -40,6 +40,7 @@ import {
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";
+import { boundedForm, type IntegerRange, SAFE_RANGE } from "./integer_range.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
 import { integerRange } from "./type_family.ts";
 
@@ -78,6 +79,12 @@ const integerOperations: readonly {
   },
 ];
 
+/** What an operation on integers of a width may result in without a test; a `bigint` is left to the checked operation. */
+function rangeOfWidth(width: Width): IntegerRange {
+  if (width === "i64") return SAFE_RANGE;
+  return width === "i32" ? { low: -2147483648, high: 2147483647 } : { low: -32768, high: 32767 };
+}
+
 function integerOperators(): Overload[] {
   const overloads: Overload[] = [];
   for (const { symbol, summary, run } of integerOperations) {
@@ -91,6 +98,9 @@ function integerOperators(): Overload[] {
           category: "mathematical",
           summary,
           run: run[width],
+          ...(symbol === "+" || symbol === "-" || symbol === "*"
+            ? { bounded: boundedForm(symbol, rangeOfWidth(width)) }
+            : {}),
         });
       }
     }
@@ -360,7 +370,7 @@ type Scaled = (left: MixedInteger, right: MixedInteger) => MixedInteger;
 function additive(
   written: readonly SqlType[],
   operation: Scaled,
-  symbol: string,
+  symbol: "+" | "-" | "%",
   decimal: (left: Decimal, right: Decimal) => Decimal,
 ): Specialization {
   const left = scaledShape(written[0]);
@@ -376,6 +386,9 @@ function additive(
     argumentTypes: [left.type, right.type],
     returnType: { kind: "numeric", scale },
     run: (a: MixedInteger, b: MixedInteger) => operation(multiply(a, leftFactor), multiply(b, rightFactor)),
+    ...(symbol !== "%" && typeof leftFactor === "number" && typeof rightFactor === "number"
+      ? { bounded: boundedForm(symbol, SAFE_RANGE, [leftFactor, rightFactor]) }
+      : {}),
     inline: ([a = "", b = ""], use) => {
       const first = scaleUp(a, scale - left.scale, plain, use);
       const second = scaleUp(b, scale - right.scale, plain, use);
@@ -397,6 +410,7 @@ function multiplication(written: readonly SqlType[]): Specialization {
     argumentTypes: [left.type, right.type],
     returnType: { kind: "numeric", scale },
     run: multiply,
+    bounded: boundedForm("*", SAFE_RANGE),
     // Adding 0 turns -0 into 0.
     ...(left.magnitude * right.magnitude <= Number.MAX_SAFE_INTEGER
       ? { inline: ([a, b]: readonly string[]) => `(${a} * ${b} + 0)` }

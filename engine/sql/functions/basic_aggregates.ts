@@ -13,8 +13,15 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { compareText } from "../../types/text.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { addF64, bitOperation, floatOverflow } from "./arithmetic_operators.ts";
-import type { AggregateDefinition, AggregateSlot, UseRuntime } from "./definition.ts";
-import { type AggregateOverload, type AggregateParts, defineAggregate } from "./overload.ts";
+import type {
+  AggregateDefinition,
+  AggregatePiece,
+  AggregateSlot,
+  StepFacts,
+  UseRuntime,
+} from "./definition.ts";
+import { magnitudeOf } from "./integer_range.ts";
+import { type AggregateOverload, type AggregateParts, defineAggregate, ofPieces } from "./overload.ts";
 
 const exactLimit = 4_503_599_627_370_496;
 
@@ -41,11 +48,22 @@ function isNarrow(type: SqlType): boolean {
 }
 
 /** Source of an exact sum's step over the slots `low` (float) and `big` (object); slots are read and written once. */
-function exactStep(low: string, big: string, x: string, narrow: boolean): string {
-  const plain = `{ const before$ = ${low}; const after$ = before$ === before$ ? before$ + ${x} : ${x}; ` +
-    `if (after$ > ${exactLimit} || after$ < -${exactLimit}) { ${big} += BigInt(after$); ${low} = 0; } ` +
+function exactStep(
+  [low = "", big = ""]: readonly string[],
+  x: string,
+  narrow: boolean,
+  facts: StepFacts | undefined,
+): string {
+  const range = facts?.ranges[0];
+  const tests = [
+    ...(range === undefined || range.high > 0 ? [`after$ > ${exactLimit}`] : []),
+    ...(range === undefined || range.low < 0 ? [`after$ < -${exactLimit}`] : []),
+  ].join(" || ");
+  const sum = facts?.hasValue === true ? `${low} + ${x}` : `before$ === before$ ? before$ + ${x} : ${x}`;
+  const plain = `{ ${facts?.hasValue === true ? "" : `const before$ = ${low}; `}const after$ = ${sum}; ` +
+    `if (${tests === "" ? "false" : tests}) { ${big} += BigInt(after$); ${low} = 0; } ` +
     `else ${low} = after$; }`;
-  if (narrow) return plain;
+  if (narrow || range !== undefined && magnitudeOf(range) <= exactLimit) return plain;
   return `if (typeof ${x} === "number" && ${x} <= ${exactLimit} && ${x} >= -${exactLimit}) ${plain} ` +
     `else { ${big} += BigInt(${x}); if (${low} !== ${low}) ${low} = 0; }`;
 }
@@ -64,14 +82,29 @@ function checkedSum(low: number, big: bigint): MixedInteger | null {
 function exactParts(
   type: SqlType,
   finish: (low: string, big: string, use: UseRuntime) => string,
-): Pick<AggregateParts, "slots" | "step" | "finish"> {
-  const narrow = isNarrow(type);
+): Pick<AggregateParts, "pieces" | "slots" | "step" | "finish"> {
   return {
-    slots: [floatNone, bigZero],
-    step: ([low = "", big = ""], [x = ""]) => exactStep(low, big, x, narrow),
+    ...ofPieces([exactSumPiece(type)]),
     finish: ([low = "", big = ""], use) => finish(low, big, use),
   };
 }
+
+/** The exact sum; without a row its number is NaN. */
+function exactSumPiece(type: SqlType): AggregatePiece {
+  const narrow = isNarrow(type);
+  return {
+    key: "sum",
+    slots: [floatNone, bigZero],
+    step: (slots, [x = ""], _use, facts) => exactStep(slots, x, narrow, facts),
+  };
+}
+
+const countPiece: AggregatePiece = {
+  key: "count",
+  countsRows: true,
+  slots: [floatZero],
+  step: ([count]) => `${count} += 1;`,
+};
 
 function addDecimals(sum: Decimal | null, value: Decimal): Decimal {
   return sum === null ? value : sum.add(value);
@@ -175,11 +208,9 @@ function intervalAverage(sum: Interval | null, count: number): Interval | null {
 const averageSummary = "Average; exact for integers and numerics, NULL over no rows.";
 
 function scaledAverage(type: SqlType, scale: number): AggregateParts {
-  const narrow = isNarrow(type);
   return {
     argumentTypes: [type],
-    slots: [floatNone, bigZero, floatZero],
-    step: ([low = "", big = "", count], [x = ""]) => `${exactStep(low, big, x, narrow)} ${count} += 1;`,
+    ...ofPieces([exactSumPiece(type), countPiece]),
     finish: ([low, big, count], use) =>
       `${use("exactAverage", exactAverage)}(${low}, ${big}, ${count}, ${scale})`,
   };
@@ -249,11 +280,7 @@ const counts: readonly AggregateOverload[] = [
 ];
 
 function countParts(): AggregateParts {
-  return {
-    slots: [floatZero],
-    step: ([count]) => `${count} += 1;`,
-    finish: ([count]) => `${count}`,
-  };
+  return { ...ofPieces([countPiece]), finish: ([count]) => `${count}` };
 }
 
 /** min and max. `sign` 1 keeps the least, -1 the greatest. */

@@ -7,6 +7,7 @@
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
+import type { BoundedForm, IntegerRange } from "./integer_range.ts";
 
 /**
  * What an evaluation may ask besides its arguments. All of it is fixed by the session or chosen once by the node
@@ -75,6 +76,8 @@ export interface BoundFunction {
    * `context` is in scope.
    */
   readonly inline?: (args: readonly string[], use: UseRuntime) => string;
+  /** The same for plain numbers whose ranges are known; undefined for ranges with which it would not be exact. */
+  readonly bounded?: BoundedForm;
   /** A set-returning function (generate_series, unnest …): `evaluate` is not used, `rows` is. */
   readonly rows?: (context: EvaluationContext, ...args: SqlValue[]) => Iterable<readonly SqlValue[]>;
   /** Columns of a set-returning function. */
@@ -119,6 +122,25 @@ export interface AggregateSlot {
   readonly initial: string;
 }
 
+/** What generated code knows of the values that an aggregate folds. */
+export interface StepFacts {
+  /** Ranges of the arguments that are plain integers. */
+  readonly ranges: readonly (IntegerRange | undefined)[];
+  /** The state begins with a value: slots that begin as NaN for "no row yet" begin as 0. */
+  readonly hasValue: boolean;
+}
+
+/** A part of a state that aggregates over the same argument have in common: `sum(x)` and `avg(x)` keep one sum. */
+export interface AggregatePiece {
+  /** Pieces of one key over one argument are the same. */
+  readonly key: string;
+  /** It counts rows, whatever the argument is, as long as that is not NULL. */
+  readonly countsRows?: boolean;
+  readonly slots: readonly AggregateSlot[];
+  /** As {@link BoundAggregate.step}, over the piece's own slots. */
+  readonly step: BoundAggregate["step"];
+}
+
 /** An aggregate chosen for concrete argument types; fused into generated code. */
 export interface BoundAggregate {
   readonly name: string;
@@ -131,7 +153,14 @@ export interface BoundAggregate {
    * A JavaScript statement that folds one row into the state. `slots` are assignable expressions (a local variable or
    * `state0[group]`), `args` identifiers.
    */
-  readonly step: (slots: readonly string[], args: readonly string[], use: UseRuntime) => string;
+  readonly step: (
+    slots: readonly string[],
+    args: readonly string[],
+    use: UseRuntime,
+    facts?: StepFacts,
+  ) => string;
+  /** What the state consists of, when others can share it: `slots` and `step` are those of the pieces in a row. */
+  readonly pieces?: readonly AggregatePiece[];
   /** A JavaScript expression of the result (a value of returnType, or null). */
   readonly finish: (slots: readonly string[], use: UseRuntime) => string;
   /** The value over no rows at all equals `finish` of the initial state. */

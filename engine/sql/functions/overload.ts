@@ -11,6 +11,7 @@ import type { SqlValue } from "../../types/value.ts";
 import { commonType } from "./common_type.ts";
 import type {
   AggregateDefinition,
+  AggregatePiece,
   AggregateSlot,
   BoundAggregate,
   BoundFunction,
@@ -19,6 +20,7 @@ import type {
   UseRuntime,
   Volatility,
 } from "./definition.ts";
+import type { BoundedForm } from "./integer_range.ts";
 import { convertsImplicitly, isPattern, typeKey, typeOfKey } from "./type_family.ts";
 
 // deno-lint-ignore no-explicit-any -- the argument forms follow from the declared types, see the file's head
@@ -40,6 +42,7 @@ export interface Specialization {
   readonly rows?: RowsImplementation;
   readonly rowColumns?: readonly { readonly name: string; readonly type: SqlType }[];
   readonly inline?: (args: readonly string[], use: UseRuntime) => string;
+  readonly bounded?: BoundedForm;
   readonly mayReturnNull?: boolean;
   readonly volatility?: Volatility;
 }
@@ -225,6 +228,7 @@ function bindImplementation(
   returnType: SqlType,
   strict: boolean,
 ): BoundFunction {
+  const bounded = special.bounded ?? overload.bounded;
   const common = {
     name: overload.name,
     argumentTypes,
@@ -232,6 +236,7 @@ function bindImplementation(
     volatility: special.volatility ?? overload.volatility ?? "immutable",
     strict,
     mayReturnNull: special.mayReturnNull ?? overload.mayReturnNull ?? !strict,
+    ...(bounded === undefined ? {} : { bounded }),
   };
   const run = special.run ?? overload.run;
   const runIn = special.runIn ?? overload.runIn;
@@ -275,6 +280,25 @@ export interface AggregateParts {
   readonly slots: readonly AggregateSlot[];
   readonly step: BoundAggregate["step"];
   readonly finish: BoundAggregate["finish"];
+  readonly pieces?: readonly AggregatePiece[];
+}
+
+/** The slots and the step of pieces in a row. */
+export function ofPieces(
+  pieces: readonly AggregatePiece[],
+): Pick<AggregateParts, "pieces" | "slots" | "step"> {
+  const firsts = pieces.map((_, index) =>
+    pieces.slice(0, index).reduce((sum, { slots }) => sum + slots.length, 0)
+  );
+  return {
+    pieces,
+    slots: pieces.flatMap(({ slots }) => slots),
+    step: (slots, args, use, facts) =>
+      pieces.map((piece, index) => {
+        const first = firsts[index] ?? 0;
+        return piece.step(slots.slice(first, first + piece.slots.length), args, use, facts);
+      }).join(" "),
+  };
 }
 
 /** One overload of an aggregate, in short form. */
@@ -320,6 +344,7 @@ export function defineAggregate(overload: AggregateOverload): AggregateDefinitio
           skipsNulls: overload.skipsNulls !== false,
           slots: parts.slots,
           step: parts.step,
+          ...(parts.pieces === undefined ? {} : { pieces: parts.pieces }),
           finish: parts.finish,
           orderSensitive: overload.orderSensitive === true,
         },

@@ -6,7 +6,15 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
-import { type Block, BLOCK_ROWS, type BlockCursor, type NumberArray, type Vector } from "../vector.ts";
+import {
+  type Block,
+  BLOCK_ROWS,
+  type BlockCursor,
+  type NumberArray,
+  type Span,
+  spanOf,
+  type Vector,
+} from "../vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashId } from "./bloom_filter.ts";
 import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary } from "./bytes_block.ts";
@@ -69,8 +77,18 @@ export interface SegmentColumn {
   readonly entries: (VectorEntry | null)[];
   /** The one vector of a constant column. */
   readonly constant: Vector | null;
+  /** Bounds of a column of integers; null: it has others, or not all are safe. */
+  readonly span: Span | null;
   dictionary: Dictionary | null;
   constantReader: ConstantReader | null;
+}
+
+function spanOfColumn({ layout, minimum, maximum }: SegmentColumnDescription): Span | null {
+  if (layout.kind !== "number" || layout.big || layout.element === "f32") return null;
+  if (typeof minimum !== "number" || typeof maximum !== "number") return null;
+  if (!Number.isSafeInteger(minimum) || !Number.isSafeInteger(maximum)) return null;
+  // A column of floats may hold a fraction between the two: the reader of the vector knows its type.
+  return spanOf(minimum, maximum);
 }
 
 /** An immutable part of a table; see the file's head. */
@@ -121,6 +139,7 @@ export class Segment implements Part {
         constant: description.layout.kind === "constant"
           ? { kind: "constant", value: description.layout.value }
           : null,
+        span: spanOfColumn(description),
         dictionary: null,
         constantReader: null,
       };
@@ -228,7 +247,11 @@ export class Segment implements Part {
     assert(chunk !== null, "blocks that are kept have a chunk");
     switch (layout.kind) {
       case "number":
-        return { kind: "number", ...decodeNumbers(chunk, layout.element, rowCount, layout) };
+        return {
+          kind: "number",
+          ...decodeNumbers(chunk, layout.element, rowCount, layout),
+          ...(column.span === null ? {} : { span: column.span }),
+        };
       case "bytes":
         return { kind: "bytes", ...decodeBytes(chunk, rowCount, layout.nulls) };
       case "dictionary": {

@@ -172,9 +172,10 @@ Deno.test("Segment keeps every kind of column over several blocks, with one sign
     let seen = 0;
     const cursor = reader.scan(CASE_COLUMNS.map((column) => column.id), { ids: true, prune: [] });
     for (let block: Block | null = cursor.next(); block !== null; block = cursor.next()) {
-      block.columns.forEach((vector, index) =>
-        assertStrict.equal(vectorSignature(vector), CASES[index]?.signature, CASES[index]?.name ?? "")
-      );
+      block.columns.forEach((vector, index) => {
+        const [signature] = vectorSignature(vector).split("[");
+        assertStrict.equal(signature, CASES[index]?.signature, CASES[index]?.name ?? "");
+      });
       for (let at = 0; at < block.rowCount; at++) {
         const row = seen + at;
         assertStrict.ok(block.ids !== null);
@@ -182,6 +183,13 @@ Deno.test("Segment keeps every kind of column over several blocks, with one sign
         block.columns.forEach((vector, index) => {
           const actual = vectorValue(vector, at, CASES[index]?.type.kind !== "bytea");
           const expected = rows[row]?.[index] ?? null;
+          if (vector.kind === "number" && vector.span !== undefined && expected !== null) {
+            const { low, high } = vector.span;
+            assertStrict.ok(
+              Number(expected) >= low && Number(expected) <= high,
+              `${expected} in ${vector.span.name}`,
+            );
+          }
           if (compareStored(actual, expected) !== 0) {
             assertStrict.deepEqual(actual, expected, `${CASES[index]?.name} of row ${row}`);
           }
