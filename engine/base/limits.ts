@@ -21,7 +21,7 @@ export const LIMITS = {
   /** Nesting of expressions, subqueries and parentheses in a statement. */
   maximumExpressionDepth: 1000,
   /** Conditions that one AND or OR joins; planning them costs the square of their number. */
-  maximumConditions: 2000,
+  maximumConditions: 2_000_000,
   /** Columns of one table, as in PostgreSQL. */
   maximumTableColumns: 1600,
   /** Columns of one index, as in PostgreSQL. */
@@ -71,8 +71,10 @@ export const LIMITS = {
   maximumPreparedStatements: 10_000,
   /** Open cursors and portals of one session. */
   maximumCursors: 1000,
-  /** Plans kept by shape. */
+  /** Plans kept by shape; as many again of large ones. */
   maximumCachedPlans: 2000,
+  /** What the plans kept may hold in memory, roughly; the same again for large ones. */
+  cachedPlanBytes: 64 * MEBIBYTE,
   /** Clients whose last reply is kept for exactly-once. */
   exactlyOnceClients: 10_000,
   /** Memory that one statement may take for sorts, hash joins and aggregates. */

@@ -5,12 +5,15 @@
  * was made for. Literals have been lifted out of the key, so that `id = 17` and `id = 18` share a plan.
  */
 import type { CompiledStatement } from "../execution/execution.ts";
-import type { ParsedStatement } from "../sql/parser/ast.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
 import type { PlanningEnvironment } from "../sql/binder/environment.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
+import { visitPlan } from "../sql/plan/traverse.ts";
+import type { Expression } from "../sql/plan/expression.ts";
+import { AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
+import type { StatementTree } from "./prepared.ts";
 
 /** The variables that a statement of a PL/pgSQL block can name; they are its parameters. */
 export interface PlanVariables {
@@ -22,7 +25,7 @@ export interface PlanVariables {
 /** What a plan is made from. */
 export interface PlanOrigin {
   readonly text: string;
-  readonly parsed: ParsedStatement;
+  readonly tree: StatementTree;
   readonly declared: readonly (SqlType | undefined)[];
   readonly literals: readonly ExtractedLiteral[];
   readonly variables?: PlanVariables;
@@ -48,35 +51,124 @@ export interface CachedPlan {
   readonly origin: PlanOrigin;
   /** Rows of each table when it was planned, in the order of `planned.tableIds`. */
   readonly tableRows: readonly number[];
+  /** What it holds in memory, roughly; see {@link planBytes}. */
+  readonly bytes: number;
+  /** The cache has taken its operators and code away: it must be made anew. */
+  readonly isDropped: boolean;
 }
 
-/** See the file's head. The least recently used plan goes first. */
+/** Plans from this size on share a part of the cache of their own, so that one does not push hundreds of small ones out. */
+const LARGE_PLAN_BYTES = LIMITS.cachedPlanBytes / 64;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** See the file's head. */
 export class PlanCache {
-  readonly #plans = new Map<string, CachedPlan>();
+  readonly #small = new Shelf(LIMITS.maximumCachedPlans);
+  readonly #large = new Shelf(LIMITS.maximumCachedPlans);
+  #aside = 0;
   hits = 0;
   misses = 0;
 
   get size(): number {
-    return this.#plans.size;
+    return this.#small.plans.size + this.#large.plans.size;
+  }
+
+  /** What the plans hold in memory, roughly. */
+  get bytes(): number {
+    return this.#small.bytes + this.#large.bytes;
   }
 
   get(key: string): CachedPlan | undefined {
-    const plan = this.#plans.get(key);
+    const plan = this.#small.plans.get(key) ?? this.#large.plans.get(key);
     if (plan === undefined) this.misses++;
     else this.hits++;
     return plan;
   }
 
   put(key: string, plan: CachedPlan): void {
-    this.#plans.delete(key);
-    this.#plans.set(key, plan);
-    if (this.#plans.size > LIMITS.maximumCachedPlans) {
-      const oldest = this.#plans.keys().next();
-      if (!oldest.done) this.#plans.delete(oldest.value);
-    }
+    this.#small.remove(key);
+    this.#large.remove(key);
+    (plan.bytes < LARGE_PLAN_BYTES ? this.#small : this.#large).put(key, plan);
+  }
+
+  /** Keeps a plan that nobody else may find, so that it is counted and dropped as others are. */
+  putAside(plan: CachedPlan): void {
+    if (plan.bytes >= LARGE_PLAN_BYTES) this.#large.put(`aside ${++this.#aside}`, plan);
   }
 
   clear(): void {
-    this.#plans.clear();
+    this.#small.clear();
+    this.#large.clear();
   }
+}
+
+/** Plans of similar size. The oldest goes first, whoever holds it: what is still used is planned again and is young then. */
+class Shelf {
+  readonly plans = new Map<string, Writable<CachedPlan>>();
+  readonly #maximumPlans: number;
+  bytes = 0;
+
+  constructor(maximumPlans: number) {
+    this.#maximumPlans = maximumPlans;
+  }
+
+  put(key: string, plan: CachedPlan): void {
+    this.plans.set(key, plan);
+    this.bytes += plan.bytes;
+    for (const oldest of this.plans.keys()) {
+      const isTooMany = this.plans.size > this.#maximumPlans;
+      if (oldest === key || !isTooMany && this.bytes <= LIMITS.cachedPlanBytes) break;
+      this.remove(oldest);
+    }
+  }
+
+  remove(key: string): void {
+    const plan = this.plans.get(key);
+    if (plan === undefined) return;
+    this.plans.delete(key);
+    this.bytes -= plan.bytes;
+    // A small plan may live on with the statement that was prepared with it; large ones live here alone.
+    if (plan.bytes >= LARGE_PLAN_BYTES) drop(plan);
+  }
+
+  clear(): void {
+    for (const key of [...this.plans.keys()]) this.remove(key);
+  }
+}
+
+/** Takes from a plan what is large. An execution that has begun keeps what it needs. */
+function drop(plan: Writable<CachedPlan>): void {
+  const { parts: _parts, ...planned } = plan.planned;
+  plan.isDropped = true;
+  plan.planned = { ...planned, plan: { kind: "values", outputs: [], types: [], list: [], rows: 0 } };
+  plan.compiled = DROPPED;
+}
+
+const DROPPED: CompiledStatement = {
+  start: () => {
+    throw new AssertionError("a plan that was dropped is made anew before it runs");
+  },
+  source: "",
+};
+
+/** Bytes that an operand takes with what is remembered of it; measured, with code that was generated for it. */
+const LEAF_BYTES = 200;
+const OPERATION_BYTES = 600;
+const OPERATOR_BYTES = 2000;
+
+/** What a plan will hold in memory, roughly, with its code. */
+export function planBytes(planned: PlannedStatement, text: string): number {
+  let bytes = 2 * text.length;
+  const count = {
+    plan: () => void (bytes += OPERATOR_BYTES),
+    expression: (each: Expression) => {
+      bytes += each.kind === "constant" || each.kind === "parameter" || each.kind === "column"
+        ? LEAF_BYTES
+        : OPERATION_BYTES;
+    },
+  };
+  visitPlan(planned.plan, count);
+  for (const part of planned.parts ?? []) visitPlan(part.planned.plan, count);
+  return bytes;
 }

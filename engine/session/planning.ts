@@ -16,8 +16,8 @@ import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Engine } from "./engine.ts";
-import { type CachedPlan, PlanCache, type PlanVariables } from "./plan_cache.ts";
-import type { Prepared } from "./prepared.ts";
+import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "./plan_cache.ts";
+import { type Prepared, StatementTree } from "./prepared.ts";
 import type { Session } from "./session.ts";
 import { isPlannable } from "./statement_kind.ts";
 import { isShort, isSingleRow } from "./statement_runner.ts";
@@ -78,7 +78,8 @@ export class Planning {
       if (cached !== undefined) return cached;
     }
     const plan = this.#plan(session, text, parsed, declared, []);
-    if (!ownCatalog) this.cache.put(key, plan);
+    if (ownCatalog) this.cache.putAside(plan);
+    else this.cache.put(key, plan);
     return plan;
   }
 
@@ -110,9 +111,9 @@ export class Planning {
    * catalog meanwhile. Raises 0A000 when the result would have another shape than announced.
    */
   current(session: Session, plan: CachedPlan): CachedPlan {
-    if (plan.catalogVersion === session.catalog.version) return plan;
-    const { text, parsed, declared, literals, variables } = plan.origin;
-    const fresh = this.#plan(session, text, parsed, declared, literals, variables);
+    if (plan.catalogVersion === session.catalog.version && !plan.isDropped) return plan;
+    const { text, tree, declared, literals, variables } = plan.origin;
+    const fresh = this.#plan(session, text, tree.get(), declared, literals, variables);
     const shapeOf = (each: CachedPlan): string =>
       JSON.stringify([
         each.planned.columns.map((column) => [column.name, column.type]),
@@ -165,7 +166,13 @@ export class Planning {
     return {
       planned,
       compiled: compileStatement(planned),
-      origin: { text, parsed, declared, literals, ...(variables === undefined ? {} : { variables }) },
+      origin: {
+        text,
+        tree: new StatementTree(text, parsed, literals),
+        declared,
+        literals,
+        ...(variables === undefined ? {} : { variables }),
+      },
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
       short: planned.parts === undefined && isShort(planned.plan),
@@ -176,6 +183,8 @@ export class Planning {
         planned.tableIds.some((id) => hasIndexConstants(catalog.table(id))),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
+      bytes: planBytes(planned, text),
+      isDropped: false,
     };
   }
 
@@ -186,7 +195,7 @@ export class Planning {
 
   #isCurrent(session: Session, plan: CachedPlan): boolean {
     const { catalog } = session;
-    if (plan.catalogVersion !== catalog.version) return false;
+    if (plan.catalogVersion !== catalog.version || plan.isDropped) return false;
     const path = session.evaluation.searchPath;
     if (path.length !== 2 || plan.searchPath !== "pg_catalog,public") {
       if (plan.searchPath !== path.join(",")) return false;

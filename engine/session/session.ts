@@ -234,9 +234,9 @@ export class Session {
     assert(prepared instanceof Prepared, "a prepared statement comes from prepare()");
     this.currentText = prepared.text;
     return this.#guarded(() => {
-      if (prepared.statement === null) return this.outcome("", null, "empty");
-      this.#requireUsable(prepared.statement.statement);
-      if (options.inPipeline === true) this.#enterPipeline(prepared.statement.statement);
+      if (prepared.tree === null) return this.outcome("", null, "empty");
+      this.#requireUsable(prepared.tree);
+      if (options.inPipeline === true) this.#enterPipeline(prepared.tree);
       return this.executePrepared(prepared, parameters, sink);
     });
   }
@@ -247,9 +247,10 @@ export class Session {
     parameters: readonly SqlValue[],
     sink: ResultSink,
   ): MaybePromise<StatementOutcome> {
-    if (prepared.statement === null) return this.outcome("", null, "empty");
+    if (prepared.tree === null) return this.outcome("", null, "empty");
     if (prepared.plan === null) {
-      const { text, statement: { statement }, parameterTypes: types } = prepared;
+      const { text, parameterTypes: types } = prepared;
+      const { statement } = prepared.tree.get();
       return runUtility(this, text, statement, sink, { types, values: parameters });
     }
     return this.#runPlan(this.engine.plans.refresh(this, prepared), parameters, sink);
@@ -263,9 +264,9 @@ export class Session {
   ): Portal {
     this.#requireOpen();
     assert(prepared instanceof Prepared && prepared.plan !== null, "only planned statements have portals");
-    if (prepared.statement !== null) {
-      this.#requireUsable(prepared.statement.statement);
-      if (options.inPipeline === true) this.#enterPipeline(prepared.statement.statement);
+    if (prepared.tree !== null) {
+      this.#requireUsable(prepared.tree);
+      if (options.inPipeline === true) this.#enterPipeline(prepared.tree);
     }
     const plan = this.engine.plans.refresh(this, prepared);
     const block = this.#block;
@@ -282,7 +283,7 @@ export class Session {
       },
       asStatement: (run) => {
         this.currentText = prepared.text;
-        if (prepared.statement !== null) this.#requireUsable(prepared.statement.statement);
+        if (prepared.tree !== null) this.#requireUsable(prepared.tree);
         return this.#guarded(run);
       },
       yieldToLoop: () => this.engine.yieldToLoop(),
@@ -762,11 +763,11 @@ export class Session {
     return (durable === this.engine.lastOp ? 0 : transaction.newestRead(readsBefore, durable)) as OpNumber;
   }
 
-  #enterPipeline(statement: Statement): void {
+  #enterPipeline(statement: Pick<Statement, "kind">): void {
     if (this.#block === null && !endsBlock(statement) && !standsAlone(statement)) this.beginBlock(false);
   }
 
-  #requireUsable(statement: Statement): void {
+  #requireUsable(statement: Pick<Statement, "kind">): void {
     if (this.#block?.failed !== true) return;
     if (endsBlock(statement) || statement.kind === "rollback_to") return;
     throw new DatabaseError(

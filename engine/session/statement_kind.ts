@@ -23,12 +23,12 @@ export function returnsRows(planned: PlannedStatement): boolean {
 }
 
 /** Whether a statement ends a transaction block. */
-export function endsBlock(statement: Statement): boolean {
+export function endsBlock(statement: Pick<Statement, "kind">): boolean {
   return statement.kind === "commit" || statement.kind === "rollback";
 }
 
 /** Statements that begin their own block or must not be part of one. */
-export function standsAlone(statement: Statement): boolean {
+export function standsAlone(statement: Pick<Statement, "kind">): boolean {
   return statement.kind === "begin" || statement.kind === "vacuum" || statement.kind === "checkpoint";
 }
 
