@@ -114,9 +114,15 @@ class Gateway implements HttpServer {
       headersTimeout: HEADERS_MILLISECONDS,
       requestTimeout: REQUEST_MILLISECONDS,
       maxHeaderSize: MAXIMUM_HEADER_BYTES,
+      // The check is made here, for an answer with a failure object.
+      requireHostHeader: false,
     });
     this.#http.on("request", (request, response) => this.#serve(request, response, false));
     this.#http.on("checkContinue", (request, response) => this.#serve(request, response, true));
+    this.#http.on("checkExpectation", (request, response) => {
+      const failure = httpFailure(417, SQLSTATE.protocolViolation, "only 100-continue can be expected");
+      this.#counters.count("other", this.#fail(request, response, failure), 0);
+    });
     this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
     this.#http.on("clientError", (error, socket) => refuseSocket(socket, malformed(error)));
     this.#capConnections();
@@ -195,6 +201,7 @@ class Gateway implements HttpServer {
     let status: number;
     this.#inFlight++;
     try {
+      requireHost(request);
       route = routeOf(head, this.#tokens);
       status = await this.#answer({ request, response, head, route, expectsContinue });
     } catch (error) {
@@ -252,7 +259,7 @@ class Gateway implements HttpServer {
       ? contentTypeOf(head, ["application/octet-stream", "application/json"])
       : null;
     const headerClient = clientSequenceOf(head);
-    if (exchange.expectsContinue) response.writeContinue();
+    if (exchange.expectsContinue) inviteBody(request, response);
     const body = await readBody(request, this.#options.maximumBodyBytes ?? LIMITS.maximumHttpBodyBytes);
     this.#requireReady();
     const { operation, client } = sqlType !== null
@@ -319,6 +326,7 @@ class Gateway implements HttpServer {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Uint8Array): void {
     const requestHead = headOf(request);
     try {
+      requireHost(request);
       const route = routeOf(requestHead, this.#tokens);
       if (route !== "ws") {
         throw httpFailure(400, SQLSTATE.protocolViolation, `${pathOf(requestHead.target)} is no WebSocket`, {
@@ -345,6 +353,22 @@ function send(response: ServerResponse, reply: HttpReply): number {
 
 function headOf(request: IncomingMessage): RequestHead {
   return { method: request.method ?? "GET", target: request.url ?? "/", headers: request.headers };
+}
+
+/** Answers 100, at once or, behind other answers of the connection, when it is this one's turn. */
+function inviteBody(request: IncomingMessage, response: ServerResponse): void {
+  if (response.socket !== null) response.writeContinue();
+  else {
+    response.once("socket", () => {
+      if (!request.complete && !response.headersSent) response.writeContinue();
+    });
+  }
+}
+
+/** Raises 400 for a request of HTTP 1.1 without the header that RFC 9112 demands of it. */
+function requireHost(request: IncomingMessage): void {
+  if (request.headers.host !== undefined || request.httpVersion === "1.0") return;
+  throw httpFailure(400, SQLSTATE.protocolViolation, "the Host header is missing");
 }
 
 /** A head that is not HTTP. */

@@ -486,3 +486,33 @@ Deno.test("a client that goes away has its statement cancelled", () =>
     }
     strictEqual([...engine.sessions].length, 0);
   }));
+
+Deno.test("what node:http would refuse with an empty body is refused with a failure object", async () => {
+  await withServer(async ({ port }) => {
+    const head =
+      "POST /v1/sql HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 8\r\nConnection: close\r\n";
+    const cases = [[`${head}\r\nSELECT 1`, 400], [
+      `${head}Host: x\r\nExpect: a miracle\r\n\r\nSELECT 1`,
+      417,
+    ]] as const;
+    for (const [request, status] of cases) {
+      const answer = await raw(port, request, 5000);
+      match(answer, new RegExp(`^HTTP/1.1 ${status} `));
+      strictEqual(JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))).code, "08P01");
+    }
+  });
+});
+
+Deno.test("100 Continue comes behind the answers to earlier requests of the connection", async () => {
+  await withServer(async ({ port }) => {
+    const request = (text: string, headers: string): string =>
+      `POST /v1/sql HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${text.length}\r\n${headers}\r\n${text}`;
+    const answer = await raw(
+      port,
+      request("SELECT 11", "") + request("SELECT 22", "Expect: 100-continue\r\nConnection: close\r\n"),
+      5000,
+    );
+    const parts = answer.split(/(?=HTTP\/1\.1 )/).filter((part) => !part.startsWith("HTTP/1.1 100 "));
+    deepStrictEqual(parts.map((part) => /\d+(?=\}\]\}\n$)/.exec(part)?.[0]), ["11", "22"], answer);
+  });
+});

@@ -1,6 +1,5 @@
 /** The listener on real sockets: caps, timeouts, cancellation, shutdown, half-closed and broken clients. */
 import { deepStrictEqual as same, match, ok, strictEqual as equal } from "node:assert/strict";
-import { SeededRandom } from "../../engine/base/random.ts";
 import {
   bind,
   concat,
@@ -216,44 +215,6 @@ Deno.test("A client that only knocks does no harm", async () => {
     if (rest.length > 0) equal(errorOf(messagesOf(rest))["C"], "08P01");
   }
   equal(database.server.sessionCount, 0);
-});
-
-Deno.test("The listener survives mutated conversations with a real engine", async () => {
-  await using database = await openPgDatabase();
-  const random = new SeededRandom(77);
-  using steady = await RawClient.start(database.port);
-  const conversation = concat(
-    startup({ user: "test", application_name: "fuzz" }),
-    query("CREATE TABLE IF NOT EXISTS fuzz (a INT PRIMARY KEY, b TEXT)"),
-    extended("INSERT INTO fuzz VALUES ($1, $2) ON CONFLICT DO NOTHING", ["1", "one"]),
-    extended("SELECT a, b FROM fuzz WHERE a = $1", ["1"]),
-    query("BEGIN; UPDATE fuzz SET b = 'two' WHERE a = 1; ROLLBACK"),
-    query("COPY fuzz FROM STDIN"),
-    message("d", new TextEncoder().encode("5\tfive\n")),
-    message("c"),
-    query("DELETE FROM fuzz"),
-    message("X"),
-  );
-  for (let round = 0; round < 500; round++) {
-    const bytes = conversation.slice();
-    for (let changes = random.between(1, 5); changes > 0; changes--) {
-      bytes[random.between(0, bytes.length - 1)] = random.between(0, 255);
-    }
-    using client = await RawClient.connect(database.port);
-    try {
-      await client.send(bytes);
-      await client.finish();
-      messagesOf(await client.rest());
-    } catch (error) {
-      // The listener may have closed before everything was said.
-      if (!(error instanceof Deno.errors.BrokenPipe || error instanceof Deno.errors.ConnectionReset)) {
-        throw error;
-      }
-    }
-  }
-  same(database.internalErrors, []);
-  await steady.send(query("SELECT 1"));
-  equal(typesOf(await steady.until("Z")), "TDCZ");
 });
 
 Deno.test("The listener hands a connection to the TLS starter after an SSLRequest, and refuses data sent too early", async () => {

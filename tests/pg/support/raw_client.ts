@@ -28,10 +28,10 @@ export class RawClient implements Disposable {
     for (let at = 0; at < all.length;) at += await this.#connection.write(all.subarray(at));
   }
 
-  /** Reads messages up to one of a type, or to the end of the stream. */
-  async until(type: string): Promise<ServerMessage[]> {
+  /** Reads messages up to one of the types, or to the end of the stream. */
+  async until(...types: readonly string[]): Promise<ServerMessage[]> {
     for (;;) {
-      const whole = wholeMessages(this.#buffer, type);
+      const whole = wholeMessages(this.#buffer, types);
       if (whole !== null) {
         const messages = messagesOf(this.#buffer.subarray(0, whole));
         this.#buffer = this.#buffer.slice(whole);
@@ -87,13 +87,13 @@ export class RawClient implements Disposable {
   }
 }
 
-/** The size of the messages up to the first of a type; null when it is not there yet. */
-function wholeMessages(bytes: Uint8Array, type: string): number | null {
+/** The size of the messages up to the first of one of the types; null when it is not there yet. */
+function wholeMessages(bytes: Uint8Array, types: readonly string[]): number | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let at = 0; at + 5 <= bytes.length;) {
     const next = at + 1 + view.getInt32(at + 1);
     if (next > bytes.length) return null;
-    if (String.fromCharCode(bytes[at] as number) === type) return next;
+    if (types.includes(String.fromCharCode(bytes[at] as number))) return next;
     at = next;
   }
   return null;

@@ -1,0 +1,4 @@
+/** The binary protocol under damaged frames. */
+import { testFrames } from "./frames_for_test.ts";
+
+testFrames("binary");

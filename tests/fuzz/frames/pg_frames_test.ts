@@ -1,0 +1,4 @@
+/** The pg protocol under damaged frames. */
+import { testFrames } from "./frames_for_test.ts";
+
+testFrames("pg");

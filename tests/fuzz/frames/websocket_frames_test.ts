@@ -1,0 +1,4 @@
+/** The websocket protocol under damaged frames. */
+import { testFrames } from "./frames_for_test.ts";
+
+testFrames("websocket");
