@@ -54,6 +54,7 @@ export class Checkpoint {
   readonly #state: Uint8Array;
   readonly #tables: readonly TableAtOp[];
   #building = 0;
+  #preparing: Generator<void, void> | null = null;
   /** Set when all is built. */
   #described: ManifestTable[] | null = null;
   #unsynced: DiskFile[] = [];
@@ -86,9 +87,15 @@ export class Checkpoint {
       if (current.table.compactionStep(LIMITS.checkpointStepValues)) this.#building++;
       return false;
     }
+    this.#preparing ??= this.#prepare();
+    if (this.#described === null && this.#preparing.next().done !== true) return false;
     // All at once: later writes do not count, but a table may drop files that no description names.
     if (this.#described === null) this.#describe();
     return true;
+  }
+
+  *#prepare(): Generator<void, void> {
+    for (const { table } of this.#tables) yield* table.prepareDescription();
   }
 
   #describe(): void {

@@ -20,6 +20,8 @@ const MAGIC = Uint8Array.of(0x44, 0x42, 0x54, 0x42, 0x4c, 0, 0, 1);
 const HEADER_BYTES = 32;
 const TRAILER_BYTES = 32;
 const FOOTER_NUMBER = 4294967295;
+/** Bytes of the footer that are summed and written between two yields. */
+const STEP_BYTES = 1 << 19;
 const WRITE_BYTES = 1 << 18;
 
 /** What a chunk file is of. */
@@ -51,6 +53,13 @@ export function damagedFile(path: string, offset: number, what: string): Databas
   return new DatabaseError(SQLSTATE.dataCorrupted, `file "${path}" is damaged at offset ${offset}: ${what}`, {
     hint: "Restore the file from a replica or a backup.",
   });
+}
+
+/** A file that has just been written. */
+export interface FinishedChunkFile {
+  readonly summary: ChunkFileSummary;
+  /** Its last bytes but the trailer, so that opening it need not read and check them. */
+  readonly footer: Uint8Array;
 }
 
 /** Writes a chunk file. */
@@ -111,8 +120,8 @@ export class ChunkFileWriter {
     this.#buffered = 0;
   }
 
-  /** Ends the file with the writer's description. The file stays open, for syncing. */
-  finish(description: Uint8Array): ChunkFileSummary {
+  /** Ends the file with the writer's description, in steps. The file stays open, for syncing. */
+  *finish(description: Uint8Array): Generator<void, FinishedChunkFile> {
     const footer = new ByteWriter(description.length + this.#lengths.length * 8 + 16);
     footer.writeBytes(description);
     footer.writeBytes(new Uint8Array((4 - (description.length & 3)) & 3));
@@ -120,19 +129,25 @@ export class ChunkFileWriter {
     for (const checksum of this.#checksums) footer.writeU32(checksum);
     footer.writeU32(description.length);
     footer.writeU32(this.#lengths.length);
-    const bytes = footer.finish();
+    yield;
+    const bytes = footer.view();
     const offset = this.size;
-    const checksum = crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, FOOTER_NUMBER));
+    let checksum = checksumSeed(this.#seed, FOOTER_NUMBER);
+    for (let from = 0; from < bytes.length; from += STEP_BYTES) {
+      const to = Math.min(bytes.length, from + STEP_BYTES);
+      checksum = crc32c(bytes, from, to, checksum);
+      this.#write(bytes.subarray(from, to));
+      yield;
+    }
     const trailer = new ByteWriter(TRAILER_BYTES);
     trailer.writeU64(BigInt(offset));
     trailer.writeU32(bytes.length);
     trailer.writeU32(checksum);
     trailer.writeU64(BigInt(offset + bytes.length + TRAILER_BYTES));
     trailer.writeBytes(MAGIC);
-    this.#write(bytes);
     this.#write(trailer.finish());
     this.#flush();
-    return { name: this.#name, size: this.#written, checksum };
+    return { summary: { name: this.#name, size: this.#written, checksum }, footer: bytes };
   }
 }
 
@@ -158,8 +173,13 @@ export class ChunkFile {
   readonly description: Uint8Array;
   readonly summary: ChunkFileSummary;
 
-  /** Opens a file that must be the one the summary and identity speak of. */
-  constructor(file: DiskFile, identity: ChunkFileIdentity, summary: ChunkFileSummary) {
+  /** Opens a file that must be the one the summary and identity speak of; `written`: the footer of one just written. */
+  constructor(
+    file: DiskFile,
+    identity: ChunkFileIdentity,
+    summary: ChunkFileSummary,
+    written: Uint8Array | null = null,
+  ) {
     this.#file = file;
     this.#seed = identityNumber(identity);
     this.summary = summary;
@@ -188,8 +208,11 @@ export class ChunkFile {
       size !== summary.size || checksum !== summary.checksum || footerOffset + footerLength !== trailerAt ||
       footerOffset < HEADER_BYTES || footerLength < 8 || magic.some((byte, index) => byte !== MAGIC[index])
     ) throw damagedFile(file.path, trailerAt, "the trailer is not this file's");
-    const footer = this.#read(footerOffset, footerLength);
-    if (crc32c(footer, 0, footer.length, checksumSeed(this.#seed, FOOTER_NUMBER)) !== checksum) {
+    const footer = written ?? this.#read(footerOffset, footerLength);
+    if (
+      written === null &&
+      crc32c(footer, 0, footer.length, checksumSeed(this.#seed, FOOTER_NUMBER)) !== checksum
+    ) {
       throw damagedFile(file.path, footerOffset, "the footer's checksum does not match");
     }
     const reader = new DataView(footer.buffer, footer.byteOffset, footer.byteLength);
@@ -199,7 +222,7 @@ export class ChunkFile {
     if (directory + count * 8 + 8 !== footerLength) {
       throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
     }
-    this.description = footer.slice(0, descriptionLength);
+    this.description = footer.subarray(0, descriptionLength);
     this.#offsets = new Float64Array(count);
     this.#lengths = new Uint32Array(count);
     this.#checksums = new Uint32Array(count);

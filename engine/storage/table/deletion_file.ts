@@ -17,8 +17,14 @@ export interface SegmentDeletions {
   readonly rows: readonly number[];
 }
 
-/** Encodes the file. */
-export function encodeDeletions(tableId: number, segments: readonly SegmentDeletions[]): Uint8Array {
+/** Rows encoded between two yields. */
+const STEP_ROWS = 16384;
+
+/** Encodes the file, in steps. */
+export function* encodeDeletions(
+  tableId: number,
+  segments: readonly SegmentDeletions[],
+): Generator<void, Uint8Array> {
   const writer = new ByteWriter(1024);
   writer.writeBytes(MAGIC);
   writer.writeVarint(segments.length);
@@ -27,9 +33,10 @@ export function encodeDeletions(tableId: number, segments: readonly SegmentDelet
     writer.writeVarint(segment.object);
     writer.writeVarint(segment.rows.length);
     let previous = 0;
-    for (const row of segment.rows) {
+    for (const [index, row] of segment.rows.entries()) {
       writer.writeVarint(row - previous);
       previous = row;
+      if (index % STEP_ROWS === STEP_ROWS - 1) yield;
     }
   }
   const body = writer.view();

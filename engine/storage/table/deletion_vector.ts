@@ -4,6 +4,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { BLOCK_ROWS } from "../vector.ts";
+import { DRAINED, PAUSE } from "./part.ts";
 
 const SHIFT = 12;
 const MASK = BLOCK_ROWS - 1;
@@ -12,6 +13,8 @@ const MASK = BLOCK_ROWS - 1;
 export class DeletionVector {
   readonly #blocks: (Float64Array | null)[];
   #count = 0;
+  /** Rows that ended since a walk of {@link endedAfter} began; null when there is none. */
+  #recent: number[] | null = null;
 
   constructor(rowCount: number) {
     this.#blocks = new Array<Float64Array | null>((rowCount + MASK) >>> SHIFT).fill(null);
@@ -48,18 +51,45 @@ export class DeletionVector {
     assert(block[row & MASK] === 0, "a version ends once");
     block[row & MASK] = op;
     this.#count++;
+    if (this.#recent !== null) this.#recent.push(row);
   }
 
-  /** Rows that ended after `after` and not after `until`, ascending. */
-  endedWithin(after: number, until: number): number[] {
+  /** See `Part.endedAfter`. One walk at a time. */
+  *endedAfter(after: number): Generator<number, void> {
+    assert(this.#recent === null, "one walk over the ended rows at a time");
+    const recent: number[] = this.#recent = [];
+    try {
+      for (let at = 0; at < this.#blocks.length; at++) {
+        if (this.#blocks[at] === null) continue;
+        for (const row of this.#endedInBlock(at, after, Infinity)) yield row;
+        yield PAUSE;
+      }
+      for (let index = 0;;) {
+        while (index < recent.length) yield recent[index++] as number;
+        yield DRAINED;
+      }
+    } finally {
+      this.#recent = null;
+    }
+  }
+
+  /** Rows that ended after `after` and not after `until`, ascending; yields after each few blocks. */
+  *endedWithin(after: number, until: number): Generator<void, number[]> {
     const rows: number[] = [];
     for (let at = 0; at < this.#blocks.length; at++) {
-      const block = this.#blocks[at] as Float64Array | null;
-      if (block === null) continue;
-      for (let index = 0; index < BLOCK_ROWS; index++) {
-        const end = block[index] as number;
-        if (end > after && end <= until) rows.push(at * BLOCK_ROWS + index);
-      }
+      if (this.#blocks[at] === null) continue;
+      for (const row of this.#endedInBlock(at, after, until)) rows.push(row);
+      if ((at & 15) === 15) yield;
+    }
+    return rows;
+  }
+
+  #endedInBlock(at: number, after: number, until: number): number[] {
+    const rows: number[] = [];
+    const block = this.#blocks[at] as Float64Array;
+    for (let index = 0; index < BLOCK_ROWS; index++) {
+      const end = block[index] as number;
+      if (end > after && end <= until) rows.push(at * BLOCK_ROWS + index);
     }
     return rows;
   }

@@ -29,6 +29,7 @@ import { DeltaIndex, type IndexedSlots } from "./delta_index.ts";
 import { IdMap } from "./id_map.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import {
+  DRAINED,
   type IndexKeys,
   type Part,
   PART_ROWS,
@@ -433,12 +434,14 @@ export class Delta implements Part, IndexedSlots {
     return this.#end(slot);
   }
 
-  *endedAfter(op: number): Generator<number> {
-    // Ends are noted in their order.
-    const ended = this.#ended;
-    let from = ended.length;
-    while (from > this.#endedHead && this.#end(ended[from - 1] as number) > op) from--;
-    for (; from < ended.length; from++) yield ended[from] as number;
+  *endedAfter(op: number): Generator<number, void> {
+    // Ends are noted in their order. A frozen delta forgets none of them.
+    let from = this.#ended.length;
+    while (from > this.#endedHead && this.#end(this.#ended[from - 1] as number) > op) from--;
+    for (;;) {
+      while (from < this.#ended.length) yield this.#ended[from++] as number;
+      yield DRAINED;
+    }
   }
 
   isVisible(slot: number, snapshot: number): boolean {

@@ -27,6 +27,11 @@ export interface PartIndexCursor {
   advance(): boolean;
 }
 
+/** Stands among the rows of `Part.endedAfter` for a moment to let others have their turn. */
+export const PAUSE = -1;
+/** Stands among the rows of `Part.endedAfter` for "no more so far". */
+export const DRAINED = -2;
+
 /** What parts need to know of the table. */
 export interface TableShape {
   /** What rows written before the column was added hold in it. */
@@ -76,8 +81,11 @@ export interface Part {
   readonly rowLimit: number;
   /** Reads a column (or a pseudo-column) for building a segment. */
   columnReader(columnId: number): ColumnReader;
-  /** Rows that ended after an op number. */
-  endedAfter(op: number): Iterable<number>;
+  /**
+   * Rows that ended after an op number, and then those that end while they are being walked over; some may come twice. In
+   * between {@link PAUSE}, when only some work was done, and {@link DRAINED} whenever there are no more just now.
+   */
+  endedAfter(op: number): Generator<number, void>;
   /** Bytes of memory that the part holds outside the block cache. */
   readonly memoryBytes: number;
 }

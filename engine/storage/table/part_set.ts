@@ -18,11 +18,11 @@ import type { DiskFile } from "../../host/disk.ts";
 import type { OpNumber } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../vector.ts";
 import type { BlockCache } from "./block_cache.ts";
-import { ChunkFile, type ChunkFileSummary } from "./chunk_file.ts";
+import { ChunkFile, type ChunkFileSummary, type FinishedChunkFile } from "./chunk_file.ts";
 import { type MergeCandidate, planMerge } from "./compaction_policy.ts";
 import { decodeDeletions, encodeDeletions, type SegmentDeletions } from "./deletion_file.ts";
 import { Delta } from "./delta.ts";
-import type { IndexKeys, Part, TableShape } from "./part.ts";
+import { DRAINED, type IndexKeys, type Part, type TableShape } from "./part.ts";
 import { Segment } from "./segment.ts";
 import { buildSegment, type SegmentFileSet } from "./segment_builder.ts";
 import type { SegmentFiles } from "./segment_files.ts";
@@ -50,6 +50,9 @@ export interface TablePiece {
   readonly merges: readonly { readonly op: number; readonly inputs: readonly string[] }[];
 }
 
+/** Ended versions that are marked between two yields; a power of two. */
+const MARKS_AT_ONCE = 256;
+
 interface Job {
   readonly kind: "build" | "merge";
   readonly op: OpNumber;
@@ -60,7 +63,7 @@ interface Job {
   /** Keys of the inputs of a merge. */
   readonly inputs: readonly string[];
   sources: Part[];
-  work: Generator<void, SegmentFileSet | null> | null;
+  work: Generator<void, void> | null;
 }
 
 /** What a part set is made with. */
@@ -83,7 +86,7 @@ interface Checkpoint {
 interface IndexJob {
   readonly segment: Segment;
   readonly keys: IndexKeys;
-  work: Generator<void, ChunkFileSummary> | null;
+  work: Generator<void, FinishedChunkFile> | null;
   /** Written so far; they are synced with the others when the index is complete. */
   files: DiskFile[];
 }
@@ -114,13 +117,15 @@ export class PartSet {
   #described = new Set<string>();
   readonly #obsolete = new Set<string>();
   #unsynced: DiskFile[] = [];
+  /** What {@link prepareDescription} has made: for which segments at which op. */
+  #prepared:
+    | { readonly op: number; readonly segments: readonly Segment[]; readonly bytes: Uint8Array | null }
+    | null = null;
   #deletions: { readonly name: string; readonly size: number; readonly bytes: Uint8Array } | null = null;
   /** Grows when parts come or go. */
   version = 0;
   /** The newest snapshot that anything may have been read at. */
   latestSnapshot = 0;
-  /** An entry is being applied in steps: no finished part is installed meanwhile, for ends may come to its sources. */
-  isInEntry = false;
 
   constructor(definition: TableDefinition, indexes: readonly IndexKeys[], options: PartSetOptions) {
     this.#shape = options.shape;
@@ -216,7 +221,7 @@ export class PartSet {
       if (step.done !== true) return false;
       this.#indexJobs = this.#indexJobs.filter((other) => other !== job);
       this.#unsynced.push(...job.files);
-      this.#openIndex(segment, keys, step.value);
+      this.#openIndex(segment, keys, step.value.summary, step.value.footer);
       return true;
     } catch (error) {
       for (const file of job.files) file.close();
@@ -360,18 +365,13 @@ export class PartSet {
       if (job.work === null) this.#start(job);
       const work = job.work;
       if (work === null) continue;
-      let step: IteratorResult<void, SegmentFileSet | null>;
       try {
-        step = work.next();
+        if (work.next().done === true) this.#jobs.shift();
       } catch (error) {
         job.work = null;
         throw error;
       }
       left -= BLOCK_ROWS;
-      if (step.done === true) {
-        this.#jobs.shift();
-        this.#install(job, step.value);
-      }
     }
   }
 
@@ -386,7 +386,11 @@ export class PartSet {
         return;
       }
     }
-    job.work = buildSegment({
+    job.work = this.#work(job);
+  }
+
+  *#work(job: Job): Generator<void, void> {
+    const files = yield* buildSegment({
       definition: job.definition,
       indexes: job.indexes,
       sources: job.sources,
@@ -394,6 +398,40 @@ export class PartSet {
       object: job.kind === "build" ? 0 : 1,
       files: this.#trackingFiles(),
     });
+    const output = files === null ? null : yield* this.#openOutput(job, files);
+    // In the step in which the last end was marked: later ones are marked in the output.
+    this.#install(job, output);
+  }
+
+  /** Opens what was built and marks, in steps, the versions in it that have ended since the op number, up to now. */
+  *#openOutput(job: Job, files: SegmentFileSet): Generator<void, Segment> {
+    const pieces: SegmentPiece = {
+      op: files.op,
+      object: files.object,
+      rows: files.rows,
+      data: files.data.summary,
+      indexes: files.indexes.map(({ indexId, file }) => ({ indexId, file: file.summary })),
+    };
+    const output = this.#openSegment(pieces, job.indexes, files);
+    yield;
+    const walks = job.sources.map((source) => ({ source, rows: source.endedAfter(job.op) }));
+    let count = 0;
+    try {
+      // Until none of the sources has anything more in one and the same step.
+      for (let isUpToDate = false; !isUpToDate;) {
+        isUpToDate = true;
+        for (const { source, rows } of walks) {
+          for (let row = nextOf(rows); row !== DRAINED; row = nextOf(rows)) {
+            isUpToDate = false;
+            if (row >= 0) markIn(output, source, row);
+            if ((++count & (MARKS_AT_ONCE - 1)) === 0 || row < 0) yield;
+          }
+        }
+      }
+    } finally {
+      for (const { rows } of walks) rows.return();
+    }
+    return output;
   }
 
   /** Files whose creation is noted, so that they are synced before a manifest names them. */
@@ -409,20 +447,12 @@ export class PartSet {
     };
   }
 
-  #install(job: Job, files: SegmentFileSet | null): void {
+  #install(job: Job, output: Segment | null): void {
     const latestSnapshot = this.latestSnapshot;
     let until = Infinity;
     for (const source of job.sources) until = Math.min(until, source.until);
-    if (files !== null) {
-      const output = this.#openSegment(files, job.indexes);
+    if (output !== null) {
       output.until = until;
-      for (const source of job.sources) {
-        for (const row of source.endedAfter(job.op)) {
-          const at = output.liveRow(source.idAt(row));
-          assert(at >= 0, "a version that ended after the checkpoint is in the segment");
-          output.markEnd(at, source.endOp(row));
-        }
-      }
       this.#alignIndexes(output);
       this.#addOlder(output);
       if (until !== Infinity) this.#retired.push({ part: output, after: latestSnapshot });
@@ -441,14 +471,24 @@ export class PartSet {
     this.older.splice(at < 0 ? this.older.length : at, 0, segment);
   }
 
-  #openSegment(files: SegmentPiece, indexes: readonly IndexKeys[]): Segment {
+  /** `written`: the footers of files just written. */
+  #openSegment(
+    files: SegmentPiece,
+    indexes: readonly IndexKeys[],
+    written: SegmentFileSet | null = null,
+  ): Segment {
     const number = this.#freeNumber();
-    const file = new ChunkFile(this.#files.open(files.data.name), {
-      kind: "segment",
-      tableId: this.#definition.id,
-      op: files.op,
-      object: files.object,
-    }, files.data);
+    const file = new ChunkFile(
+      this.#files.open(files.data.name),
+      {
+        kind: "segment",
+        tableId: this.#definition.id,
+        op: files.op,
+        object: files.object,
+      },
+      files.data,
+      written?.data.footer,
+    );
     const segment = new Segment({ number, op: files.op as OpNumber, object: files.object }, file, {
       shape: this.#shape,
       cache: this.#cache,
@@ -458,18 +498,24 @@ export class PartSet {
     this.#byNumber[number] = segment;
     for (const index of files.indexes) {
       const keys = indexes.find((candidate) => candidate.indexId === index.indexId);
-      if (keys !== undefined) this.#openIndex(segment, keys, index.file);
+      const footer = written?.indexes.find((candidate) => candidate.indexId === index.indexId)?.file.footer;
+      if (keys !== undefined) this.#openIndex(segment, keys, index.file, footer);
     }
     return segment;
   }
 
-  #openIndex(segment: Segment, keys: IndexKeys, summary: ChunkFileSummary): void {
-    const file = new ChunkFile(this.#files.open(summary.name), {
-      kind: "index",
-      tableId: this.#definition.id,
-      op: segment.op,
-      object: keys.indexId * 2 + segment.object,
-    }, summary);
+  #openIndex(segment: Segment, keys: IndexKeys, summary: ChunkFileSummary, footer?: Uint8Array): void {
+    const file = new ChunkFile(
+      this.#files.open(summary.name),
+      {
+        kind: "index",
+        tableId: this.#definition.id,
+        op: segment.op,
+        object: keys.indexId * 2 + segment.object,
+      },
+      summary,
+      footer,
+    );
     const index = new SegmentIndex(file, keys.encoder, this.#cache);
     if (index.entryCount === segment.rowLimit) segment.addIndex(keys.indexId, index);
     else file.close();
@@ -480,32 +526,52 @@ export class PartSet {
     return this.#unsynced.splice(0);
   }
 
+  /** Gathers in steps what {@link describe} needs to know of ended rows; without it that takes as long at once. */
+  *prepareDescription(): Generator<void, void> {
+    const { op } = this.#checkpoint;
+    const segments = this.#segmentsAt(op);
+    this.#prepared = { op, segments, bytes: yield* this.#encodeDeletions(op, segments) };
+  }
+
+  #segmentsAt(op: number): Segment[] {
+    return this.older.filter((part): part is Segment =>
+      part instanceof Segment && part.from <= op && op < part.until
+    ).sort((left, right) => left.op - right.op || left.object - right.object);
+  }
+
+  /** The content of the file of ended rows; null when there are none. Rows that end later do not count, whenever it is made. */
+  *#encodeDeletions(op: number, segments: readonly Segment[]): Generator<void, Uint8Array | null> {
+    const deletions: SegmentDeletions[] = [];
+    for (const segment of segments) {
+      const rows = yield* segment.deletions.endedWithin(0, op);
+      if (rows.length > 0) deletions.push({ op: segment.op, object: segment.object, rows });
+    }
+    return deletions.length === 0 ? null : yield* encodeDeletions(this.#definition.id, deletions);
+  }
+
   /** The table at the last frozen op number. Its build must be done. */
   describe(): TablePiece {
     assert(!this.isBuilding, "a table is described after its segment is built");
     const { op, rowCount, lastModifiedOp } = this.#checkpoint;
-    const segments: SegmentPiece[] = [];
-    const deletions: SegmentDeletions[] = [];
-    const valid = this.older.filter((part): part is Segment =>
-      part instanceof Segment && part.from <= op && op < part.until
-    ).sort((left, right) => left.op - right.op || left.object - right.object);
-    for (const segment of valid) {
-      segments.push({
-        op: segment.op,
-        object: segment.object,
-        rows: segment.rowLimit,
-        data: segment.file.summary,
-        indexes: [...segment.indexes].map(([indexId, index]) => ({ indexId, file: index.file.summary })),
-      });
-      const rows = segment.deletions.endedWithin(0, op);
-      if (rows.length > 0) deletions.push({ op: segment.op, object: segment.object, rows });
-    }
+    const valid = this.#segmentsAt(op);
+    const segments: SegmentPiece[] = valid.map((segment) => ({
+      op: segment.op,
+      object: segment.object,
+      rows: segment.rowLimit,
+      data: segment.file.summary,
+      indexes: [...segment.indexes].map(([indexId, index]) => ({ indexId, file: index.file.summary })),
+    }));
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    const isPrepared = prepared !== null && prepared.op === op && prepared.segments.length === valid.length &&
+      valid.every((segment, index) => prepared.segments[index] === segment);
+    const bytes = isPrepared ? prepared.bytes : atOnce(this.#encodeDeletions(op, valid));
     const piece: TablePiece = {
       op,
       rowCount,
       lastModifiedOp,
       segments,
-      deletions: this.#writeDeletions(op, deletions),
+      deletions: this.#writeDeletions(op, bytes),
       merges: this.#jobs.filter((job) => job.kind === "merge").map((job) => ({
         op: job.op,
         inputs: job.inputs,
@@ -517,14 +583,13 @@ export class PartSet {
     return piece;
   }
 
-  #writeDeletions(op: number, deletions: readonly SegmentDeletions[]): TablePiece["deletions"] {
+  #writeDeletions(op: number, bytes: Uint8Array | null): TablePiece["deletions"] {
     const last = this.#deletions;
-    if (deletions.length === 0) {
+    if (bytes === null) {
       if (last !== null) this.#removeFile(last.name);
       this.#deletions = null;
       return null;
     }
-    const bytes = encodeDeletions(this.#definition.id, deletions);
     if (last !== null && equalBytes(last.bytes, bytes)) return { name: last.name, size: last.size };
     const name = `${this.#definition.id}-${op.toString(16).padStart(14, "0")}.deletions`;
     const file = this.#trackingFiles().create(name);
@@ -641,6 +706,24 @@ export class PartSet {
     this.#unsynced = [];
     for (const job of this.#indexJobs) for (const file of job.files) file.close();
     this.#indexJobs = [];
+  }
+}
+
+function nextOf(rows: Generator<number, void>): number {
+  const next = rows.next();
+  return next.done === true ? DRAINED : next.value;
+}
+
+/** Marks in the output of a job a version that has ended in one of its sources, unless it is marked already. */
+function markIn(output: Segment, source: Part, row: number): void {
+  const at = output.liveRow(source.idAt(row));
+  if (at >= 0) output.markEnd(at, source.endOp(row));
+}
+
+function atOnce<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
   }
 }
 

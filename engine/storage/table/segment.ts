@@ -311,8 +311,8 @@ export class Segment implements Part {
     this.deletions.mark(row, op);
   }
 
-  endedAfter(op: number): Iterable<number> {
-    return this.deletions.endedWithin(op, Infinity);
+  endedAfter(op: number): Generator<number, void> {
+    return this.deletions.endedAfter(op);
   }
 
   hasColumn(columnId: number): boolean {

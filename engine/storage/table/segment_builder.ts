@@ -13,7 +13,7 @@ import { type StorageClass, storageClassOf } from "../../types/sql_type.ts";
 import { BLOCK_ROWS } from "../vector.ts";
 import { encodeBytes, encodeCodes, encodeDictionary } from "./bytes_block.ts";
 import { BloomFilter, hashId } from "./bloom_filter.ts";
-import { type ChunkFileSummary, ChunkFileWriter } from "./chunk_file.ts";
+import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";
 import { analyseColumn, type BlockRows, type ColumnSummary } from "./column_analysis.ts";
 import { type ColumnReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import { Delta } from "./delta.ts";
@@ -49,8 +49,8 @@ export interface SegmentFileSet {
   readonly op: number;
   readonly object: number;
   readonly rows: number;
-  readonly data: ChunkFileSummary;
-  readonly indexes: readonly { readonly indexId: number; readonly file: ChunkFileSummary }[];
+  readonly data: FinishedChunkFile;
+  readonly indexes: readonly { readonly indexId: number; readonly file: FinishedChunkFile }[];
 }
 
 /** The name of a segment's data file, a function of the log. */
@@ -85,7 +85,7 @@ export function* buildSegment(order: SegmentOrder): Generator<void, SegmentFileS
   }
   const idColumn = columns[0];
   const bloom = idColumn?.layout.kind === "sequence" ? null : yield* buildBloom(order.sources, rows);
-  const data = writer.finish(encodeSegmentDescription({
+  const data = yield* writer.finish(encodeSegmentDescription({
     rowCount: rows.count,
     minimumId: idOfRow(order.sources, rows, 0),
     maximumId: idOfRow(order.sources, rows, rows.count - 1),
@@ -93,7 +93,7 @@ export function* buildSegment(order: SegmentOrder): Generator<void, SegmentFileS
     bloom,
   }));
   yield;
-  const indexes: { indexId: number; file: ChunkFileSummary }[] = [];
+  const indexes: { indexId: number; file: FinishedChunkFile }[] = [];
   if (order.indexes.length > 0) {
     const positions = yield* invertOrder(order.sources, rows);
     for (const keys of order.indexes) {

@@ -7,7 +7,7 @@ import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../vector.ts";
 import { Delta } from "./delta.ts";
 import { BloomFilter, hashNumber, hashText } from "./bloom_filter.ts";
-import { type ChunkFileSummary, ChunkFileWriter } from "./chunk_file.ts";
+import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";
 import type { IndexKeyEncoder } from "./index_key.ts";
 import { mergeHeads, type PartHead } from "./location_cursor.ts";
 import type { IndexKeys, Part } from "./part.ts";
@@ -49,7 +49,7 @@ interface SortedEntries {
 }
 
 /** Writes an index file; yields after each few thousand entries. */
-export function* buildIndexFile(order: IndexFileOrder): Generator<void, ChunkFileSummary> {
+export function* buildIndexFile(order: IndexFileOrder): Generator<void, FinishedChunkFile> {
   const [first] = order.sources;
   const { count, rows } = order.rows;
   const entries = first instanceof Delta && order.sources.length === 1
@@ -97,7 +97,7 @@ function* collectEntries(order: IndexFileOrder): Generator<void, SortedEntries> 
 function* writeEntries(
   order: Pick<IndexFileOrder, "tableId" | "op" | "object" | "files" | "keys">,
   entries: SortedEntries,
-): Generator<void, ChunkFileSummary> {
+): Generator<void, FinishedChunkFile> {
   const { rows, numbers, texts } = entries;
   const count = rows.length;
   const name = indexFileName(order.tableId, order.op, order.object, order.keys.indexId);
@@ -127,7 +127,8 @@ function* writeEntries(
     }
     yield;
   }
-  return writer.finish(encodeIndexDescription({
+  yield;
+  return yield* writer.finish(encodeIndexDescription({
     entryCount: count,
     form: numbers === null ? "text" : narrow ? "i32" : "f64",
     firstNumbers,
@@ -148,7 +149,7 @@ function isNarrow(keys: Float64Array): boolean {
 export function* buildIndexOfSegment(
   order: Pick<IndexFileOrder, "tableId" | "op" | "object" | "files" | "keys">,
   segment: Part,
-): Generator<void, ChunkFileSummary> {
+): Generator<void, FinishedChunkFile> {
   const rows = { count: segment.rowLimit, rowAt: (index: number) => index };
   return yield* writeEntries(order, yield* sortEntries(order.keys.encoder, segment, rows));
 }

@@ -48,7 +48,8 @@ export function encodeIndexDescription(description: IndexDescription): Uint8Arra
     for (const number of description.firstNumbers) writer.writeF64(number);
   }
   writer.writeVarint(description.bloom.words.length);
-  for (const word of description.bloom.words) writer.writeU32(word);
+  const { words } = description.bloom;
+  writer.writeBytes(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
   return writer.finish();
 }
 
@@ -71,7 +72,7 @@ export function decodeIndexDescription(bytes: Uint8Array): IndexDescription {
     firstTexts.push(text);
   }
   const words = new Uint32Array(reader.readVarint());
-  for (let index = 0; index < words.length; index++) words[index] = reader.readU32();
+  new Uint8Array(words.buffer).set(reader.readBytes(words.byteLength));
   reader.expectEnd();
   return { entryCount, form, firstNumbers, firstTexts, bloom: new BloomFilter(words) };
 }

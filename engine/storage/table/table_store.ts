@@ -210,7 +210,6 @@ export class TableStore implements TableShape {
   beginEntry(): void {
     assert(!this.#isInEntry, "one entry is applied at a time");
     this.#isInEntry = true;
-    this.#parts.isInEntry = true;
     this.#parts.delta.settle(0);
     this.#parts.delta.holdsRanges = true;
   }
@@ -224,7 +223,6 @@ export class TableStore implements TableShape {
   endEntry(): void {
     assert(this.#isInEntry, "an entry was begun");
     this.#isInEntry = false;
-    this.#parts.isInEntry = false;
     this.#parts.delta.holdsRanges = false;
     this.#rowCount += this.#heldRows;
     this.#heldRows = 0;
@@ -487,6 +485,11 @@ export class TableStore implements TableShape {
   /** Whether a build, a merge or an index is queued. */
   get hasWork(): boolean {
     return this.#parts.hasWork;
+  }
+
+  /** Gathers in steps what {@link describe} needs; optional. */
+  prepareDescription(): Generator<void, void> {
+    return this.#parts.prepareDescription();
   }
 
   /**
