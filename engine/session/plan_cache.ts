@@ -39,6 +39,8 @@ export interface CachedPlan {
   readonly searchPath: string;
   /** A modification that touches few rows and runs in one piece. */
   readonly short: boolean;
+  /** Its text bounds its work, however long that takes. */
+  readonly isBounded: boolean;
   /** A query that finds few rows by id or key, and ends in its first piece. */
   readonly isPoint: boolean;
   /** It looks up one row by id, and nothing else. */

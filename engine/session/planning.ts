@@ -20,7 +20,7 @@ import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "./pla
 import { type Prepared, StatementTree } from "./prepared.ts";
 import type { Session } from "./session.ts";
 import { isPlannable } from "./statement_kind.ts";
-import { isShort, isSingleRow } from "./statement_runner.ts";
+import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
 import { systemRelation, systemRelationNames } from "./system_catalog/system_relations.ts";
 
 /** A plan is made anew when a table has grown or shrunk by this factor since. */
@@ -175,7 +175,8 @@ export class Planning {
       },
       catalogVersion: catalog.version,
       searchPath: session.evaluation.searchPath.join(","),
-      short: planned.parts === undefined && isShort(planned.plan),
+      short: planned.parts === undefined && isShortWrite(planned.plan),
+      isBounded: isBounded(planned.plan),
       // What waits or takes locks needs a transaction of its own.
       isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
       isSingleRow: planned.tableIds.length === 1 && isSingleRow(planned.plan),

@@ -6,8 +6,13 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
-import type { MaybePromise, ResultSink, StatementOutcome } from "./outcome.ts";
+import { type MaybePromise, type ResultSink, type StatementOutcome, whenDone } from "./outcome.ts";
 import { RowBuffer, writeRow } from "./row_buffer.ts";
+
+/** Rows that are moved over before others get their turn. */
+const ROWS_IN_A_TURN = 2048;
+/** Steps without a row before others get their turn. */
+const STEPS_IN_A_TURN = 2;
 
 /** What a portal reads from. */
 export interface PortalSource {
@@ -52,29 +57,29 @@ export class Portal {
   }
 
   #fetch(maximum: number, sink: ResultSink): MaybePromise<{ suspended: boolean; outcome: StatementOutcome }> {
+    const limit = maximum === 0 ? Infinity : maximum;
+    return whenDone(this.forwardInto(limit, sink), (count) => {
+      return { suspended: count === limit, outcome: this.#source.outcome(count) };
+    });
+  }
+
+  /** Moves forward and writes the rows as a result, as they come. Answers their number. */
+  forwardInto(limit: number, sink: ResultSink): MaybePromise<number> {
     sink.begin(this.columns, false);
     let count = 0;
-    const limit = maximum === 0 ? Infinity : maximum;
+    /** true: all rows have been written; false: the receiver or others must have their turn first. */
     const pump = (): boolean => {
-      while (count < limit) {
+      for (let rows = 0; count < limit; rows++) {
+        if (sink.full || rows === ROWS_IN_A_TURN) return false;
         const row = this.#forwardNow();
         if (row === null) return true;
         if (row === undefined) return false;
         writeRow(sink, this.columns, row);
         count++;
-        if (sink.full) return false;
       }
       return true;
     };
-    const finish = (): { suspended: boolean; outcome: StatementOutcome } => {
-      const suspended = count === limit;
-      return { suspended, outcome: this.#source.outcome(count) };
-    };
-    for (let pieces = 0; pieces < 16; pieces++) {
-      if (pump()) return finish();
-      if (sink.full) break;
-    }
-    return this.#fetchOn(pump, sink).then(finish);
+    return pump() ? count : this.#pumpOn(pump, sink).then(() => count);
   }
 
   /** Moves a scrollable or forward cursor and answers the rows passed over, in the order of the movement. */
@@ -85,11 +90,7 @@ export class Portal {
     const rows: SqlValue[][] = [];
     switch (direction) {
       case "forward":
-        for (let i = 0; i < count; i++) {
-          const row = await this.#forward();
-          if (row === null) break;
-          rows.push(row);
-        }
+        await this.#forward(count, (row) => rows.push(row));
         return rows;
       case "backward":
         for (let i = 0; i < count; i++) {
@@ -100,7 +101,7 @@ export class Portal {
         return rows;
       case "absolute": {
         if (count < 0) {
-          while (await this.#forward() !== null);
+          await this.#forward(Infinity, () => {});
           return await this.move("backward", -count).then((passed) => passed.slice(-1));
         }
         if (count > this.#position) {
@@ -133,10 +134,17 @@ export class Portal {
     return row === undefined || this.#atEnd ? [] : [row];
   }
 
-  async #forward(): Promise<SqlValue[] | null> {
-    for (;;) {
+  /** Moves over at most so many rows, to the end if there are less. */
+  async #forward(limit: number, visit: (row: SqlValue[]) => void): Promise<void> {
+    for (let count = 0, inTurn = 0; count < limit;) {
       const row = this.#forwardNow();
-      if (row !== undefined) return row;
+      if (row === null) return;
+      if (row !== undefined) {
+        visit(row);
+        count++;
+        if (++inTurn < ROWS_IN_A_TURN) continue;
+      }
+      inTurn = 0;
       await this.#source.yieldToLoop();
     }
   }
@@ -179,7 +187,7 @@ export class Portal {
     }
   }
 
-  /** The next row; null at the end; undefined when another piece must run first in a later turn. */
+  /** The next row; null at the end; undefined when another step must run first in a later turn. */
   #take(): SqlValue[] | null | undefined {
     for (let steps = 0;; steps++) {
       const row = this.#buffer.rows[this.#next];
@@ -188,14 +196,14 @@ export class Portal {
         return row;
       }
       if (this.#ended) return null;
-      if (steps > 0 && steps % 8 === 0) return undefined;
+      if (steps === STEPS_IN_A_TURN) return undefined;
       this.#buffer.rows = [];
       this.#next = 0;
       this.#ended = this.#source.step(this.#buffer);
     }
   }
 
-  async #fetchOn(pump: () => boolean, sink: ResultSink): Promise<void> {
+  async #pumpOn(pump: () => boolean, sink: ResultSink): Promise<void> {
     do {
       if (sink.full) await sink.drained();
       else await this.#source.yieldToLoop();

@@ -72,6 +72,52 @@ export class RowBuffer implements ResultSink {
   }
 }
 
+/** A sink for rows that nobody wants. */
+export class RowCounter implements ResultSink {
+  readonly full = false;
+  rows = 0;
+
+  begin(): void {
+    this.rows = 0;
+  }
+
+  retract(): void {
+    this.rows = 0;
+  }
+
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  beginRow(): void {}
+
+  writeNull(): void {}
+
+  writeInteger(): void {}
+
+  writeText(): void {}
+
+  writeUtf8(): void {}
+
+  writeValue(): void {}
+
+  endRow(): void {
+    this.rows++;
+  }
+
+  copyOutBegin(): void {
+    throw new DatabaseError(SQLSTATE.featureNotSupported, "COPY to standard output is not available here");
+  }
+
+  copyOutData(): void {}
+
+  copyIn(): Promise<void> {
+    return Promise.reject(
+      new DatabaseError(SQLSTATE.featureNotSupported, "COPY from standard input is not available here"),
+    );
+  }
+}
+
 /** Writes one row of values to a writer, each by its column's type. */
 export function writeRow(
   writer: ResultWriter,

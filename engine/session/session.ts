@@ -567,7 +567,12 @@ export class Session {
     const readsBefore = this.#block?.transaction.reads.length ?? 0;
     return this.#run(
       compiled,
-      plan.planned.readOnly ? READ : plan.short ? SHORT_WRITE : LONG_WRITE,
+      {
+        readOnly: planned.readOnly,
+        short: planned.readOnly || plan.short,
+        isBounded: plan.isBounded,
+        tableIds: planned.tableIds,
+      },
       parameters,
       sink,
       (execution) => {
@@ -645,7 +650,7 @@ export class Session {
 
   #run(
     compiled: () => CompiledStatement,
-    options: { readonly readOnly: boolean; readonly short: boolean },
+    options: RunOptions,
     parameters: readonly SqlValue[],
     sink: ResultSink,
     finish: (execution: StatementExecution) => StatementOutcome,
@@ -655,7 +660,14 @@ export class Session {
     const block = this.#block;
     if (block !== null) {
       return whenDone(
-        runInTransaction(this.#environment, { compiled, sink, transaction: block.transaction, contextFor }),
+        runInTransaction(this.#environment, {
+          compiled,
+          sink,
+          transaction: block.transaction,
+          contextFor,
+          isBounded: false,
+          claims: [],
+        }),
         finish,
       );
     }
@@ -667,7 +679,15 @@ export class Session {
         this.#statementTransaction = transaction;
         return transaction;
       },
-      run: (transaction) => runInTransaction(this.#environment, { compiled, sink, transaction, contextFor }),
+      run: (transaction, isLast) =>
+        runInTransaction(this.#environment, {
+          compiled,
+          sink,
+          transaction,
+          contextFor,
+          isBounded: options.isBounded,
+          claims: isLast && !options.readOnly ? options.tableIds.toSorted((a, b) => a - b) : [],
+        }),
       commit: (transaction, execution) => {
         this.#statementTransaction = null;
         const outcome = finish(execution);
@@ -791,6 +811,15 @@ export class Session {
   }
 }
 
-const READ = { readOnly: true, short: true } as const;
-const SHORT_WRITE = { readOnly: false, short: true } as const;
-const LONG_WRITE = { readOnly: false, short: false } as const;
+/** What is known of a statement's run beforehand. */
+interface RunOptions {
+  readonly readOnly: boolean;
+  /** It is expected to end in its first step. */
+  readonly short: boolean;
+  /** See {@link StatementRun.isBounded}. */
+  readonly isBounded: boolean;
+  /** Tables that its plan names. */
+  readonly tableIds: readonly number[];
+}
+
+const LONG_WRITE: RunOptions = { readOnly: false, short: false, isBounded: false, tableIds: [] };

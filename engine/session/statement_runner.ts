@@ -8,17 +8,20 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
+import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { closesCycle, deadlock } from "../transactions/lock_table.ts";
-import { isRetrySignal, type OutsideWait, type RetrySignal } from "../transactions/signals.ts";
+import { isRetrySignal, type OutsideWait, type RetrySignal, TableWait } from "../transactions/signals.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";
 import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
 import type { MaybePromise, ResultSink } from "./outcome.ts";
 
 /** How long a statement may run before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
-/** A statement by itself that keeps losing against concurrent ones is then run in one piece. */
+/** A statement by itself that keeps losing against concurrent ones then keeps other writers out of its tables. */
 const OPTIMISTIC_ATTEMPTS = 4;
+/** A statement that was taken for a short one begins anew, open to others, when it has run for so long. */
+const SHORT_MICROSECONDS = 5_000;
 
 /** What the runner needs of its surroundings. */
 export interface RunnerEnvironment {
@@ -41,6 +44,10 @@ export interface StatementRun {
   readonly sink: ResultSink;
   readonly transaction: Transaction;
   contextFor(transaction: Transaction): ExecutionContext;
+  /** Its own text bounds what it does, so that it may run to its end even when it takes longer than it should. */
+  readonly isBounded: boolean;
+  /** Tables whose other writers have to wait until the transaction has ended. */
+  readonly claims: readonly number[];
 }
 
 /** Runs a statement within a transaction that goes on afterwards. Answers the finished execution. */
@@ -60,18 +67,39 @@ function attempt(
 ): MaybePromise<StatementExecution> {
   run.transaction.outside?.beginAttempt();
   try {
+    for (const tableId of run.claims) {
+      const rival = environment.manager.claimTable(tableId, run.transaction);
+      if (rival !== undefined) throw new TableWait(rival, `table ${tableId}`);
+    }
     const execution = run.compiled().start(run.contextFor(run.transaction));
     if (execution.step(run.sink)) return execution;
     if (!run.transaction.interruptible && !run.transaction.readOnly) {
-      // Nobody may come in between: the transaction has noted no reads.
-      while (!execution.step(run.sink)) environment.checkCancelled();
-      return execution;
+      return goOnAlone(environment, run, mark, execution);
     }
     return goOn(environment, run, mark, execution);
   } catch (thrown) {
     if (!isRetrySignal(thrown)) throw thrown;
     return retry(environment, run, mark, thrown);
   }
+}
+
+/** Nobody may come in between: the transaction has noted no reads. */
+function goOnAlone(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  mark: Mark,
+  execution: StatementExecution,
+): MaybePromise<StatementExecution> {
+  const end = environment.monotonic() + SHORT_MICROSECONDS;
+  while (!execution.step(run.sink)) {
+    environment.checkCancelled();
+    if (run.isBounded || environment.monotonic() < end) continue;
+    run.sink.retract();
+    run.transaction.becomeInterruptible();
+    run.transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
+    return attempt(environment, run, mark);
+  }
+  return execution;
 }
 
 async function goOn(
@@ -164,7 +192,7 @@ function waitForEnd(holder: Transaction, transaction: Transaction, abort: AbortS
 
 /**
  * Runs a statement that is its own transaction, and commits it. A serialization conflict never surfaces: the statement
- * runs again, in the end in one piece.
+ * runs again, in the end while other writers of its tables wait (`isLast`).
  */
 export function runAutocommit<T>(
   environment: RunnerEnvironment,
@@ -172,13 +200,13 @@ export function runAutocommit<T>(
     readonly short: boolean;
     readonly readOnly: boolean;
     begin(interruptible: boolean): Transaction;
-    run(transaction: Transaction): MaybePromise<StatementExecution>;
+    run(transaction: Transaction, isLast: boolean): MaybePromise<StatementExecution>;
     commit(transaction: Transaction, execution: StatementExecution): MaybePromise<T>;
     retract(): void;
   },
 ): MaybePromise<T> {
   const first = (attemptNumber: number): MaybePromise<T> => {
-    const interruptible = !options.readOnly && !options.short && attemptNumber < OPTIMISTIC_ATTEMPTS;
+    const interruptible = !options.readOnly && !options.short;
     if (!interruptible && !options.readOnly) {
       // It runs to its commit in one piece, so it must find nobody else committing.
       const busy = environment.whenIdle();
@@ -198,7 +226,7 @@ export function runAutocommit<T>(
       return environment.yieldToLoop().then(() => first(attemptNumber + 1));
     };
     try {
-      const running = options.run(transaction);
+      const running = options.run(transaction, attemptNumber >= OPTIMISTIC_ATTEMPTS);
       if (!(running instanceof Promise)) {
         const committed = options.commit(transaction, running);
         return committed instanceof Promise ? committed.catch(failed) : committed;
@@ -211,7 +239,17 @@ export function runAutocommit<T>(
   return first(0);
 }
 
-/** Whether a modification touches so few rows that it runs in one piece: found by id or key, or given as values. */
+/** Whether a modification runs in one piece: it touches few rows, found by id or key or given as values. */
+export function isShortWrite(plan: Plan): boolean {
+  return isShort(plan) && !planFacts(plan).hasSubquery;
+}
+
+/** Whether the text of a short modification bounds its work: rows that are given and change nothing else. */
+export function isBounded(plan: Plan): boolean {
+  return plan.kind === "insert" && plan.onConflict?.action !== "update";
+}
+
+/** Whether a statement touches few rows, found by id or key or given as values; what its subqueries do is left aside. */
 export function isShort(plan: Plan): boolean {
   switch (plan.kind) {
     case "insert":

@@ -77,6 +77,8 @@ export class BufferCode {
       nulls: this.columns.map(() => code.name("x")),
     };
     code.emit(`let ${names.count} = ${names.buffer}.count, ${names.capacity} = ${names.buffer}.capacity;`);
+    code.noteNumber(names.count);
+    code.noteNumber(names.capacity);
     this.columns.forEach((column, index) => {
       code.emit(`let ${names.data[index]} = ${names.buffer}.columns[${index}].data;`);
       if (hasNulls(column)) code.emit(`let ${names.nulls[index]} = ${names.buffer}.columns[${index}].nulls;`);

@@ -245,7 +245,11 @@ class GroupingSetCode {
     const initial = this.#slots.map((slot) => slot.initial).join(", ");
     const state = code.define("state", `S.x[${this.#stateSlot}] ?? (S.x[${this.#stateSlot}] = [${initial}])`);
     const names = this.#slots.map(() => code.name("s"));
-    names.forEach((name, index) => code.emit(`let ${name} = ${state}[${index}];`));
+    names.forEach((name, index) => {
+      const isNumber = this.#slots[index]?.kind === "float";
+      code.emit(`let ${name} = ${isNumber ? "+" : ""}${state}[${index}];`);
+      if (isNumber) code.noteNumber(name);
+    });
     code.note(this.#key, { state, names });
   }
 

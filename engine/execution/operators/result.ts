@@ -48,6 +48,7 @@ export function resultSink(columns: readonly OutputColumn[]): Sink {
       const rows = code.name("rows");
       code.emit(`const writer = S.writer;`);
       code.emit(`let ${rows} = 0;`);
+      code.noteNumber(rows);
       code.note(key, rows);
     },
     row: (code) => {

@@ -48,6 +48,9 @@ const LONG_PIECE_MICROSECONDS = 120;
 const FIRST_QUOTA = 1024;
 const LARGEST_QUOTA = 4096;
 
+/** So many pieces, if they are that short, pass between two looks at the clock. */
+const MOST_PIECES_A_LOOK = 32;
+
 /** A program that has called a procedure. */
 interface Caller {
   readonly stages: readonly Stage[];
@@ -84,6 +87,7 @@ export class ExecutionState implements StatementExecution {
   #stage = 0;
   readonly #callers: Caller[] = [];
   #hasStarted = false;
+  #piecesALook = 1;
   #memoryBytes = 0;
 
   constructor(
@@ -117,7 +121,7 @@ export class ExecutionState implements StatementExecution {
     let before = this.#hasStarted ? context.monotonic() : NaN;
     let end = before + STEP_MICROSECONDS;
     this.#hasStarted = true;
-    for (;;) {
+    for (let pieces = 1;; pieces++) {
       const stage = this.#stages[this.#stage];
       if (stage === undefined) {
         const caller = this.#callers.pop();
@@ -130,16 +134,22 @@ export class ExecutionState implements StatementExecution {
       if (done) {
         this.#stage++;
         if (this.quota > FIRST_QUOTA) this.quota = FIRST_QUOTA;
-        if (this.#stage === this.#stages.length && this.#callers.length === 0) return true;
+        if (this.#callers.length === 0) {
+          if (this.#stage === this.#stages.length) return true;
+          this.#piecesALook = 1;
+        }
       }
+      const hasWritten = !done && stage.writesResult && this.rowCount !== rowsBefore;
+      if (pieces < this.#piecesALook && !hasWritten) continue;
       const now = context.monotonic();
       if (before !== before) end = now + STEP_MICROSECONDS;
-      else if (!done) this.#fitQuota(now - before);
-      before = now;
-      if (now >= end || !done && stage.writesResult && this.rowCount !== rowsBefore) {
+      else this.#fitPieces(now - before);
+      if (now >= end || hasWritten) {
         context.checkCancelled();
         return false;
       }
+      before = now;
+      pieces = 0;
     }
   }
 
@@ -150,11 +160,16 @@ export class ExecutionState implements StatementExecution {
     this.#stage = 0;
   }
 
-  #fitQuota(elapsed: number): void {
+  /** Follows the time that has passed between two looks at the clock. */
+  #fitPieces(elapsed: number): void {
     if (elapsed > LONG_PIECE_MICROSECONDS) {
+      if (this.#piecesALook > 1) this.#piecesALook >>= 1;
       const excess = Math.ceil(elapsed / LONG_PIECE_MICROSECONDS);
       this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));
-    } else if (elapsed < SHORT_PIECE_MICROSECONDS && this.quota < LARGEST_QUOTA) this.quota *= 2;
+    } else if (elapsed < SHORT_PIECE_MICROSECONDS) {
+      if (this.quota < LARGEST_QUOTA) this.quota *= 2;
+      else if (this.#piecesALook < MOST_PIECES_A_LOOK) this.#piecesALook *= 2;
+    }
   }
 
   /** Works through a piece for EXPLAIN ANALYZE: its time goes to the stage's operators and to all that wait for it. */

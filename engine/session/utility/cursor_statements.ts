@@ -8,6 +8,7 @@ import type { SqlValue } from "../../types/value.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Portal } from "../portal.ts";
 import type { Prepared } from "../prepared.ts";
+import { RowCounter } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import { type Arguments, requireArguments, sendRows } from "./utility.ts";
 
@@ -73,10 +74,32 @@ export async function fetchCursor(
   sink: ResultSink,
 ): Promise<StatementOutcome> {
   const portal = find(session, statement.name);
+  const forward = forwardCount(statement);
+  if (forward !== null) {
+    // Rows go out as they come, or nowhere: there may be any number of them.
+    const count = await portal.forwardInto(forward, statement.move ? new RowCounter() : sink);
+    return statement.move
+      ? session.outcome(`MOVE ${count}`, count, "done")
+      : session.outcome(`FETCH ${count}`, count, "rows");
+  }
   const rows = await moved(portal, statement);
   if (statement.move) return session.outcome(`MOVE ${rows.length}`, rows.length, "done");
   sendRows(sink, portal.columns, rows);
   return session.outcome(`FETCH ${rows.length}`, rows.length, "rows");
+}
+
+/** How many rows a movement goes forward; null: it is another one. */
+function forwardCount({ direction, count }: FetchCursor): number | null {
+  switch (direction) {
+    case "all":
+      return Infinity;
+    case "forward":
+      return count > 0 ? count : null;
+    case "backward":
+      return count < 0 ? -count : null;
+    default:
+      return null;
+  }
 }
 
 function moved(portal: Portal, statement: FetchCursor): Promise<SqlValue[][]> {

@@ -7,7 +7,7 @@ import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { type MaybePromise, type ResultSink, type StatementOutcome, whenDone } from "../outcome.ts";
-import { RowBuffer } from "../row_buffer.ts";
+import { RowCounter } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import { isPlannable } from "../statement_kind.ts";
 import { type Arguments, requireArguments, resultColumns, sendRows, unsupported } from "./utility.ts";
@@ -71,7 +71,7 @@ export function explain(
   }
   const before = session.engine.monotonic();
   return whenDone(
-    session.runWork(compiled, new RowBuffer(), (execution) => {
+    session.runWork(compiled, new RowCounter(), (execution) => {
       const elapsed = session.engine.monotonic() - before;
       const lines = [
         ...explainParts(planned),
