@@ -71,6 +71,10 @@ export const LIMITS = {
   maximumPreparedStatements: 10_000,
   /** Open cursors and portals of one session. */
   maximumCursors: 1000,
+  /** Notifications that one transaction may send, and that may wait for one session. */
+  maximumPendingNotifications: 10_000,
+  /** Length of a notification's payload, PostgreSQL's. */
+  maximumNotificationBytes: 7_999,
   /** Plans kept by shape; as many again of large ones. */
   maximumCachedPlans: 2000,
   /** What the plans kept may hold in memory, roughly; the same again for large ones. */

@@ -9,7 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { Engine } from "./engine.ts";
-import type { MaybePromise } from "./outcome.ts";
+import { type MaybePromise, whenDone } from "./outcome.ts";
 
 /** How long a commit in steps goes on before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
@@ -36,6 +36,15 @@ export class CommitTurns {
    * `TransactionManager.commit` raises. Without a promise, unless somebody else is committing or the transaction is large.
    */
   commit(transaction: Transaction, client: ClientRecord = null): MaybePromise<OpNumber> {
+    const { messages } = transaction;
+    if (messages.length === 0) return this.#begin(transaction, client);
+    return whenDone(this.#begin(transaction, client), (op) => {
+      this.#engine.notifications.committed(messages, op);
+      return op;
+    });
+  }
+
+  #begin(transaction: Transaction, client: ClientRecord): MaybePromise<OpNumber> {
     if (!transaction.hasEffects && client === null) return this.#engine.manager.commit(transaction);
     if (this.#current !== null) return this.#inTurn(transaction, client);
     return this.#commit(transaction, client);

@@ -16,6 +16,7 @@ import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { CommitTurns } from "./commit_turns.ts";
+import { Notifications } from "./notifications.ts";
 import { Planning } from "./planning.ts";
 import { Session, type SessionOptions } from "./session.ts";
 import { releaseAdvisoryLocks } from "./system_catalog/advisory_locks.ts";
@@ -59,6 +60,8 @@ export class Engine {
   readonly role = "single";
   readonly viewNumber = 0;
   isFailed = false;
+  /** LISTEN and NOTIFY. */
+  readonly notifications = new Notifications();
   readonly #sessions = new Map<number, Session>();
   #nextProcessId = 1;
   #commits = 0;
@@ -132,6 +135,7 @@ export class Engine {
   /** Called by a session that closes. */
   sessionClosed(session: Session): void {
     releaseAdvisoryLocks(session);
+    this.notifications.forget(session.processId);
     this.#sessions.delete(session.processId);
   }
 

@@ -43,7 +43,17 @@ export interface Mark {
   readonly locks: number;
   readonly changes: number;
   readonly sequences: number;
+  readonly messages: number;
   readonly catalog: Catalog;
+}
+
+/** LISTEN, UNLISTEN and NOTIFY: what comes into force when the transaction is committed. An empty channel: all of them. */
+export interface CommitMessage {
+  readonly kind: "listen" | "unlisten" | "notify";
+  readonly channel: string;
+  readonly payload: string;
+  /** The session that said it. */
+  readonly processId: number;
 }
 
 /** How to take one write back. */
@@ -75,6 +85,8 @@ export class Transaction {
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
   readonly reads: ReadPredicate[] = [];
+  /** What others are told after the commit. */
+  readonly messages: CommitMessage[] = [];
   /** What the running statement has done that must not be done twice; made when it is needed first. */
   outside: OutsideEffects | null = null;
   readOnly = false;
@@ -393,6 +405,7 @@ export class Transaction {
       locks: this.locks.length,
       changes: this.#changes.length,
       sequences: this.#sequences.length,
+      messages: this.messages.length,
       catalog: this.#catalog,
     };
   }
@@ -421,6 +434,7 @@ export class Transaction {
       }
     }
     if (options.forgetReads) this.reads.length = mark.reads;
+    this.messages.length = mark.messages;
     if (!options.keepLocks) this.#manager.locks.releaseAfter(this, mark.locks);
     if (this.#changes.length > mark.changes) {
       this.#changes.length = mark.changes;

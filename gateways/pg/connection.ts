@@ -18,6 +18,7 @@ import type {
   Notice,
   StatementOutcome,
 } from "../../engine/session/outcome.ts";
+import type { Notification, NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import type { SessionPort } from "../shared/engine_port.ts";
 import type { ConnectionContext } from "./connection_context.ts";
@@ -61,6 +62,8 @@ export class Connection {
   #isSkipping = false;
   #copy: CopyIn | null = null;
   #changedSettings: [string, string][] = [];
+  /** Notifications that the client will be told of when it is in no transaction. */
+  #notifications: Notification[] = [];
   /** The client will send nothing more. */
   #hasInputEnded = false;
   #bytesInFlight = 0;
@@ -148,6 +151,7 @@ export class Connection {
       for (const resolve of waiters) resolve();
     }
     if (this.#input.bufferedBytes > 0) this.#pump();
+    this.#tellNotifications();
     if (this.#hasInputEnded) this.#closeWhenDone();
   }
 
@@ -284,6 +288,7 @@ export class Connection {
     if (this.#context.version !== null) output.writeParameterStatus("db_version", this.#context.version);
     // Settings can change while a row is being written; clients are told between messages.
     session.settings.onReported((name, value) => this.#changedSettings.push([name, value]));
+    this.#context.engine.notifications.attach(session.processId, this.#receiver);
     output.writeBackendKeyData(session.processId, session.secretKey);
     output.writeReadyForQuery(session.status);
   }
@@ -432,7 +437,10 @@ export class Connection {
     const session = this.#session as SessionPort;
     if (this.#changedSettings.length > 0) this.#writeChangedSettings();
     const { status } = session;
-    if (status === "idle") this.#extended?.closePortals();
+    if (status === "idle") {
+      this.#extended?.closePortals();
+      this.#writeNotifications();
+    }
     this.#output.writeReadyForQuery(status);
     this.#release(0);
     if (this.#context.isDraining && status === "idle") this.terminate(adminShutdown());
@@ -507,6 +515,34 @@ export class Connection {
   #writeChangedSettings(): void {
     for (const [name, value] of this.#changedSettings) this.#output.writeParameterStatus(name, value);
     this.#changedSettings = [];
+  }
+
+  /** What other sessions tell: at once if the client is idle, else before it is told that it is. */
+  readonly #receiver: NotificationReceiver = {
+    waiting: () => this.#notifications.length,
+    receive: (notification) => {
+      this.#notifications.push(notification);
+      queueMicrotask(() => this.#tellNotifications());
+    },
+  };
+
+  #tellNotifications(): void {
+    if (this.#notifications.length === 0 || this.#state !== "ready" || this.#isBusy || this.#isBacklogged) {
+      return;
+    }
+    // Between the messages of a pipeline the client waits for its answers first.
+    if (this.#isSkipping || this.#session?.status !== "idle" || this.#session.currentTransaction !== null) {
+      return;
+    }
+    this.#writeNotifications();
+    this.#owner.wake();
+  }
+
+  #writeNotifications(): void {
+    for (const { processId, channel, payload, durableOp } of this.#notifications.splice(0)) {
+      this.#output.writeNotification(processId, channel, payload);
+      this.#release(durableOp);
+    }
   }
 
   #release(op: number): void {

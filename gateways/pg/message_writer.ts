@@ -93,6 +93,14 @@ export class MessageWriter extends OutputBuffer {
     this.endMessage();
   }
 
+  writeNotification(processId: number, channel: string, payload: string): void {
+    this.beginMessage(BACKEND.notificationResponse);
+    this.writeI32(processId);
+    this.writeZeroTerminated(channel);
+    this.writeZeroTerminated(payload);
+    this.endMessage();
+  }
+
   writeReadyForQuery(status: TransactionStatus): void {
     this.reserve(6);
     this.writeU8(BACKEND.readyForQuery);

@@ -38,6 +38,7 @@ export const BACKEND = {
   negotiateProtocolVersion: 0x76,
   noData: 0x6e,
   noticeResponse: 0x4e,
+  notificationResponse: 0x41,
   parameterDescription: 0x74,
   parameterStatus: 0x53,
   parseComplete: 0x31,

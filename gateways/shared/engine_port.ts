@@ -12,6 +12,7 @@ import type {
   StatementOutcome,
   TransactionStatus,
 } from "../../engine/session/outcome.ts";
+import type { NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
@@ -81,6 +82,8 @@ export interface EnginePort {
   sessionById(
     processId: number,
   ): { readonly secretKey: number; cancel(): void } | undefined;
+  /** LISTEN and NOTIFY. */
+  readonly notifications: { attach(processId: number, receiver: NotificationReceiver): void };
   onDurable(listener: (durableOp: OpNumber) => void): () => void;
   randomBytes(count: number): Uint8Array;
 }

@@ -5,6 +5,7 @@
  * in which the function then finds what it waited for done.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { OutsideWait } from "../../transactions/signals.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
@@ -122,9 +123,20 @@ export const SESSION_FUNCTIONS: Readonly<
     session?.terminate(error);
     return session !== undefined;
   },
-  pg_notify: () => {
-    throw new DatabaseError(SQLSTATE.featureNotSupported, "NOTIFY is not supported");
+  pg_notify: ({ session }, [channel = null, payload = null]) => {
+    session.engine.notifications.add(
+      {
+        kind: "notify",
+        channel: String(channel ?? ""),
+        payload: String(payload ?? ""),
+        processId: session.processId,
+      },
+      session.currentTransaction,
+    );
+    return "";
   },
+  pg_listening_channels: ({ session }) =>
+    SqlArray.of(session.engine.notifications.channelsOf(session.processId)),
   pg_advisory_lock: (evaluation, args) => {
     lockAdvisory(evaluation.session, { key: lockKey(args), shared: false, transactional: false });
     return "";

@@ -112,6 +112,10 @@ export function discard(session: Session, statement: Discard): StatementOutcome 
     session.settings.resetAll();
     session.preparedByName.clear();
     unlockAllAdvisory(session);
+    session.engine.notifications.committed(
+      [{ kind: "unlisten", channel: "", payload: "", processId: session.processId }],
+      session.engine.lastOp,
+    );
   }
   if (statement.target === "all" || statement.target === "sequences") session.evaluation.discardSequences();
   if (statement.target === "all" || statement.target === "temporary") {

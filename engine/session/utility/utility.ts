@@ -156,8 +156,15 @@ export function runUtility(
       return session.engine.checkpoint().then(() => session.outcome("CHECKPOINT", null, "done"));
     case "listen":
     case "notify":
-    case "unlisten":
-      throw unsupported(statement.kind.toUpperCase(), statement.position);
+    case "unlisten": {
+      const payload = statement.kind === "notify" ? statement.payload ?? "" : "";
+      const { processId } = session;
+      session.engine.notifications.add(
+        { kind: statement.kind, channel: statement.channel ?? "", payload, processId },
+        session.currentTransaction,
+      );
+      return session.outcome(statement.kind.toUpperCase(), null, "done");
+    }
     case "do":
       return runDo(session, statement);
     case "call_procedure":

@@ -81,6 +81,9 @@ const NAMED_PARAMETERS: Readonly<Record<string, Readonly<Record<string, Expressi
   },
 };
 
+/** Functions that leave something behind when the transaction commits, so that a query of them is no mere read. */
+const WRITING_FUNCTIONS: ReadonlySet<string> = new Set(["nextval", "setval", "pg_notify"]);
+
 const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
   "SELECT",
   "HAVING",
@@ -116,7 +119,7 @@ export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall)
   if (isAggregateName(name)) return bindAggregate(binding, level, ast, name);
   refuseAggregateSyntax(binding, ast, name);
   const { chosen, args } = bindFunction(binding, level, ast, name);
-  if (chosen.name === "nextval" || chosen.name === "setval") binding.writesSequences = true;
+  if (WRITING_FUNCTIONS.has(chosen.name)) binding.writesSequences = true;
   if (chosen.rows !== undefined) return bindSetFunction(binding, level, ast, chosen, args);
   return callOf(binding, chosen, args, ast.position);
 }

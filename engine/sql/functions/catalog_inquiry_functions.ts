@@ -89,7 +89,6 @@ const empties: readonly (readonly [
     "bool",
   ]]],
   ["pg_get_publication_tables", "text", [["relid", "oid"]]],
-  ["pg_listening_channels", "", [["pg_listening_channels", "text"]]],
   ["pg_tablespace_databases", "oid", [["pg_tablespace_databases", "oid"]]],
 ];
 
@@ -123,6 +122,18 @@ const overloads: readonly Overload[] = [
     rows: () => [],
     rowColumns: columns.map(([column, kind]) => ({ name: column, type: { kind } })),
   })),
+  {
+    name: "pg_listening_channels",
+    category: "set-returning",
+    takes: "",
+    returns: "text",
+    summary: "The channels that the session listens to.",
+    volatility: "stable",
+    rows: (context) => {
+      const channels = context.services.catalogFunction("pg_listening_channels", []);
+      return channels instanceof SqlArray ? channels.elements.map((channel) => [channel]) : [];
+    },
+  },
   {
     name: "pg_partition_ancestors",
     category: "set-returning",

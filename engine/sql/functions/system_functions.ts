@@ -159,6 +159,8 @@ function catalogFunctions(): Overload[] {
     summary,
     volatility: volatileCalls.has(name) || name.includes("advisory") ? "volatile" : "stable",
     mayReturnNull: true,
+    // A NULL payload is an empty one, and a NULL channel an error.
+    strict: name !== "pg_notify",
     runIn: (context, ...args: SqlValue[]) => context.services.catalogFunction(name, args),
   }));
 }

@@ -48,6 +48,8 @@ export class ScriptedEngine implements EnginePort {
     return this.sessions.get(processId);
   }
 
+  readonly notifications = { attach: () => {} };
+
   onDurable(listener: (durableOp: OpNumber) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
