@@ -1,6 +1,7 @@
 /**
  * Values of sequences. The logged value is replicated state; what this node has handed out since may be ahead of it,
- * because a transaction that rolls back leaves a gap, as in PostgreSQL.
+ * because a transaction that rolls back leaves a gap, as in PostgreSQL. An entry logs what had been handed out when it was
+ * formed, not what its own transaction got: transactions commit in another order than they ask, and the value must not go back.
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -70,6 +71,11 @@ export class SequenceTable {
     }
     this.#handedOut.set(definition.id, { sequenceId: definition.id, value, called });
     this.#advanced.add(definition.id);
+  }
+
+  /** What has been handed out last, committed or not; undefined for a sequence of which nothing has. */
+  newest(sequenceId: number): SequenceValue | undefined {
+    return this.#handedOut.get(sequenceId);
   }
 
   /** The state as this node knows it, for `SELECT last_value FROM sequence`. */

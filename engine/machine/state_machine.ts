@@ -100,6 +100,10 @@ export class StateMachine implements CommitSink {
     return this.#storage.table(tableId);
   }
 
+  newestSequenceValue(sequenceId: number): SequenceValue | undefined {
+    return this.sequences.newest(sequenceId);
+  }
+
   nextRowId(tableId: number): RowId {
     const logged = this.#rowCounters.get(tableId) ?? 0;
     const handedOut = this.#rowIdsHandedOut.get(tableId) ?? 0;

@@ -365,10 +365,12 @@ export class Transaction {
   #lastSequences(): Effect[] {
     if (this.#sequences.length === 0) return [];
     const last = new Map<number, Effect>();
-    for (const effect of this.#sequences) last.set(effect.sequenceId, effect);
-    return [...last.values()].filter((each) =>
-      each.kind === "sequence" && this.catalog.sequence(each.sequenceId) !== undefined
-    );
+    for (const effect of this.#sequences) {
+      if (this.catalog.sequence(effect.sequenceId) === undefined) continue;
+      // Others that asked later may have committed already: the value in the log must not go back.
+      last.set(effect.sequenceId, { ...effect, ...this.#manager.newestSequenceValue(effect.sequenceId) });
+    }
+    return [...last.values()];
   }
 
   /** Roughly the bytes of its entry. */

@@ -46,6 +46,10 @@ export interface CommitSink {
   readonly lastOp: OpNumber;
   readonly catalog: Catalog;
   store(tableId: number): TableStore;
+  /** What a sequence has handed out last, to whichever transaction. */
+  newestSequenceValue(
+    sequenceId: number,
+  ): { readonly value: number | bigint; readonly called: boolean } | undefined;
   nextRowId(tableId: number): RowId;
   reserveRowIds(tableId: number, count: number): RowId;
   /** Appends an entry to the log and applies it. */
@@ -110,6 +114,13 @@ export class TransactionManager {
 
   store(tableId: number): TableStore {
     return this.#sink.store(tableId);
+  }
+
+  /** What a sequence has handed out last, to whichever transaction. */
+  newestSequenceValue(
+    sequenceId: number,
+  ): { readonly value: number | bigint; readonly called: boolean } | undefined {
+    return this.#sink.newestSequenceValue(sequenceId);
   }
 
   nextRowId(tableId: number): RowId {
