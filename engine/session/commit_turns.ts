@@ -2,10 +2,14 @@
  * Commits, one after the other. Most are through at once. A large transaction commits in steps, and who wants to commit meanwhile
  * waits for its turn, in the order of asking; reading goes on, and so do statements that write, up to their commit.
  *
+ * Indexes that a transaction adds to tables are built before its turn comes: the table is locked against writes by then, all
+ * others are not.
+ *
  * A commit also waits, in steps, where the next checkpoint would be due while the last one is still being written: otherwise the
  * state machine would have to finish that one in a single piece.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { Engine } from "./engine.ts";
@@ -46,8 +50,39 @@ export class CommitTurns {
 
   #begin(transaction: Transaction, client: ClientRecord): MaybePromise<OpNumber> {
     if (!transaction.hasEffects && client === null) return this.#engine.manager.commit(transaction);
+    const indexed = transaction.hasDdl ? transaction.indexedTables : [];
+    if (indexed.length > 0) return this.#withIndexes(transaction, client, indexed);
     if (this.#current !== null) return this.#inTurn(transaction, client);
     return this.#commit(transaction, client);
+  }
+
+  async #withIndexes(
+    transaction: Transaction,
+    client: ClientRecord,
+    tables: readonly TableDefinition[],
+  ): Promise<OpNumber> {
+    const { manager } = this.#engine;
+    try {
+      for (const table of tables) await this.#inSlices(manager.store(table.id).buildIndexesAhead(table));
+      return await this.#inTurn(transaction, client);
+    } catch (error) {
+      for (const { id } of tables) {
+        if (manager.catalog.table(id) !== undefined) manager.store(id).forgetIndexesAhead();
+      }
+      throw error;
+    }
+  }
+
+  /** Goes on with work until it is done, and lets others have their turns. */
+  async #inSlices<T>(work: Generator<void, T>): Promise<T> {
+    const engine = this.#engine;
+    let end = engine.monotonic() + SLICE_MICROSECONDS;
+    for (let step = work.next();; step = work.next()) {
+      if (step.done === true) return step.value;
+      if (engine.monotonic() < end) continue;
+      await engine.yieldToLoop();
+      end = engine.monotonic() + SLICE_MICROSECONDS;
+    }
   }
 
   async #inTurn(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
@@ -86,16 +121,9 @@ export class CommitTurns {
       }
       // A new file of the log is begun without a sync that blocks.
       if (transaction.isLarge) await storage.log.whenDurable(storage.log.lastOp);
-      let end = engine.monotonic() + SLICE_MICROSECONDS;
-      for (let step = steps.next();; step = steps.next()) {
-        if (step.done === true) {
-          if (step.value !== 0) engine.afterCommit(step.value);
-          return step.value;
-        }
-        if (engine.monotonic() < end) continue;
-        await engine.yieldToLoop();
-        end = engine.monotonic() + SLICE_MICROSECONDS;
-      }
+      const op = await this.#inSlices(steps);
+      if (op !== 0) engine.afterCommit(op);
+      return op;
     } finally {
       // Does nothing after the last step; otherwise the transaction is rolled back.
       steps.return(0 as OpNumber);

@@ -386,7 +386,23 @@ export class Transaction {
       rows += overlay.rows.length;
       for (const batch of overlay.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
     }
+    for (const { id } of this.indexedTables) {
+      rows += Math.ceil(this.#manager.store(id).rowsInMemory / BATCH_ROWS_PER_ROW);
+    }
     return rows > LIMITS.commitAtOnceRows;
+  }
+
+  /** The definitions of tables that were there before and get indexes with this transaction. */
+  get indexedTables(): TableDefinition[] {
+    if (this.#changes.length === 0) return [];
+    const ids = new Set(this.#changes.flatMap((each) => each.kind === "put_table" ? [each.table.id] : []));
+    return [...ids].flatMap((id) => {
+      const before = this.#manager.catalog.table(id);
+      const after = this.#catalog.table(id);
+      if (before === undefined || after === undefined) return [];
+      const isNew = after.indexes.some((index) => !before.indexes.some((each) => each.id === index.id));
+      return isNew ? [after] : [];
+    });
   }
 
   /** Rows that it creates one by one, in tables that were there before. */

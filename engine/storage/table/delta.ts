@@ -41,6 +41,8 @@ import {
 
 const MINIMUM_CAPACITY = 64;
 const BLOCK_SHIFT = 12;
+/** Of so many rows the index by id is made when somebody asks for it. */
+const SORTED_AT_ONCE = 4096;
 /** Versions reclaimed for one that is written. */
 const RECLAIMED_AT_ONCE = 8;
 
@@ -141,6 +143,13 @@ export class Delta implements Part, IndexedSlots {
   *settleInSteps(): Generator<void, void> {
     for (const index of this.#indexes) yield* index.settleInSteps();
     if (this.#idIndex !== null) yield* this.#idIndex.settleInSteps();
+    else if (this.#liveCount > SORTED_AT_ONCE) {
+      // Whoever reads by ranges of ids later would have to make it at once. Readers in between make their own.
+      const index = new DeltaIndex(ROW_ID_INDEX, IndexKeyEncoder.forRowIds(), this);
+      index.addRange(0, this.#slotCount, true);
+      yield* index.settleInSteps();
+      this.#idIndex ??= index;
+    }
   }
 
   #reserve(slots: number): void {

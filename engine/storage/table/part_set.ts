@@ -116,6 +116,7 @@ export class PartSet {
   #named = new Set<string>();
   #described = new Set<string>();
   readonly #obsolete = new Set<string>();
+  #holdsRanges = false;
   #unsynced: DiskFile[] = [];
   /** What {@link prepareDescription} has made: for which segments at which op. */
   #prepared:
@@ -139,6 +140,7 @@ export class PartSet {
   #newDelta(): Delta {
     const delta = new Delta(this.#freeNumber(), this.#shape);
     delta.setColumns(this.#definition.columns);
+    delta.holdsRanges = this.#holdsRanges;
     delta.setIndexes(this.#indexes);
     this.#byNumber[delta.number] = delta;
     return delta;
@@ -165,6 +167,43 @@ export class PartSet {
     let bytes = 0;
     for (const part of this.older) if (part instanceof Segment) bytes += part.fileBytes;
     return bytes;
+  }
+
+  /** The deltas: the one that takes writes, and those that are not in a segment yet. */
+  get deltas(): Delta[] {
+    return [this.delta, ...this.older.filter((part): part is Delta => part instanceof Delta)];
+  }
+
+  /** Whether indexes of deltas keep rows that come in bulk apart; see `Delta.holdsRanges`. */
+  set holdsRanges(holds: boolean) {
+    this.#holdsRanges = holds;
+    for (const delta of this.deltas) delta.holdsRanges = holds;
+  }
+
+  /**
+   * Builds indexes of segments that the table does not have yet, in steps, until every segment has them. The table must take
+   * the indexes on, or {@link forgetIndexesAhead} be called.
+   */
+  *buildIndexesAhead(indexes: readonly IndexKeys[]): Generator<void, void> {
+    for (;;) {
+      const job = this.#indexJobAhead(indexes);
+      if (job === null) return;
+      // Somebody else may finish the job, or its segment be merged away, between two steps.
+      while (this.#indexJobs.includes(job) && !this.#stepIndex(job)) yield;
+    }
+  }
+
+  #indexJobAhead(indexes: readonly IndexKeys[]): IndexJob | null {
+    for (const part of this.older) {
+      if (!(part instanceof Segment) || part.until !== Infinity) continue;
+      for (const keys of indexes) if (!part.indexes.has(keys.indexId)) return this.#indexJob(part, keys);
+    }
+    return null;
+  }
+
+  /** Drops indexes of segments that the table does not have. */
+  forgetIndexesAhead(): void {
+    for (const part of this.older) if (part instanceof Segment) this.#alignIndexes(part);
   }
 
   /** Takes a new definition; an added index is built for every part, for segments in steps or when it is first used. */
@@ -559,7 +598,11 @@ export class PartSet {
       object: segment.object,
       rows: segment.rowLimit,
       data: segment.file.summary,
-      indexes: [...segment.indexes].map(([indexId, index]) => ({ indexId, file: index.file.summary })),
+      // Not those that were built ahead of the table's own definition.
+      indexes: [...segment.indexes].filter(([indexId]) =>
+        this.#indexes.some((keys) => keys.indexId === indexId)
+      )
+        .map(([indexId, index]) => ({ indexId, file: index.file.summary })),
     }));
     const prepared = this.#prepared;
     this.#prepared = null;

@@ -211,24 +211,45 @@ export class TableStore implements TableShape {
     assert(!this.#isInEntry, "one entry is applied at a time");
     this.#isInEntry = true;
     this.#parts.delta.settle(0);
-    this.#parts.delta.holdsRanges = true;
+    this.#parts.holdsRanges = true;
   }
 
   /** Sorts into the indexes what bulk loads of the entry have brought. */
   *settleInSteps(): Generator<void, void> {
-    yield* this.#parts.delta.settleInSteps();
+    for (const delta of this.#parts.deltas) yield* delta.settleInSteps();
   }
 
   /** The entry is complete, and visible from its op on. */
   endEntry(): void {
     assert(this.#isInEntry, "an entry was begun");
     this.#isInEntry = false;
-    this.#parts.delta.holdsRanges = false;
+    this.#parts.holdsRanges = false;
     this.#rowCount += this.#heldRows;
     this.#heldRows = 0;
     const op = this.#heldOp;
     this.#heldOp = 0;
     if (op !== 0) this.#modified(op);
+  }
+
+  /** Rows in memory: altering the table's indexes takes work in proportion. */
+  get rowsInMemory(): number {
+    return this.#parts.deltas.reduce((sum, delta) => sum + delta.slotCount, 0);
+  }
+
+  /**
+   * Builds for the segments, in steps, indexes that a definition has and the table does not, so that they are there when the
+   * table takes the definition on. Otherwise {@link forgetIndexesAhead} must be called.
+   */
+  buildIndexesAhead(definition: TableDefinition): Generator<void, void> {
+    return this.#parts.buildIndexesAhead(
+      definition.indexes.filter((index) => !this.#indexes.has(index.id))
+        .map((index) => ({ indexId: index.id, encoder: new IndexKeyEncoder(definition, index.columns) })),
+    );
+  }
+
+  /** Drops what {@link buildIndexesAhead} has built. */
+  forgetIndexesAhead(): void {
+    this.#parts.forgetIndexesAhead();
   }
 
   /** Sorts into the indexes what waits for that; all that is left after the log was replayed. */
