@@ -12,7 +12,6 @@ import {
   constant,
   expressionKey,
   hasSubquery,
-  isNullable,
   volatilityOf,
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
@@ -21,6 +20,7 @@ import { allDefinedColumns, columnsOf, mapInputs, substitute } from "../plan/tra
 import { AccessPaths, isOrdered, type Scan } from "./access_path.ts";
 import { CostModel } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
+import { planExtremes } from "./extremes.ts";
 import { joinKeys } from "./join_keys.ts";
 import { JoinGraph, JoinOrder, MAXIMUM_RELATIONS, type Relation } from "./join_order.ts";
 import { refersTo } from "./outer_joins.ts";
@@ -46,11 +46,13 @@ export class PhysicalPlanner {
   readonly #estimator: Estimator;
   readonly #costs: CostModel;
   readonly #access: AccessPaths;
+  readonly #newColumn: () => ColumnRef;
 
   constructor(estimator: Estimator, environment: PlanningEnvironment, newColumn: () => ColumnRef) {
     this.#estimator = estimator;
     this.#costs = new CostModel(estimator);
     this.#access = new AccessPaths(estimator, environment, newColumn);
+    this.#newColumn = newColumn;
   }
 
   /** Plans an operator and its inputs. */
@@ -158,7 +160,7 @@ export class PhysicalPlanner {
   }
 
   #pushAggregate(plan: Plan & { readonly kind: "aggregate" }, conditions: readonly Expression[]): Plan {
-    const extreme = conditions.length === 0 ? this.#planExtreme(plan) : null;
+    const extreme = conditions.length === 0 ? planExtremes(plan, this.#access, this.#newColumn) : null;
     if (extreme !== null) return extreme;
     if (plan.groupingSets !== null || plan.groups.length === 0) {
       return this.#above({ ...plan, input: this.#push(plan.input, [], {}) }, conditions);
@@ -175,42 +177,6 @@ export class PhysicalPlanner {
     );
     const input = this.#push(plan.input, below.map((each) => substitute(each, groups)), {});
     return this.#above({ ...plan, input }, above);
-  }
-
-  /** MIN or MAX of a column that an index or the row id orders: the first row that is not NULL. */
-  #planExtreme(plan: Plan & { readonly kind: "aggregate" }): Plan | null {
-    const [call, ...others] = plan.aggregates;
-    if (call === undefined || others.length > 0 || plan.groups.length > 0 || plan.groupingSets !== null) {
-      return null;
-    }
-    const { name } = call.aggregate;
-    const [argument] = call.args;
-    if ((name !== "min" && name !== "max") || argument?.kind !== "column" || call.filter !== null) {
-      return null;
-    }
-    const conditions: Expression[] = [];
-    let source = plan.input;
-    while (source.kind === "filter") {
-      conditions.push(...conjuncts(source.condition));
-      source = source.input;
-    }
-    if (source.kind !== "table_scan" || !conditions.every(isMovable)) return null;
-    if (isNullable(argument)) {
-      conditions.push({ kind: "is_null", type: { kind: "bool" }, argument, negated: true });
-    }
-    const descending = name === "max";
-    const order: SortKey[] = [{ expression: argument, descending, nullsFirst: descending }];
-    const access = this.#access.choose(source, conditions, { order, limit: 1 });
-    if (!isOrdered(access, order)) return null;
-    const first: Plan = {
-      kind: "limit",
-      input: access,
-      limit: constant({ kind: "i64" }, 1),
-      offset: null,
-      withTies: null,
-      rows: 1,
-    };
-    return { ...plan, input: first };
   }
 
   #pushSort(plan: Plan & { readonly kind: "sort" }, conditions: readonly Expression[], wish: Wish): Plan {

@@ -75,6 +75,27 @@ Deno.test("planStatement() takes orders that an access gives", () => {
     "Aggregate\n->  Limit\nCount: 1\n->  Index Scan Backward using t_d_idx on t\nFilter: (d IS NOT NULL)",
   );
   check("select min(id) from t", "Aggregate\n->  Limit\nCount: 1\n->  Row Range Scan on t");
+  check(
+    "select min(id), max(d) from t",
+    `Nested Loop
+     ->  Aggregate
+     ->  Limit
+     Count: 1
+     ->  Row Range Scan on t
+     ->  Aggregate
+     ->  Limit
+     Count: 1
+     ->  Index Scan Backward using t_d_idx on t t_1
+     Filter: (t_1.d IS NOT NULL)`,
+  );
+  check("select min(id), count(*) from t", "Aggregate\n->  Seq Scan on t");
+});
+
+Deno.test("planStatement() expects a range with two unknown ends to be short", () => {
+  check(
+    "select s from t where a between $1 and $1 + 9",
+    "Index Scan using t_a_b_idx on t\nIndex Cond: (a >= $1 AND a <= ($1 + 9))",
+  );
 });
 
 Deno.test("planStatement() joins by look-up when few rows ask, by hashing otherwise", () => {
