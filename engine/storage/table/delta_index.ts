@@ -86,6 +86,8 @@ export class DeltaIndex {
 
   /** Removes one slot, whose columns still hold the values it was added with. */
   remove(slot: number): void {
+    // A held range leaves out, when it is sorted in, what is empty by then.
+    if (this.#held.length > 0 && isIn(this.#held, slot)) return;
     this.settle();
     if (this.numbers !== null) this.numbers.remove(this.#numberKey(slot) as number, slot);
     else (this.texts as TextTree).remove(this.#textKey(slot), slot);
