@@ -6,6 +6,7 @@ import type { ExecutionContext, StatementExecution } from "../../execution/execu
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Query } from "../../sql/parser/ast.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import { BatchWriter } from "../copy/batch_writer.ts";
 import type { Session } from "../session.ts";
 import type { Work } from "./run_ddl.ts";
@@ -15,16 +16,19 @@ export class InsertQuery implements Work {
   readonly #execution: StatementExecution;
   readonly #writer: BatchWriter;
 
-  constructor(
-    session: Session,
-    context: ExecutionContext,
-    table: TableDefinition,
-    query: Query,
-    text: string,
-  ) {
+  constructor(options: {
+    readonly session: Session;
+    readonly context: ExecutionContext;
+    readonly table: TableDefinition;
+    readonly query: Query;
+    readonly text: string;
+    /** Types of the query's parameters. */
+    readonly types: readonly SqlType[];
+  }) {
+    const { session, context, table } = options;
     const planned = planStatement(
-      query,
-      session.engine.plans.environment(session, text, [], []),
+      options.query,
+      session.engine.plans.environment(session, options.text, options.types, []),
     );
     this.#execution = compileStatement(planned).start(context);
     this.#writer = new BatchWriter(context.writer, table, { inBlock: session.block !== null });

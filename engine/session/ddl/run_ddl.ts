@@ -10,6 +10,8 @@ import type { ResultWriter } from "../../execution/result_writer.ts";
 import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
 import type { DefinitionPlan, DefinitionStep } from "../../sql/definition/definition_plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
@@ -23,12 +25,21 @@ export interface Work {
   advance(): boolean;
 }
 
+/** Values for the parameters of the query in CREATE TABLE AS, with their types. */
+export interface DefinitionArguments {
+  readonly types: readonly SqlType[];
+  readonly values: readonly SqlValue[];
+}
+
+const NO_ARGUMENTS: DefinitionArguments = { types: [], values: [] };
+
 /** Runs a DDL statement; `text` is its own text. */
 export function runDefinition(
   session: Session,
   text: string,
   statement: DefinitionStatement,
   sink: ResultSink,
+  given: DefinitionArguments = NO_ARGUMENTS,
 ): MaybePromise<StatementOutcome> {
   let plan: DefinitionPlan | null = null;
   let rows: number | null = null;
@@ -36,8 +47,8 @@ export function runDefinition(
     source: "",
     start: (context) => {
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
-      plan = bindDefinition(statement, session.engine.plans.environment(session, text, [], []));
-      return new DefinitionExecution(session, plan, transaction, context, text);
+      plan = bindDefinition(statement, session.engine.plans.environment(session, text, given.types, []));
+      return new DefinitionExecution({ session, plan, transaction, context, text, types: given.types });
     },
   };
   return session.runWork(compiled, sink, (execution) => {
@@ -49,7 +60,18 @@ export function runDefinition(
       rows,
       rows === null ? "done" : "affected",
     );
-  });
+  }, given.values);
+}
+
+/** What one run of a definition plan works with. */
+interface DefinitionRun {
+  readonly session: Session;
+  readonly plan: DefinitionPlan;
+  readonly transaction: Transaction;
+  readonly context: ExecutionContext;
+  readonly text: string;
+  /** Types of the query's parameters. */
+  readonly types: readonly SqlType[];
 }
 
 /** One run of a definition plan. */
@@ -57,26 +79,12 @@ class DefinitionExecution implements StatementExecution {
   rowCount = 0;
   readonly insertedId = null;
   readonly profile = [];
-  readonly #session: Session;
-  readonly #steps: readonly DefinitionStep[];
-  readonly #transaction: Transaction;
-  readonly #context: ExecutionContext;
-  readonly #text: string;
+  readonly #run: DefinitionRun;
   #next = 0;
   #work: Work | null = null;
 
-  constructor(
-    session: Session,
-    plan: DefinitionPlan,
-    transaction: Transaction,
-    context: ExecutionContext,
-    text: string,
-  ) {
-    this.#session = session;
-    this.#steps = plan.steps;
-    this.#transaction = transaction;
-    this.#context = context;
-    this.#text = text;
+  constructor(run: DefinitionRun) {
+    this.#run = run;
   }
 
   step(_writer: ResultWriter): boolean {
@@ -87,7 +95,7 @@ class DefinitionExecution implements StatementExecution {
         if (work instanceof InsertQuery) this.rowCount += work.rowCount;
         this.#work = null;
       }
-      const step = this.#steps[this.#next];
+      const step = this.#run.plan.steps[this.#next];
       if (step === undefined) return true;
       this.#next++;
       this.#work = this.#begin(step);
@@ -96,16 +104,16 @@ class DefinitionExecution implements StatementExecution {
 
   /** Carries out a small step at once; answers the work of a large one. */
   #begin(step: DefinitionStep): Work | null {
-    const context = this.#context;
+    const { session, transaction, context, text, types } = this.#run;
     switch (step.kind) {
       case "change":
-        this.#transaction.change(step.change);
+        transaction.change(step.change);
         return null;
       case "truncate":
-        this.#transaction.truncate(step.tableId);
+        transaction.truncate(step.tableId);
         return null;
       case "restart_sequence":
-        this.#session.evaluation.setSequenceValue(String(step.sequenceId), step.value, false);
+        session.evaluation.setSequenceValue(String(step.sequenceId), step.value, false);
         return null;
       case "validate_not_null":
         return new ValidateNotNull(context, step.table, step.columnId);
@@ -120,7 +128,7 @@ class DefinitionExecution implements StatementExecution {
       case "rekey":
         return new Rekey(context, step.table);
       case "insert_query":
-        return new InsertQuery(this.#session, context, step.table, step.query, this.#text);
+        return new InsertQuery({ session, context, table: step.table, query: step.query, text, types });
     }
   }
 }

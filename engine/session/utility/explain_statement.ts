@@ -2,14 +2,21 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
-import { explainPlan } from "../../sql/planner/explain_plan.ts";
+import {
+  type ExplainedOperator,
+  type ExplainFormatOptions,
+  explainJson,
+  explainText,
+} from "../../sql/planner/explain_format.ts";
+import { explainedOperators, type OperatorProfile } from "../../sql/planner/explain_plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { type MaybePromise, type ResultSink, type StatementOutcome, whenDone } from "../outcome.ts";
+import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import { isPlannable } from "../statement_kind.ts";
+import { executed } from "./prepared_statements.ts";
 import { type Arguments, requireArguments, resultColumns, sendRows, unsupported } from "./utility.ts";
 
 const OPTIONS = [
@@ -26,8 +33,9 @@ const OPTIONS = [
 ];
 
 /** Columns of EXPLAIN. */
-export function explainColumns(_statement: Explain): readonly ResultColumn[] {
-  return resultColumns(["QUERY PLAN", { kind: "text" }]);
+export function explainColumns(statement: Explain): readonly ResultColumn[] {
+  const { isJson } = readOptions(statement.options);
+  return resultColumns(["QUERY PLAN", { kind: isJson ? "json" : "text" }]);
 }
 
 /** The plan of the statement that is explained. */
@@ -37,16 +45,29 @@ export function explainedPlan(
   { statement, position }: Explain,
   types: readonly (SqlType | undefined)[],
 ): PlannedStatement {
+  if (statement.kind === "execute") {
+    const { prepared } = executed(session, statement);
+    if (prepared.plan === null) throw unsupported("EXPLAIN of a statement without a plan", position);
+    return session.engine.plans.refresh(session, prepared).planned;
+  }
+  if (statement.kind === "declare_cursor" || statement.kind === "create_table_as") {
+    return planStatement(statement.query, session.engine.plans.environment(session, text, types, []));
+  }
   if (!isPlannable(statement)) throw unsupported(`EXPLAIN of ${statement.kind}`, position);
   return planStatement(statement, session.engine.plans.environment(session, text, types, []));
 }
 
-/** The plans of what a statement that changes data in its WITH runs first. */
-function explainParts({ parts = [] }: PlannedStatement): string[] {
-  return parts.flatMap(({ planned }, index) => [
-    `CTE ${index + 1}`,
-    ...explainPlan(planned.plan).map((line) => `  ->  ${line}`),
-  ]);
+/** The plans of what a statement that changes data in its WITH runs first, and its own. */
+function explained(
+  { plan, parts = [] }: PlannedStatement,
+  profile: readonly OperatorProfile[] = [],
+): ExplainedOperator {
+  const own = explainedOperators(plan, { profile });
+  const first = parts.map(({ planned }, index) => ({
+    ...explainedOperators(planned.plan),
+    label: `CTE ${index + 1}`,
+  }));
+  return first.length === 0 ? own : { ...own, children: [...first, ...own.children] };
 }
 
 /** EXPLAIN. */
@@ -58,46 +79,80 @@ export function explain(
   given: Arguments,
 ): MaybePromise<StatementOutcome> {
   const options = readOptions(statement.options);
+  const inner = statement.statement;
   const planned = explainedPlan(session, text, statement, given.types);
-  requireArguments(planned.parameterTypes, given);
-  const send = (lines: readonly string[]): StatementOutcome => {
+  const values = inner.kind === "execute" ? executed(session, inner).values : given.values;
+  if (inner.kind !== "execute") requireArguments(planned.parameterTypes, given);
+  const send = (root: ExplainedOperator, elapsed: number | null, source: string): StatementOutcome => {
+    const executionMilliseconds = elapsed === null || !options.summary ? null : elapsed / 1000;
+    const lines = options.isJson
+      ? [explainJson(root, { ...options, executionMilliseconds })]
+      : explainText(root, options);
+    if (!options.isJson) {
+      if (executionMilliseconds !== null) {
+        lines.push(`Execution Time: ${executionMilliseconds.toFixed(3)} ms`);
+      }
+      if (options.code) lines.push("", ...source.split("\n"));
+    }
     sendRows(sink, explainColumns(statement), lines.map((line) => [line]));
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
   const compiled = compileStatement(planned, { analyze: options.analyze });
-  if (!options.analyze) {
-    const lines = [...explainParts(planned), ...explainPlan(planned.plan)];
-    return send(options.code ? [...lines, "", ...compiled.source.split("\n")] : lines);
+  if (!options.analyze) return send(explained(planned), null, compiled.source);
+  if (inner.kind === "declare_cursor" || inner.kind === "create_table_as") {
+    throw unsupported(`EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
   }
   const before = session.engine.monotonic();
-  return whenDone(
-    session.runWork(compiled, new RowCounter(), (execution) => {
-      const elapsed = session.engine.monotonic() - before;
-      const lines = [
-        ...explainParts(planned),
-        ...explainPlan(planned.plan, { profile: execution.profile }),
-        `Execution Time: ${(elapsed / 1000).toFixed(3)} ms`,
-      ];
-      return send(options.code ? [...lines, "", ...compiled.source.split("\n")] : lines);
-    }, given.values),
-    (outcome) => outcome,
+  return session.runWork(
+    compiled,
+    new RowCounter(),
+    (execution) =>
+      send(explained(planned, execution.profile), session.engine.monotonic() - before, compiled.source),
+    values,
   );
 }
 
-function readOptions(list: readonly NamedOption[]): { analyze: boolean; code: boolean } {
-  const isOn = (name: string): boolean => {
-    const option = list.find((each) => each.name === name);
-    return option !== undefined && !["off", "false", "0"].includes(option.value ?? "on");
+interface ExplainChoices extends ExplainFormatOptions {
+  readonly analyze: boolean;
+  readonly code: boolean;
+  readonly summary: boolean;
+  readonly isJson: boolean;
+}
+
+function readOptions(list: readonly NamedOption[]): ExplainChoices {
+  const isOn = (name: string, otherwise: boolean): boolean => {
+    const option = list.findLast((each) => each.name === name);
+    return option === undefined ? otherwise : !["off", "false", "0"].includes(option.value ?? "on");
   };
+  let isJson = false;
   for (const option of list) {
     if (!OPTIONS.includes(option.name)) {
       throw new DatabaseError(SQLSTATE.syntaxError, `unrecognized EXPLAIN option "${option.name}"`, {
         position: option.position + 1,
       });
     }
-    if (option.name === "format" && (option.value ?? "text").toLowerCase() !== "text") {
+    if (option.name !== "format") continue;
+    const format = (option.value ?? "text").toLowerCase();
+    if (format !== "text" && format !== "json") {
       throw unsupported(`EXPLAIN (FORMAT ${option.value})`, option.position);
     }
+    isJson = format === "json";
   }
-  return { analyze: isOn("analyze"), code: isOn("code") };
+  const analyze = isOn("analyze", false);
+  for (const name of ["timing", "wal"]) {
+    if (!analyze && isOn(name, false)) {
+      throw new DatabaseError(
+        SQLSTATE.invalidParameterValue,
+        `EXPLAIN option ${name.toUpperCase()} requires ANALYZE`,
+      );
+    }
+  }
+  return {
+    analyze,
+    code: isOn("code", false),
+    costs: isOn("costs", true),
+    timing: isOn("timing", true),
+    summary: isOn("summary", analyze),
+    isJson,
+  };
 }

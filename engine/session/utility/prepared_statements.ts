@@ -4,6 +4,7 @@ import { LIMITS } from "../../base/limits.ts";
 import type { Deallocate, Execute, Prepare } from "../../sql/parser/ast.ts";
 import { bindConstantArguments, typeOfName } from "../../sql/binder/standalone.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Prepared } from "../prepared.ts";
 import type { Session } from "../session.ts";
@@ -45,6 +46,15 @@ export function executeByName(
   statement: Execute,
   sink: ResultSink,
 ): MaybePromise<StatementOutcome> {
+  const { prepared, values } = executed(session, statement);
+  return session.executePrepared(prepared, values, sink);
+}
+
+/** What EXECUTE runs, and with which arguments. */
+export function executed(
+  session: Session,
+  statement: Execute,
+): { readonly prepared: Prepared; readonly values: readonly SqlValue[] } {
   const prepared = find(session, statement.name);
   const wanted = prepared.parameterTypes.length;
   if (statement.arguments.length !== wanted) {
@@ -59,7 +69,7 @@ export function executeByName(
     prepared.parameterTypes,
     session.engine.plans.environment(session, "", [], []),
   );
-  return session.executePrepared(prepared, values, sink);
+  return { prepared, values };
 }
 
 /** DEALLOCATE. */

@@ -11,6 +11,7 @@ import { selectInto } from "../ddl/select_into.ts";
 import { runDefinition } from "../ddl/run_ddl.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { runDo } from "../procedural/do_statement.ts";
+import { planStatement } from "../../sql/planner/plan_statement.ts";
 import { writeRow } from "../row_buffer.ts";
 import type { Session } from "../session.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -66,7 +67,14 @@ export function utilityParameters(
     case "declare_cursor":
       return cursorQuery(session, statement, declared).parameterTypes;
     case "explain":
-      return explainedPlan(session, text, statement, declared).parameterTypes;
+      return statement.statement.kind === "execute"
+        ? []
+        : explainedPlan(session, text, statement, declared).parameterTypes;
+    case "create_table_as":
+      return planStatement(
+        statement.query,
+        session.engine.plans.environment(session, text, declared, []),
+      ).parameterTypes;
     case "unsupported":
       throw unsupported(statement.feature, statement.position);
     default:
@@ -181,7 +189,11 @@ export function runUtility(
     case "delete":
       throw unsupported(`a nested ${statement.kind} statement`, statement.position);
     default:
-      return runDefinition(session, text, statement, sink);
+      if (statement.kind === "create_table_as") {
+        const environment = session.engine.plans.environment(session, text, given.types, []);
+        requireArguments(planStatement(statement.query, environment).parameterTypes, given);
+      }
+      return runDefinition(session, text, statement, sink, given);
   }
 }
 

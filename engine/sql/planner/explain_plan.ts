@@ -10,6 +10,7 @@ import type { Expression } from "../plan/expression.ts";
 import type { AggregateCall, JoinKind, Plan, RangeBounds, SortKey, WindowCall } from "../plan/plan.ts";
 import { inputs, operands, ownExpressions, subqueryPlan } from "../plan/traverse.ts";
 import { columnReference } from "../plan/build.ts";
+import { type ExplainedOperator, explainText } from "./explain_format.ts";
 import { ExpressionPrinter } from "./print_expression.ts";
 
 /** What EXPLAIN ANALYZE measured for one operator. */
@@ -25,9 +26,14 @@ export interface ExplainOptions {
   readonly profile?: readonly OperatorProfile[];
 }
 
+/** The plan's operators with their texts. */
+export function explainedOperators(plan: Plan, options: ExplainOptions = {}): ExplainedOperator {
+  return new Explainer(plan, options.profile ?? []).explain(plan);
+}
+
 /** The plan as lines of text. */
 export function explainPlan(plan: Plan, options: ExplainOptions = {}): string[] {
-  return new Explainer(plan, options.profile ?? []).explain(plan);
+  return explainText(explainedOperators(plan, options), { costs: true, timing: true });
 }
 
 type TableAccess = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
@@ -45,7 +51,6 @@ class Explainer {
   readonly #profile: readonly OperatorProfile[];
   readonly #printer: ExpressionPrinter;
   readonly #tableNames = new Map<Plan, string>();
-  readonly #lines: string[] = [];
   #next = 0;
   #nextSubplan = 1;
 
@@ -71,9 +76,8 @@ class Explainer {
     this.#nameComputed(plan);
   }
 
-  explain(plan: Plan): string[] {
-    this.#show(plan, 0, true);
-    return this.#lines;
+  explain(plan: Plan): ExplainedOperator {
+    return this.#show(plan, "");
   }
 
   /** Gives columns that operators compute the text of their expression. */
@@ -169,24 +173,24 @@ class Explainer {
     }).join(", ");
   }
 
-  #show(plan: Plan, depth: number, isRoot: boolean, label = ""): void {
-    const detailPad = isRoot ? "  " : " ".repeat(depth * 6);
-    const head = isRoot ? "" : `${" ".repeat(depth * 6 - 4)}->  `;
-    const measured = this.#profile[this.#next];
+  #show(plan: Plan, label: string): ExplainedOperator {
+    const profile = this.#profile[this.#next] ?? null;
     this.#next++;
-    const actual = measured === undefined
-      ? ""
-      : ` (actual time=${
-        (measured.microseconds / 1000).toFixed(3)
-      } rows=${measured.rows} loops=${measured.loops})`;
-    if (label !== "") this.#lines.push(`${isRoot ? "" : " ".repeat(depth * 6 - 4)}${label}`);
-    const estimated = "rows" in plan ? `  (rows=${Math.max(0, Math.round(plan.rows))})` : "";
-    this.#lines.push(`${head}${this.#title(plan)}${estimated}${actual}`);
-    for (const line of this.#details(plan)) this.#lines.push(`${detailPad}${line}`);
-    for (const [index, input] of inputs(plan).entries()) {
-      this.#show(input, depth + 1, false, this.#inputLabel(plan, index));
-    }
-    for (const expression of ownExpressions(plan)) this.#showSubplans(expression, depth);
+    const title = this.#title(plan);
+    const details = this.#details(plan);
+    const children = inputs(plan).map((input, index) => this.#show(input, this.#inputLabel(plan, index)));
+    for (const expression of ownExpressions(plan)) this.#showSubplans(expression, children);
+    return {
+      title,
+      label,
+      relation: "table" in plan ? plan.table.name : null,
+      alias: "table" in plan ? this.#tableNames.get(plan) ?? null : null,
+      index: plan.kind === "index_scan" ? plan.index.name : null,
+      estimatedRows: "rows" in plan ? Math.max(0, Math.round(plan.rows)) : null,
+      profile,
+      details,
+      children,
+    };
   }
 
   #inputLabel(plan: Plan, index: number): string {
@@ -199,13 +203,13 @@ class Explainer {
     return "";
   }
 
-  #showSubplans(expression: Expression, depth: number): void {
-    for (const operand of operands(expression)) this.#showSubplans(operand, depth);
+  #showSubplans(expression: Expression, shown: ExplainedOperator[]): void {
+    for (const operand of operands(expression)) this.#showSubplans(operand, shown);
     const plan = subqueryPlan(expression);
     if (plan === null) return;
     const number = this.#printer.subplanNumber(plan, () => this.#nextSubplan++);
     if (this.#printer.wasShown(number)) return;
-    this.#show(plan, depth + 1, false, `SubPlan ${number}`);
+    shown.push(this.#show(plan, `SubPlan ${number}`));
   }
 
   #title(plan: Plan): string {
@@ -272,19 +276,18 @@ class Explainer {
     }
   }
 
-  #details(plan: Plan): string[] {
-    const lines: string[] = [];
+  #details(plan: Plan): [name: string, text: string][] {
+    const lines: [name: string, text: string][] = [];
+    const add = (name: string, text: string) => lines.push([name, text]);
     const list = (expressions: readonly Expression[]) =>
       expressions.map((each) => this.#text(each)).join(", ");
     switch (plan.kind) {
       case "row_lookup":
-        lines.push(
-          `Row Cond: ${plan.ids.length === 1 ? `(id = ${list(plan.ids)})` : `(id IN (${list(plan.ids)}))`}`,
-        );
+        add("Row Cond", plan.ids.length === 1 ? `(id = ${list(plan.ids)})` : `(id IN (${list(plan.ids)}))`);
         break;
       case "row_range": {
         const text = this.#boundsText("id", plan.bounds);
-        if (text !== "") lines.push(`Row Cond: (${text})`);
+        if (text !== "") add("Row Cond", `(${text})`);
         break;
       }
       case "index_scan": {
@@ -294,7 +297,7 @@ class Explainer {
         const range = this.#boundsText(this.#indexColumn(plan, plan.prefix.length), plan.bounds);
         if (range !== "") parts.push(`(${range})`);
         if (parts.length > 0) {
-          lines.push(`Index Cond: ${parts.length === 1 ? parts[0] : `(${parts.join(" AND ")})`}`);
+          add("Index Cond", joined(parts));
         }
         break;
       }
@@ -303,51 +306,51 @@ class Explainer {
           const right = plan.rightKeys[index];
           return `(${this.#text(left)} = ${right === undefined ? "?" : this.#text(right)})`;
         });
-        lines.push(`Hash Cond: ${keys.length === 1 ? keys[0] : `(${keys.join(" AND ")})`}`);
-        if (plan.residual !== null) lines.push(`Join Filter: ${this.#text(plan.residual)}`);
-        if (plan.nullAware) lines.push("Null Aware: true");
+        add("Hash Cond", joined(keys));
+        if (plan.residual !== null) add("Join Filter", this.#text(plan.residual));
+        if (plan.nullAware) add("Null Aware", "true");
         break;
       }
       case "nested_loop_join":
-        if (plan.condition !== null) lines.push(`Join Filter: ${this.#text(plan.condition)}`);
+        if (plan.condition !== null) add("Join Filter", this.#text(plan.condition));
         break;
       case "aggregate":
         if (plan.groupingSets !== null) {
           for (const set of plan.groupingSets) {
             const keys = set.flatMap((index) => plan.groups[index]?.expression ?? []);
-            lines.push(`Group Key: ${set.length === 0 ? "()" : list(keys)}`);
+            add("Group Key", set.length === 0 ? "()" : list(keys));
           }
         } else if (plan.groups.length > 0) {
-          lines.push(`Group Key: ${list(plan.groups.map((each) => each.expression))}`);
+          add("Group Key", list(plan.groups.map((each) => each.expression)));
         }
         break;
       case "window":
-        if (plan.partition.length > 0) lines.push(`Partition By: ${list(plan.partition)}`);
-        if (plan.order.length > 0) lines.push(`Order By: ${this.#sortText(plan.order)}`);
+        if (plan.partition.length > 0) add("Partition By", list(plan.partition));
+        if (plan.order.length > 0) add("Order By", this.#sortText(plan.order));
         break;
       case "sort":
-        lines.push(`Sort Key: ${this.#sortText(plan.keys)}`);
-        if (plan.limit !== null) lines.push(`Limit: ${this.#text(plan.limit)}`);
+        add("Sort Key", this.#sortText(plan.keys));
+        if (plan.limit !== null) add("Limit", this.#text(plan.limit));
         break;
       case "limit":
-        if (plan.limit !== null) lines.push(`Count: ${this.#text(plan.limit)}`);
-        if (plan.offset !== null) lines.push(`Offset: ${this.#text(plan.offset)}`);
+        if (plan.limit !== null) add("Count", this.#text(plan.limit));
+        if (plan.offset !== null) add("Offset", this.#text(plan.offset));
         break;
       case "distinct":
-        lines.push(`Key: ${list(plan.keys)}`);
+        add("Key", list(plan.keys));
         break;
       case "filter":
-        lines.push(`Filter: ${this.#text(plan.condition)}`);
+        add("Filter", this.#text(plan.condition));
         break;
       case "insert":
         if (plan.onConflict !== null) {
-          lines.push(`Conflict Resolution: ${plan.onConflict.action === "nothing" ? "NOTHING" : "UPDATE"}`);
+          add("Conflict Resolution", plan.onConflict.action === "nothing" ? "NOTHING" : "UPDATE");
         }
         break;
       default:
         break;
     }
-    if ("filter" in plan && plan.filter !== null) lines.push(`Filter: ${this.#text(plan.filter)}`);
+    if ("filter" in plan && plan.filter !== null) add("Filter", this.#text(plan.filter));
     return lines;
   }
 
@@ -367,6 +370,11 @@ class Explainer {
     }
     return parts.join(" AND ");
   }
+}
+
+function joined(conditions: readonly string[]): string {
+  const [only = ""] = conditions;
+  return conditions.length === 1 ? only : `(${conditions.join(" AND ")})`;
 }
 
 function collectScans(plan: Plan, scans: TableAccess[]): void {

@@ -1,0 +1,89 @@
+/** EXPLAIN's options and forms, and the parameters of statements that hold a query, through the library. */
+import { deepStrictEqual as same, match, rejects } from "node:assert/strict";
+import { type Database, open } from "../../mod.ts";
+
+async function linesOf(database: Database, sql: string): Promise<string[]> {
+  const rows = await database.query(sql);
+  return rows.map((row) => String(Object.values(row)[0]));
+}
+
+async function filled(): Promise<Database> {
+  const database = await open(":memory:");
+  await database.query("CREATE TABLE t (id int PRIMARY KEY, a int)");
+  await database.query("CREATE INDEX by_a ON t (a)");
+  await database.query("INSERT INTO t SELECT g, g FROM generate_series(1, 2000) g");
+  return database;
+}
+
+Deno.test("EXPLAIN leaves out estimates, times and the summary when told to", async () => {
+  await using database = await filled();
+  same(await linesOf(database, "EXPLAIN (COSTS off) SELECT * FROM t WHERE a = 3"), [
+    "Index Scan using by_a on t",
+    "  Index Cond: (a = 3)",
+  ]);
+  const options = "ANALYZE, COSTS off, TIMING off, SUMMARY off";
+  same(await linesOf(database, `EXPLAIN (${options}) SELECT * FROM t WHERE a = 3`), [
+    "Index Scan using by_a on t (actual rows=1 loops=1)",
+    "  Index Cond: (a = 3)",
+  ]);
+  const [head = "", , last = ""] = await linesOf(database, "EXPLAIN ANALYZE SELECT * FROM t WHERE a = 3");
+  match(head, /^Index Scan using by_a on t {2}\(rows=1\) \(actual time=[\d.]+ rows=1 loops=1\)$/);
+  match(last, /^Execution Time: [\d.]+ ms$/);
+  await rejects(database.query("EXPLAIN (TIMING) SELECT 1"), /TIMING requires ANALYZE/);
+});
+
+Deno.test("EXPLAIN (FORMAT json) is one JSON value with PostgreSQL's members", async () => {
+  await using database = await filled();
+  const [row] = await database.query(
+    "EXPLAIN (FORMAT json, ANALYZE, TIMING off, SUMMARY off, COSTS off) " +
+      "SELECT a, count(*) FROM t WHERE a > 1998 GROUP BY a ORDER BY a",
+  );
+  same(row?.["QUERY PLAN"], [{
+    Plan: {
+      "Node Type": "Sort",
+      "Actual Rows": 2,
+      "Actual Loops": 1,
+      "Sort Key": ["a"],
+      Plans: [{
+        "Node Type": "HashAggregate",
+        "Actual Rows": 2,
+        "Actual Loops": 1,
+        "Group Key": ["a"],
+        Plans: [{
+          "Node Type": "Index Scan",
+          "Scan Direction": "Forward",
+          "Index Name": "by_a",
+          "Relation Name": "t",
+          "Alias": "t",
+          "Actual Rows": 2,
+          "Actual Loops": 1,
+          "Index Cond": "(a > 1998)",
+        }],
+      }],
+    },
+  }]);
+});
+
+Deno.test("EXPLAIN takes EXECUTE, CREATE TABLE AS and DECLARE", async () => {
+  await using database = await filled();
+  await database.query("PREPARE p (int) AS SELECT * FROM t WHERE a = $1");
+  same(await linesOf(database, "EXPLAIN (COSTS off) EXECUTE p (5)"), [
+    "Index Scan using by_a on t",
+    "  Index Cond: (a = $1)",
+  ]);
+  const analyzed = await linesOf(database, "EXPLAIN (ANALYZE, COSTS off) EXECUTE p (5)");
+  match(analyzed[0] ?? "", /rows=1 loops=1/);
+  await rejects(database.query("EXPLAIN EXECUTE p"), /wrong number of parameters/);
+  same(await linesOf(database, "EXPLAIN (COSTS off) CREATE TABLE c AS SELECT * FROM t WHERE id = 1"), [
+    "Row Lookup on t",
+    "  Row Cond: (id = 1)",
+  ]);
+  await rejects(database.query("SELECT * FROM c"), /"c" does not exist/);
+});
+
+Deno.test("CREATE TABLE AS takes parameters", async () => {
+  await using database = await filled();
+  await database.query("CREATE TABLE c AS SELECT id, $1::int AS p FROM t WHERE id < $1", [3]);
+  same(await database.query("SELECT * FROM c ORDER BY id"), [{ id: 1, p: 3 }, { id: 2, p: 3 }]);
+  await rejects(database.query("CREATE TABLE d AS SELECT $1::int"), { code: "08P01" });
+});

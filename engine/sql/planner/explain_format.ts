@@ -1,0 +1,99 @@
+/** The forms of an explained plan: PostgreSQL's text layout, and its JSON with the same names of members. */
+import type { OperatorProfile } from "./explain_plan.ts";
+
+/** One operator of an explained plan. */
+export interface ExplainedOperator {
+  /** What it does and on what: `Seq Scan on t`. */
+  readonly title: string;
+  /** What it is a part of: `SubPlan 1`, `CTE cte1`; empty for a plain input. */
+  readonly label: string;
+  readonly relation: string | null;
+  readonly alias: string | null;
+  readonly index: string | null;
+  readonly estimatedRows: number | null;
+  /** What was measured; null without ANALYZE. */
+  readonly profile: OperatorProfile | null;
+  /** `Sort Key` and the like, with their texts. A name may occur twice. */
+  readonly details: readonly (readonly [name: string, text: string])[];
+  readonly children: readonly ExplainedOperator[];
+}
+
+/** What is shown beside the operators. */
+export interface ExplainFormatOptions {
+  /** Estimates. */
+  readonly costs: boolean;
+  /** Times of operators; their rows are always shown. */
+  readonly timing: boolean;
+}
+
+/** A JSON value as EXPLAIN prints it. */
+type Member = string | number | boolean | readonly Member[] | { readonly [name: string]: Member };
+
+/** The lines of the text form. */
+export function explainText(root: ExplainedOperator, options: ExplainFormatOptions): string[] {
+  const lines: string[] = [];
+  const show = (node: ExplainedOperator, depth: number): void => {
+    const isRoot = depth === 0;
+    const pad = " ".repeat(Math.max(0, depth * 6 - 4));
+    if (node.label !== "") lines.push(`${pad}${node.label}`);
+    const estimated = node.estimatedRows === null || !options.costs ? "" : `  (rows=${node.estimatedRows})`;
+    lines.push(`${isRoot ? "" : `${pad}->  `}${node.title}${estimated}${measured(node, options)}`);
+    for (const [name, text] of node.details) {
+      lines.push(`${isRoot ? "  " : " ".repeat(depth * 6)}${name}: ${text}`);
+    }
+    for (const child of node.children) show(child, depth + 1);
+  };
+  show(root, 0);
+  return lines;
+}
+
+function measured({ profile }: ExplainedOperator, { timing }: ExplainFormatOptions): string {
+  if (profile === null) return "";
+  const time = timing ? `time=${(profile.microseconds / 1000).toFixed(3)} ` : "";
+  return ` (actual ${time}rows=${profile.rows} loops=${profile.loops})`;
+}
+
+/** The JSON form: an array with one object, whose `Plan` is the root operator. */
+export function explainJson(
+  root: ExplainedOperator,
+  options: ExplainFormatOptions & { readonly executionMilliseconds: number | null },
+): string {
+  const { executionMilliseconds } = options;
+  const whole: Member = {
+    Plan: members(root, options),
+    ...(executionMilliseconds === null ? {} : { "Execution Time": rounded(executionMilliseconds) }),
+  };
+  return JSON.stringify([whole], null, 2);
+}
+
+function members(node: ExplainedOperator, options: ExplainFormatOptions): Member {
+  const isBackward = / Backward\b/.test(node.title);
+  const result: Record<string, Member> = {
+    "Node Type": node.title.replace(/( Backward)?( using .*| on .*)?$/s, ""),
+  };
+  if (node.label !== "") result["Subplan Name"] = node.label;
+  if (node.index !== null) {
+    result["Scan Direction"] = isBackward ? "Backward" : "Forward";
+    result["Index Name"] = node.index;
+  }
+  if (node.relation !== null) result["Relation Name"] = node.relation;
+  if (node.alias !== null) result["Alias"] = node.alias;
+  if (options.costs && node.estimatedRows !== null) result["Plan Rows"] = node.estimatedRows;
+  if (node.profile !== null) {
+    if (options.timing) result["Actual Total Time"] = rounded(node.profile.microseconds / 1000);
+    result["Actual Rows"] = node.profile.rows;
+    result["Actual Loops"] = node.profile.loops;
+  }
+  for (const [name, text] of node.details) {
+    const before = result[name];
+    // Keys are lists, as PostgreSQL has them.
+    if (before === undefined) result[name] = name.endsWith(" Key") ? [text] : text;
+    else result[name] = Array.isArray(before) ? [...before, text] : [before, text];
+  }
+  if (node.children.length > 0) result["Plans"] = node.children.map((child) => members(child, options));
+  return result;
+}
+
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
