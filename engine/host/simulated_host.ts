@@ -56,6 +56,7 @@ export class SimulatedHost implements Host {
         this.#timers = this.#timers.filter((timer) => timer.id !== id);
       },
       yieldToLoop: () => new Promise((resolve) => this.#setTimer(0, resolve)),
+      endOfTurn: () => new Promise((resolve) => this.#setTimer(0, resolve)),
     };
     this.disk = new SimulatedDisk({
       random: this.#random,

@@ -291,7 +291,7 @@ export class Log {
   #schedule(): void {
     if (this.#scheduled || this.#flushing !== null) return;
     this.#scheduled = true;
-    void this.#host.timers.yieldToLoop().then(() => this.#startFlush());
+    void this.#host.timers.endOfTurn().then(() => this.#startFlush());
   }
 
   #assertUsable(): void {
