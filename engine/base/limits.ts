@@ -33,6 +33,8 @@ export const LIMITS = {
 
   /** One value of a text or bytea column. */
   maximumValueBytes: 256 * MEBIBYTE,
+  /** One row of COPY data. */
+  maximumCopyRowBytes: 512 * MEBIBYTE,
   /** One entry of the log, which is one transaction's effects. */
   maximumEntryBytes: GIBIBYTE,
   /** Effects in one entry. */
@@ -69,6 +71,10 @@ export const LIMITS = {
 
   /** Prepared statements of one session. */
   maximumPreparedStatements: 10_000,
+  /** Prepared statements of all sessions together. */
+  preparedStatements: 50_000,
+  /** Advisory locks that one session may hold. */
+  maximumAdvisoryLocks: 10_000,
   /** Open cursors and portals of one session. */
   maximumCursors: 1000,
   /** Notifications that one transaction may send, and that may wait for one session. */
@@ -110,6 +116,11 @@ assert(
   "what is not written directly fits the buffer",
 );
 assert(LIMITS.logReserveBytes <= LIMITS.logFileBytes, "the reserve fits a log file");
+assert(LIMITS.maximumValueBytes <= LIMITS.maximumCopyRowBytes, "a value fits a row of COPY data");
+assert(
+  LIMITS.maximumPreparedStatements <= LIMITS.preparedStatements,
+  "one session may have all the prepared statements that it is allowed",
+);
 assert(LIMITS.maximumEntryBytes < 2 ** 31, "an entry fits one byte array");
 assert(LIMITS.maximumFrameBytes <= LIMITS.maximumEntryBytes, "what one frame carries fits an entry");
 assert(

@@ -60,6 +60,8 @@ export class Engine {
   readonly role = "single";
   readonly viewNumber = 0;
   isFailed = false;
+  /** Prepared statements of all sessions. */
+  preparedCount = 0;
   /** LISTEN and NOTIFY. */
   readonly notifications = new Notifications();
   readonly #sessions = new Map<number, Session>();

@@ -38,6 +38,7 @@ import {
 import type { CachedPlan } from "./plan_cache.ts";
 import { Portal } from "./portal.ts";
 import { Prepared } from "./prepared.ts";
+import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { Settings } from "./settings.ts";
 import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "./statement_kind.ts";
@@ -66,7 +67,7 @@ export class Session {
   readonly settings: Settings;
   readonly evaluation: SessionEvaluation;
   /** Statements of SQL PREPARE, by name. */
-  readonly preparedByName = new Map<string, Prepared>();
+  readonly preparedByName: PreparedNames;
   /** Cursors of DECLARE, by name. */
   readonly cursors = new Map<
     string,
@@ -96,6 +97,7 @@ export class Session {
     options: SessionOptions & { readonly processId: number; readonly secretKey: number },
   ) {
     this.engine = engine;
+    this.preparedByName = new PreparedNames(engine);
     this.processId = options.processId;
     this.#temporary = temporarySchemaOf(options.processId);
     this.secretKey = options.secretKey;
@@ -506,6 +508,7 @@ export class Session {
     if (this.#statementTransaction !== null) this.engine.manager.end(this.#statementTransaction);
     for (const cursor of this.cursors.values()) cursor.portal.close();
     this.cursors.clear();
+    this.preparedByName.clear();
     this.engine.sessionClosed(this);
     this.engine.dropTemporarySchemas();
   }

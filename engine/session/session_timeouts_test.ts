@@ -1,15 +1,22 @@
 /** Sessions that are stopped from outside: idle timeouts and pg_terminate_backend, as their owner is told. */
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import type { DatabaseError } from "../base/errors.ts";
+import type { Timers } from "../host/host.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "./engine.ts";
 import { RowBuffer } from "./row_buffer.ts";
 import type { Session } from "./session.ts";
 
 /** A host whose timers fire when the test says so. */
-class ManualTimers {
+class ManualTimers implements Timers {
   readonly set = new Map<number, { readonly microseconds: number; readonly callback: () => void }>();
+  /** Turns of the event loop are real. */
+  readonly #turns: Timers;
   #next = 1;
+
+  constructor(turns: Timers) {
+    this.#turns = turns;
+  }
 
   setTimer(microseconds: number, callback: () => void): number {
     this.set.set(this.#next, { microseconds, callback });
@@ -21,7 +28,11 @@ class ManualTimers {
   }
 
   yieldToLoop(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, 0));
+    return this.#turns.yieldToLoop();
+  }
+
+  endOfTurn(): Promise<void> {
+    return this.#turns.endOfTurn();
   }
 
   /** Milliseconds of the timers that run. */
@@ -47,8 +58,9 @@ interface Fixture {
 }
 
 async function withSession(action: (fixture: Fixture) => Promise<void>): Promise<void> {
-  const timers = new ManualTimers();
-  const engine = await Engine.open({ host: { ...memoryHost(), timers }, directory: ":memory:" });
+  const host = memoryHost();
+  const timers = new ManualTimers(host.timers);
+  const engine = await Engine.open({ host: { ...host, timers }, directory: ":memory:" });
   const session = engine.openSession();
   const told: string[] = [];
   session.onTerminated((error: DatabaseError) => {

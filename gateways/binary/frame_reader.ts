@@ -2,16 +2,20 @@
  * Cuts a stream of bytes into frames: a little-endian u32 length and that many bytes.
  *
  * A frame that lies within one piece of input is handed out as a view of it; one that is spread over several pieces is put
- * together once it is complete, so that a length alone never makes memory be taken.
+ * together in a buffer that grows with what has arrived, so that neither a length alone nor many tiny pieces make memory be
+ * taken beyond twice the bytes that were sent.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+
+const EMPTY = new Uint8Array(0);
 
 /** See the file's head. */
 export class FrameReader {
   /** The largest frame that is accepted, in bytes. */
   maximumBytes: number;
-  #parts: Uint8Array[] = [];
-  #partBytes = 0;
+  /** The frame that is incomplete, in front of free space. */
+  #pending: Uint8Array = EMPTY;
+  #pendingBytes = 0;
 
   constructor(maximumBytes: number) {
     this.maximumBytes = maximumBytes;
@@ -22,49 +26,63 @@ export class FrameReader {
    * `accept` answers false to stop there. Raises 54000 for a frame that is too long.
    */
   feed(piece: Uint8Array, accept: (frame: Uint8Array) => boolean): void {
-    let input = piece;
-    if (this.#parts.length > 0) {
-      this.#parts.push(piece.slice());
-      this.#partBytes += piece.length;
-      if (this.#partBytes < this.#neededBytes()) return;
-      input = this.#join();
-    }
     let at = 0;
-    while (input.length - at >= 4) {
-      const size = lengthAt(input, at);
-      if (size > this.maximumBytes) throw this.#tooLong(size);
-      if (input.length - at - 4 < size) break;
-      if (!accept(input.subarray(at + 4, at + 4 + size))) return;
+    if (this.#pendingBytes > 0) {
+      at = this.#complete(piece);
+      const needed = this.#neededBytes();
+      if (this.#pendingBytes < needed) return;
+      const frame = this.#pending.subarray(4, needed);
+      this.#pending = EMPTY;
+      this.#pendingBytes = 0;
+      if (!accept(frame)) return;
+    }
+    while (piece.length - at >= 4) {
+      const size = this.#sizeAt(piece, at);
+      if (piece.length - at - 4 < size) break;
+      if (!accept(piece.subarray(at + 4, at + 4 + size))) return;
       at += 4 + size;
     }
-    if (at === input.length) return;
-    const rest = input === piece ? input.slice(at) : input.subarray(at);
-    this.#parts = [rest];
-    this.#partBytes = rest.length;
+    if (at < piece.length) this.#append(piece.subarray(at));
   }
 
   /** Bytes of the frame that is incomplete. */
   get pendingBytes(): number {
-    return this.#partBytes;
+    return this.#pendingBytes;
   }
 
-  /** How many bytes there must be before it is worth looking again. */
-  #neededBytes(): number {
-    const first = this.#parts[0];
-    if (first === undefined || first.length < 4) return 4;
-    return 4 + Math.min(lengthAt(first, 0), this.maximumBytes);
-  }
-
-  #join(): Uint8Array {
-    const joined = new Uint8Array(this.#partBytes);
+  /** Moves as much of the piece to the incomplete frame as belongs to it; answers how much that is. */
+  #complete(piece: Uint8Array): number {
     let at = 0;
-    for (const part of this.#parts) {
-      joined.set(part, at);
-      at += part.length;
+    // The length first: only with it is it known how much more belongs to the frame.
+    for (let needed = this.#neededBytes(); this.#pendingBytes < needed && at < piece.length;) {
+      const count = Math.min(needed - this.#pendingBytes, piece.length - at);
+      this.#append(piece.subarray(at, at + count));
+      at += count;
+      needed = this.#neededBytes();
     }
-    this.#parts = [];
-    this.#partBytes = 0;
-    return joined;
+    return at;
+  }
+
+  /** Bytes of the incomplete frame with its length; 4 while not even that is there. */
+  #neededBytes(): number {
+    return this.#pendingBytes < 4 ? 4 : 4 + this.#sizeAt(this.#pending, 0);
+  }
+
+  #append(bytes: Uint8Array): void {
+    const length = this.#pendingBytes + bytes.length;
+    if (length > this.#pending.length) {
+      const grown = new Uint8Array(Math.max(length, 64, this.#pending.length * 2));
+      grown.set(this.#pending.subarray(0, this.#pendingBytes));
+      this.#pending = grown;
+    }
+    this.#pending.set(bytes, this.#pendingBytes);
+    this.#pendingBytes = length;
+  }
+
+  #sizeAt(bytes: Uint8Array, at: number): number {
+    const size = lengthAt(bytes, at);
+    if (size > this.maximumBytes) throw this.#tooLong(size);
+    return size;
   }
 
   #tooLong(size: number): DatabaseError {

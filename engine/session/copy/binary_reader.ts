@@ -1,13 +1,14 @@
 /**
  * Parses COPY's binary format from chunks that may be split anywhere: a signature, flags, then rows of sized fields in the
- * types' binary form, and a trailer.
+ * types' binary form, and a trailer. A row has at most `LIMITS.maximumCopyRowBytes` bytes.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { decodeBinary } from "../../types/binary_io.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { BatchBuilder } from "./batch_builder.ts";
-import { withContext } from "./copy_options.ts";
+import { rowTooLong, withContext } from "./copy_options.ts";
 
 /** `PGCOPY\n\377\r\n\0`. */
 export const BINARY_SIGNATURE = Uint8Array.of(80, 71, 67, 79, 80, 89, 10, 255, 13, 10, 0);
@@ -30,7 +31,9 @@ export class BinaryFormatReader {
   readonly #columns: readonly BinaryColumn[];
   readonly #batch: BatchBuilder;
   readonly #flush: () => void;
+  /** What is not parsed yet, in front of free space. */
   #carry = new Uint8Array(0);
+  #carryLength = 0;
   #headerSeen = false;
   #ended = false;
   #row = 1;
@@ -56,34 +59,42 @@ export class BinaryFormatReader {
   write(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     if (this.#ended) throw malformed("received copy data after EOF marker");
-    let bytes = chunk;
-    if (this.#carry.length > 0) {
-      bytes = new Uint8Array(this.#carry.length + chunk.length);
-      bytes.set(this.#carry);
-      bytes.set(chunk, this.#carry.length);
-    }
+    const isCarried = this.#carryLength > 0;
+    if (isCarried) this.#append(chunk);
+    const bytes = isCarried ? this.#carry.subarray(0, this.#carryLength) : chunk;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    let at = 0;
-    if (!this.#headerSeen) {
-      at = this.#parseHeader(bytes, view);
-      if (at === 0) {
-        this.#carry = bytes.slice();
-        return;
-      }
-    }
-    while (!this.#ended) {
+    let at = this.#headerSeen ? 0 : this.#parseHeader(bytes, view);
+    while (this.#headerSeen && !this.#ended) {
       const next = this.#parseRow(bytes, view, at);
       if (next < 0) break;
       at = next;
     }
     if (this.#ended && at < bytes.length) throw malformed("received copy data after EOF marker");
-    this.#carry = bytes.slice(at);
+    if (isCarried) {
+      this.#carry.copyWithin(0, at, this.#carryLength);
+      this.#carryLength -= at;
+    } else if (at < chunk.length) this.#append(chunk.subarray(at));
+  }
+
+  #append(bytes: Uint8Array): void {
+    const needed = this.#carryLength + bytes.length;
+    if (needed > LIMITS.maximumCopyRowBytes) {
+      throw withContext(rowTooLong(), `COPY ${this.#tableName}, line ${this.#row}`);
+    }
+    if (needed > this.#carry.length) {
+      const size = Math.min(Math.max(needed, this.#carry.length * 2, 4096), LIMITS.maximumCopyRowBytes);
+      const larger = new Uint8Array(size);
+      larger.set(this.#carry.subarray(0, this.#carryLength));
+      this.#carry = larger;
+    }
+    this.#carry.set(bytes, this.#carryLength);
+    this.#carryLength = needed;
   }
 
   /** The data has ended. */
   finish(): void {
     if (!this.#headerSeen) throw malformed("COPY file signature not recognized");
-    if (!this.#ended && this.#carry.length > 0) throw malformed("unexpected EOF in COPY data");
+    if (!this.#ended && this.#carryLength > 0) throw malformed("unexpected EOF in COPY data");
   }
 
   #parseHeader(bytes: Uint8Array, view: DataView): number {
@@ -127,6 +138,7 @@ export class BinaryFormatReader {
       }
       const context = `COPY ${this.#tableName}, line ${this.#row}, column ${column.name}`;
       if (size < 0) throw withContext(malformed("invalid field size"), context);
+      if (size > LIMITS.maximumCopyRowBytes) throw withContext(rowTooLong(), context);
       if (end - at < size) return -1;
       try {
         const value = decodeBinary(column.type, bytes.slice(at, at + size));

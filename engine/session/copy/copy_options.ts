@@ -2,6 +2,7 @@
  * COPY's options, checked and with their defaults, and the columns that it moves. Errors are PostgreSQL's.
  */
 import { DatabaseError, SQLSTATE, type SqlState } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { closest } from "../../base/suggest.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Copy, CopyOptions } from "../../sql/parser/ast.ts";
@@ -190,6 +191,14 @@ export function forcedColumns(
     }
   }
   return columns.map((name) => forced.includes(name));
+}
+
+/** The 54000 of a row that is longer than any may be. */
+export function rowTooLong(): DatabaseError {
+  return new DatabaseError(SQLSTATE.programLimitExceeded, "a row of the COPY data is too long", {
+    hint:
+      `The limit is ${LIMITS.maximumCopyRowBytes} bytes; look whether the line breaks are as they should be.`,
+  });
 }
 
 /** An error with the place in the data where it happened. */

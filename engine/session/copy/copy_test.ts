@@ -1,6 +1,7 @@
 /** COPY through a real session: formats, options, errors, rules of tables, and bulk loads. */
 import assert from "node:assert/strict";
 import { RowBuffer } from "../row_buffer.ts";
+import { BINARY_SIGNATURE } from "./binary_reader.ts";
 import { TestClient } from "./client_for_test.ts";
 
 async function withClient(action: (client: TestClient) => Promise<void>): Promise<void> {
@@ -230,4 +231,32 @@ Deno.test("Integer primary keys of any sign and size are row ids", () =>
     await client.run("ALTER TABLE k ADD PRIMARY KEY (id)");
     assert.deepEqual(await client.rows("SELECT a FROM k WHERE id = -128"), ["1"]);
     assert.deepEqual(await client.rows("SELECT rowid FROM k ORDER BY id"), ["-128", "0", "127"]);
+  }));
+
+Deno.test("COPY puts a long row together from small pieces, in every format", () =>
+  withClient(async (client) => {
+    await client.run("CREATE TABLE l (a text, b text)", "CREATE TABLE l2 (a text, b text)");
+    const long = 'x\\\\\n,"'.repeat(60_000);
+    await client.copyIn(
+      "COPY l FROM STDIN",
+      `a\tb\n${long.replaceAll("\n", "\\n")}\tc\nd\t${long.replaceAll("\n", "\\n")}`,
+    );
+    for (const format of ["text", "csv", "binary"]) {
+      const bytes = await client.copyOut(`COPY l TO STDOUT (FORMAT ${format})`);
+      await client.run("TRUNCATE l2");
+      assert.equal(await client.copyIn(`COPY l2 FROM STDIN (FORMAT ${format})`, bytes, 1009), "COPY 3");
+      assert.deepEqual(await client.rows("SELECT count(*) FROM l JOIN l2 USING (a, b)"), ["3"], format);
+    }
+  }));
+
+Deno.test("COPY in binary format refuses a field that is too long before it has arrived", () =>
+  withClient(async (client) => {
+    await client.run("CREATE TABLE l (a bytea)");
+    const bytes = new Uint8Array(25);
+    bytes.set(BINARY_SIGNATURE);
+    bytes.set([0, 1, 0x7f, 0xff, 0xff, 0xff], 19);
+    assert.equal(
+      await client.failure(client.copyIn("COPY l FROM STDIN (FORMAT binary)", bytes)),
+      "54000 a row of the COPY data is too long / COPY l, line 1, column a",
+    );
   }));

@@ -2,12 +2,14 @@
  * Parses COPY's text and CSV formats from chunks that may be split anywhere.
  *
  * A row is parsed straight into the batch under construction. When the chunk ends within a row, nothing of the row is
- * kept but its bytes: they go in front of the next chunk and are parsed again.
+ * kept but its bytes: they go in front of the next chunk and are parsed again. A row has at most
+ * `LIMITS.maximumCopyRowBytes` bytes.
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { BatchBuilder, ColumnBuilder } from "./batch_builder.ts";
-import { type CopySettings, withContext } from "./copy_options.ts";
+import { type CopySettings, rowTooLong, withContext } from "./copy_options.ts";
 import { type FieldReader, fieldText, shownField } from "./field_readers.ts";
 
 /** A column that the data has. */
@@ -22,8 +24,8 @@ export interface CopyColumn {
 }
 
 const NEWLINE = 10, RETURN = 13, BACKSLASH = 92, DOT = 46;
-/** A row may not be longer. */
-const LONGEST_ROW = 1 << 30;
+/** From here on a row that is not whole is not parsed again with every chunk. */
+const LONG_ROW = 65_536;
 
 /** How lines end; the first line decides. */
 type LineEnd = "unknown" | "newline" | "return newline" | "return";
@@ -59,6 +61,8 @@ export class TextFormatReader {
   /** Where parsing goes on. */
   #next = 0;
   #rowEnded = false;
+  /** Length of the carried bytes from which it is worth looking again for the end of a long row. */
+  #nextTry = 0;
   #scratch = new Uint8Array(256);
 
   /** `flush` is called when the batch is full. */
@@ -92,9 +96,12 @@ export class TextFormatReader {
       this.#append(chunk);
       bytes = this.#carry;
       length = this.#carryLength;
+      if (length < this.#nextTry) return;
     }
     const done = this.#parse(bytes, length, false);
     this.#keep(bytes, done, length);
+    // A long row is looked at again when it has grown by half: its bytes are read a constant number of times.
+    this.#nextTry = this.#carryLength < LONG_ROW ? 0 : this.#carryLength + (this.#carryLength >> 1);
   }
 
   /** The data has ended. */
@@ -107,11 +114,12 @@ export class TextFormatReader {
 
   #append(chunk: Uint8Array): void {
     const needed = this.#carryLength + chunk.length;
-    if (needed > LONGEST_ROW) {
-      throw new DatabaseError(SQLSTATE.programLimitExceeded, "a row of the COPY data is too long");
+    if (needed > LIMITS.maximumCopyRowBytes) {
+      throw withContext(rowTooLong(), `COPY ${this.#tableName}, line ${this.#line}`);
     }
     if (needed > this.#carry.length) {
-      const larger = new Uint8Array(Math.max(needed, this.#carry.length * 2, 4096));
+      const size = Math.min(Math.max(needed, this.#carry.length * 2, 4096), LIMITS.maximumCopyRowBytes);
+      const larger = new Uint8Array(size);
       larger.set(this.#carry.subarray(0, this.#carryLength));
       this.#carry = larger;
     }

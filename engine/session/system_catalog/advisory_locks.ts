@@ -7,6 +7,7 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { OutsideEffects } from "../../transactions/outside_effects.ts";
 import { deadlock, Lock } from "../../transactions/lock_table.ts";
 import { OutsideWait } from "../../transactions/signals.ts";
@@ -61,6 +62,8 @@ export interface AdvisoryLockEntry {
 class AdvisoryLockTable {
   readonly locks = new Map<string, AdvisoryLock>();
   readonly waiting = new Map<Session, AdvisoryLock>();
+  /** How many locks each session holds. */
+  readonly #held = new Map<Session, number>();
 
   /** Takes the lock if nobody is in the way. */
   take(session: Session, request: LockRequest, transaction: Transaction): boolean {
@@ -126,6 +129,7 @@ class AdvisoryLockTable {
       ) ?? -1;
     if (lock === undefined || place < 0) return false;
     lock.held.splice(place, 1);
+    this.#count(session, -1);
     this.#serve(lock);
     return true;
   }
@@ -140,6 +144,20 @@ class AdvisoryLockTable {
     }
   }
 
+  /** Raises 53200 when the session holds as many locks as it may. */
+  requireRoom(session: Session): void {
+    if ((this.#held.get(session) ?? 0) < LIMITS.maximumAdvisoryLocks) return;
+    throw new DatabaseError(SQLSTATE.outOfMemory, "too many advisory locks in this session", {
+      hint: `The limit is ${LIMITS.maximumAdvisoryLocks}; release those that are no longer needed.`,
+    });
+  }
+
+  #count(session: Session, change: number): void {
+    const count = (this.#held.get(session) ?? 0) + change;
+    if (count === 0) this.#held.delete(session);
+    else this.#held.set(session, count);
+  }
+
   #lock(key: string): AdvisoryLock {
     let lock = this.locks.get(key);
     if (lock === undefined) {
@@ -151,6 +169,7 @@ class AdvisoryLockTable {
 
   #hold(lock: AdvisoryLock, holding: Holding, transaction: Transaction): void {
     lock.held.push(holding);
+    this.#count(holding.session, 1);
     if (!holding.request.transactional) return;
     transaction.ended.push(() => this.#drop(lock, (each) => each === holding));
   }
@@ -158,6 +177,7 @@ class AdvisoryLockTable {
   #drop(lock: AdvisoryLock, isDropped: (holding: Holding) => boolean): void {
     const kept = lock.held.filter((each) => !isDropped(each));
     if (kept.length === lock.held.length) return;
+    for (const each of lock.held) if (isDropped(each)) this.#count(each.session, -1);
     lock.held.splice(0, lock.held.length, ...kept);
     this.#serve(lock);
   }
@@ -232,6 +252,7 @@ export function lockAdvisory(session: Session, request: LockRequest): void {
   const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
   if (outside.meet(name)) return;
   const table = tableOf(session.engine);
+  table.requireRoom(session);
   if (table.take(session, request, transaction)) {
     outside.finish(name);
     // What the lock protects is often read next: a transaction that has read nothing yet sees the newest state.
@@ -256,7 +277,9 @@ export function tryLockAdvisory(session: Session, request: LockRequest): boolean
   const { transaction, outside } = effectsOf(session);
   const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
   if (outside.meet(name)) return true;
-  if (!tableOf(session.engine).take(session, request, transaction)) return false;
+  const table = tableOf(session.engine);
+  table.requireRoom(session);
+  if (!table.take(session, request, transaction)) return false;
   outside.finish(name);
   return true;
 }

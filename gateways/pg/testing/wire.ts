@@ -14,28 +14,25 @@ export type Field = string | Uint8Array | readonly [2 | 4, number];
 
 /** The bytes of fields: texts with their zero byte, bytes as they are. */
 export function fields(...parts: readonly Field[]): Uint8Array {
-  const out: number[] = [];
-  for (const part of parts) {
-    if (typeof part === "string") out.push(...encoder.encode(part), 0);
-    else if (part instanceof Uint8Array) out.push(...part);
-    else {
-      const [size, value] = part;
-      for (let shift = size * 8 - 8; shift >= 0; shift -= 8) out.push(value >>> shift & 0xff);
-    }
-  }
-  return Uint8Array.from(out);
+  return concat(...parts.flatMap((part) => {
+    if (typeof part === "string") return [encoder.encode(part), Uint8Array.of(0)];
+    if (part instanceof Uint8Array) return [part];
+    const [size, value] = part;
+    const whole = Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+    return [whole.subarray(4 - size)];
+  }));
 }
 
 /** A client message. */
 export function message(type: string, ...parts: readonly Field[]): Uint8Array {
   const body = fields(...parts);
-  return Uint8Array.from([type.charCodeAt(0), ...fields([4, body.length + 4]), ...body]);
+  return concat(Uint8Array.of(type.charCodeAt(0)), fields([4, body.length + 4]), body);
 }
 
 /** A startup packet. */
 export function startup(parameters: Readonly<Record<string, string>>, version = 3 << 16): Uint8Array {
   const body = fields([4, version], ...Object.entries(parameters).flat(), Uint8Array.of(0));
-  return Uint8Array.from([...fields([4, body.length + 4]), ...body]);
+  return concat(fields([4, body.length + 4]), body);
 }
 
 /** The client messages of one extended query with text parameters and results. */
