@@ -6,7 +6,7 @@ import { encodeUtf8 } from "../../base/bytes.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultWriter } from "../../execution/result_writer.ts";
 import { encodeBinary } from "../../types/binary_io.ts";
-import { formatText, type TextOptions } from "../../types/text_io.ts";
+import { formatText, padCharacters, type TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { BINARY_SIGNATURE } from "./binary_reader.ts";
 import { type CopySettings, forcedColumns } from "./copy_options.ts";
@@ -14,7 +14,13 @@ import { type CopySettings, forcedColumns } from "./copy_options.ts";
 /** Bytes that are sent in one piece. */
 const PIECE_BYTES = 1 << 16;
 
-const NEWLINE = 10, RETURN = 13, BACKSLASH = 92, DOT = 46;
+const NEWLINE = 10, RETURN = 13, SPACE = 32, MINUS = 45, ZERO = 48, BACKSLASH = 92, DOT = 46;
+/** Integers up to this are written digit by digit. */
+const MAXIMUM_DIRECT = 999_999_999_999_999;
+/** Texts up to this are encoded without a call of the encoder, which costs more than they do. */
+const SHORT_TEXT = 128;
+
+const encoder = new TextEncoder();
 
 /** See the file's head. */
 export class CopyEncoder implements ResultWriter {
@@ -31,6 +37,8 @@ export class CopyEncoder implements ResultWriter {
   readonly #special = new Uint8Array(256);
   #bytes = new Uint8Array(PIECE_BYTES + 1024);
   #length = 0;
+  /** One value. */
+  #scratch = new Uint8Array(256);
   /** Where rows end in the bytes. */
   #ends: number[] = [];
   #column = 0;
@@ -69,7 +77,10 @@ export class CopyEncoder implements ResultWriter {
     }
     if (this.#settings.header === false) return;
     this.#column = 0;
-    for (const column of this.#columns) this.#field(encodeUtf8(column.name), false);
+    for (const column of this.#columns) {
+      const name = encodeUtf8(column.name);
+      this.#field(name, 0, name.length, false);
+    }
     this.#byte(NEWLINE);
     this.#ends.push(this.#length);
   }
@@ -109,33 +120,89 @@ export class CopyEncoder implements ResultWriter {
 
   writeInteger(value: number | bigint): void {
     if (this.#isBinary) this.#binary(value);
-    else {
-      const text = String(value);
-      this.#reserve(text.length + 4);
-      if (this.#isCsv) this.#field(encodeUtf8(text), true);
-      else {
-        this.#separate();
-        for (let index = 0; index < text.length; index++) this.#escaped(text.charCodeAt(index));
-      }
-    }
+    else this.#field(this.#scratch, 0, this.#encodeInteger(value), true);
   }
 
   writeText(value: string): void {
     if (this.#isBinary) this.#binary(value);
-    else this.#field(encodeUtf8(value), true);
+    else this.#text(value);
   }
 
   writeUtf8(bytes: Uint8Array, start: number, end: number): void {
     if (this.#isBinary) this.#binary(new TextDecoder().decode(bytes.subarray(start, end)));
-    else this.#field(bytes.subarray(start, end), true);
+    else this.#field(bytes, start, end, true);
   }
 
   writeValue(column: number, value: SqlValue): void {
     if (this.#isBinary) this.#binary(value);
     else {
       const type = (this.#columns[column] as ResultColumn).type;
-      this.#field(encodeUtf8(formatText(type, value, this.#options)), true);
+      if (type.kind === "char" && typeof value === "string") this.#characters(value, type.length);
+      else this.#text(formatText(type, value, this.#options));
     }
+  }
+
+  #text(value: string): void {
+    const length = this.#encode(value);
+    this.#field(this.#scratch, 0, length, true);
+  }
+
+  /** A CHAR(n) value with the spaces that its type says. */
+  #characters(value: string, count: number): void {
+    let length = this.#encode(value);
+    if (length !== value.length) {
+      this.#text(padCharacters(value, count));
+      return;
+    }
+    if (length < count) {
+      this.#growScratch(count);
+      this.#scratch.fill(SPACE, length, count);
+      length = count;
+    }
+    this.#field(this.#scratch, 0, length, true);
+  }
+
+  #growScratch(length: number): void {
+    if (length <= this.#scratch.length) return;
+    const larger = new Uint8Array(Math.max(length, this.#scratch.length * 2));
+    larger.set(this.#scratch);
+    this.#scratch = larger;
+  }
+
+  /** Puts the UTF-8 of a text into the scratch; answers its length. */
+  #encode(text: string): number {
+    const { length } = text;
+    this.#growScratch(length * 3);
+    const scratch = this.#scratch;
+    if (length <= SHORT_TEXT) {
+      let at = 0;
+      for (; at < length; at++) {
+        const code = text.charCodeAt(at);
+        if (code >= 0x80) break;
+        scratch[at] = code;
+      }
+      if (at === length) return length;
+    }
+    return encoder.encodeInto(text, scratch).written;
+  }
+
+  /** Puts the digits of an integer into the scratch; answers how many bytes they are. */
+  #encodeInteger(value: number | bigint): number {
+    if (typeof value !== "number" || value > MAXIMUM_DIRECT || value < -MAXIMUM_DIRECT) {
+      return this.#encode(String(value));
+    }
+    const scratch = this.#scratch;
+    const isNegative = value < 0;
+    let rest = isNegative ? -value : value;
+    let length = isNegative ? 2 : 1;
+    for (let limit = 10; rest >= limit; limit *= 10) length++;
+    for (let at = length - 1; at >= (isNegative ? 1 : 0); at--) {
+      const next = Math.trunc(rest / 10);
+      scratch[at] = ZERO + rest - next * 10;
+      rest = next;
+    }
+    if (isNegative) scratch[0] = MINUS;
+    return length;
   }
 
   endRow(): void {
@@ -191,18 +258,27 @@ export class CopyEncoder implements ResultWriter {
   }
 
   /** A field that is not NULL. `mayForce`: FORCE_QUOTE applies. */
-  #field(bytes: Uint8Array, mayForce: boolean): void {
+  #field(bytes: Uint8Array, start: number, end: number, mayForce: boolean): void {
     const column = this.#column;
     this.#separate();
-    if (this.#isCsv) this.#csvField(bytes, mayForce && this.#forceQuote[column] === true);
-    else {
-      const special = this.#special;
-      this.#reserve(bytes.length * 2);
-      let plain = true;
-      for (let at = 0; at < bytes.length && plain; at++) plain = special[bytes[at] as number] === 0;
-      if (plain) this.#put(bytes, 0, bytes.length);
-      else for (let at = 0; at < bytes.length; at++) this.#escaped(bytes[at] as number);
+    if (this.#isCsv) {
+      this.#csvField(bytes.subarray(start, end), mayForce && this.#forceQuote[column] === true);
+      return;
     }
+    const special = this.#special;
+    this.#reserve((end - start) * 2);
+    const target = this.#bytes;
+    let to = this.#length;
+    for (let at = start; at < end; at++) {
+      const code = bytes[at] as number;
+      if (special[code] !== 0) {
+        this.#length = to;
+        for (; at < end; at++) this.#escaped(bytes[at] as number);
+        return;
+      }
+      target[to++] = code;
+    }
+    this.#length = to;
   }
 
   /** A byte of the text format. */
