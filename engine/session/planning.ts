@@ -6,11 +6,13 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
+import type { CompiledStatement } from "../execution/execution.ts";
 import type { ColumnStatistics } from "../storage/vector.ts";
-import type { ParsedStatement } from "../sql/parser/ast.ts";
+import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
 import { parseStatement } from "../sql/parser/statements.ts";
 import { isVolatilePlan } from "../sql/plan/build.ts";
+import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
@@ -19,6 +21,7 @@ import type { Engine } from "./engine.ts";
 import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "./plan_cache.ts";
 import { type Prepared, StatementTree } from "./prepared.ts";
 import type { Session } from "./session.ts";
+import { asDatabaseError } from "./statement_errors.ts";
 import { isPlannable } from "./statement_kind.ts";
 import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
 import { systemRelation, systemRelationNames } from "./system_catalog/system_relations.ts";
@@ -159,13 +162,13 @@ export class Planning {
   ): CachedPlan {
     const { catalog } = session;
     const environment = this.environment(session, text, declared, literals);
-    const planned = planStatement(
+    const { planned, compiled } = compile(
       parsed.statement,
       variables === undefined ? environment : { ...environment, ...variables.binding },
     );
     return {
       planned,
-      compiled: compileStatement(planned),
+      compiled,
       origin: {
         text,
         tree: new StatementTree(text, parsed, literals),
@@ -224,6 +227,19 @@ export class Planning {
       rows: reader.estimatedRows,
       column: (columnId) => known.has(columnId) ? reader.statistics(columnId) : undefined,
     };
+  }
+}
+
+/** Binds, optimises and compiles. Raises 54001 for what nests more deeply than the stack. */
+function compile(
+  statement: Statement,
+  environment: PlanEnvironment,
+): { readonly planned: PlannedStatement; readonly compiled: CompiledStatement } {
+  try {
+    const planned = planStatement(statement, environment);
+    return { planned, compiled: compileStatement(planned) };
+  } catch (thrown) {
+    throw asDatabaseError(thrown);
   }
 }
 

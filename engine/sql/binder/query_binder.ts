@@ -22,7 +22,7 @@ import type {
 import { columnReference, isNullable, isVolatilePlan, sameType } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { columnsOf, mapInputs, mapOperands, mapOwnExpressions, subqueryPlan } from "../plan/traverse.ts";
+import { columnsOf, mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
 import type { Binding, WithDefinition } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } from "./coercion.ts";
@@ -618,33 +618,30 @@ export function finishWith(body: Plan, scope: BoundWith): Plan {
     };
   }
   const kept: WithDefinition[] = [];
-  // Later definitions may read earlier ones, so they are put in place first.
-  for (const { entry, definition, materialized } of scope.definitions.toReversed()) {
+  const inlined = new Map<number, WithDefinition>();
+  for (const { entry, definition, materialized } of scope.definitions) {
     if (entry.references === 0) continue;
-    const inline = materialized !== true && definition.recursive === null &&
-      (entry.references === 1 || materialized === false && entry.references === 1) &&
+    const inline = materialized !== true && definition.recursive === null && entry.references === 1 &&
       !isVolatilePlan(definition.plan);
-    if (!inline) {
-      kept.unshift(definition);
-      continue;
-    }
-    const replace = (each: Plan): Plan => inlineDefinition(each, definition);
-    plan = replace(plan);
-    for (const [index, other] of kept.entries()) {
-      kept[index] = {
-        ...other,
-        plan: replace(other.plan),
-        recursive: other.recursive === null
-          ? null
-          : { ...other.recursive, plan: replace(other.recursive.plan) },
-      };
-    }
+    if (inline) inlined.set(definition.id, definition);
+    else kept.push(definition);
   }
-  return kept.length === 0 ? plan : { kind: "with", definitions: kept, body: plan, rows: 0 };
+  if (inlined.size > 0) plan = inlineDefinitions(plan, inlined);
+  if (kept.length === 0) return plan;
+  const definitions = inlined.size === 0 ? kept : kept.map((definition) => ({
+    ...definition,
+    plan: inlineDefinitions(definition.plan, inlined),
+    recursive: definition.recursive === null
+      ? null
+      : { ...definition.recursive, plan: inlineDefinitions(definition.recursive.plan, inlined) },
+  }));
+  return { kind: "with", definitions, body: plan, rows: 0 };
 }
 
-function inlineDefinition(plan: Plan, definition: WithDefinition): Plan {
-  if (plan.kind === "with_scan" && plan.id === definition.id) {
+/** Puts definitions in the place of their scans, in one walk: each stands in one place, and may read others itself. */
+function inlineDefinitions(plan: Plan, inlined: ReadonlyMap<number, WithDefinition>): Plan {
+  const definition = plan.kind === "with_scan" ? inlined.get(plan.id) : undefined;
+  if (plan.kind === "with_scan" && definition !== undefined) {
     const outputs = plan.outputs.map((output, index) => {
       const column = plan.columns[index] ?? 0;
       const at = definition.columns.indexOf(column);
@@ -653,13 +650,11 @@ function inlineDefinition(plan: Plan, definition: WithDefinition): Plan {
         expression: columnReference(column, definition.types[at] ?? { kind: "text" }, true),
       };
     });
-    return { kind: "project", input: definition.plan, outputs, rows: 0 };
+    return { kind: "project", input: inlineDefinitions(definition.plan, inlined), outputs, rows: 0 };
   }
   const inExpression = (expression: Expression): Expression =>
-    subqueryPlan(expression) === null && columnsOf(expression).size === 0
-      ? expression
-      : mapOperands(expression, inExpression, (inner) => inlineDefinition(inner, definition));
-  return mapOwnExpressions(mapInputs(plan, (input) => inlineDefinition(input, definition)), inExpression);
+    mapOperands(expression, inExpression, (inner) => inlineDefinitions(inner, inlined));
+  return mapOwnExpressions(mapInputs(plan, (input) => inlineDefinitions(input, inlined)), inExpression);
 }
 
 /** A scan of a common table, or undefined when no such name is in sight. */

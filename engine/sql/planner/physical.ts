@@ -23,6 +23,7 @@ import type { Estimator } from "./estimate.ts";
 import { planExtremes } from "./extremes.ts";
 import { joinKeys } from "./join_keys.ts";
 import { JoinGraph, JoinOrder, MAXIMUM_RELATIONS, type Relation } from "./join_order.ts";
+import { groupRelations } from "./large_joins.ts";
 import { refersTo } from "./outer_joins.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import { resolveOperator } from "../functions/registry.ts";
@@ -47,6 +48,8 @@ export class PhysicalPlanner {
   readonly #costs: CostModel;
   readonly #access: AccessPaths;
   readonly #newColumn: () => ColumnRef;
+  /** Right sides that were planned by themselves: several ways to join them are compared, at each level of nesting. */
+  readonly #planned = new WeakMap<Plan, Plan>();
 
   constructor(estimator: Estimator, environment: PlanningEnvironment, newColumn: () => ColumnRef) {
     this.#estimator = estimator;
@@ -58,6 +61,16 @@ export class PhysicalPlanner {
   /** Plans an operator and its inputs. */
   plan(plan: Plan): Plan {
     return this.#push(plan, [], {});
+  }
+
+  /** Plans the right side of a join under conditions of its own. */
+  #planRight(plan: Plan, conditions: readonly Expression[]): Plan {
+    if (conditions.length > 0) return this.#push(plan, conditions, {});
+    const known = this.#planned.get(plan);
+    if (known !== undefined) return known;
+    const planned = this.#push(plan, [], {});
+    this.#planned.set(plan, planned);
+    return planned;
   }
 
   #above(plan: Plan, conditions: readonly Expression[]): Plan {
@@ -264,7 +277,7 @@ export class PhysicalPlanner {
   /** Joins a planned left side with the right side of a LEFT, semi or anti join. */
   #joinTo(left: Plan, plan: Join): Plan {
     if (plan.kind === "hash_join") {
-      return { ...plan, left, right: this.#push(plan.right, [], {}) };
+      return { ...plan, left, right: this.#planRight(plan.right, []) };
     }
     const leftColumns = allDefinedColumns(left);
     const [inside, across] = split(
@@ -272,7 +285,7 @@ export class PhysicalPlanner {
       (each) =>
         isMovable(each) && !refersTo(each, leftColumns) && refersTo(each, allDefinedColumns(plan.right)),
     );
-    const right = this.#push(plan.right, inside, {});
+    const right = this.#planRight(plan.right, inside);
     const base = baseOf(plan.right);
     const planned = { ...plan, left, right, condition: conjunction(across) };
     return this.#joinMethod(
@@ -313,7 +326,8 @@ export class PhysicalPlanner {
     region.collect(plan);
     const all = [...region.conditions, ...conditions];
     const [movable, fixed] = split(all, isMovable);
-    const graph = new JoinGraph(region.relations, movable);
+    const grouped = groupRelations(region.relations, movable, MAXIMUM_RELATIONS);
+    const graph = new JoinGraph(grouped, movable);
     const early = new Map<number, Join[]>();
     const late: Join[] = [];
     for (const reducing of region.reducing.toReversed()) {
@@ -321,8 +335,8 @@ export class PhysicalPlanner {
       if (index === null) late.push(reducing);
       else early.set(index, [...(early.get(index) ?? []), reducing]);
     }
-    const isSingle = region.relations.length === 1;
-    const relations = region.relations.map((relation, index): Relation => {
+    const isSingle = grouped.length === 1;
+    const relations = grouped.map((relation, index): Relation => {
       const local = graph.local[index] ?? [];
       const planned = this.#push(relation, local, isSingle ? wish : {});
       const base = baseOf(relation);
@@ -359,7 +373,7 @@ export class PhysicalPlanner {
     const keys = joinKeys(join.condition, leftColumns, rightColumns);
     if (keys.residual !== null || keys.rightKeys.length === 0) return null;
     if (!keys.rightKeys.every((each) => each.kind === "column")) return null;
-    const right = this.#push(join.right, [], {});
+    const right = this.#planRight(join.right, []);
     const distinct: Plan = { kind: "distinct", input: right, keys: keys.rightKeys, rows: 0 };
     const lookup = this.#access.chooseForJoin(
       relation.base.scan,
@@ -412,7 +426,7 @@ class Region {
       this.collect(reducing.left);
       return;
     }
-    if (isInner(plan) && plan.kind === "nested_loop_join" && this.relations.length < MAXIMUM_RELATIONS - 1) {
+    if (isInner(plan) && plan.kind === "nested_loop_join") {
       this.conditions.push(...conjuncts(plan.condition));
       this.collect(plan.left);
       this.collect(plan.right);
