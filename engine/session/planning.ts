@@ -10,6 +10,7 @@ import type { CompiledStatement } from "../execution/execution.ts";
 import type { ColumnStatistics } from "../storage/vector.ts";
 import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
+import { errorPosition } from "../sql/parser/source_text.ts";
 import { parseStatement } from "../sql/parser/statements.ts";
 import { isVolatilePlan } from "../sql/plan/build.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
@@ -62,7 +63,7 @@ export class Planning {
       this.cache.put(key, plan);
       if (plan.pinsLiterals) return null;
     }
-    return { plan, parameters: literalValues(session, plan, normalized.literals) };
+    return { plan, parameters: literalValues(session, plan, text, normalized.literals) };
   }
 
   /** Plans a parsed statement. Raises the binder's errors. */
@@ -271,6 +272,7 @@ interface TableStatistics {
 function literalValues(
   session: Session,
   plan: CachedPlan,
+  text: string,
   literals: readonly ExtractedLiteral[],
 ): SqlValue[] {
   const values: SqlValue[] = [];
@@ -280,7 +282,12 @@ function literalValues(
     const type = assertDefined(plan.planned.parameterTypes[plan.parameterCount + i], "literal's type");
     if (literal.kind === "integer" && type.kind === "i32") values.push(Number(literal.text));
     else {
-      values.push(parseText(type, literal.text, options ??= session.evaluation.textOptions));
+      try {
+        values.push(parseText(type, literal.text, options ??= session.evaluation.textOptions));
+      } catch (error) {
+        if (error instanceof DatabaseError) throw error.at(errorPosition(text, literal.position));
+        throw error;
+      }
     }
   }
   return values;
