@@ -3,6 +3,7 @@
  *
  * A driver's own reconnecting is off: a test wants to see a connection end.
  */
+import { Buffer } from "node:buffer";
 import pg from "pg";
 import postgres from "postgres";
 
@@ -12,6 +13,8 @@ export interface SqlClient {
   readonly driver: "pg" | "postgres";
   /** Runs one statement. */
   query(sql: string, parameters?: readonly (string | number | null)[]): Promise<Record<string, unknown>[]>;
+  /** Runs COPY … FROM STDIN with this text. With postgres.js one would wait for ever when the server is gone. */
+  readonly copyIn?: (sql: string, data: string) => Promise<void>;
   /** Closes the connection; never rejects. */
   close(): Promise<void>;
 }
@@ -31,8 +34,48 @@ export async function connectPg({ host, port }: ServerAddress): Promise<SqlClien
   return {
     driver: "pg",
     query: async (sql, parameters = []) => (await client.query(sql, [...parameters])).rows,
+    copyIn: (sql, data) =>
+      new Promise((resolve, reject) => void client.query(new CopyIn(sql, data, { resolve, reject }))),
     close: () => client.end().catch(() => undefined),
   };
+}
+
+/** What the driver's types leave out. */
+interface CopyConnection extends pg.Connection {
+  sendCopyFromChunk(chunk: Buffer): void;
+  endCopyFrom(): void;
+}
+
+/** What node-postgres calls while a COPY … FROM STDIN runs; it has none of its own. */
+class CopyIn implements pg.Submittable {
+  readonly #sql: string;
+  readonly #data: string;
+  readonly #outcome: { resolve(): void; reject(error: Error): void };
+
+  constructor(sql: string, data: string, outcome: { resolve(): void; reject(error: Error): void }) {
+    this.#sql = sql;
+    this.#data = data;
+    this.#outcome = outcome;
+  }
+
+  submit(connection: pg.Connection): void {
+    connection.query(this.#sql);
+  }
+
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.sendCopyFromChunk(Buffer.from(this.#data));
+    connection.endCopyFrom();
+  }
+
+  handleCommandComplete(): void {}
+
+  handleError(error: Error): void {
+    this.#outcome.reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#outcome.resolve();
+  }
 }
 
 /** A connection by postgres.js. */
