@@ -1,7 +1,8 @@
 /** Compiled statements against the interpreter, and what else the session relies on. */
 import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
-import type { PlannedStatement } from "../sql/plan/plan.ts";
+import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import { mapInputs } from "../sql/plan/traverse.ts";
 import { compileRowProducer, compileStatement } from "./compile_statement.ts";
 import { accelerate } from "./testing/accelerate.ts";
 import { corpus, corpusDatabase } from "./testing/corpus.ts";
@@ -153,6 +154,40 @@ Deno.test("compileStatement() refuses a negative LIMIT and OFFSET", () => {
     /OFFSET must not be negative/,
   );
 });
+
+Deno.test("semi and anti joins that keep their left side give the same rows, with and without a residual", () => {
+  for (const [seed, count] of [[1, 50], [2, 50], [3, 120]] as const) {
+    const database = corpusDatabase(seed, count);
+    const texts = [
+      "select id, s, d from t where exists (select from u where u.a = t.a)",
+      "select id, s, d from t where not exists (select from u where u.a = t.a)",
+      "select id, n from t where exists (select from u where u.a = t.a and u.s = t.s and u.id <> t.id)",
+      "select id, n from t where not exists (select from u where u.s = t.s and u.id < t.id and u.big > t.b)",
+      "select id from t where a in (select a from e) or id < 3",
+      "select id from t where exists (select from e where e.a = t.a)",
+      "select id from t where not exists (select from e where e.a = t.a)",
+      "select count(*) from t where exists (select from t o where o.b = t.b and o.id <> t.id)",
+      "select id, (select count(*) from u where u.id < t.a and exists (select from t o where o.a = u.a)) from t",
+      "select id from t where exists (select from u where u.a = t.a) order by d, id limit 5",
+    ];
+    let kept = 0;
+    for (const text of texts) {
+      const planned = database.plan(text, true);
+      check(database, text, { ...planned, plan: keepLeft(planned.plan, () => kept++) });
+    }
+    assert.ok(kept > 5, `${kept} joins keep their left side`);
+  }
+});
+
+/** Lets each semi and anti join keep its left side. */
+function keepLeft(plan: Plan, note: () => void): Plan {
+  const inner = mapInputs(plan, (input) => keepLeft(input, note));
+  if (inner.kind !== "hash_join" || inner.nullAware || inner.join !== "semi" && inner.join !== "anti") {
+    return inner;
+  }
+  note();
+  return { ...inner, keepsLeft: true };
+}
 
 Deno.test("NOT IN with a null-aware anti join follows three-valued logic", () => {
   const database = corpusDatabase(1);

@@ -17,13 +17,29 @@ import { hashCode, hashMore, NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import type { ColumnLayout } from "../runtime/row_buffer.ts";
 import { isClosed } from "./materialise.ts";
+import { produceMarkJoin } from "./mark_join.ts";
 import { produce } from "./produce.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
 
 /** Puts a hash join into a region. */
 export function produceHashJoin(plan: HashJoin, region: Region, sink: Sink): void {
-  new HashJoinCode(plan, region, sink).produce();
+  if (plan.keepsLeft === true) produceMarkJoin(plan, region, sink);
+  else new HashJoinCode(plan, region, sink).produce();
+}
+
+/** The expression of the first build row of the keys' bucket, or -1. */
+export function firstCode(code: Emitter, index: string, codes: readonly string[]): string {
+  const [only] = codes;
+  if (codes.length === 1) return `${index}.first(${only})`;
+  const hash = codes.reduce(
+    (sum, key, position) =>
+      position === 0
+        ? `${code.use("hashCode", hashCode)}(${key})`
+        : `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
+    "0",
+  );
+  return `${index}.firstByHash(${hash})`;
 }
 
 /** An index over a buffer's key columns, which come first; it is work to be done. */
@@ -184,25 +200,12 @@ class HashJoinCode {
     );
     const row = code.name("j");
     const isNull = codes.map((key) => `${key} === ${NULL_CODE}`).join(" || ") || "false";
-    code.emit(`let ${row} = ${isNull} ? -1 : ${this.#first(code, names, codes)};`);
+    code.emit(`let ${row} = ${isNull} ? -1 : ${firstCode(code, names.index, codes)};`);
     const differs = codes.map((key, index) => `${names.buffer.columns[index]?.data}[${row}] !== ${key}`).join(
       " || ",
     );
     if (plan.join === "semi" || plan.join === "anti") this.#test(code, names, { row, differs, isNull });
     else this.#match(code, names, row, differs);
-  }
-
-  #first(code: Emitter, names: ProbeNames, codes: readonly string[]): string {
-    const [only] = codes;
-    if (codes.length === 1) return `${names.index}.first(${only})`;
-    const hash = codes.reduce(
-      (sum, key, index) =>
-        index === 0
-          ? `${code.use("hashCode", hashCode)}(${key})`
-          : `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
-      "0",
-    );
-    return `${names.index}.firstByHash(${hash})`;
   }
 
   /** Semi and anti joins: whether there is a partner. */

@@ -156,6 +156,8 @@ export type Plan =
     readonly residual: Expression | null;
     /** For anti joins that stand for NOT IN: a NULL on the right, or a NULL left key with a non-empty right, rejects. */
     readonly nullAware: boolean;
+    /** Semi and anti joins that are not null-aware: `left` is built instead and `right` marks its rows. */
+    readonly keepsLeft?: true;
     readonly rows: number;
   }
   /** For each left row the right plan runs; it may refer to left columns (index join, LATERAL). Not right or full with such references. */

@@ -1,7 +1,8 @@
 /**
  * The cost of plans, in nanoseconds as measured roughly on this engine: rows of a scan are cheap, because they come in
- * vectors; a look-up by id or index is dear by comparison.
+ * vectors; a look-up by id or index is dear by comparison, and dearer still in a table that the block cache cannot hold.
  */
+import { LIMITS } from "../../base/limits.ts";
 import type { Plan } from "../plan/plan.ts";
 import { inputs, ownExpressions } from "../plan/traverse.ts";
 import { hasSubquery } from "../plan/build.ts";
@@ -26,6 +27,8 @@ export const COST = {
   aggregateRow: 30,
   sortRow: 15,
   projectRow: 3,
+  /** Reading, verifying and decoding a block that is not in the cache. */
+  blockMiss: 30_000,
 } as const;
 
 /** The cost of sorting so many rows. */
@@ -51,6 +54,28 @@ export class CostModel {
     return cost;
   }
 
+  /** The cost of running a look-up once for each of so many rows, which ask for keys in no order. */
+  lookups(plan: Plan, count: number): number {
+    return count * (this.cost(plan) + this.#misses(plan));
+  }
+
+  /** What a look-up waits for blocks that the cache does not hold. */
+  #misses(plan: Plan): number {
+    if (plan.kind !== "row_lookup" && plan.kind !== "index_scan") return 0;
+    const bytes = this.#estimator.storedBytes(plan);
+    const missing = 1 - LIMITS.blockCacheBytes / bytes;
+    if (missing <= 0) return 0;
+    const rows = Math.max(1, this.#estimator.rows(plan));
+    const blocks = (plan.kind === "index_scan" ? 1 : 0) + rows * plan.columns.length;
+    return blocks * missing * COST.blockMiss;
+  }
+
+  #hashJoin(plan: Extract<Plan, { readonly kind: "hash_join" }>): number {
+    const [kept, asking] = plan.keepsLeft === true ? [plan.left, plan.right] : [plan.right, plan.left];
+    return this.#inputs(plan) + COST.hashStart + this.#estimator.rows(kept) * COST.hashBuildRow +
+      this.#estimator.rows(asking) * COST.hashProbeRow;
+  }
+
   #inputs(plan: Plan): number {
     return inputs(plan).reduce((sum, input) => sum + this.cost(input), 0);
   }
@@ -68,12 +93,11 @@ export class CostModel {
       case "index_scan":
         return COST.indexStart + rows * COST.indexRow;
       case "hash_join":
-        return this.#inputs(plan) + COST.hashStart + this.#estimator.rows(plan.right) * COST.hashBuildRow +
-          this.#estimator.rows(plan.left) * COST.hashProbeRow + rows * COST.joinOutputRow;
+        return this.#hashJoin(plan) + rows * COST.joinOutputRow;
       case "nested_loop_join": {
         const left = this.#estimator.rows(plan.left);
         if (plan.correlated) {
-          return this.cost(plan.left) + left * this.cost(plan.right) + rows * COST.joinOutputRow;
+          return this.cost(plan.left) + this.lookups(plan.right, left) + rows * COST.joinOutputRow;
         }
         return this.#inputs(plan) + left * this.#estimator.rows(plan.right) * COST.nestedRow;
       }

@@ -7,7 +7,7 @@
  */
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { Decimal } from "../../types/decimal.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
 import { conjuncts, withoutIdentityCasts } from "../plan/build.ts";
@@ -116,6 +116,25 @@ export class Estimator {
       this.#tables.set(table.id, known);
     }
     return known;
+  }
+
+  /** Bytes of what a look-up may read of a table: the columns, and the index if it uses one. */
+  storedBytes(plan: Extract<Plan, { readonly kind: "row_lookup" | "index_scan" }>): number {
+    const rows = this.tableRows(plan.table);
+    const key = plan.kind === "index_scan" ? 4 + 8 * plan.index.columns.length : 0;
+    return plan.columns.reduce(
+      (sum, { output, type }) => sum + rows * this.#bytesOf(output, type),
+      rows * key,
+    );
+  }
+
+  #bytesOf(column: ColumnRef, type: SqlType): number {
+    const facts = this.factsOf(column);
+    const storage = storageClassOf(type);
+    if (storage === "int" || storage === "float") return 4;
+    // Text that repeats is kept as codes.
+    if (facts === undefined || facts.distinct < facts.rows / 4) return 2;
+    return this.#statisticsOf(facts.table)?.column(facts.column?.id ?? 0)?.averageBytes ?? 16;
   }
 
   /** Rows of a table. */

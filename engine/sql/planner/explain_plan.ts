@@ -237,7 +237,7 @@ class Explainer {
       case "project":
         return "Project";
       case "hash_join":
-        return `Hash${JOIN_NAMES[plan.join]} Join`;
+        return `Hash${plan.keepsLeft === true ? " Right" : ""}${JOIN_NAMES[plan.join]} Join`;
       case "nested_loop_join":
         return `Nested Loop${plan.join === "inner" ? "" : `${JOIN_NAMES[plan.join]} Join`}`;
       case "aggregate":

@@ -6,7 +6,14 @@
  * and of the selectivities of all conditions inside of the set.
  */
 import type { ColumnRef, Expression } from "../plan/expression.ts";
-import { columnReference, conjunction, conjuncts, expressionKey, volatilityOf } from "../plan/build.ts";
+import {
+  columnReference,
+  conjunction,
+  conjuncts,
+  expressionKey,
+  hasSubquery,
+  volatilityOf,
+} from "../plan/build.ts";
 import type { BoundFunction } from "../functions/definition.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -46,12 +53,20 @@ interface Step {
   readonly method: "leaf" | "hash" | "lookup" | "nested";
 }
 
+/** A condition over several relations. */
+interface CrossCondition {
+  readonly condition: Expression;
+  readonly mask: number;
+  /** Weaker conditions of single relations that follow from it. */
+  readonly derived: readonly Expression[];
+}
+
 /** The conditions of a join of several relations, by the relations they refer to. */
 export class JoinGraph {
   readonly #defined: readonly ReadonlySet<ColumnRef>[];
   readonly local: Expression[][];
   readonly constants: Expression[] = [];
-  readonly conditions: { readonly condition: Expression; readonly mask: number }[] = [];
+  readonly conditions: CrossCondition[] = [];
   readonly classes: EqualityClass[] = [];
 
   constructor(relations: readonly Plan[], conditions: readonly Expression[]) {
@@ -88,7 +103,31 @@ export class JoinGraph {
       this.local[31 - Math.clz32(mask)]?.push(condition);
       return;
     }
-    if (!this.#addToClass(condition)) this.conditions.push({ condition, mask });
+    if (!this.#addToClass(condition)) {
+      this.conditions.push({ condition, mask, derived: this.#deriveLocal(condition, mask) });
+    }
+  }
+
+  /**
+   * From (a1 AND b1) OR (a2 AND b2) follows a1 OR a2 for the one relation and b1 OR b2 for the other: both thin out their
+   * relation before the join.
+   */
+  #deriveLocal(condition: Expression, mask: number): Expression[] {
+    if (condition.kind !== "or") return [];
+    const branches = condition.args.map((arg) => conjuncts(arg));
+    const derived: Expression[] = [];
+    for (const [index, local] of this.local.entries()) {
+      if (((mask >> index) & 1) === 0) continue;
+      const parts = branches.map((branch) =>
+        conjunction(branch.filter((each) => this.maskOf(each) === 1 << index && isRepeatable(each)))
+      );
+      const args = parts.filter((part) => part !== null);
+      if (args.length < parts.length) continue;
+      const either: Expression = { kind: "or", type: condition.type, args };
+      derived.push(either);
+      local.push(either);
+    }
+    return derived;
   }
 
   #addToClass(condition: Expression): boolean {
@@ -200,6 +239,11 @@ function equality(
     function: equals,
     args: [reference(left), reference(right)],
   };
+}
+
+/** Whether a condition may be asked once more elsewhere. */
+function isRepeatable(condition: Expression): boolean {
+  return volatilityOf(condition) !== "volatile" && !hasSubquery(condition);
 }
 
 /** Finds a good order for the relations of a graph and builds the joins. */
@@ -316,8 +360,7 @@ export class JoinOrder {
     if (isSingle && conditions.length > 0) {
       const lookup = this.#lookup(right, conditions);
       if (lookup !== null) {
-        const perRow = this.#costs.cost(lookup);
-        const total = a.cost + a.rows * perRow + output;
+        const total = a.cost + this.#costs.lookups(lookup, a.rows) + output;
         if (total < cost) {
           cost = total;
           method = "lookup";
@@ -355,8 +398,11 @@ export class JoinOrder {
       ) => a - b);
       for (const count of distinct.slice(1)) rows /= Math.max(1, count);
     }
-    for (const { condition, mask: needed } of this.#graph.conditions) {
-      if ((needed & mask) === needed) rows *= this.#estimator.selectivity(condition);
+    for (const { condition, mask: needed, derived } of this.#graph.conditions) {
+      if ((needed & mask) !== needed) continue;
+      // What the derived conditions remove is missing from the relations already.
+      const before = derived.reduce((share, each) => share * this.#estimator.selectivity(each), 1);
+      rows *= Math.min(1, this.#estimator.selectivity(condition) / Math.max(before, 1e-9));
     }
     this.#sizes.set(mask, rows);
     return rows;

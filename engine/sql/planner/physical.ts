@@ -303,7 +303,7 @@ export class PhysicalPlanner {
     const keys = joinKeys(plan.condition, allDefinedColumns(plan.left), allDefinedColumns(plan.right));
     const candidates: Plan[] = [];
     if (keys.leftKeys.length > 0) {
-      candidates.push({
+      const hash: Plan = {
         kind: "hash_join",
         join: plan.join,
         left: plan.left,
@@ -311,7 +311,9 @@ export class PhysicalPlanner {
         ...keys,
         nullAware: false,
         rows: 0,
-      });
+      };
+      candidates.push(hash);
+      if (plan.join === "semi" || plan.join === "anti") candidates.push({ ...hash, keepsLeft: true });
     } else candidates.push(plan);
     if (base !== null && plan.join !== "right" && plan.join !== "full") {
       const right = this.#access.chooseForJoin(base.scan, base.conditions, conjuncts(plan.condition));
@@ -325,7 +327,9 @@ export class PhysicalPlanner {
     const region = new Region();
     region.collect(plan);
     const all = [...region.conditions, ...conditions];
-    const [movable, fixed] = split(all, isMovable);
+    const [free, fixed] = split(all, isMovable);
+    // A subquery runs for each row that is left: semi and anti joins go first.
+    const [expensive, movable] = region.reducing.length === 0 ? [[], free] : split(free, hasSubquery);
     const grouped = groupRelations(region.relations, movable, MAXIMUM_RELATIONS);
     const graph = new JoinGraph(grouped, movable);
     const early = new Map<number, Join[]>();
@@ -353,7 +357,7 @@ export class PhysicalPlanner {
       access: this.#access,
     }).plan();
     for (const reducing of late) result = this.#joinTo(result, reducing);
-    return this.#above(result, [...graph.constants, ...fixed]);
+    return this.#above(result, [...graph.constants, ...expensive, ...fixed]);
   }
 
   #reduce(relation: Relation, joins: readonly Join[]): Relation {

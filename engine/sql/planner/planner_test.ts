@@ -155,7 +155,7 @@ Deno.test("planStatement() turns subqueries into joins", () => {
   );
   check(
     "select a from t where id not in (select t_id from u)",
-    `Hash Anti Join
+    `Hash Right Anti Join
      Hash Cond: (t.id = u.t_id)
      ->  Seq Scan on t
      ->  Seq Scan on u`,
