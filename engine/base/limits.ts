@@ -20,8 +20,8 @@ export const LIMITS = {
   maximumStatementBytes: 64 * MEBIBYTE,
   /** Nesting of expressions, subqueries and parentheses in a statement. */
   maximumExpressionDepth: 1000,
-  /** Conditions that one AND or OR joins; planning them costs the square of their number. */
-  maximumConditions: 2_000_000,
+  /** Tokens of one text; its tree and plan take some hundred bytes for each, and the heap must hold them. */
+  maximumStatementTokens: 2_500_000,
   /** Columns of one table, as in PostgreSQL. */
   maximumTableColumns: 1600,
   /** Columns of one index, as in PostgreSQL. */

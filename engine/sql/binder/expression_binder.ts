@@ -7,7 +7,6 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
-import { LIMITS } from "../../base/limits.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import { commonType } from "../functions/casts.ts";
@@ -93,14 +92,6 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
     }
     case "logical": {
       const place = ast.operator.toUpperCase();
-      if (ast.operands.length > LIMITS.maximumConditions) {
-        throw binding.error(
-          SQLSTATE.statementTooComplex,
-          `more than ${LIMITS.maximumConditions} conditions are joined by ${place}`,
-          ast.position,
-          { hint: "Use IN (...) with a list, or a join with VALUES." },
-        );
-      }
       const args = ast.operands.map((each) => bindCondition(binding, level, each, place));
       return { kind: ast.operator, type: BOOLEAN, args };
     }

@@ -8,6 +8,7 @@
  */
 
 import { DatabaseError, SQLSTATE, type SqlState } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { errorPosition } from "./source_text.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
@@ -117,12 +118,21 @@ class Lexer {
   }
 
   #push(kind: TokenKind, value: string, start: number, end: number, category = 0): void {
-    this.#kinds.push(kind);
+    if (this.#kinds.push(kind) > LIMITS.maximumStatementTokens) throw this.#tooLong(start);
     this.#categories.push(category);
     this.#values.push(value);
     this.#starts.push(start);
     this.#ends.push(end);
     this.#offset = end;
+  }
+
+  #tooLong(offset: number): DatabaseError {
+    return this.#error(
+      SQLSTATE.programLimitExceeded,
+      `statement text has more than ${LIMITS.maximumStatementTokens} words, numbers and signs`,
+      offset,
+      "Use COPY, an array as a parameter, or several statements.",
+    );
   }
 
   #error(code: SqlState, message: string, offset: number, hint?: string): DatabaseError {

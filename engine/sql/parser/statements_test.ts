@@ -1,6 +1,7 @@
 /** Errors with their positions and hints, nesting limits, several statements, parameters, and a fuzzer. */
 import { strict as assert } from "node:assert";
 import { DatabaseError } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { errorPosition } from "./source_text.ts";
 import { parseExpression, parseStatement, parseStatements } from "./statements.ts";
 
@@ -178,4 +179,9 @@ Deno.test("parseStatements() fails with nothing but DatabaseError on any text", 
       throw new Error(`${text}: ${String(error)}`);
     }
   }
+});
+
+Deno.test("parseStatements() refuses a text of too many tokens before it parses it", () => {
+  const text = `SELECT 1${", 1".repeat(LIMITS.maximumStatementTokens / 2)}`;
+  assert.throws(() => parseStatements(text), { code: "54000", message: /more than 2500000 words/ });
 });
