@@ -7,8 +7,18 @@
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import type { Alias, FromItem, FunctionItem, JoinItem, SubqueryItem, TableItem } from "../parser/ast.ts";
+import type { RecordField, SqlType } from "../../types/sql_type.ts";
+import type { BoundFunction } from "../functions/definition.ts";
+import { bindJsonRecord, jsonRecordFunction } from "../functions/json_record_functions.ts";
+import type {
+  Alias,
+  Expression as Ast,
+  FromItem,
+  FunctionItem,
+  JoinItem,
+  SubqueryItem,
+  TableItem,
+} from "../parser/ast.ts";
 import { parseStatement } from "../parser/statements.ts";
 import { columnReference, conjunction } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
@@ -18,7 +28,7 @@ import type { Binding } from "./binding.ts";
 import { bindFunction, inClause } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression, callOf } from "./expression_binder.ts";
-import { findRelation, unknownRelation } from "./names.ts";
+import { findRelation, resolveType, unknownRelation } from "./names.ts";
 import { bindCommonTable, bindQuery, type OutputColumn, outputReference } from "./query_binder.ts";
 import {
   EMPTY_SCOPE,
@@ -354,10 +364,15 @@ function bindFunctionItem(
   const columns: OutputColumn[] = [];
   let scalar: { readonly expression: Expression; readonly name: string } | null = null;
   for (const each of item.functions.flatMap(separateUnnest)) {
-    if (each.columns.length > 0) {
-      throw binding.unsupported("column definition list for a function", item.position);
-    }
     const { call } = each;
+    const record = bindRecordFunction(binding, inner, each);
+    if (record !== null) {
+      const fields = record.function.rowColumns ?? [];
+      const outputs = binding.newColumns(fields.length);
+      functions.push({ ...record, outputs });
+      fields.forEach((field, index) => columns.push(outputOf(field.name, outputs[index] ?? 0, field.type)));
+      continue;
+    }
     if (call.kind !== "call") {
       const expression = settle(binding, bindExpression(binding, inner, call));
       scalar = { expression, name: call.kind === "session_value" ? call.name : "?column?" };
@@ -406,6 +421,52 @@ function bindFunctionItem(
   }
   const plan: Plan = { kind: "function_scan", input: null, functions, ordinality, rows: 0 };
   return aliased(binding, plan, columns, item.alias, defaultName);
+}
+
+/** A function whose columns the query says: by a column definition list, or by a row of a table as its first argument. */
+function bindRecordFunction(
+  binding: Binding,
+  level: QueryLevel,
+  { call, columns }: FunctionItem["functions"][number],
+): { readonly function: BoundFunction; readonly args: readonly Expression[] } | null {
+  const name = call.kind === "call" ? call.name[call.name.length - 1] ?? "" : "";
+  const known = call.kind === "call" ? jsonRecordFunction(name) : undefined;
+  if (known === undefined || call.kind !== "call") {
+    if (columns.length === 0) return null;
+    throw binding.error(
+      SQLSTATE.syntaxError,
+      'a column definition list is only allowed for functions returning "record"',
+      columns[0]?.position,
+    );
+  }
+  const [first, second] = call.arguments;
+  const document = known.populates ? second : first;
+  if (document === undefined || call.arguments.length !== (known.populates ? 2 : 1)) return null;
+  const fields = columns.length > 0
+    ? columns.map((column) => ({ name: column.name, type: resolveType(binding, column.type) }))
+    : known.populates && first !== undefined
+    ? fieldsOfNullRow(binding, first.value)
+    : null;
+  if (fields === null) {
+    throw binding.error(
+      SQLSTATE.syntaxError,
+      'a column definition list is required for functions returning "record"',
+      call.position,
+    );
+  }
+  const chosen = bindJsonRecord(name, fields);
+  const bound = callOf(binding, chosen, [bindExpression(binding, level, document.value)], call.position);
+  return { function: chosen, args: bound.kind === "call" ? bound.args : [] };
+}
+
+/** The columns of `NULL::t`, where t is a table; null for everything else. */
+function fieldsOfNullRow(binding: Binding, ast: Ast): readonly RecordField[] | null {
+  if (ast.kind !== "cast" || ast.operand.kind !== "literal" || ast.operand.type !== "null") return null;
+  const [name = "", schema = null] = ast.type.name.toReversed();
+  const found = findRelation(binding, { catalog: null, schema, name, position: ast.position });
+  if (found?.kind !== "table") return null;
+  return found.table.columns.filter((column) => !column.hidden)
+    .map((column) => ({ name: column.name, type: column.type }));
 }
 
 /** `unnest(a, b)` is two functions that advance in step. */

@@ -10,6 +10,7 @@ import { formattingFunctions } from "./formatting_functions.ts";
 import { jsonFunctions } from "./json_functions.ts";
 import { jsonbFunctions } from "./jsonb_functions.ts";
 import { jsonPathFunctions } from "./json_path_functions.ts";
+import { jsonRecordFunctions } from "./json_record_functions.ts";
 import { mathematicalFunctions } from "./mathematical_functions.ts";
 import { patternFunctions } from "./pattern_functions.ts";
 import { setFunctions } from "./set_functions.ts";
@@ -29,6 +30,7 @@ export const functionDefinitions: readonly FunctionDefinition[] = [
   ...jsonFunctions,
   ...jsonbFunctions,
   ...jsonPathFunctions,
+  ...jsonRecordFunctions,
   ...enumFunctions,
   ...setFunctions,
   ...systemFunctions,
