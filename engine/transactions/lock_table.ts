@@ -8,6 +8,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { RowIdMap } from "./row_id_map.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What a lock is on: a row id, or an index key as a string that cannot be a row id. */
@@ -19,7 +20,7 @@ interface Waiter {
   readonly granted: () => void;
 }
 
-/** One held lock. */
+/** One held lock that somebody else has asked for. */
 export class Lock {
   readonly space: number;
   readonly key: LockKey;
@@ -33,9 +34,12 @@ export class Lock {
   }
 }
 
-/** All held locks; see the file's head. A space is a table id (rows) or an index id (keys). */
+/**
+ * All held locks; see the file's head. A space is a table id (rows) or an index id (keys). A lock is its owner alone until
+ * somebody else asks for it: a transaction may hold millions.
+ */
 export class LockTable {
-  readonly #spaces = new Map<number, Map<LockKey, Lock>>();
+  readonly #spaces = new Map<number, RowIdMap<Transaction | Lock>>();
   #count = 0;
 
   /** Locks held by anybody. */
@@ -46,22 +50,32 @@ export class LockTable {
   /** The lock, if another transaction than this one holds it. */
   heldByOther(space: number, key: LockKey, transaction: Transaction): Lock | undefined {
     if (this.#count === 0) return undefined;
-    const lock = this.#spaces.get(space)?.get(key);
-    return lock !== undefined && lock.owner !== transaction ? lock : undefined;
+    const held = this.#spaces.get(space)?.get(key);
+    if (held === undefined || held === transaction) return undefined;
+    if (!(held instanceof Lock)) return this.#asked(space, key, held);
+    return held.owner === transaction ? undefined : held;
+  }
+
+  /** The lock that only its owner has known of so far. */
+  #asked(space: number, key: LockKey, owner: Transaction): Lock {
+    const lock = new Lock(space, key, owner);
+    this.#spaces.get(space)?.replace(key, lock);
+    return lock;
   }
 
   /** Takes a free lock, or confirms one that the transaction holds. Answers the lock of another owner instead of waiting. */
   acquire(space: number, key: LockKey, transaction: Transaction): Lock | undefined {
     let locks = this.#spaces.get(space);
     if (locks === undefined) {
-      locks = new Map();
+      locks = new RowIdMap();
       this.#spaces.set(space, locks);
     }
     const held = locks.get(key);
-    if (held !== undefined) return held.owner === transaction ? undefined : held;
-    const lock = new Lock(space, key, transaction);
-    locks.set(key, lock);
-    transaction.locks.push(lock);
+    if (held !== undefined) {
+      return held === transaction ? undefined : this.heldByOther(space, key, transaction);
+    }
+    locks.add(key, transaction);
+    transaction.locks.push(space, key);
     this.#count++;
     return undefined;
   }
@@ -89,7 +103,7 @@ export class LockTable {
         granted: () => {
           signal.removeEventListener("abort", onAbort);
           transaction.waitsFor = null;
-          transaction.locks.push(lock);
+          transaction.locks.push(lock.space, lock.key);
           resolve();
         },
       };
@@ -105,39 +119,38 @@ export class LockTable {
 
   /** Gives up all locks of a transaction that has ended; each goes to its first waiter. */
   releaseAll(transaction: Transaction): void {
-    for (const lock of transaction.locks) this.#release(lock);
-    transaction.locks.length = 0;
+    const { locks } = transaction;
+    for (let at = 0; at < locks.length; at += 2) this.#release(locks[at] as number, locks[at + 1] as LockKey);
+    locks.length = 0;
   }
 
   /** Gives up at most `limit` locks of a transaction that has ended; true: it has none any more. */
   releaseSome(transaction: Transaction, limit: number): boolean {
+    this.releaseAfter(transaction, Math.max(0, transaction.locks.length - 2 * limit));
+    return transaction.locks.length === 0;
+  }
+
+  /** Gives up the locks noted in `Transaction.locks` from a place on (a statement or savepoint that was rolled back). */
+  releaseAfter(transaction: Transaction, place: number): void {
     const { locks } = transaction;
-    for (let count = 0; count < limit; count++) {
-      const lock = locks.pop();
-      if (lock === undefined) return true;
-      this.#release(lock);
-    }
-    return locks.length === 0;
-  }
-
-  /** Gives up the locks taken after the first `count` ones (a statement or savepoint that was rolled back). */
-  releaseAfter(transaction: Transaction, count: number): void {
-    while (transaction.locks.length > count) {
-      const lock = transaction.locks.pop();
-      if (lock !== undefined) this.#release(lock);
+    while (locks.length > place) {
+      const key = locks.pop();
+      const space = locks.pop();
+      if (key !== undefined) this.#release(space as number, key);
     }
   }
 
-  #release(lock: Lock): void {
-    const next = lock.waiters.shift();
-    if (next !== undefined) {
-      lock.owner = next.transaction;
+  #release(space: number, key: LockKey): void {
+    const locks = this.#spaces.get(space);
+    const held = locks?.get(key);
+    const next = held instanceof Lock ? held.waiters.shift() : undefined;
+    if (held instanceof Lock && next !== undefined) {
+      held.owner = next.transaction;
       next.granted();
       return;
     }
-    const locks = this.#spaces.get(lock.space);
-    locks?.delete(lock.key);
-    if (locks?.size === 0) this.#spaces.delete(lock.space);
+    locks?.delete(key);
+    if (locks?.size === 0) this.#spaces.delete(space);
     this.#count--;
   }
 }

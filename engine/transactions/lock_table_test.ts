@@ -1,12 +1,12 @@
 /** Locks: fairness, cycles, aborted waits. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
-import { type Lock, LockTable } from "./lock_table.ts";
+import { type Lock, type LockKey, LockTable } from "./lock_table.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** As much of a transaction as locks need. */
 function fakeTransaction(): Transaction {
-  const fake: { locks: Lock[]; waitsFor: Lock | null } = { locks: [], waitsFor: null };
+  const fake: { locks: LockKey[]; waitsFor: Lock | null } = { locks: [], waitsFor: null };
   return fake as unknown as Transaction;
 }
 
@@ -83,8 +83,28 @@ Deno.test("LockTable.releaseAfter() keeps the locks taken before", () => {
   const locks = new LockTable();
   const owner = fakeTransaction(), other = fakeTransaction();
   locks.acquire(1, 1, owner);
+  const mark = owner.locks.length;
   locks.acquire(1, 2, owner);
-  locks.releaseAfter(owner, 1);
+  locks.releaseAfter(owner, mark);
   ok(locks.heldByOther(1, 1, other));
   strictEqual(locks.heldByOther(1, 2, other), undefined);
+});
+
+Deno.test("LockTable holds more locks than a Map is good for, each until it is released", () => {
+  const locks = new LockTable();
+  const owner = fakeTransaction(), other = fakeTransaction();
+  const count = 20_000;
+  for (let key = 0; key < count; key++) strictEqual(locks.acquire(1, key * 3 - 500, owner), undefined);
+  strictEqual(locks.count, count);
+  strictEqual(locks.heldByOther(1, -500, other)?.owner, owner);
+  strictEqual(locks.heldByOther(1, -499, other), undefined);
+  locks.releaseAfter(owner, count);
+  strictEqual(locks.count, count / 2);
+  for (let key = 0; key < count; key++) {
+    const held = locks.heldByOther(1, key * 3 - 500, other);
+    strictEqual(held?.owner, key < count / 2 ? owner : undefined);
+  }
+  ok(!locks.releaseSome(owner, 9_000));
+  ok(locks.releaseSome(owner, 1_000));
+  strictEqual(locks.count, 0);
 });

@@ -10,6 +10,7 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import type { Effect, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { storageClassOf } from "../types/sql_type.ts";
 import { BLOCK_ROWS, type Vector } from "../storage/vector.ts";
+import { RowIdMap } from "./row_id_map.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 
 /** One row in an overlay. */
@@ -36,8 +37,10 @@ const encoder = new TextEncoder();
 export class TableOverlay {
   definition: TableDefinition;
   readonly rows: OverlayRow[] = [];
-  readonly byId = new Map<RowId, OverlayRow>();
+  readonly byId = new RowIdMap<OverlayRow>();
   readonly batches: RowBatch[] = [];
+  /** What the journal notes for each row that comes. */
+  readonly added = { kind: "add", overlay: this } as const;
   /** Committed rows beneath are hidden. */
   truncated = false;
   readonly #keyMaps: KeyMap[] = [];
@@ -54,7 +57,7 @@ export class TableOverlay {
   add(id: RowId, values: StoredRow | null, existed: boolean): OverlayRow {
     const row: OverlayRow = { id, position: this.rows.length, values, existed };
     this.rows.push(row);
-    this.byId.set(id, row);
+    this.byId.add(id, row);
     if (values !== null) this.#index(row, values);
     return row;
   }

@@ -20,7 +20,7 @@ import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from 
 import type { ReadableTable } from "../storage/vector.ts";
 import { formatText } from "../types/text_io.ts";
 import { fromStored } from "../types/stored_value.ts";
-import type { Lock } from "./lock_table.ts";
+import type { Lock, LockKey } from "./lock_table.ts";
 import type { OutsideEffects } from "./outside_effects.ts";
 import { type OverlayRow, TableOverlay } from "./overlay.ts";
 import type { ReadPredicate } from "./read_set.ts";
@@ -79,7 +79,8 @@ export class Transaction {
     return this.#timestamp;
   }
 
-  readonly locks: Lock[] = [];
+  /** The locks it holds: space and key of each, in the order in which they were taken. */
+  readonly locks: LockKey[] = [];
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | Transaction | null = null;
   /** Called when the transaction has ended, for those who wait for it as a whole. */
@@ -267,7 +268,7 @@ export class Transaction {
     this.#account(values);
     if (own === undefined) {
       overlay.add(id, values, false);
-      this.#note({ kind: "add", overlay });
+      this.#note(overlay.added);
     } else {
       this.#note({ kind: "set", overlay, id, values: own.values });
       overlay.set(own, values);
@@ -582,7 +583,7 @@ export class Transaction {
     }
     assert(!overlay.truncated, "a truncated table has no committed rows");
     overlay.add(id, values, true);
-    this.#note({ kind: "add", overlay });
+    this.#note(overlay.added);
   }
 
   #note(entry: JournalEntry): void {
@@ -591,7 +592,8 @@ export class Transaction {
 
   #lockAndCheck(table: TableDefinition, id: RowId): void {
     this.#lock(table.id, id, () => `row ${id} of relation "${table.name}"`);
-    if (this.#overlays.get(table.id)?.byId.has(id)) return;
+    // Nobody has committed anything since the snapshot: it is not even worth a look whether the row is its own.
+    if (this.snapshot === this.#manager.lastOp || this.#overlays.get(table.id)?.byId.has(id)) return;
     if (this.#manager.changedSince(table.id, id, this.snapshot)) throw new StaleSnapshot(table.id, id);
   }
 
