@@ -11,6 +11,7 @@ import { addConstraint, validateExisting } from "./constraints.ts";
 import { requireNewName, storageOptions } from "./create_table.ts";
 import { type DefinitionBinder, isVolatile } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, renameColumnInText, requireCascade } from "./dependencies.ts";
+import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { remakeIndex, withoutIndexes } from "./indexes.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
@@ -20,7 +21,7 @@ export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
   const tag = "ALTER TABLE";
   const found = binder.find(ast.name);
   if (found === undefined && ast.ifExists) {
-    binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
+    binder.notice(SQLSTATE.successfulCompletion, `relation "${ast.name.name}" does not exist, skipping`);
     return tag;
   }
   if (
@@ -65,6 +66,12 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
       return addIdentity(binder, table, action);
     case "drop_identity":
       return dropIdentity(binder, table, action);
+    case "alter_identity":
+      return putColumn(binder, table, alteredIdentity(binder, table, action));
+    case "drop_expression": {
+      const column = withoutExpression(binder, table, action);
+      return column === null ? table : putColumn(binder, table, column);
+    }
     case "add_constraint":
       return addTableConstraint(binder, table, action);
     case "drop_constraint":
@@ -225,7 +232,7 @@ export function dropColumn(
   if (column === undefined) {
     if (!action.ifExists) binder.column(table, action.column, action.position);
     binder.notice(
-      SQLSTATE.undefinedColumn,
+      SQLSTATE.successfulCompletion,
       `column "${action.column}" of relation "${table.name}" does not exist, skipping`,
     );
     return table;
@@ -585,7 +592,7 @@ function dropIdentity(
   if (column.identity === null) {
     const message = `column "${column.name}" of relation "${table.name}" is not an identity column`;
     if (!action.ifExists) throw binder.error(SQLSTATE.objectNotInPrerequisiteState, message, action.position);
-    binder.notice(SQLSTATE.objectNotInPrerequisiteState, `${message}, skipping`);
+    binder.notice(SQLSTATE.successfulCompletion, `${message}, skipping`);
     return table;
   }
   const next = putColumn(binder, table, { ...column, identity: null, sequenceId: null });
@@ -629,7 +636,7 @@ function dropConstraint(
   if (constraint === undefined) {
     if (!action.ifExists) throw noConstraint(binder, table, action.name, action.position);
     binder.notice(
-      SQLSTATE.undefinedObject,
+      SQLSTATE.successfulCompletion,
       `constraint "${action.name}" of relation "${table.name}" does not exist, skipping`,
     );
     return table;

@@ -186,7 +186,7 @@ function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
   const found = binder.find(ast.name);
   if (found === undefined) {
     if (!ast.ifExists) throw binder.missing(ast.name, ast.objectType === "index" ? "index" : "relation");
-    binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
+    binder.notice(SQLSTATE.successfulCompletion, `relation "${ast.name.name}" does not exist, skipping`);
     return tag;
   }
   if (found.kind !== ast.objectType) {

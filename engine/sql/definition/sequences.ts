@@ -43,15 +43,23 @@ export function alterSequence(binder: DefinitionBinder, ast: AlterSequence): str
   const found = binder.find(ast.name);
   if (found === undefined) {
     if (!ast.ifExists) throw binder.missing(ast.name);
-    binder.notice(SQLSTATE.undefinedTable, `relation "${ast.name.name}" does not exist, skipping`);
+    binder.notice(SQLSTATE.successfulCompletion, `relation "${ast.name.name}" does not exist, skipping`);
     return tag;
   }
   if (found.kind !== "sequence") {
     throw binder.error(SQLSTATE.wrongObjectType, `"${ast.name.name}" is not a sequence`, ast.name.position);
   }
-  const old = found.sequence;
-  const { options } = ast;
-  refuseName(binder, options);
+  refuseName(binder, ast.options);
+  changeSequence(binder, found.sequence, ast.options);
+  return tag;
+}
+
+/** Changes what the options say of a sequence, and restarts it when they do. */
+export function changeSequence(
+  binder: DefinitionBinder,
+  old: SequenceDefinition,
+  options: SequenceOptions,
+): void {
   const changed = sequenceDefinition(binder, old, {
     ...options,
     increment: options.increment ?? String(old.increment),
@@ -63,11 +71,9 @@ export function alterSequence(binder: DefinitionBinder, ast: AlterSequence): str
   });
   const ownedBy = options.ownedBy === null ? old.ownedBy : ownerOf(binder, options);
   binder.change({ kind: "put_sequence", sequence: { ...changed, ownedBy } });
-  if (options.restart !== null) {
-    const value = options.restart === "start" ? changed.start : integer(options.restart);
-    binder.steps.push({ kind: "restart_sequence", sequenceId: old.id, value });
-  }
-  return tag;
+  if (options.restart === null) return;
+  const value = options.restart === "start" ? changed.start : integer(options.restart);
+  binder.steps.push({ kind: "restart_sequence", sequenceId: old.id, value });
 }
 
 /** A sequence with its options checked; 22023 for contradictions. */

@@ -4,11 +4,22 @@
  * Invariant: an action that PostgreSQL has and the product lacks is an `unsupported_action` that names it.
  */
 
-import type { AlterEnum, AlterTableAction, NamedOption, ObjectName, ObjectType, Statement } from "./ast.ts";
+import { SQLSTATE } from "../../base/errors.ts";
+import type {
+  AlterEnum,
+  AlterTableAction,
+  NamedOption,
+  ObjectName,
+  ObjectType,
+  SequenceOptions,
+  Statement,
+} from "./ast.ts";
 import {
+  joinSequenceOptions,
   NO_SEQUENCE_OPTIONS,
   parseColumnDefinition,
   parseOptionList,
+  parseSequenceOption,
   parseSequenceOptions,
   parseStored,
   parseTableConstraint,
@@ -176,6 +187,11 @@ function parseAlterColumn(stream: TokenStream, position: number): AlterTableActi
   if (stream.acceptWords("drop", "identity")) {
     return { kind: "drop_identity", column, ifExists: acceptIfExists(stream), position };
   }
+  if (stream.acceptWords("drop", "expression")) {
+    return { kind: "drop_expression", column, ifExists: acceptIfExists(stream), position };
+  }
+  const identity = parseIdentityChange(stream);
+  if (identity !== null) return { kind: "alter_identity", column, ...identity, position };
   if (stream.acceptWords("add", "generated")) {
     const always = stream.acceptWord("always");
     if (!always) stream.expectWords("by", "default");
@@ -194,6 +210,34 @@ function parseAlterColumn(stream: TokenStream, position: number): AlterTableActi
   const feature = `ALTER TABLE … ALTER COLUMN … ${words.join(" ").toUpperCase()}`;
   return { kind: "unsupported_action", feature, position };
 }
+
+/** Reads SET GENERATED, SET with an option of sequences, and RESTART, as many as there are; null when there is none. */
+function parseIdentityChange(
+  stream: TokenStream,
+): { readonly always: boolean | null; readonly options: SequenceOptions } | null {
+  let always: boolean | null = null;
+  let options: SequenceOptions | null = null;
+  for (;;) {
+    const position = stream.position;
+    let change: Partial<SequenceOptions> | null = null;
+    if (stream.acceptWords("set", "generated")) {
+      if (always !== null) {
+        throw stream.error(SQLSTATE.syntaxError, "conflicting or redundant options", position);
+      }
+      always = stream.acceptWord("always");
+      if (!always) stream.expectWords("by", "default");
+      change = {};
+    } else if (stream.isWord("restart")) change = parseSequenceOption(stream);
+    else if (stream.isWord("set") && SEQUENCE_WORDS.some((word) => stream.isWord(word, 1))) {
+      stream.advance();
+      change = parseSequenceOption(stream);
+    }
+    if (change === null) return options === null ? null : { always, options };
+    options = joinSequenceOptions(stream, options ?? NO_SEQUENCE_OPTIONS, change, position);
+  }
+}
+
+const SEQUENCE_WORDS = ["increment", "minvalue", "maxvalue", "no", "cycle", "cache", "start"];
 
 function parseRenameAction(stream: TokenStream, position: number): AlterTableAction {
   if (stream.acceptWord("to")) return { kind: "rename_table", newName: stream.expectName(), position };

@@ -224,6 +224,20 @@ export type AlterTableAction =
     readonly position: number;
   }
   | {
+    readonly kind: "alter_identity";
+    readonly column: string;
+    /** GENERATED ALWAYS or BY DEFAULT; null: not said. */
+    readonly always: boolean | null;
+    readonly options: SequenceOptions;
+    readonly position: number;
+  }
+  | {
+    readonly kind: "drop_expression";
+    readonly column: string;
+    readonly ifExists: boolean;
+    readonly position: number;
+  }
+  | {
     readonly kind: "drop_identity";
     readonly column: string;
     readonly ifExists: boolean;

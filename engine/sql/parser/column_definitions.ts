@@ -422,16 +422,27 @@ export function parseSequenceOptions(stream: TokenStream): SequenceOptions {
     const position = stream.position;
     const change = parseSequenceOption(stream);
     if (change === null) return options;
-    for (const key of Object.keys(change) as (keyof SequenceOptions)[]) {
-      if (options[key] !== null) {
-        throw stream.error(SQLSTATE.syntaxError, "conflicting or redundant options", position);
-      }
-    }
-    options = { ...options, ...change };
+    options = joinSequenceOptions(stream, options, change, position);
   }
 }
 
-function parseSequenceOption(stream: TokenStream): Partial<SequenceOptions> | null {
+/** Options with one more; 42601 when it was said before. */
+export function joinSequenceOptions(
+  stream: TokenStream,
+  options: SequenceOptions,
+  change: Partial<SequenceOptions>,
+  position: number,
+): SequenceOptions {
+  for (const key of Object.keys(change) as (keyof SequenceOptions)[]) {
+    if (options[key] !== null) {
+      throw stream.error(SQLSTATE.syntaxError, "conflicting or redundant options", position);
+    }
+  }
+  return { ...options, ...change };
+}
+
+/** Reads one option of a sequence; null when there is none. */
+export function parseSequenceOption(stream: TokenStream): Partial<SequenceOptions> | null {
   if (stream.acceptWord("as")) return { type: parseTypeName(stream) };
   if (stream.acceptWord("increment")) {
     stream.acceptWord("by");
