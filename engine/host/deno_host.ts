@@ -16,6 +16,7 @@ import {
   type OpenOptions,
 } from "./disk.ts";
 import type { Clock, Host, Random, TimerId, Timers } from "./host.ts";
+import { LoopTurns } from "./loop_turns.ts";
 
 /** Milliseconds from 1970-01-01 to 2000-01-01. */
 const EPOCH_MILLISECONDS = 946_684_800_000;
@@ -262,6 +263,8 @@ class DenoRandom implements Random {
 }
 
 class DenoTimers implements Timers {
+  readonly #turns = new LoopTurns();
+
   setTimer(delayMicroseconds: number, callback: () => void): TimerId {
     // The platform's delays are 32-bit milliseconds.
     return Number(setTimeout(callback, Math.min(Math.ceil(delayMicroseconds / 1000), 0x7fffffff)));
@@ -277,17 +280,14 @@ class DenoTimers implements Timers {
     });
   }
 
-  /**
-   * Waits for a trifle that another thread does (10 µs). With `setImmediate` the loop would find itself always busy, and the
-   * runtime below it looks at sockets only at every 61st of its turns then (tokio's event interval): a point read beside a long
-   * query would take 300 ms instead of 3.
-   */
-  async yieldToLoop(): Promise<void> {
-    await crypto.subtle.digest("SHA-256", NOTHING);
+  yieldToLoop(): Promise<void> {
+    return this.#turns.next();
+  }
+
+  close(): Promise<void> {
+    return this.#turns.close();
   }
 }
-
-const NOTHING = new Uint8Array(0);
 
 /** The clock, random source and timers of this machine, for hosts that differ in the disk only. */
 export function denoClockRandomTimers(): Pick<Host, "clock" | "random" | "timers"> {

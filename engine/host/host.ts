@@ -36,6 +36,8 @@ export interface Timers {
   yieldToLoop(): Promise<void>;
   /** Resolves behind the input that this turn of the event loop is handing out: sooner than the next turn's input. */
   endOfTurn(): Promise<void>;
+  /** Releases what turns need; turns can still be taken afterwards. */
+  close(): Promise<void>;
 }
 
 /** All ports together. */

@@ -1,7 +1,7 @@
 /** The same contract for the disks of all hosts, the lock, and the fault model of the simulated one. */
 import { deepStrictEqual as equal, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
-import { denoHost } from "./deno_host.ts";
+import { denoClockRandomTimers, denoHost } from "./deno_host.ts";
 import { type Disk, joinPath, readWholeFile, writeWholeFile } from "./disk.ts";
 import { memoryHost } from "./memory_host.ts";
 import { SimulatedHost } from "./simulated_host.ts";
@@ -79,7 +79,7 @@ Deno.test("Disk of denoHost() keeps the contract", async () => {
 Deno.test("Disk.lock() of denoHost() ends with its process", async () => {
   const root = await Deno.makeTempDir();
   try {
-    const script = `import { denoHost } from ${
+    const script = `import { denoClockRandomTimers, denoHost } from ${
       JSON.stringify(new URL("./deno_host.ts", import.meta.url).href)
     };
       denoHost().disk.lock(${JSON.stringify(root)}); console.log("locked"); setInterval(() => {}, 1000);`;
@@ -255,4 +255,45 @@ Deno.test("SimulatedHost.kill() leaves what was written until the power fails", 
     const kept = readWholeFile(host.disk, "d/f").length;
     ok(kept === 1 || seed % 2 === 1, `seed ${seed}`);
   }
+});
+
+Deno.test("Timers.yieldToLoop() lets sockets be read between the slices of work that never ends", async () => {
+  const { timers } = denoClockRandomTimers();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const client = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
+  const server = await listener.accept();
+  let slices = 0, isOver = false;
+  const work = async (): Promise<void> => {
+    for (; !isOver; slices++) await timers.yieldToLoop();
+  };
+  const working = work();
+  const byte = new Uint8Array(1);
+  const messages = 20;
+  for (let message = 0; message < messages; message++) {
+    const arrival = server.read(byte);
+    await client.write(byte);
+    await arrival;
+  }
+  isOver = true;
+  await working;
+  await timers.close();
+  client.close();
+  server.close();
+  // A scheduler that looks at sockets at every 61st turn only would have let ten times as many pass.
+  ok(slices < messages * 20, `${slices} slices for ${messages} messages`);
+});
+
+Deno.test("Timers.yieldToLoop() serves many at a time, and again after close()", async () => {
+  const { timers } = denoClockRandomTimers();
+  const order: number[] = [];
+  const each = async (name: number): Promise<void> => {
+    for (let turn = 0; turn < 3; turn++) {
+      await timers.yieldToLoop();
+      order.push(name);
+    }
+  };
+  await Promise.all([each(1), each(2), each(3)]);
+  equal(order.join(""), "123123123");
+  await timers.close();
+  await timers.yieldToLoop();
 });

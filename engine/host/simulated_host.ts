@@ -57,6 +57,7 @@ export class SimulatedHost implements Host {
       },
       yieldToLoop: () => new Promise((resolve) => this.#setTimer(0, resolve)),
       endOfTurn: () => new Promise((resolve) => this.#setTimer(0, resolve)),
+      close: () => Promise.resolve(),
     };
     this.disk = new SimulatedDisk({
       random: this.#random,

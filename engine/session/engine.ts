@@ -281,6 +281,7 @@ export class Engine {
     await this.turns.whenIdle();
     await this.#working;
     await this.storage.close();
+    await this.host.timers.close();
   }
 
   /** Runs flush and compaction in slices between other work, until none is left. */

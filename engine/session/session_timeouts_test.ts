@@ -31,6 +31,10 @@ class ManualTimers implements Timers {
     return this.#turns.yieldToLoop();
   }
 
+  close(): Promise<void> {
+    return this.#turns.close();
+  }
+
   endOfTurn(): Promise<void> {
     return this.#turns.endOfTurn();
   }

@@ -168,7 +168,7 @@ export class ExecutionState implements StatementExecution {
       this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));
     } else if (elapsed < SHORT_PIECE_MICROSECONDS) {
       if (this.quota < LARGEST_QUOTA) this.quota *= 2;
-      else if (this.#piecesALook < MOST_PIECES_A_LOOK) this.#piecesALook *= 2;
+      if (this.#piecesALook < MOST_PIECES_A_LOOK) this.#piecesALook *= 2;
     }
   }
 
