@@ -5,7 +5,8 @@
  * written since then holds, on its own, any one of the contents it has had since it was last durable, so writes are
  * lost, torn between sectors and reordered; within a sector they are atomic. A file's size is any it has had since the
  * last sync. A sync that fails loses the sectors it covered: a later sync does not write them, though reads still show
- * them until the crash. A sync in flight at the crash has done any part of its work.
+ * them until the crash. It is reported to each handle of the file once, so a handle whose failed sync is still under way tells
+ * nothing to a second sync by the same handle (as in Linux since 4.13). A sync in flight at the crash has done any part of its work.
  * Fault model, names: creating, renaming, linking and removing become durable with `syncDirectory`; at a crash, of
  * each directory's changes since then the first few (any number) survive, in order. Directories themselves are durable at once.
  * Failures: reads, writes and syncs fail on demand, at random, or at one counted operation; the disk is full beyond its
@@ -91,6 +92,8 @@ class Inode {
   /** By sector, its contents since it was last durable, oldest first. */
   readonly pending = new Map<number, Uint8Array[]>();
   pendingSizes: number[] = [];
+  /** Syncs that failed, in order. */
+  failedSyncs: readonly DatabaseError[] = [];
 
   ensure(size: number): void {
     if (size <= this.current.length) return;
@@ -163,6 +166,8 @@ class SimulatedFile implements DiskFile {
   readonly #writable: boolean;
   readonly #epoch: number;
   #open = true;
+  /** Failed syncs of the file that this handle has been told of, or that were before its time. */
+  #failuresTold: number;
 
   constructor(disk: SimulatedDisk, path: string, inode: Inode, writable: boolean) {
     this.#disk = disk;
@@ -170,6 +175,7 @@ class SimulatedFile implements DiskFile {
     this.#inode = inode;
     this.#writable = writable;
     this.#epoch = disk.epoch;
+    this.#failuresTold = inode.failedSyncs.length;
   }
 
   get size(): number {
@@ -246,10 +252,19 @@ class SimulatedFile implements DiskFile {
   #begin(): Covered {
     this.#disk.beforeChange(`sync ${this.path}`);
     const inode = this.#inode;
+    const failure = this.#disk.syncFailure("fsync file", this.path);
+    if (failure !== null) {
+      inode.failedSyncs = [...inode.failedSyncs, failure];
+      // Lost at once, so that no sync that comes before this one's report saves them.
+      inode.pending.clear();
+      inode.pendingSizes = [];
+    }
+    const untold = inode.failedSyncs[this.#failuresTold] ?? null;
+    this.#failuresTold = inode.failedSyncs.length;
     return {
       sectors: [...inode.pending].map(([sector, versions]) => [sector, versions.length]),
       sizes: inode.pendingSizes.length,
-      failure: this.#disk.syncFailure("fsync file", this.path),
+      failure: untold,
     };
   }
 
@@ -260,7 +275,7 @@ class SimulatedFile implements DiskFile {
       const last = versions[count - 1];
       // Another sync may have covered it meanwhile.
       if (last === undefined) continue;
-      if (covered.failure === null) inode.persist(sector, last);
+      inode.persist(sector, last);
       if (versions.length === count) inode.pending.delete(sector);
       else versions.splice(0, count);
     }
@@ -278,6 +293,7 @@ class SimulatedFile implements DiskFile {
 interface Covered {
   readonly sectors: readonly (readonly [sector: number, versions: number])[];
   readonly sizes: number;
+  /** What it reports: its own failure, or an earlier one. */
   readonly failure: DatabaseError | null;
 }
 
@@ -297,6 +313,9 @@ export class SimulatedDisk implements Disk {
   #locks = new Set<string>();
   #crashed = false;
   #operations = 0;
+  /** The operation that failed because it was told to by its count; null before that. */
+  failedOperation: string | null = null;
+  #newest = "";
   #reads = 0;
   #forced: {
     readonly kind: "read" | "write" | "sync";
@@ -331,6 +350,11 @@ export class SimulatedDisk implements Disk {
     let used = 0;
     for (const inode of new Set(this.#files.values())) used += inode.size;
     return used;
+  }
+
+  /** Whether a sync of a file whose path contains the text has failed, be it reported or not. */
+  hasFailedSyncs(path: string): boolean {
+    return [...this.#files].some(([name, { failedSyncs }]) => name.includes(path) && failedSyncs.length > 0);
   }
 
   /** Lets the next operation of a kind on a file whose path contains the text fail. */
@@ -413,6 +437,7 @@ export class SimulatedDisk implements Disk {
   beforeChange(event: string): void {
     if (this.#crashed) throw new SimulatedCrash("the power failed");
     this.#operations++;
+    this.#newest = event;
     this.#surroundings.trace(event);
     if (this.#operations === this.faults.crashAtOperation) {
       this.#crashed = true;
@@ -449,7 +474,9 @@ export class SimulatedDisk implements Disk {
   }
 
   #codeNow(): FailureCode | null {
-    return this.#operations === this.faults.failAtOperation ? this.faults.failureCode : null;
+    if (this.#operations !== this.faults.failAtOperation) return null;
+    this.failedOperation = this.#newest;
+    return this.faults.failureCode;
   }
 
   /** What the sync that has just been counted fails with; null: it ends well. */

@@ -58,6 +58,8 @@ export class Checkpoint {
   /** Set when all is built. */
   #described: ManifestTable[] | null = null;
   #unsynced: DiskFile[] = [];
+  /** Another handle of the file that is being synced in the background; see {@link finishNow}. */
+  #witness: DiskFile | null = null;
   #manifest: Manifest | null = null;
 
   /** Freezes the tables; the state is that of the same op. */
@@ -111,7 +113,18 @@ export class Checkpoint {
   async sync(isCurrent: () => boolean): Promise<void> {
     assert(this.#described !== null, "all files are built before they are synced");
     for (let file = this.#unsynced[0]; file !== undefined; file = this.#unsynced[0]) {
-      await file.syncData();
+      const { disk } = this.#place;
+      // A file that was merged away already has no name any more, and nobody needs it.
+      const witness = disk.exists(file.path)
+        ? disk.openFile(file.path, { create: false, write: true })
+        : null;
+      this.#witness = witness;
+      try {
+        await file.syncData();
+      } finally {
+        this.#witness = null;
+        witness?.close();
+      }
       if (!isCurrent()) return;
       // Meanwhile `finishNow` may have synced and closed all of them, and then have found the disk full.
       if (this.#unsynced[0] !== file) continue;
@@ -126,7 +139,9 @@ export class Checkpoint {
     let isBuilt = this.buildStep();
     while (!isBuilt) isBuilt = this.buildStep();
     for (const file of this.#unsynced) {
-      file.syncDataNow();
+      // The system reports a failed sync to each handle once, and the one under way in the background may get the report.
+      if (this.#witness?.path === file.path) this.#witness.syncDataNow();
+      else file.syncDataNow();
       file.close();
     }
     this.#unsynced = [];

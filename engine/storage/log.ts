@@ -90,6 +90,11 @@ export class Log {
   readonly #options: LogOptions;
   readonly #files: LogFileEntry[];
   #file: DiskFile;
+  /**
+   * Another handle of the file, for syncs that do not wait for the one under way in the background: the system reports a failed
+   * sync to each handle once, and that one may get the report.
+   */
+  #witness: DiskFile;
   #firstOp: number;
   /** Offset where the next record goes. */
   #end: number;
@@ -141,6 +146,7 @@ export class Log {
     this.#file = found.file;
     const last = found.files.at(-1);
     assert(last !== undefined, "a log has a file");
+    this.#witness = witnessOf(host.disk, last.path);
     this.#firstOp = last.firstOp;
     this.#end = this.#written = found.end;
     this.#reserved = Math.max(found.file.size, found.end);
@@ -385,7 +391,13 @@ export class Log {
       },
     );
     this.#file.close();
+    this.#witness.close();
     this.#file = file;
+    try {
+      this.#witness = witnessOf(this.#host.disk, entry.path);
+    } catch (error) {
+      throw this.#fail(error);
+    }
     this.#files.push(entry);
     this.#firstOp = firstOp;
     this.#end = this.#written = LOG_HEADER_BYTES;
@@ -395,7 +407,7 @@ export class Log {
   #syncNow(): void {
     this.#writeOut();
     try {
-      this.#file.syncDataNow();
+      this.#witness.syncDataNow();
     } catch (error) {
       throw this.#fail(error);
     }
@@ -468,7 +480,8 @@ export class Log {
 
   #fail(cause: unknown): DatabaseError {
     if (this.#error !== null) return this.#error;
-    const error = cause instanceof DatabaseError
+    // A full disk is said of entries that were refused; here nobody knows what is on the disk.
+    const error = cause instanceof DatabaseError && !isDiskFull(cause)
       ? cause
       : new DatabaseError(SQLSTATE.ioError, `could not write the log: ${String(cause)}`, { cause });
     this.#error = error;
@@ -566,6 +579,7 @@ export class Log {
     } finally {
       this.#closed = true;
       this.#file.close();
+      this.#witness.close();
     }
     if (this.#error !== null) throw this.#error;
   }
@@ -596,6 +610,10 @@ function entryTooLarge(): DatabaseError {
 
 function isDiskFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === SQLSTATE.diskFull;
+}
+
+function witnessOf(disk: Disk, path: string): DiskFile {
+  return disk.openFile(path, { create: false, write: true });
 }
 
 /** Makes a file with its header and first reserve, durable with its name; leaves nothing behind when that fails. */

@@ -200,6 +200,23 @@ Deno.test("Log is poisoned by a failed sync and never tries again", async () => 
   }
 });
 
+Deno.test("Log acknowledges nothing on the word of a sync that came behind the back of a failing one", async () => {
+  const host = new SimulatedHost(4);
+  const log = Log.open(host, "log", 0, SMALL);
+  log.append(1, payloadOf(1));
+  log.append(2, payloadOf(2));
+  host.disk.failNext("sync", "log");
+  while (!host.disk.hasFailedSyncs("log")) await host.step();
+  // The sync under way has lost both entries. A sync by the same handle would end well now, and so would a new file's.
+  throws(() => log.append(3, payloadOf(3, SMALL.fileBytes)), code("58030"));
+  strictEqual(log.durableOp, 0);
+  await rejects(log.whenDurable(2), code("58030"));
+  await host.rest();
+  await rejects(log.close(), code("58030"));
+  host.crash();
+  strictEqual(Log.open(host, "log", 0, SMALL).lastOp, 0);
+});
+
 Deno.test("Log is poisoned by a failed write", async () => {
   const host = new SimulatedHost(4);
   const log = Log.open(host, "log", 0, SMALL);

@@ -364,6 +364,8 @@ export class StorageEngine {
       }
     } catch (error) {
       if (isCurrent()) this.#checkpointFailed(error);
+      // A sync failed behind the back of the commit that finished this checkpoint.
+      else this.log.stop(error);
     }
   }
 
