@@ -3,6 +3,8 @@
  * machine's speed drifts. Medians and spreads are printed, never asserted.
  */
 
+import type { EmbeddedPeer } from "./peers/embedded.ts";
+
 /** Something that does the work: this database or another one. */
 export interface Peer {
   readonly name: string;
@@ -44,6 +46,11 @@ export interface Benchmark {
   prepare(peer: Peer, scale: Scale): Promise<void>;
   /** One measurement. */
   measure(peer: Peer, scale: Scale): Promise<number>;
+  /** The same on a database that does not listen; absent: it does not take part. */
+  readonly embedded?: {
+    prepare(peer: EmbeddedPeer, scale: Scale): Promise<void>;
+    measure(peer: EmbeddedPeer, scale: Scale): Promise<number>;
+  };
   /** Removes data and servers that {@link prepare} has made and no later benchmark needs. */
   finish?(): Promise<void>;
 }
@@ -66,33 +73,55 @@ export interface Comparison {
   readonly series: readonly Series[];
   /** Median of the pairwise ratios, first peer over second; null with one peer. */
   readonly ratio: number | null;
+  /** The same against each of the others. */
+  readonly ratios: readonly { readonly peer: string; readonly ratio: number }[];
 }
 
 /** Runs a benchmark on the peers in turn. */
 export async function compare(
   benchmark: Benchmark,
   installed: readonly Peer[],
-  options: { readonly scale: Scale; readonly rounds: number },
+  options: {
+    readonly scale: Scale;
+    readonly rounds: number;
+    readonly embedded?: readonly EmbeddedPeer[];
+  },
 ): Promise<Comparison> {
+  const { scale } = options;
+  const { embedded } = benchmark;
   const peers = benchmark.alone === true ? installed.slice(0, 1) : installed;
-  for (const peer of peers) await benchmark.prepare(peer, options.scale);
-  const values = peers.map((): number[] => []);
+  const workers = [
+    ...peers.map((peer) => ({
+      name: peer.name,
+      prepare: () => benchmark.prepare(peer, scale),
+      measure: () => benchmark.measure(peer, scale),
+    })),
+    ...(embedded === undefined ? [] : options.embedded ?? []).map((peer) => ({
+      name: peer.name,
+      prepare: async () => await embedded?.prepare(peer, scale),
+      measure: async () => await embedded?.measure(peer, scale) ?? NaN,
+    })),
+  ];
+  for (const worker of workers) await worker.prepare();
+  const values = workers.map((): number[] => []);
   const rounds = Math.min(options.rounds, benchmark.maximumRounds ?? Infinity);
   for (let round = 0; round < rounds; round++) {
-    for (const [index, peer] of peers.entries()) {
-      values[index]?.push(await benchmark.measure(peer, options.scale));
-    }
+    for (const [index, worker] of workers.entries()) values[index]?.push(await worker.measure());
   }
   await benchmark.finish?.();
-  const [ours = [], theirs] = values;
-  const ratios = theirs === undefined ? [] : ours.map((value, round) => value / (theirs[round] ?? NaN));
+  const [ours = []] = values;
+  const ratios = workers.slice(1).map(({ name }, index) => ({
+    peer: name,
+    ratio: median(ours.map((value, round) => value / (values[index + 1]?.[round] ?? NaN))),
+  }));
   return {
     benchmark: benchmark.name,
     unit: benchmark.unit,
     bar: benchmark.bar ?? null,
     growth: benchmark.growth ?? null,
-    series: peers.map((peer, index) => seriesOf(peer.name, values[index] ?? [])),
-    ratio: ratios.length === 0 ? null : median(ratios),
+    series: workers.map(({ name }, index) => seriesOf(name, values[index] ?? [])),
+    ratio: peers.length < 2 ? null : ratios[0]?.ratio ?? null,
+    ratios,
   };
 }
 

@@ -1,17 +1,21 @@
 /**
- * `deno task bench [NAME…] [--binary FILE] [--rounds N] [--smoke] [--json]`: compares dbd with the peers that are
- * installed, in turn, and prints medians, spreads and ratios.
+ * `deno task bench [NAME…] [--binary FILE] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares dbd with the peers that
+ * are installed, in turn, and prints medians, spreads and ratios.
  */
 import { parseArgs } from "node:util";
 import { type Benchmark, compare, type Comparison, type Peer } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
 import { startDbd } from "./peers/dbd.ts";
+import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
+import { runProgram } from "./peers/process.ts";
 import { startPostgresql } from "./peers/postgresql.ts";
+import { reportFiles, type Run, withReport } from "./report.ts";
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
-Runs the same work on dbd and on PostgreSQL, where it is installed, in turn.
+Runs the same work on dbd and its peers in turn: PostgreSQL, where it is installed, and for TPC-H DuckDB, SQLite and PGlite,
+whose packages are fetched when they are first needed.
 
 Names: ${Object.keys(BENCHMARKS).join(", ")} (all when none is given)
 
@@ -21,6 +25,7 @@ Options:
   --alone         do not start a peer
   --smoke         tiny sizes, to see that everything runs
   --json          print JSON
+  --report PAGE   write tables into PAGE (docs/benchmarks.md), figures and plots into the folder of its name
   --help          print this text
 `;
 
@@ -34,6 +39,7 @@ async function main(): Promise<number> {
       alone: { type: "boolean", default: false },
       smoke: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
+      report: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -42,7 +48,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const names = positionals.length === 0 ? Object.keys(BENCHMARKS) : positionals;
-  const chosen: Benchmark[] = [];
+  const chosen: { readonly name: string; readonly benchmarks: readonly Benchmark[] }[] = [];
   for (const name of names) {
     const list = BENCHMARKS[name];
     if (list === undefined) {
@@ -51,40 +57,89 @@ async function main(): Promise<number> {
       );
       return 2;
     }
-    chosen.push(...list);
+    chosen.push({ name, benchmarks: list.filter((each) => hasPgbench() || each.unit !== "transactions/s") });
   }
-  if (!hasPgbench()) {
-    console.error("bench: pgbench is not installed (Debian: postgresql); its benchmarks are left out");
-  }
-  const runnable = chosen.filter((each) => hasPgbench() || each.unit !== "transactions/s");
+  const missing: string[] = [];
+  if (!hasPgbench()) missing.push("what pgbench drives, as it is not installed (Debian: postgresql)");
   const peers: Peer[] = [await startDbd(values.binary === undefined ? {} : { binary: values.binary })];
+  const embedded: EmbeddedPeer[] = [];
   try {
     const postgresql = values.alone ? null : await startPostgresql();
     if (postgresql !== null) peers.push(postgresql);
-    const results: Comparison[] = [];
-    for (const benchmark of runnable) {
-      const result = await compare(benchmark, peers, {
-        scale: values.smoke ? "smoke" : "full",
-        rounds: Number(values.rounds),
-      });
-      results.push(result);
-      if (!values.json) console.log(format(result));
+    else if (!values.alone) missing.push("PostgreSQL, as it is not installed");
+    const needsEmbedded = chosen.some(({ benchmarks }) =>
+      benchmarks.some((each) => each.embedded !== undefined)
+    );
+    if (needsEmbedded && !values.alone) embedded.push(...await startAllEmbedded(missing));
+    for (const what of missing) console.error(`bench: not run: ${what}`);
+    const groups: Run["groups"][number][] = [];
+    for (const { name, benchmarks } of chosen) {
+      const results: Comparison[] = [];
+      for (const benchmark of benchmarks) {
+        const scale = values.smoke ? "smoke" : "full";
+        const result = await compare(benchmark, peers, { scale, rounds: Number(values.rounds), embedded });
+        results.push(result);
+        if (!values.json) console.log(format(result));
+      }
+      groups.push({ name, results });
     }
-    if (values.json) console.log(JSON.stringify({ machine: machine(), results }, null, 2));
+    const run: Run = {
+      machine: machine(),
+      commit: await commit(),
+      date: new Date().toISOString().slice(0, 10),
+      groups,
+      missing,
+    };
+    if (values.json) {
+      console.log(JSON.stringify({ ...run, results: groups.flatMap(({ results }) => results) }, null, 2));
+    }
+    if (values.report !== undefined) await writeReport(values.report, run);
     return 0;
   } finally {
-    for (const peer of peers) await peer.stop();
+    for (const peer of [...peers, ...embedded]) await peer.stop();
+  }
+}
+
+async function startAllEmbedded(missing: string[]): Promise<EmbeddedPeer[]> {
+  const started: EmbeddedPeer[] = [];
+  for (const name of EMBEDDED) {
+    const peer = await startEmbedded(name);
+    if ("missing" in peer) missing.push(`${name}: ${peer.missing}`);
+    else started.push(peer);
+  }
+  return started;
+}
+
+/** Writes the tables into the page and everything else into the folder of its name beside it. */
+async function writeReport(page: string, run: Run): Promise<void> {
+  const folder = page.replace(/\.md$/, "");
+  const name = folder.split("/").at(-1) ?? folder;
+  await Deno.mkdir(folder, { recursive: true });
+  for (const [file, content] of reportFiles(run)) await Deno.writeTextFile(`${folder}/${file}`, content);
+  const before = await Deno.readTextFile(page).catch((error) => {
+    if (error instanceof Deno.errors.NotFound) return "# Benchmarks\n";
+    throw error;
+  });
+  await Deno.writeTextFile(page, withReport(before, run, name));
+}
+
+async function commit(): Promise<string> {
+  try {
+    const folder = new URL("../..", import.meta.url).pathname;
+    return (await runProgram("git", ["-C", folder, "rev-parse", "--short", "HEAD"])).trim();
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound ? "unknown" : "of no repository";
   }
 }
 
 function format(result: Comparison): string {
-  const series = result.series.map((each) =>
+  const series = result.series.filter((each) => Number.isFinite(each.median)).map((each) =>
     `${each.peer} ${number(each.median)} (${number(each.minimum)}–${number(each.maximum)})`
   ).join("  ");
-  const ratio = result.ratio === null
-    ? ""
-    : `  ratio ${result.ratio.toFixed(2)}${result.bar === null ? "" : ` (${result.bar})`}`;
-  return `${result.benchmark.padEnd(40)} ${series} ${result.unit}${ratio}`;
+  const ratios = result.ratios.filter(({ ratio }) => Number.isFinite(ratio))
+    .map(({ peer, ratio }) => `  / ${peer} ${ratio.toFixed(2)}`).join("");
+  const bar = result.bar === null ? "" : ` (${result.bar})`;
+  return `${result.benchmark.padEnd(40)} ${series} ${result.unit}${ratios}${bar}`;
 }
 
 function number(value: number): string {

@@ -6,6 +6,7 @@ import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
 import { pgbench } from "./pgbench.ts";
 import { memory, restart } from "./restart.ts";
+import { tpch, tpchGrowth } from "./tpch.ts";
 
 /** What `deno task bench NAME` can name. */
 export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
@@ -28,4 +29,6 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
   "memory": memory,
   "growth": growth,
   "analytics": analytics,
+  "tpch": tpch,
+  "tpch-growth": tpchGrowth,
 };

@@ -44,6 +44,13 @@ export const INDEXES: Readonly<Partial<Record<Table, readonly string[]>>> = {
   lineitem: ["l_partkey, l_suppkey", "l_suppkey"],
 };
 
+/** The columns of a table as `name type`, without constraints. */
+export function columnsOf(table: Table): readonly string[] {
+  return [...DEFINITIONS[table].matchAll(/(?:^|,)\s*([a-z]+_[a-z]+ \w+(?:\([\d,]+\))?)/g)].map((
+    [, column = ""],
+  ) => column);
+}
+
 /** The statements that make one table's indexes. */
 export function indexStatements(table: Table): readonly string[] {
   return (INDEXES[table] ?? []).map((columns) =>

@@ -1,0 +1,18 @@
+/** Lines of a stream of text, without their ends. */
+
+/** A transformation from pieces of text to whole lines. */
+export class TextLineStream extends TransformStream<string, string> {
+  constructor() {
+    let rest = "";
+    super({
+      transform: (chunk, controller) => {
+        const lines = (rest + chunk).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) controller.enqueue(line);
+      },
+      flush: (controller) => {
+        if (rest !== "") controller.enqueue(rest);
+      },
+    });
+  }
+}
