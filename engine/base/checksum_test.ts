@@ -1,6 +1,6 @@
 /** Published vectors of CRC-32C, continuation, and seeds. */
 import { notStrictEqual, strictEqual } from "node:assert/strict";
-import { checksumSeed, crc32c } from "./checksum.ts";
+import { checksumSeed, crc32c, shiftChecksum } from "./checksum.ts";
 import { SeededRandom } from "./random.ts";
 
 function check(bytes: Uint8Array, expected: number): void {
@@ -31,4 +31,16 @@ Deno.test("checksumSeed() differs for each position of a file", () => {
   strictEqual(seen.size, 50_000);
   notStrictEqual(checksumSeed(1, 40), checksumSeed(2, 40));
   notStrictEqual(checksumSeed(1, 40), checksumSeed(1 + 2 ** 32, 40));
+});
+
+Deno.test("shiftChecksum() joins checksums of pieces", () => {
+  for (const length of [0, 1, 2, 7, 100, 4096, 65_537]) {
+    const bytes = Uint8Array.from({ length }, (_, index) => (index * 7919) >> 3);
+    for (const previous of [0, 1, 0xdeadbeef]) {
+      strictEqual(
+        (crc32c(bytes) ^ shiftChecksum(previous, length)) >>> 0,
+        crc32c(bytes, 0, length, previous),
+      );
+    }
+  }
 });

@@ -307,3 +307,33 @@ Deno.test("Log loses nothing acknowledged in crashes at any point, the same way 
   }
   ok(lives > 60);
 });
+
+Deno.test("Log.appendInPieces() logs the same bytes as append(), or nothing", async () => {
+  const host = memoryHost();
+  const whole = Log.open(host, "whole", 0, SMALL), pieces = Log.open(host, "pieces", 0, SMALL);
+  for (let op = 1; op <= 6; op++) {
+    const payload = payloadOf(op, 900 + op * 500);
+    whole.append(op, payload);
+    const given = pieces.appendInPieces(op, payload.length);
+    given.write(payload.subarray(0, 300));
+    given.abandon();
+    strictEqual(pieces.lastOp, op - 1);
+    const entry = pieces.appendInPieces(op, payload.length);
+    for (let from = 0; from < payload.length; from += 250) entry.write(payload.subarray(from, from + 250));
+    strictEqual(entry.checksum, crc32c(payload));
+    strictEqual(pieces.lastOp, op - 1);
+    entry.finish();
+    strictEqual(pieces.lastOp, op);
+    await Promise.all([whole.whenDurable(op), pieces.whenDurable(op)]);
+  }
+  strictEqual(pieces.appendedBytes, whole.appendedBytes);
+  const unfinished = pieces.appendInPieces(7, 5000);
+  unfinished.write(payloadOf(7, 5000));
+  await Promise.all([whole.close(), pieces.close()]);
+  // The one that was not finished had begun a file of its own.
+  equal(host.disk.list("pieces").slice(0, -1), host.disk.list("whole"));
+  const again = Log.open(host, "pieces", 0, SMALL);
+  strictEqual(again.lastOp, 6);
+  equal(read(again), range(1, 6));
+  await again.close();
+});

@@ -1,0 +1,34 @@
+/** The hash table of slots, against a Map. */
+import { strictEqual } from "node:assert/strict";
+import { SeededRandom } from "../../base/random.ts";
+import { CHUNK_MASK, CHUNK_ROWS, CHUNK_SHIFT, growNumbers } from "./delta_column.ts";
+import { SlotHash } from "./slot_hash.ts";
+
+Deno.test("SlotHash answers as a Map does while it grows and shrinks", () => {
+  const random = new SeededRandom(11);
+  const ids: Float64Array[] = [];
+  growNumbers(ids, 4 * CHUNK_ROWS);
+  const hash = new SlotHash(ids);
+  const model = new Map<number, number>();
+  const put = (id: number, slot: number): void => {
+    (ids[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] = id;
+    hash.put(id, slot);
+    model.set(id, slot);
+  };
+  // Consecutive ids, scattered ones, negative ones and fractions of the range beyond 32 bits.
+  const idOf = (index: number): number =>
+    index % 4 === 0 ? index : index % 4 === 1 ? -index : index % 4 === 2 ? index * 2 ** 33 : index * 7919;
+  const count = 60_000;
+  for (let slot = 0; slot < count; slot++) put(idOf(slot), slot);
+  strictEqual(hash.size, model.size);
+  for (let index = 0; index < count; index += 3) {
+    const id = idOf(index);
+    hash.remove(id);
+    model.delete(id);
+  }
+  strictEqual(hash.size, model.size);
+  for (let index = 0; index < count + 1000; index++) {
+    strictEqual(hash.get(idOf(index)), model.get(idOf(index)) ?? -1, `id ${idOf(index)}`);
+  }
+  for (let round = 0; round < 1000; round++) strictEqual(hash.get(random.below(2 ** 31) + 0.5), -1);
+});
