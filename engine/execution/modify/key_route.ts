@@ -75,7 +75,7 @@ export function findFirst(
     return reader.lookup(route.indexId, route.order.map((part) => key[part] ?? null)).next();
   }
   let found: RowLocation = NO_ROW;
-  scanByKey(reader, columns, pruneOf(columns, key), (values, location) => {
+  scanAtOnce(reader, columns, pruneOf(columns, key), (values, location) => {
     if (!sameKey(columns, values(), key)) return true;
     found = location;
     return false;
@@ -100,29 +100,42 @@ export function findAll(
     for (let at = cursor.next(); at !== NO_ROW; at = cursor.next()) ids.push(reader.idAt(at));
     return ids;
   }
-  scanByKey(reader, columns, pruneOf(columns, key), (values, location) => {
+  scanAtOnce(reader, columns, pruneOf(columns, key), (values, location) => {
     if (sameKey(columns, values(), key)) ids.push(reader.idAt(location));
     return true;
   });
   return ids;
 }
 
-/** Visits every visible row; `values` reads the columns' values. Ends when `visit` answers false. */
-export function scanByKey(
+/** Rows visited in one piece. */
+const PIECE = 512;
+
+/**
+ * Visits every visible row; `values` reads the columns' values. Ends when `visit` answers false. Yields between pieces of
+ * the table.
+ */
+export function* scanByKey(
   reader: ReadableTable,
   columns: readonly ColumnDefinition[],
   prune: readonly ZonePredicate[],
   visit: (values: () => StoredValue[], location: RowLocation) => boolean,
-): void {
+): Generator<void, void, void> {
   const cursor = reader.scan([], { ids: false, prune });
   for (let block = cursor.next(); block !== null; block = cursor.next()) {
     for (let row = 0; row < block.rowCount; row++) {
+      if (row % PIECE === PIECE - 1) yield;
       if (block.hidden !== null && block.hidden[row] !== 0) continue;
       const location = block.firstLocation + row;
       const values = (): StoredValue[] => columns.map((column) => reader.valueAt(location, column.id));
       if (!visit(values, location)) return;
     }
   }
+}
+
+/** The same, to its end at once. */
+function scanAtOnce(...args: Parameters<typeof scanByKey>): void {
+  const steps = scanByKey(...args);
+  while (steps.next().done !== true);
 }
 
 function pruneOf(

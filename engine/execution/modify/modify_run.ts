@@ -28,8 +28,8 @@ export interface ModifyFacts {
   readonly arbiters: readonly (IndexDefinition | "row_id")[] | null;
 }
 
-/** Rows created between two looks at the clock. */
-const PIECE = 2048;
+/** Rows created in one piece. */
+const PIECE = 64;
 /** A statement that keeps losing against rows it cannot see gives up after so many attempts. */
 const MOST_CONFLICT_RETRIES = 20;
 const NO_ARBITERS: readonly (readonly number[])[] = [];

@@ -20,12 +20,15 @@ import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } fr
 import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
 import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillReferenced } from "./violations.ts";
 
-/** Work units (rows looked up or changed) between two looks at the clock and at cancellation. */
-const PIECE = 2048;
+/** Rows looked up or changed in one piece. */
+const PIECE = 64;
 /** Parent keys remembered for each foreign key. */
 const MOST_KEYS_REMEMBERED = 65_536;
 /** Rough memory of a queued check or action. */
 const TASK_BYTES = 160;
+
+/** Work that yields between its pieces. */
+type Steps<T = void> = Generator<void, T, void>;
 
 /** A parent's key that is gone. `newKey` null: the row was deleted. In the parent's types. */
 interface ActionTask {
@@ -65,6 +68,9 @@ export class RowChanges {
   #keysGo = false;
   readonly #present = new Map<ForeignKeyRule, Set<StoredValue>>();
   #nextFinalCheck = 0;
+  #finishing: Steps | null = null;
+  /** Rows of the running piece. */
+  #work = 0;
 
   /** `charge` accounts for memory that the queues hold. */
   constructor(context: ExecutionContext, tableId: number, charge: (bytes: number) => void) {
@@ -104,25 +110,30 @@ export class RowChanges {
 
   /** Works through a piece of what is queued. true: everything has been done and checked. */
   finish(): boolean {
-    for (let work = 0; this.#nextTask < this.#tasks.length;) {
-      work += this.#runTask();
-      if (work >= PIECE) {
-        this.#context.checkCancelled();
-        return false;
-      }
+    this.#finishing ??= this.#finishAll();
+    return this.#finishing.next().done === true;
+  }
+
+  /** Counts rows. true: the piece is long enough. */
+  #isLong(rows = 1): boolean {
+    this.#work += rows;
+    if (this.#work < PIECE) return false;
+    this.#work = 0;
+    return true;
+  }
+
+  *#finishAll(): Steps {
+    while (this.#nextTask < this.#tasks.length) {
+      yield* this.#runTask();
+      if (this.#isLong()) yield;
     }
     this.#tasks = [];
     this.#nextTask = 0;
-    for (let work = 0; this.#nextParentCheck < this.#parentChecks.length; work++) {
-      if (work >= PIECE) return false;
-      const check = assertDefined(this.#parentChecks[this.#nextParentCheck++], "parent check");
-      this.#recheckParent(check);
+    while (this.#nextParentCheck < this.#parentChecks.length) {
+      this.#recheckParent(assertDefined(this.#parentChecks[this.#nextParentCheck++], "parent check"));
+      if (this.#isLong()) yield;
     }
-    for (let work = 0; this.#nextFinalCheck < this.#finalChecks.length; work++) {
-      if (work >= PIECE) return false;
-      this.#runFinalChecks();
-    }
-    return true;
+    while (this.#nextFinalCheck < this.#finalChecks.length) yield* this.#runFinalChecks();
   }
 
   #checkParent(rule: ForeignKeyRule, id: RowId, row: StoredRow): void {
@@ -171,7 +182,7 @@ export class RowChanges {
     this.#present.clear();
     const task: ActionTask = { rule, oldKey, newKey };
     if (actionOf(task) !== "no action") this.#tasks.push(task);
-    else if (!this.#defer(rule, () => this.#checkUnreferenced([task]))) this.#finalChecks.push(task);
+    else if (!this.#defer(rule, () => runAll(this.#checkUnreferenced([task])))) this.#finalChecks.push(task);
     else return;
     this.#charge(TASK_BYTES);
   }
@@ -190,33 +201,33 @@ export class RowChanges {
    * Runs the next action together with all others of its constraint. The children of all are found before the first is
    * changed, so that keys that move up one another's places (`SET id = id + 1`) do not take children along twice.
    */
-  #runTask(): number {
+  *#runTask(): Steps {
     const first = this.#tasks[this.#nextTask++] ?? null;
-    if (first === null) return 0;
+    if (first === null) return;
     const { rule } = first;
     const tasks = [first];
     for (let index = this.#nextTask; index < this.#tasks.length; index++) {
       const task = this.#tasks[index] ?? null;
+      if (this.#isLong()) yield;
       if (task?.rule !== rule) continue;
       tasks.push(task);
       this.#tasks[index] = null;
     }
     const found = rule.childRoute.kind === "scan"
-      ? this.#scanChildren(rule, tasks)
-      : this.#findChildren(rule, tasks);
-    let work = tasks.length;
-    for (const { task, key, ids } of found) work += this.#act(task, key, ids);
-    return work;
+      ? yield* this.#scanChildren(rule, tasks)
+      : yield* this.#findChildren(rule, tasks);
+    for (const { task, key, ids } of found) yield* this.#act(task, key, ids);
   }
 
   /** For each task the children that reference its key, looked up one key at a time. */
-  #findChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): readonly FoundChildren[] {
+  *#findChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Steps<readonly FoundChildren[]> {
     const reader = this.#context.table(rule.child.id);
     const found: FoundChildren[] = [];
     for (const task of tasks) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;
       const ids = findAll(reader, rule.childRoute, rule.childColumns, key);
+      if (this.#isLong(1 + ids.length)) yield;
       if (ids.length === 0) continue;
       this.#charge(64 + 16 * ids.length);
       found.push({ task, key, ids });
@@ -225,14 +236,14 @@ export class RowChanges {
   }
 
   /** For each task the children that reference its key, found by one scan. */
-  #scanChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Iterable<FoundChildren> {
+  *#scanChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Steps<Iterable<FoundChildren>> {
     const found = new Map<string, FoundChildren>();
     for (const task of tasks) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key !== null) found.set(keyText(rule.childColumns, key), { task, key, ids: [] });
     }
     const reader = this.#context.table(rule.child.id);
-    scanByKey(reader, rule.childColumns, [], (values, location) => {
+    yield* scanByKey(reader, rule.childColumns, [], (values, location) => {
       const key = values();
       if (key.includes(null)) return true;
       const group = found.get(keyText(rule.childColumns, key));
@@ -245,15 +256,16 @@ export class RowChanges {
   }
 
   /** Applies an action to the children. `key` is the old key in the child's types. */
-  #act(task: ActionTask, key: readonly StoredValue[], ids: readonly RowId[]): number {
+  *#act(task: ActionTask, key: readonly StoredValue[], ids: readonly RowId[]): Steps {
     const { rule } = task;
     const action = actionOf(task);
-    if (ids.length === 0) return 0;
+    if (ids.length === 0) return;
     if (action === "restrict") {
       throw stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, task.oldKey);
     }
     const rules = rulesOf(this.#context.writer.catalog, rule.child.id);
     for (const id of ids) {
+      if (this.#isLong()) yield;
       const reader = this.#context.table(rule.child.id);
       const location = reader.find(id);
       if (location === NO_ROW) continue;
@@ -269,7 +281,6 @@ export class RowChanges {
         if (action === "set default") this.#checkParent(rule, newId, after);
       }
     }
-    return ids.length;
   }
 
   /** The child's new values under CASCADE (of an update), SET NULL or SET DEFAULT. */
@@ -308,29 +319,31 @@ export class RowChanges {
     return newId;
   }
 
-  #runFinalChecks(): void {
+  *#runFinalChecks(): Steps {
     const first = assertDefined(this.#finalChecks[this.#nextFinalCheck++], "check");
     if (first.rule.childRoute.kind !== "scan") {
-      this.#checkUnreferenced([first]);
+      yield* this.#checkUnreferenced([first]);
       return;
     }
     const tasks = [first];
     while (this.#finalChecks[this.#nextFinalCheck]?.rule === first.rule) {
       tasks.push(assertDefined(this.#finalChecks[this.#nextFinalCheck++], "check"));
     }
-    this.#checkUnreferenced(tasks);
+    yield* this.#checkUnreferenced(tasks);
   }
 
   /** NO ACTION: nothing references the keys any more, or they exist again. The tasks are of one constraint. */
-  #checkUnreferenced(tasks: readonly ActionTask[]): void {
+  *#checkUnreferenced(tasks: readonly ActionTask[]): Steps {
     const { rule } = assertDefined(tasks[0], "check");
     const parents = this.#context.table(rule.parent.id);
-    const gone = tasks.filter(({ oldKey }) =>
-      findFirst(parents, rule.parentRoute, rule.parentColumns, oldKey) === NO_ROW
-    );
+    const gone: ActionTask[] = [];
+    for (const task of tasks) {
+      if (this.#isLong()) yield;
+      if (findFirst(parents, rule.parentRoute, rule.parentColumns, task.oldKey) === NO_ROW) gone.push(task);
+    }
     if (gone.length === 0) return;
     if (rule.childRoute.kind === "scan") {
-      for (const { task, ids } of this.#scanChildren(rule, gone)) {
+      for (const { task, ids } of yield* this.#scanChildren(rule, gone)) {
         if (ids.length > 0) throw referencedBy(task);
       }
       return;
@@ -344,6 +357,11 @@ export class RowChanges {
       }
     }
   }
+}
+
+/** Does work to its end at once: at the commit nobody may come in between. */
+function runAll(steps: Steps): void {
+  while (steps.next().done !== true);
 }
 
 function referencedBy({ rule, oldKey }: ActionTask): Error {

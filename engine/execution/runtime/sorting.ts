@@ -35,7 +35,7 @@ export class RowSort implements Work {
   readonly #compare: RowComparison;
   /** Null: rows are compared. */
   #packing: Packing | null;
-  #merge: MergeSort | PackedMergeSort | null = null;
+  #merge: MergeSort | NumberSort | null = null;
   #unpacked = 0;
 
   constructor(count: number, compare: RowComparison, single: SingleKey | null) {
@@ -52,7 +52,7 @@ export class RowSort implements Work {
       if (packing === null) this.#merge = new MergeSort(this.#count, this.#compare);
       else if (!packing.advance()) return false;
       else if (packing.packed === null) this.#packing = null;
-      else this.#merge = new PackedMergeSort(packing.packed);
+      else this.#merge = new NumberSort(packing.packed);
       if (this.#merge === null) return false;
     }
     if (!this.#merge.advance()) return false;
@@ -188,9 +188,10 @@ class MergeSort extends RunMerge<Int32Array> {
   }
 }
 
-class PackedMergeSort extends RunMerge<Float64Array> {
-  constructor(packed: Float64Array) {
-    super(packed, new Float64Array(packed.length > PACKED_RUN_ROWS ? packed.length : 0), {
+/** Sorts numbers in pieces, in place or into an array of its own; NaN comes last. */
+export class NumberSort extends RunMerge<Float64Array> {
+  constructor(numbers: Float64Array) {
+    super(numbers, new Float64Array(numbers.length > PACKED_RUN_ROWS ? numbers.length : 0), {
       runRows: PACKED_RUN_ROWS,
       pieceRows: PACKED_PIECE_ROWS,
     });
@@ -201,7 +202,9 @@ class PackedMergeSort extends RunMerge<Float64Array> {
   }
 
   protected override comesFirst(rows: Float64Array, right: number, left: number): boolean {
-    return (rows[right] as number) < (rows[left] as number);
+    const a = rows[right] as number;
+    const b = rows[left] as number;
+    return a < b || b !== b && a === a;
   }
 }
 

@@ -17,7 +17,7 @@ import { RowWalk } from "./row_walk.ts";
 import type { Work } from "./run_ddl.ts";
 
 /** Rows written in one piece. */
-const PIECE = 4096;
+const PIECE = 128;
 
 /** Rows with the id that they get. */
 interface NewRow {

@@ -6,14 +6,15 @@
 import type { ExecutionContext } from "../../execution/execution.ts";
 import type { Block, BlockCursor, ReadableTable, RowLocation, ZonePredicate } from "../../storage/vector.ts";
 
-/** Blocks walked over in one piece. */
-const BLOCKS_IN_PIECE = 2;
+/** Rows walked over in one piece. */
+const PIECE = 256;
 
 /** See the file's head. */
 export class RowWalk {
   readonly reader: ReadableTable;
-  readonly #context: ExecutionContext;
   readonly #cursor: BlockCursor;
+  #block: Block | null = null;
+  #next = 0;
 
   constructor(
     context: ExecutionContext,
@@ -21,22 +22,25 @@ export class RowWalk {
     columnIds: readonly number[] = [],
     prune: readonly ZonePredicate[] = [],
   ) {
-    this.#context = context;
     this.reader = context.table(tableId);
     this.#cursor = this.reader.scan(columnIds, { ids: false, prune });
   }
 
   /** Visits the rows of one piece. true: there are no more. */
   advance(visit: (location: RowLocation, block: Block, row: number) => void): boolean {
-    for (let blocks = 0; blocks < BLOCKS_IN_PIECE; blocks++) {
-      const block = this.#cursor.next();
-      if (block === null) return true;
-      const { hidden, firstLocation, rowCount } = block;
-      for (let row = 0; row < rowCount; row++) {
-        if (hidden === null || hidden[row] === 0) visit(firstLocation + row, block, row);
-      }
+    if (this.#block === null) {
+      this.#block = this.#cursor.next();
+      this.#next = 0;
+      if (this.#block === null) return true;
     }
-    this.#context.checkCancelled();
+    const block = this.#block;
+    const { hidden, firstLocation, rowCount } = block;
+    const end = Math.min(rowCount, this.#next + PIECE);
+    for (let row = this.#next; row < end; row++) {
+      if (hidden === null || hidden[row] === 0) visit(firstLocation + row, block, row);
+    }
+    this.#next = end;
+    if (end === rowCount) this.#block = null;
     return false;
   }
 }

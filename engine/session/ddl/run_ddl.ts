@@ -19,6 +19,9 @@ import { InsertQuery } from "./insert_query.ts";
 import { FillColumn, Rekey } from "./rewrites.ts";
 import { ValidateCheck, ValidateForeignKey, ValidateNotNull, ValidateUnique } from "./validations.ts";
 
+/** A step of the execution takes about this long at most. */
+const STEP_MICROSECONDS = 1_000;
+
 /** A step that takes several pieces. */
 export interface Work {
   /** Works through one piece. true: done. */
@@ -88,10 +91,16 @@ class DefinitionExecution implements StatementExecution {
   }
 
   step(_writer: ResultWriter): boolean {
+    const { context } = this.#run;
+    const end = context.monotonic() + STEP_MICROSECONDS;
     for (;;) {
       if (this.#work !== null) {
         const work = this.#work;
-        if (!work.advance()) return false;
+        if (!work.advance()) {
+          if (context.monotonic() < end) continue;
+          context.checkCancelled();
+          return false;
+        }
         if (work instanceof InsertQuery) this.rowCount += work.rowCount;
         this.#work = null;
       }

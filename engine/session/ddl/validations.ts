@@ -6,6 +6,7 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { forbidsDuplicates, visibleKey } from "../../catalog/index_keys.ts";
 import type { ExecutionContext } from "../../execution/execution.ts";
+import { NumberSort } from "../../execution/runtime/sorting.ts";
 import { columnsById, findFirst, scanByKey } from "../../execution/modify/key_route.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
 import { isWhole } from "../../execution/modify/row_changes.ts";
@@ -111,6 +112,7 @@ export class ValidateUnique implements Work {
   readonly #seen = new Set<string>();
   #numbers: Float64Array | null;
   #count = 0;
+  #sort: NumberSort | null = null;
 
   constructor(context: ExecutionContext, table: TableDefinition, index: IndexDefinition) {
     this.#walk = new RowWalk(context, table.id);
@@ -124,12 +126,18 @@ export class ValidateUnique implements Work {
   }
 
   advance(): boolean {
+    if (this.#sort !== null) {
+      if (!this.#sort.advance()) return false;
+      this.#checkNumbers(this.#sort.sorted);
+      return true;
+    }
     const { reader } = this.#walk;
     const done = this.#walk.advance((location) =>
       this.#add(this.#columns.map((column) => reader.valueAt(location, column.id)))
     );
-    if (done) this.#checkNumbers();
-    return done;
+    if (!done || this.#numbers === null) return done;
+    this.#sort = new NumberSort(this.#numbers.subarray(0, this.#count));
+    return false;
   }
 
   #add(key: readonly StoredValue[]): void {
@@ -156,9 +164,8 @@ export class ValidateUnique implements Work {
     this.#seen.add(text);
   }
 
-  #checkNumbers(): void {
-    if (this.#numbers === null) return;
-    const sorted = this.#numbers.subarray(0, this.#count).sort();
+  /** Looks for equal neighbours among the sorted numbers. */
+  #checkNumbers(sorted: Float64Array): void {
     for (let row = 1; row < sorted.length; row++) {
       const value = sorted[row] as number, previous = sorted[row - 1] as number;
       if (value !== previous && !(value !== value && previous !== previous)) continue;
@@ -175,7 +182,10 @@ export class ValidateForeignKey implements Work {
   readonly #context: ExecutionContext;
   readonly #walk: RowWalk;
   readonly #rule: ForeignKeyRule;
-  readonly #parents: ReadonlySet<string> | null;
+  /** Keys of all parents; null: each is looked up. */
+  readonly #parents: Set<string> | null;
+  /** Reads the parents' keys; null: they are there. */
+  #reading: Generator<void, void, void> | null;
 
   constructor(context: ExecutionContext, table: TableDefinition, constraint: ForeignKey) {
     const { catalog } = context.writer;
@@ -183,20 +193,24 @@ export class ValidateForeignKey implements Work {
     this.#context = context;
     this.#rule = makeRule(table, parent, constraint);
     this.#walk = new RowWalk(context, table.id);
-    this.#parents = this.#walk.reader.estimatedRows < SET_FROM_ROWS ? null : this.#readParents();
+    const parents = this.#walk.reader.estimatedRows < SET_FROM_ROWS ? null : new Set<string>();
+    this.#parents = parents;
+    this.#reading = parents === null ? null : this.#readParents(parents);
   }
 
-  #readParents(): ReadonlySet<string> {
+  #readParents(keys: Set<string>): Generator<void, void, void> {
     const { parent, parentColumns } = this.#rule;
-    const keys = new Set<string>();
-    scanByKey(this.#context.table(parent.id), parentColumns, [], (values) => {
+    return scanByKey(this.#context.table(parent.id), parentColumns, [], (values) => {
       keys.add(keyText(parentColumns, values()));
       return true;
     });
-    return keys;
   }
 
   advance(): boolean {
+    if (this.#reading !== null) {
+      if (this.#reading.next().done === true) this.#reading = null;
+      return false;
+    }
     const { reader } = this.#walk;
     const rule = this.#rule;
     return this.#walk.advance((location) => {
