@@ -6,16 +6,10 @@
  * Invariant: a session runs one statement at a time; who serves it waits for the answer before the next call. Answers
  * carry the op number that must be durable before they may be sent.
  */
-import {
-  dropTableChanges,
-  ON_COMMIT,
-  tablesOnCommit,
-  temporarySchemaOf,
-} from "../catalog/temporary_schema.ts";
+import { temporarySchemaOf } from "../catalog/temporary_schema.ts";
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import { closest } from "../base/suggest.ts";
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
@@ -40,11 +34,14 @@ import { Portal } from "./portal.ts";
 import { Prepared } from "./prepared.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
+import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
+import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "./settings.ts";
 import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "./statement_kind.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { asDatabaseError } from "./statement_errors.ts";
 import { StatementContext } from "./statement_context.ts";
+import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "./transaction_block.ts";
 import { runUtility, utilityColumns, utilityParameters } from "./utility/utility.ts";
@@ -291,7 +288,7 @@ export class Session {
       yieldToLoop: () => this.engine.yieldToLoop(),
       outcome: (rowCount) => ({
         ...this.outcome(tagOf(plan.planned.command, rowCount), rowCount, "rows"),
-        durableOp: this.#readsDurableAt(plan),
+        durableOp: readsDurableAt(this.engine, plan),
       }),
       close: () => {
         if (block === null) this.engine.manager.end(transaction);
@@ -374,21 +371,11 @@ export class Session {
       throw thrown;
     };
     try {
-      this.#endTemporaryTables(block.transaction);
+      endTemporaryTables(block.transaction, this.#temporary);
       const op = this.engine.turns.commit(block.transaction);
       return op instanceof Promise ? op.then(committed, failed) : committed(op);
     } catch (thrown) {
       return failed(thrown);
-    }
-  }
-
-  /** ON COMMIT DELETE ROWS and ON COMMIT DROP. */
-  #endTemporaryTables(transaction: Transaction): void {
-    if (transaction.readOnly) return;
-    for (const table of tablesOnCommit(transaction.catalog, this.temporarySchema)) {
-      if (table.options[ON_COMMIT] === "drop") {
-        for (const change of dropTableChanges(transaction.catalog, table)) transaction.change(change);
-      } else if (transaction.table(table.id).estimatedRows > 0) transaction.truncate(table.id);
     }
   }
 
@@ -415,26 +402,12 @@ export class Session {
 
   /** The relation that a statement names. Raises 42P01 with a hint. */
   resolveRelation(name: ObjectName): Relation {
-    const { catalog } = this;
-    const found = name.schema === null
-      ? catalog.findRelation(name.name, this.evaluation.searchPath)
-      : catalog.relation(name.schema, name.name);
-    if (found !== undefined) return found;
-    const shown = name.schema === null ? name.name : `${name.schema}.${name.name}`;
-    const near = closest(name.name, catalog.relationNames());
-    throw new DatabaseError(SQLSTATE.undefinedTable, `relation "${shown}" does not exist`, {
-      position: name.position + 1,
-      ...(near === undefined ? {} : { hint: `Did you mean "${near}"?` }),
-    });
+    return findNamedRelation(this.catalog, this.evaluation.searchPath, name);
   }
 
   /** The same, for statements that want a table. Raises 42809 for others. */
   resolveTable(name: ObjectName): TableDefinition {
-    const relation = this.resolveRelation(name);
-    if (relation.kind === "table") return relation.table;
-    throw new DatabaseError(SQLSTATE.wrongObjectType, `"${name.name}" is not a table`, {
-      position: name.position + 1,
-    });
+    return findNamedTable(this.catalog, this.evaluation.searchPath, name);
   }
 
   // ---------------------------------------------------------------- running
@@ -588,7 +561,7 @@ export class Session {
         return {
           ...this.outcome(tagOf(planned.command, count), count, kind),
           insertedId: execution.insertedId,
-          durableOp: this.#tellableAt(plan, readsBefore),
+          durableOp: tellableAt(this.engine, plan, this.#block?.transaction, readsBefore),
         };
       },
     );
@@ -618,19 +591,8 @@ export class Session {
       count,
       planned.singleAggregate ? "value" : "rows",
     );
-    const durableOp = plan.isSingleRow ? this.#rowDurableAt(plan) : this.#readsDurableAt(plan);
+    const durableOp = plan.isSingleRow ? rowDurableAt(this.engine, plan) : readsDurableAt(this.engine, plan);
     return durableOp === 0 ? outcome : { ...outcome, durableOp };
-  }
-
-  /** The op of the one row that a look-up by id has just found; that of the table's newest write when it found none. */
-  #rowDurableAt(plan: CachedPlan): OpNumber {
-    const newest = this.#readsDurableAt(plan);
-    if (newest === 0) return newest;
-    const store = this.engine.machine.store(plan.planned.tableIds[0] as number);
-    const location = store.lastFound;
-    if (location < 0) return newest;
-    const op = store.versionOp(location);
-    return (op > this.engine.durableOp ? op : 0) as OpNumber;
   }
 
   #newReader(): Transaction {
@@ -694,7 +656,7 @@ export class Session {
       commit: (transaction, execution) => {
         this.#statementTransaction = null;
         const outcome = finish(execution);
-        this.#endTemporaryTables(transaction);
+        endTemporaryTables(transaction, this.#temporary);
         const op = this.engine.turns.commit(transaction);
         if (op instanceof Promise) return op.then((durableOp) => ({ ...outcome, durableOp }));
         return op === 0 ? outcome : { ...outcome, durableOp: op };
@@ -767,23 +729,6 @@ export class Session {
       cursor.portal.close();
       this.cursors.delete(name);
     }
-  }
-
-  /** The op that must be durable before what was read from these tables may be told. */
-  #readsDurableAt(plan: CachedPlan): OpNumber {
-    return this.engine.visibleAt(plan.planned.tableIds);
-  }
-
-  /**
-   * The same for a statement that may be part of a block. What a modification answers there (a count) is void unless the
-   * block commits, and the commit comes behind everything it has seen.
-   */
-  #tellableAt(plan: CachedPlan, readsBefore: number): OpNumber {
-    const transaction = this.#block?.transaction;
-    if (transaction === undefined || transaction.readOnly) return this.#readsDurableAt(plan);
-    if (plan.planned.columns.length === 0) return 0 as OpNumber;
-    const durable = this.engine.durableOp;
-    return (durable === this.engine.lastOp ? 0 : transaction.newestRead(readsBefore, durable)) as OpNumber;
   }
 
   #enterPipeline(statement: Pick<Statement, "kind">): void {

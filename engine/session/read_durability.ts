@@ -1,0 +1,40 @@
+/**
+ * What must be durable before rows may be told: a reader sees entries that are applied and not yet on disk, and its answer must
+ * not outlive them.
+ */
+import type { OpNumber } from "../operations/effect.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import type { Engine } from "./engine.ts";
+import type { CachedPlan } from "./plan_cache.ts";
+
+/** The op that must be durable before what was read from the plan's tables may be told; 0: it may be told at once. */
+export function readsDurableAt(engine: Engine, plan: CachedPlan): OpNumber {
+  return engine.visibleAt(plan.planned.tableIds);
+}
+
+/** The op of the one row that a look-up by id has just found; that of the table's newest write when it found none. */
+export function rowDurableAt(engine: Engine, plan: CachedPlan): OpNumber {
+  const newest = readsDurableAt(engine, plan);
+  if (newest === 0) return newest;
+  const store = engine.machine.store(plan.planned.tableIds[0] as number);
+  const location = store.lastFound;
+  if (location < 0) return newest;
+  const op = store.versionOp(location);
+  return (op > engine.durableOp ? op : 0) as OpNumber;
+}
+
+/**
+ * The same for a statement that may be part of a block, whose `transaction` that is. What a modification answers there (a count) is
+ * void unless the block commits, and the commit comes behind everything it has seen.
+ */
+export function tellableAt(
+  engine: Engine,
+  plan: CachedPlan,
+  transaction: Transaction | undefined,
+  readsBefore: number,
+): OpNumber {
+  if (transaction === undefined || transaction.readOnly) return readsDurableAt(engine, plan);
+  if (plan.planned.columns.length === 0) return 0 as OpNumber;
+  const durable = engine.durableOp;
+  return (durable === engine.lastOp ? 0 : transaction.newestRead(readsBefore, durable)) as OpNumber;
+}
