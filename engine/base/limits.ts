@@ -61,13 +61,15 @@ export const LIMITS = {
   checkpointLogBytes: 64 * MEBIBYTE,
   /** A checkpoint that found the disk full tries again after this much more log. */
   checkpointRetryLogBytes: MEBIBYTE,
+  /** A server that stops makes a checkpoint when more log than this would have to be read again. */
+  settledLogBytes: MEBIBYTE,
   /** Column values that one step of building a segment handles before it looks at the time. */
   checkpointStepValues: 4096,
 
   /** Segments of one table that a point read may probe. */
   maximumProbedSegments: 8,
   /** Decoded blocks kept in memory. */
-  blockCacheBytes: 64 * MEBIBYTE,
+  blockCacheBytes: 128 * MEBIBYTE,
 
   /** Prepared statements of one session. */
   maximumPreparedStatements: 10_000,

@@ -75,6 +75,27 @@ export function decodeBytes(chunk: Uint8Array, rowCount: number, nullable: boole
   };
 }
 
+/** Reads one value of a plain block from as little of its chunk as possible; null: NULL. */
+export function readBytesAt(
+  read: (start: number, end: number) => Uint8Array,
+  row: { readonly at: number; readonly rowCount: number; readonly nullable: boolean },
+): Uint8Array | null {
+  const { at, rowCount } = row;
+  let dataAt = HEADER_BYTES;
+  if (row.nullable) {
+    const bitmapBytes = padded((rowCount + 7) >>> 3);
+    const head = read(0, HEADER_BYTES + bitmapBytes);
+    if (head[0] === 1) {
+      if ((((head[HEADER_BYTES + (at >>> 3)] as number) >>> (at & 7)) & 1) === 1) return null;
+      dataAt += bitmapBytes;
+    }
+  }
+  const offsets = read(dataAt + at * 4, dataAt + at * 4 + 8);
+  const view = new DataView(offsets.buffer, offsets.byteOffset, 8);
+  const textsAt = dataAt + padded((rowCount + 1) * 4);
+  return read(textsAt + view.getUint32(0, true), textsAt + view.getUint32(4, true));
+}
+
 /** Encodes a block of dictionary codes. */
 export function encodeCodes(
   codes: Uint16Array,

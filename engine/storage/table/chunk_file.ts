@@ -4,12 +4,15 @@
  *     header   32 bytes: magic "DBTBL\0\0\1", u32 kind, u32 table id, f64 op number, u32 object id, u32 reserved 0
  *     chunks   each at a multiple of 8, padded with zeros
  *     footer   the writer's own description padded to 4, per chunk u32 length, per chunk u32 checksum,
- *              u32 length of the description, u32 chunk count
+ *              per page of each paged chunk u32 checksum, u32 length of the description, u32 chunk count
  *     trailer  32 bytes: u64 footer offset, u32 footer length, u32 footer checksum, u64 file size, magic
  *
  * All integers are little-endian. Every checksum is a CRC-32C seeded with the file's identity (table, op, kind, object) and
  * the chunk's number, so that a chunk at the wrong place or in the wrong file does not verify. The checksum of the footer,
  * which covers the header fields and through the chunk checksums everything else, is the checksum of the file.
+ *
+ * A chunk of more than {@link PAGED_BYTES} is *paged*: each 4 KiB of it has a checksum of its own, so that one value can be read
+ * and verified without the rest, and the chunk's checksum is that of its pages' checksums.
  */
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";
 import { checksumSeed, crc32c } from "../../base/checksum.ts";
@@ -23,6 +26,13 @@ const FOOTER_NUMBER = 4294967295;
 /** Bytes of the footer that are summed and written between two yields. */
 const STEP_BYTES = 1 << 19;
 const WRITE_BYTES = 1 << 18;
+/** Longer chunks have pages. */
+const PAGED_BYTES = 12 * 1024;
+const PAGE_SHIFT = 12;
+const PAGE_BYTES = 1 << PAGE_SHIFT;
+
+/** Where pages are read one or two at a time. */
+const pageScratch = new Uint8Array(2 * PAGE_BYTES);
 
 /** What a chunk file is of. */
 export interface ChunkFileIdentity {
@@ -46,6 +56,21 @@ function identityNumber(identity: ChunkFileIdentity): number {
     checksumSeed(identity.tableId, identity.op) * 2 + (identity.kind === "segment" ? 0 : 1),
     identity.object,
   );
+}
+
+/** Pages of a chunk; 0: it has none, and is verified as a whole. */
+function pagesOf(length: number): number {
+  return length > PAGED_BYTES ? (length + PAGE_BYTES - 1) >>> PAGE_SHIFT : 0;
+}
+
+function pageChecksum(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  chunkSeed: number,
+  page: number,
+): number {
+  return crc32c(bytes, start, end, checksumSeed(chunkSeed, page));
 }
 
 /** The error for damage; names the file and the byte offset. */
@@ -73,6 +98,7 @@ export class ChunkFileWriter {
   #written = 0;
   readonly #lengths: number[] = [];
   readonly #checksums: number[] = [];
+  readonly #pageChecksums: number[] = [];
 
   constructor(file: DiskFile, name: string, identity: ChunkFileIdentity) {
     this.#file = file;
@@ -95,11 +121,30 @@ export class ChunkFileWriter {
   addChunk(bytes: Uint8Array): number {
     const number = this.#lengths.length;
     this.#lengths.push(bytes.length);
-    this.#checksums.push(crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, number)));
+    this.#checksums.push(this.#checksum(bytes, checksumSeed(this.#seed, number)));
     this.#write(bytes);
     const padding = (8 - (bytes.length & 7)) & 7;
     if (padding > 0) this.#write(new Uint8Array(padding));
     return number;
+  }
+
+  #checksum(bytes: Uint8Array, chunkSeed: number): number {
+    const pages = pagesOf(bytes.length);
+    if (pages === 0) return crc32c(bytes, 0, bytes.length, chunkSeed);
+    const list = new Uint32Array(pages);
+    for (let page = 0; page < pages; page++) {
+      const start = page << PAGE_SHIFT;
+      const checksum = pageChecksum(
+        bytes,
+        start,
+        Math.min(bytes.length, start + PAGE_BYTES),
+        chunkSeed,
+        page,
+      );
+      this.#pageChecksums.push(checksum);
+      list[page] = checksum;
+    }
+    return checksumOfPages(list, chunkSeed);
   }
 
   #write(bytes: Uint8Array): void {
@@ -127,6 +172,7 @@ export class ChunkFileWriter {
     footer.writeBytes(new Uint8Array((4 - (description.length & 3)) & 3));
     for (const length of this.#lengths) footer.writeU32(length);
     for (const checksum of this.#checksums) footer.writeU32(checksum);
+    for (const checksum of this.#pageChecksums) footer.writeU32(checksum);
     footer.writeU32(description.length);
     footer.writeU32(this.#lengths.length);
     yield;
@@ -151,6 +197,14 @@ export class ChunkFileWriter {
   }
 }
 
+/** The checksum of a paged chunk. */
+function checksumOfPages(pages: Uint32Array, chunkSeed: number): number {
+  const writer = new ByteWriter(pages.length * 4);
+  for (const checksum of pages) writer.writeU32(checksum);
+  const bytes = writer.finish();
+  return crc32c(bytes, 0, bytes.length, chunkSeed);
+}
+
 function headerOf(identity: ChunkFileIdentity): Uint8Array {
   const header = new ByteWriter(HEADER_BYTES);
   header.writeBytes(MAGIC);
@@ -169,6 +223,11 @@ export class ChunkFile {
   readonly #offsets: Float64Array;
   readonly #lengths: Uint32Array;
   readonly #checksums: Uint32Array;
+  /** Checksums of the pages of all paged chunks, and where those of each chunk begin. */
+  readonly #pageChecksums: Uint32Array;
+  readonly #firstPages: Uint32Array;
+  /** Files of writers before there were pages have none. */
+  readonly #hasPages: boolean;
   /** The writer's description. */
   readonly description: Uint8Array;
   readonly summary: ChunkFileSummary;
@@ -219,23 +278,34 @@ export class ChunkFile {
     const count = reader.getUint32(footerLength - 4, true);
     const descriptionLength = reader.getUint32(footerLength - 8, true);
     const directory = descriptionLength + ((4 - (descriptionLength & 3)) & 3);
-    if (directory + count * 8 + 8 !== footerLength) {
-      throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
-    }
+    const pageCount = (footerLength - 8 - directory - count * 8) / 4;
+    if (!(pageCount >= 0)) throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
     this.description = footer.subarray(0, descriptionLength);
     this.#offsets = new Float64Array(count);
     this.#lengths = new Uint32Array(count);
     this.#checksums = new Uint32Array(count);
+    this.#hasPages = pageCount > 0;
+    this.#firstPages = new Uint32Array(count);
+    this.#pageChecksums = new Uint32Array(pageCount);
+    for (let page = 0; page < pageCount; page++) {
+      this.#pageChecksums[page] = reader.getUint32(directory + (count * 2 + page) * 4, true);
+    }
     let offset = HEADER_BYTES;
+    let pages = 0;
     for (let index = 0; index < count; index++) {
       const length = reader.getUint32(directory + index * 4, true);
       this.#offsets[index] = offset;
       this.#lengths[index] = length;
+      this.#firstPages[index] = pages;
+      pages += pagesOf(length);
       this.#checksums[index] = reader.getUint32(directory + (count + index) * 4, true);
       offset += length + ((8 - (length & 7)) & 7);
     }
     if (offset !== footerOffset) {
       throw damagedFile(file.path, footerOffset, "the chunks do not fill the file");
+    }
+    if (this.#hasPages && pages !== pageCount) {
+      throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
     }
   }
 
@@ -245,7 +315,7 @@ export class ChunkFile {
 
   /** Bytes of memory that the directory takes. */
   get memoryBytes(): number {
-    return this.#offsets.length * 16 + this.description.length;
+    return this.#offsets.length * 20 + this.#pageChecksums.length * 4 + this.description.length;
   }
 
   offsetOf(chunk: number): number {
@@ -262,11 +332,15 @@ export class ChunkFile {
 
   #read(position: number, length: number): Uint8Array {
     const bytes = new Uint8Array(length);
-    const count = this.#file.readAt(position, bytes);
-    if (count !== length) {
-      throw damagedFile(this.#file.path, position + count, `${length} bytes expected, ${count} found`);
-    }
+    this.#readInto(position, bytes);
     return bytes;
+  }
+
+  #readInto(position: number, bytes: Uint8Array): void {
+    const count = this.#file.readAt(position, bytes);
+    if (count !== bytes.length) {
+      throw damagedFile(this.#file.path, position + count, `${bytes.length} bytes expected, ${count} found`);
+    }
   }
 
   /** Reads and verifies one chunk. Its bytes begin at a multiple of 8 in their buffer. */
@@ -290,12 +364,50 @@ export class ChunkFile {
     return chunks;
   }
 
+  /** Whether parts of a chunk can be read with {@link readRange}. */
+  isPaged(chunk: number): boolean {
+    return this.#hasPages && pagesOf(this.lengthOf(chunk)) > 0;
+  }
+
+  /**
+   * Reads and verifies the bytes from `start` to below `end` of a paged chunk. What is answered is good until the next
+   * call, of any file.
+   */
+  readRange(chunk: number, start: number, end: number): Uint8Array {
+    const length = this.lengthOf(chunk);
+    if (!(start <= end && end <= length)) {
+      throw this.malformed(chunk, `a value ends at byte ${end} of ${length}`);
+    }
+    const first = start >>> PAGE_SHIFT;
+    const from = first << PAGE_SHIFT;
+    const count = Math.min(length, ((end + PAGE_BYTES - 1) >>> PAGE_SHIFT) << PAGE_SHIFT) - from;
+    const bytes = count <= pageScratch.length ? pageScratch : new Uint8Array(count);
+    this.#readInto(this.offsetOf(chunk) + from, count === bytes.length ? bytes : bytes.subarray(0, count));
+    this.#verifyPages(chunk, bytes, count, first);
+    return bytes.subarray(start - from, end - from);
+  }
+
   #verify(chunk: number, bytes: Uint8Array): void {
+    if (this.isPaged(chunk)) {
+      this.#verifyPages(chunk, bytes, bytes.length, 0);
+      return;
+    }
     if (crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, chunk)) !== this.#checksums[chunk]) {
+      throw this.malformed(chunk, `the checksum of chunk ${chunk} does not match`);
+    }
+  }
+
+  /** Verifies whole pages, from `first` on; the footer's own checksum vouches for theirs. */
+  #verifyPages(chunk: number, bytes: Uint8Array, count: number, first: number): void {
+    const chunkSeed = checksumSeed(this.#seed, chunk);
+    const base = this.#firstPages[chunk] as number;
+    for (let start = 0, page = first; start < count; start += PAGE_BYTES, page++) {
+      const end = Math.min(count, start + PAGE_BYTES);
+      if (pageChecksum(bytes, start, end, chunkSeed, page) === this.#pageChecksums[base + page]) continue;
       throw damagedFile(
         this.#file.path,
-        this.offsetOf(chunk),
-        `the checksum of chunk ${chunk} does not match`,
+        this.offsetOf(chunk) + (page << PAGE_SHIFT),
+        `the checksum of page ${page} of chunk ${chunk} does not match`,
       );
     }
   }

@@ -249,6 +249,37 @@ function encodeBig(big: ReadonlyMap<number, bigint>): Uint8Array {
   return writer.finish();
 }
 
+/** Where the data of a chunk without NULLs begins. */
+export const NUMBER_DATA_AT = HEADER_BYTES;
+
+/** Whether the head is of a chunk whose elements stand in it as they are, without NULLs and big values. */
+export function isPlainNumbers(head: Uint8Array): boolean {
+  return ENCODINGS[head[0] as number] === "raw" && head[1] === 0;
+}
+
+/** An element by its bytes. */
+export function readElement(bytes: Uint8Array, element: Element): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  switch (element) {
+    case "i8":
+      return view.getInt8(0);
+    case "u8":
+      return view.getUint8(0);
+    case "i16":
+      return view.getInt16(0, true);
+    case "u16":
+      return view.getUint16(0, true);
+    case "i32":
+      return view.getInt32(0, true);
+    case "u32":
+      return view.getUint32(0, true);
+    case "f32":
+      return view.getFloat32(0, true);
+    case "f64":
+      return view.getFloat64(0, true);
+  }
+}
+
 /** Decodes a chunk. `shape.nulls` and `shape.big` ask for these also when the block itself has none. */
 export function decodeNumbers(
   chunk: Uint8Array,

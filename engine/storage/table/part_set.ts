@@ -572,6 +572,14 @@ export class PartSet {
     this.#prepared = { op, segments, bytes: yield* this.#encodeDeletions(op, segments) };
   }
 
+  /** Whether segments have indexes that no manifest names. */
+  get hasUnnamedIndexes(): boolean {
+    return this.older.some((part) =>
+      part instanceof Segment && part.until === Infinity && this.#named.has(part.file.summary.name) &&
+      [...part.indexes.values()].some((index) => !this.#named.has(index.file.summary.name))
+    );
+  }
+
   #segmentsAt(op: number): Segment[] {
     return this.older.filter((part): part is Segment =>
       part instanceof Segment && part.from <= op && op < part.until

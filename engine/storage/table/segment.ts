@@ -17,13 +17,20 @@ import {
 } from "../vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashId } from "./bloom_filter.ts";
-import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary } from "./bytes_block.ts";
+import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary, readBytesAt } from "./bytes_block.ts";
 import type { ChunkFile } from "./chunk_file.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import { DeletionVector } from "./deletion_vector.ts";
 import { type BytesSink, decodeTextRange } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
-import { allocateElements, decodeNumbers } from "./number_block.ts";
+import {
+  allocateElements,
+  decodeNumbers,
+  elementBytes,
+  isPlainNumbers,
+  NUMBER_DATA_AT,
+  readElement,
+} from "./number_block.ts";
 import {
   type IndexKeys,
   type Part,
@@ -71,6 +78,15 @@ class VectorEntry implements CacheEntry {
   }
 }
 
+/**
+ * Values that are read one by one, page by page, before their block is taken into the cache. Few blocks of a table much larger
+ * than the cache are asked for again while they would stay in it.
+ */
+const SINGLE_READS = 32;
+
+/** What is known of a block of numbers whose values are read one by one. */
+const UNKNOWN = 0, PLAIN = 1, ENCODED = 2;
+
 /** A column of a segment with its cached blocks. */
 export interface SegmentColumn {
   readonly description: SegmentColumnDescription;
@@ -79,6 +95,12 @@ export interface SegmentColumn {
   readonly constant: Vector | null;
   /** Bounds of a column of integers; null: it has others, or not all are safe. */
   readonly span: Span | null;
+  /** Values read one by one of each block that is not in the cache. */
+  singleReads: Uint8Array | null;
+  /** The block that such a value was last read of. */
+  lastSingle: number;
+  /** Whether the numbers of each block can be read so. */
+  readonly forms: Uint8Array | null;
   dictionary: Dictionary | null;
   constantReader: ConstantReader | null;
 }
@@ -140,6 +162,9 @@ export class Segment implements Part {
           ? { kind: "constant", value: description.layout.value }
           : null,
         span: spanOfColumn(description),
+        singleReads: null,
+        lastSingle: -1,
+        forms: description.layout.kind === "number" ? new Uint8Array(blocks) : null,
         dictionary: null,
         constantReader: null,
       };
@@ -231,6 +256,7 @@ export class Segment implements Part {
       hot,
     });
     column.entries[block] = entry;
+    if (column.singleReads !== null) column.singleReads[block] = 0;
     this.#cache.add(entry);
     return vector;
   }
@@ -322,6 +348,17 @@ export class Segment implements Part {
   valueAt(row: number, columnId: number): StoredValue {
     const column = this.#columns[columnId];
     if (column === undefined) return this.#shape.missingValue(columnId);
+    const layout = column.description.layout;
+    if (layout.kind === "bytes") {
+      if (this.#readsSingly(column, row >>> SHIFT)) {
+        const bytes = this.#readSingle(column, row);
+        if (bytes === null) return null;
+        return layout.isText ? decodeTextRange(bytes, 0, bytes.length) : bytes.slice();
+      }
+    } else if (layout.kind === "number" && this.#readsSingly(column, row >>> SHIFT)) {
+      const value = this.#readSingleNumber(column, row);
+      if (value !== null) return value;
+    }
     const vector = this.vector(column, row >>> SHIFT);
     const at = row & MASK;
     switch (vector.kind) {
@@ -338,7 +375,6 @@ export class Segment implements Part {
         if (vector.nulls !== null && vector.nulls[at] === 1) return null;
         const start = vector.starts[at] as number;
         const end = vector.ends[at] as number;
-        const layout = column.description.layout;
         return layout.kind === "bytes" && layout.isText
           ? decodeTextRange(vector.bytes, start, end)
           : vector.bytes.slice(start, end);
@@ -351,7 +387,56 @@ export class Segment implements Part {
   bytesAt(row: number, columnId: number, sink: BytesSink): boolean {
     const column = this.#columns[columnId];
     if (column === undefined) return false;
+    if (column.description.layout.kind === "bytes" && this.#readsSingly(column, row >>> SHIFT)) {
+      const bytes = this.#readSingle(column, row);
+      if (bytes === null) return false;
+      sink.bytes = bytes.slice();
+      sink.start = 0;
+      sink.end = bytes.length;
+      return true;
+    }
     return this.#bytesIn(column, this.vector(column, row >>> SHIFT), row & MASK, sink);
+  }
+
+  /** Whether a value of a block is read without the block; counts how often. */
+  #readsSingly(column: SegmentColumn, block: number): boolean {
+    if (column.entries[block] !== null) return false;
+    const chunk = this.#chunkOf(column, block);
+    if (chunk < 0 || !this.file.isPaged(chunk)) return false;
+    const reads = column.singleReads ??= new Uint8Array(column.entries.length);
+    if ((reads[block] as number) >= SINGLE_READS) return false;
+    // A second value in a row: its neighbours will be wanted too.
+    if (column.lastSingle === block) return false;
+    column.lastSingle = block;
+    reads[block] = (reads[block] as number) + 1;
+    return true;
+  }
+
+  /** One value of a block of numbers from its page; null: the block has to be decoded for it. */
+  #readSingleNumber(column: SegmentColumn, row: number): number | null {
+    const { layout } = column.description;
+    const { forms } = column;
+    assert(layout.kind === "number" && forms !== null, "a column of numbers");
+    const block = row >>> SHIFT;
+    const chunk = this.#chunkOf(column, block);
+    if (forms[block] === UNKNOWN) {
+      forms[block] = isPlainNumbers(this.file.readRange(chunk, 0, NUMBER_DATA_AT)) ? PLAIN : ENCODED;
+    }
+    if (forms[block] !== PLAIN) return null;
+    const width = elementBytes(layout.element);
+    const at = NUMBER_DATA_AT + (row & MASK) * width;
+    return readElement(this.file.readRange(chunk, at, at + width), layout.element);
+  }
+
+  /** One value of a block of texts from its pages; null: NULL. */
+  #readSingle(column: SegmentColumn, row: number): Uint8Array | null {
+    const block = row >>> SHIFT;
+    const layout = column.description.layout;
+    assert(layout.kind === "bytes", "a column of texts");
+    return readBytesAt(
+      (start, end) => this.file.readRange(this.#chunkOf(column, block), start, end),
+      { at: row & MASK, rowCount: this.#rowsIn(block), nullable: layout.nulls },
+    );
   }
 
   #bytesIn(column: SegmentColumn, vector: Vector, at: number, sink: BytesSink): boolean {

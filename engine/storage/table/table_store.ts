@@ -503,6 +503,11 @@ export class TableStore implements TableShape {
     return this.#parts.hasIndexWork;
   }
 
+  /** Whether segments have indexes that no manifest names, and that would have to be built again. */
+  get hasUnnamedIndexes(): boolean {
+    return this.#parts.hasUnnamedIndexes;
+  }
+
   /** Whether a build, a merge or an index is queued. */
   get hasWork(): boolean {
     return this.#parts.hasWork;
