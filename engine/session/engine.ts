@@ -280,6 +280,7 @@ export class Engine {
     for (const session of [...this.#sessions.values()]) session.close();
     await this.turns.whenIdle();
     await this.#working;
+    await this.storage.settle(() => this.machine.encodeState());
     await this.storage.close();
     await this.host.timers.close();
   }

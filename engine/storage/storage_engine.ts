@@ -76,6 +76,8 @@ export class StorageEngine {
   /** Where snapshots go: the host's disk also when the database itself is in memory. */
   readonly #snapshotDisk: Disk;
   readonly #directory: string;
+  /** The database ends with its process. */
+  readonly #isMemory: boolean;
   readonly #tablesDirectory: string;
   readonly #lock: DirectoryLock;
   readonly #horizon: Required<SnapshotHorizon>;
@@ -91,6 +93,8 @@ export class StorageEngine {
   #checkpoint: Checkpoint | null = null;
   /** Bytes of log when the last checkpoint began. */
   #checkpointMark = 0;
+  /** Bytes of log up to the op of the installed checkpoint. */
+  #installedMark = 0;
   #isReplaying = true;
   #replayedBytes = 0;
   #working: Promise<void> | null = null;
@@ -108,6 +112,7 @@ export class StorageEngine {
     this.#host = host;
     this.#snapshotDisk = options.host.disk;
     this.#directory = directory;
+    this.#isMemory = options.directory === MEMORY;
     this.#lock = lock;
     this.#tablesDirectory = joinPath(directory, TABLES_DIRECTORY);
     disk.createDirectory(this.#tablesDirectory);
@@ -295,6 +300,7 @@ export class StorageEngine {
   #installed(checkpoint: Checkpoint, manifest: Manifest): void {
     assert(this.#checkpoint === checkpoint, "the checkpoint under way is the one installed");
     this.#checkpoint = null;
+    this.#installedMark = this.#checkpointMark;
     this.#diskFull = null;
     this.#manifest = manifest;
     this.#releases = RELEASES_AFTER_CHECKPOINT;
@@ -441,6 +447,30 @@ export class StorageEngine {
     const { manifest } = readManifest(this.#disk, this.#directory);
     if (manifest !== null) readProven(this.#disk, this.#directory, manifest.state);
     for (const store of this.#tables.values()) store.verify();
+  }
+
+  /**
+   * Before {@link close}, by an owner that has time: a checkpoint, when reading the log again or building indexes again
+   * would keep the next start waiting. Where the disk has no room for it the next start does that.
+   */
+  async settle(encodeState: () => Uint8Array): Promise<void> {
+    await this.#working;
+    if (this.log.error !== null || !this.#isWorthCheckpoint()) return;
+    try {
+      await this.#finishCheckpoint();
+      if (!this.#isWorthCheckpoint()) return;
+      this.beginCheckpoint(this.log.lastOp, encodeState);
+      await this.#finishCheckpoint();
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) throw error;
+    }
+  }
+
+  #isWorthCheckpoint(): boolean {
+    if (this.#isMemory || this.log.lastOp === this.checkpointOp) return false;
+    if (this.#logBytes - this.#installedMark >= LIMITS.settledLogBytes) return true;
+    for (const store of this.#tables.values()) if (store.hasUnnamedIndexes) return true;
+    return false;
   }
 
   /** Makes the log durable and gives everything up. Raises the error of a failed log. */
