@@ -508,6 +508,7 @@ export class Session {
     onOutcome: (outcome: StatementOutcome) => void,
   ): Promise<void> {
     const outcomes: StatementOutcome[] = [];
+    let turnEnd = this.engine.monotonic() + TURN_MICROSECONDS;
     for (const [index, parsed] of statements.entries()) {
       if (this.#block === null && !endsBlock(parsed.statement) && !standsAlone(parsed.statement)) {
         this.beginBlock(false);
@@ -523,6 +524,10 @@ export class Session {
         });
       } else outcomes.push(outcome);
       onOutcome(outcomes.at(-1) ?? outcome);
+      if (last || this.engine.monotonic() < turnEnd) continue;
+      await this.engine.yieldToLoop();
+      this.checkCancelled();
+      turnEnd = this.engine.monotonic() + TURN_MICROSECONDS;
     }
   }
 
@@ -758,6 +763,9 @@ export class Session {
     return LIMITS.statementMemoryBytes;
   }
 }
+
+/** How long the statements of one text run before others get their turn. */
+const TURN_MICROSECONDS = 2_000;
 
 /** What is known of a statement's run beforehand. */
 interface RunOptions {
