@@ -48,6 +48,8 @@ export function readBody(request: IncomingMessage, maximumBytes: number): Promis
       reject(httpFailure(400, SQLSTATE.connectionException, "the request ended before its body did"));
     request.on("error", broken);
     request.on("close", broken);
+    // A request that waited for its turn may have lost its connection meanwhile.
+    if (request.destroyed || request.socket.destroyed) broken();
   });
 }
 

@@ -42,6 +42,8 @@ const KEEP_ALIVE_MILLISECONDS = 75_000;
 const HEADERS_MILLISECONDS = 30_000;
 const REQUEST_MILLISECONDS = 300_000;
 const MAXIMUM_HEADER_BYTES = 16 * 1024;
+/** Input without a request in it, after which the connection ends; empty lines between requests count too. */
+const MAXIMUM_UNFINISHED_HEAD_BYTES = 256 * 1024;
 /** How long a connection that was refused may take to read why. */
 const GOODBYE_MILLISECONDS = 2_000;
 
@@ -88,6 +90,10 @@ class Gateway implements HttpServer {
   readonly #webSockets: WebSockets;
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();
+  /** Ends with the newest request of each connection. */
+  readonly #turns = new WeakMap<Socket, Promise<void>>();
+  /** The newest request of each connection. */
+  readonly #latest = new WeakMap<Socket, IncomingMessage>();
   readonly #startedAt = performance.now();
   readonly #onInternalError: (error: unknown) => void;
   #inFlight = 0;
@@ -191,7 +197,48 @@ class Gateway implements HttpServer {
       socket.on("error", () => {});
       socket.setKeepAlive(true);
       attach.call(this.#http, socket);
+      this.#boundHead(socket);
     });
+  }
+
+  /** The parser bounds single fields only: a head that goes on and on is ended here. */
+  #boundHead(socket: Socket): void {
+    let headBytes = 0;
+    let seen: IncomingMessage | undefined;
+    const onData = (data: Uint8Array): void => {
+      // The parser has seen the data before.
+      const latest = this.#latest.get(socket);
+      const isHead = latest === seen && latest?.complete !== false;
+      seen = latest;
+      headBytes = isHead ? headBytes + data.length : 0;
+      if (headBytes <= MAXIMUM_UNFINISHED_HEAD_BYTES) return;
+      // Neither this nor the parser is to see any more of it.
+      socket.removeAllListeners("data");
+      refuseSocket(
+        socket,
+        httpFailure(431, SQLSTATE.programLimitExceeded, "the header fields are too long"),
+      );
+    };
+    socket.on("data", onData);
+    socket.once("upgraded", () => socket.removeListener("data", onData));
+  }
+
+  /**
+   * Pipelined requests of a connection are carried out one after the other, and others get their turn in between. Answers how
+   * to end the turn.
+   */
+  async #turn(socket: Socket): Promise<() => void> {
+    const before = this.#turns.get(socket);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turns.set(socket, promise);
+    if (before !== undefined) {
+      await before;
+      await this.#engine.yieldToLoop();
+    }
+    return () => {
+      if (this.#turns.get(socket) === promise) this.#turns.delete(socket);
+      resolve();
+    };
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
@@ -199,7 +246,9 @@ class Gateway implements HttpServer {
     const head = headOf(request);
     let route: Route | "other" = "other";
     let status: number;
+    this.#latest.set(request.socket, request);
     this.#inFlight++;
+    const endTurn = await this.#turn(request.socket);
     try {
       requireHost(request);
       route = routeOf(head, this.#tokens);
@@ -207,6 +256,7 @@ class Gateway implements HttpServer {
     } catch (error) {
       status = this.#fail(request, response, error);
     } finally {
+      endTurn();
       this.#inFlight--;
       if (this.#inFlight === 0) {
         for (const listener of this.#idleListeners.splice(0)) listener();
@@ -341,6 +391,7 @@ class Gateway implements HttpServer {
       refuseSocket(socket, failure);
       return;
     }
+    socket.emit("upgraded");
     this.#counters.count("/v1/ws", 101, 0);
     this.#webSockets.accept(request, socket, head);
   }
@@ -385,6 +436,8 @@ function malformed(error: Error): HttpFailure {
 
 /** Answers on a bare socket and closes it, with time for the client to read. */
 function refuseSocket(socket: Duplex, failure: HttpFailure): void {
+  // What the parser still finds wrong in the rest of the input has been answered.
+  if (socket.writableEnded) return;
   const body = failureBody(failure.error);
   const headers = {
     "Content-Type": JSON_TYPE,

@@ -415,7 +415,12 @@ export class Connection {
     this.#owner.wake();
   }
 
-  readonly #onOutcome = (outcome: StatementOutcome): void => this.#finish(outcome, false);
+  readonly #onOutcome = (outcome: StatementOutcome): void => {
+    this.#finish(outcome, false);
+    // A new transaction may begin within the same text: what the old one had is gone all the same.
+    const { kind, tag } = outcome;
+    if (kind === "done" && (tag === "COMMIT" || tag === "ROLLBACK")) this.#extended?.closePortals();
+  };
   readonly #onExecuted = (outcome: StatementOutcome, suspended: boolean): void =>
     this.#finish(outcome, suspended);
 

@@ -174,7 +174,8 @@ export class MessageReader {
     }
     if (at + 4 > end) return -1;
     const length = readI32At(bytes, at);
-    if (length < 4 || length > this.maximumBytes) {
+    // A packet without a type has a code of four bytes behind its length.
+    if (length < (this.hasTypes ? 4 : 8) || length > this.maximumBytes) {
       throw new DatabaseError(
         SQLSTATE.protocolViolation,
         this.hasTypes ? "invalid message length" : "invalid length of startup packet",

@@ -111,3 +111,9 @@ Deno.test("MessageReader.isSyncNext() looks behind Close and Flush only", () => 
   check([], false);
   check([message("H", "")], false);
 });
+
+Deno.test("MessageReader.next() refuses a startup packet that is too short for its code", () => {
+  const reader = new MessageReader();
+  reader.feed(Uint8Array.of(0, 0, 0, 7));
+  throws(() => reader.next(), /invalid length of startup packet/);
+});

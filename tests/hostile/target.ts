@@ -1,0 +1,120 @@
+/**
+ * The server that hostile clients meet: the real program as a process of its own, what `/proc` says of its memory and file
+ * descriptors, and a witness, a well-behaved client that asks all the time and must be answered all the time.
+ */
+import { message, typesOf } from "../../gateways/pg/testing/wire.ts";
+import { projectRoot } from "../../tools/project.ts";
+import { RawClient } from "../pg/support/raw_client.ts";
+
+const MEBIBYTE = 1 << 20;
+/** How often the server's memory is looked at. */
+const SAMPLE_MILLISECONDS = 20;
+
+/** A running server. */
+export interface Target extends AsyncDisposable {
+  readonly pgPort: number;
+  readonly httpPort: number;
+  readonly binaryPort: number;
+  /** Bytes of its memory that are resident now. */
+  residentBytes(): number;
+  /** Open file descriptors. */
+  descriptors(): number;
+  /** What it has said on standard error. */
+  log(): string;
+}
+
+/** Starts one with an empty database. */
+export async function startTarget(): Promise<Target> {
+  const directory = await Deno.makeTempDir({ prefix: "hostile_" });
+  const listen = ["127.0.0.1:0", directory, "--pg-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", `${projectRoot}/cli/dbd.ts`, ...listen],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  let log = "";
+  const ready = Promise.withResolvers<void>();
+  const reading = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      if (/^dbd: ready$/m.test(log)) ready.resolve();
+    }
+    ready.reject(new Error(`dbd has ended: ${log}`));
+  })();
+  await ready.promise;
+  const portOf = (pattern: RegExp): number => Number(pattern.exec(log)?.[1]);
+  return {
+    pgPort: portOf(/^dbd: PostgreSQL protocol on \S+:(\d+)$/m),
+    httpPort: portOf(/^dbd: HTTP on \S+:(\d+)$/m),
+    binaryPort: portOf(/^dbd: binary protocol on \S+:(\d+)$/m),
+    residentBytes: () =>
+      Number(/^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${child.pid}/status`))?.[1]) * 1024,
+    descriptors: () => [...Deno.readDirSync(`/proc/${child.pid}/fd`)].length,
+    log: () => log,
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await child.status;
+      await reading;
+      await Deno.remove(directory, { recursive: true });
+    },
+  };
+}
+
+/** What was seen while an attack ran. */
+export interface Observation {
+  /** Growth of the resident memory at its highest, in MiB. */
+  readonly grownMebibytes: number;
+  /** Answers that the witness got. */
+  readonly answers: number;
+  /** The longest that the witness waited for one. */
+  readonly slowestMilliseconds: number;
+  readonly seconds: number;
+}
+
+/** Runs an attack beside the witness. Rejects when the witness is not served or the server has a bug to tell of. */
+export async function observe(target: Target, attack: () => Promise<void>): Promise<Observation> {
+  using witness = await RawClient.start(target.pgPort);
+  const before = target.residentBytes();
+  let highest = before, isOver = false, answers = 0, slowest = 0;
+  const sampler = setInterval(() => highest = Math.max(highest, target.residentBytes()), SAMPLE_MILLISECONDS);
+  const watching = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      await witness.send(message("Q", "SELECT 6 * 7"));
+      const types = typesOf(await witness.until("Z"));
+      if (types !== "TDCZ") throw new Error(`the witness was answered with ${types}`);
+      slowest = Math.max(slowest, performance.now() - startedAt);
+      answers++;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  const startedAt = performance.now();
+  try {
+    await Promise.race([attack(), watching]);
+  } finally {
+    isOver = true;
+    clearInterval(sampler);
+  }
+  await watching;
+  if (/internal error|AssertionError|TypeError|panicked/.test(target.log())) throw new Error(target.log());
+  return {
+    grownMebibytes: Math.round((highest - before) / MEBIBYTE),
+    answers,
+    slowestMilliseconds: Math.round(slowest),
+    seconds: Math.round((performance.now() - startedAt) / 1000),
+  };
+}
+
+/** Files of the log and of the event loop that the server opens when it is first used. */
+const FURTHER_DESCRIPTORS = 8;
+
+/** Waits until the server has given back all file descriptors of its clients. Rejects after ten seconds. */
+export async function descriptorsGivenBack(target: Target, before: number): Promise<void> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (target.descriptors() <= before + FURTHER_DESCRIPTORS) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`${target.descriptors()} file descriptors are open; before there were ${before}`);
+}
