@@ -200,6 +200,38 @@ Deno.test("Whatever a statement does, others are answered meanwhile, and it can 
   same(database.internalErrors, []);
 });
 
+Deno.test("Checks of a large table and cascades through it leave others their turns", async () => {
+  await using database = await openFilled();
+  using reader = await RawClient.start(database.port);
+  using busy = await RawClient.start(database.port);
+  await run(
+    busy,
+    "CREATE TABLE child (id int PRIMARY KEY, parent int REFERENCES big (id) ON DELETE CASCADE)",
+  );
+  await run(busy, "INSERT INTO child SELECT id, id FROM big");
+  await run(
+    busy,
+    "CREATE TABLE other (id int PRIMARY KEY, ref int); INSERT INTO other SELECT id, id FROM big",
+  );
+  const statements = [
+    "CREATE UNIQUE INDEX big_t ON big (t, k, id)",
+    "ALTER TABLE big ADD CHECK (length(t) > k - 10 AND t LIKE 'text%')",
+    "ALTER TABLE other ADD FOREIGN KEY (ref) REFERENCES big (id)",
+    "ALTER TABLE other ALTER ref TYPE bigint USING ref + 1 - 1",
+    "ALTER TABLE other DROP CONSTRAINT other_ref_fkey",
+    Array(3000).fill("SELECT count(*) FROM one WHERE x > 0").join("; "),
+    "DELETE FROM big WHERE id > 10",
+  ];
+  for (const statement of statements) {
+    await busy.send(query(statement));
+    const ended = busy.until("Z");
+    const reads = await readsBeside(reader, ended, 2);
+    equal(errorIn(await ended), null, statement.slice(0, 80));
+    if (!statement.includes("DROP")) ok(reads >= 1, statement.slice(0, 80));
+  }
+  same(database.internalErrors, []);
+});
+
 Deno.test("A server that is closed ends the statements that run", async () => {
   const database = await openFilled();
   using busy = await RawClient.start(database.port);
