@@ -9,6 +9,7 @@ import type { Expression } from "../../sql/plan/expression.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { sameUtf8 } from "../runtime/interner.ts";
+import { likeUtf8, utf8Pattern } from "../runtime/utf8_like.ts";
 import type { Emitter, Value } from "./emitter.ts";
 import { callCode, distinctTest, emitValue } from "./expression.ts";
 import { conjuncts, expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
@@ -116,7 +117,7 @@ function emitCallTest(code: Emitter, condition: Of<"call">, wanted: boolean): st
   if (!called.strict || called.returnType.kind !== "bool") {
     return valueTest(emitValue(code, condition), wanted);
   }
-  const bytes = emitUtf8Equality(code, condition, wanted);
+  const bytes = emitUtf8Equality(code, condition, wanted) ?? emitUtf8Like(code, condition, wanted);
   if (bytes !== null) return bytes;
   const args = condition.args.map((arg) => emitValue(code, arg));
   const isNull = anyNull(args.map((arg) => arg.isNull));
@@ -152,6 +153,37 @@ function emitUtf8Equality(code: Emitter, condition: Of<"call">, wanted: boolean)
   }(${value.code}) : ${encoded})`;
   const same = `${code.use("sameUtf8", sameUtf8)}(${place.bytes}, ${place.start}, ${place.end}, ${encode})`;
   const test = (name === "=") === wanted ? same : `!${same}`;
+  return isNull === null ? test : `(!(${isNull}) && ${test})`;
+}
+
+/** `column LIKE constant` on undecoded text looks at bytes. */
+function emitUtf8Like(code: Emitter, condition: Of<"call">, wanted: boolean): string | null {
+  const called = condition.function;
+  if (called.name !== "~~" && called.name !== "!~~") return null;
+  const [text, pattern] = condition.args;
+  if (text === undefined || pattern === undefined || !isExecutionConstant(pattern)) return null;
+  const column = plainText(text);
+  if (column === null || !isPlainTextType(pattern.type)) return null;
+  const binding = code.binding(column);
+  // The padding of char(n) is the function's business.
+  if (binding.utf8 === undefined || binding.type.kind === "char" || code.isLoaded(column)) return null;
+  const value = emitValue(code, pattern);
+  if (value.isNull === "true") return "false";
+  const key = code.compilation.derivedKey(pattern, "like");
+  const ready = code.hoisted(key, () => {
+    const variable = code.name("like");
+    code.emit(`let ${variable};`);
+    return { code: variable, isNull: null };
+  }).code;
+  const place = binding.utf8(code);
+  const isNull = anyNull([place.isNull, value.isNull]);
+  const isLike = called.name === "~~";
+  const onText = `(text) => ${callCode(code, called, ["text", value.code])} === ${isLike}`;
+  const make = `(${ready} === undefined ? ${ready} = ${
+    code.use("utf8Pattern", utf8Pattern)
+  }(${value.code}, ${onText}) : ${ready})`;
+  const same = `${code.use("likeUtf8", likeUtf8)}(${make}, ${place.bytes}, ${place.start}, ${place.end})`;
+  const test = isLike === wanted ? same : `!${same}`;
   return isNull === null ? test : `(!(${isNull}) && ${test})`;
 }
 

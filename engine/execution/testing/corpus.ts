@@ -73,6 +73,10 @@ select * from t
 select id, a + 1, b, s || '!' from t where a > 3
 select id from t where s = 'x' or a = 2 and not ok
 select id from t where s like '%o%'
+select id from t where s not like '%o%'
+select id from t where s like 'longer%not%short'
+select id from t where s like '_y' or s like 'ä%' or s not like '%'
+select t.id, u.id from t join u on t.s like '%y%' and u.s not like 'x%' where t.id = u.id
 select id from t where s in ('x','yy') and f > 1
 select id from t where a in (1,2,3,4,5,null)
 select id from t where a not in (1,2,3,4,5,7)
