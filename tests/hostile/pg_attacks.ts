@@ -89,7 +89,7 @@ export const PG_ATTACKS: readonly Attack[] = [
     name: "pg: startup packets and messages of impossible lengths",
     small: 20,
     large: 5000,
-    grownMebibytes: 64,
+    grownMebibytes: 256,
     run: async ({ pgPort }, count) => {
       for (let round = 0; round < count; round++) {
         for (const length of [0x7fffffff, -1, 0, 7, 10_001]) {
