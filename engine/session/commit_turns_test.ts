@@ -102,15 +102,20 @@ Deno.test("CommitTurns shows nothing of a large entry before it is whole", async
     const { host, engine, session } = await withTable(1);
     const reader = engine.openSession();
     const seen = new Set<number>();
+    let looked = 0;
     const readers = Array.from({ length: 10 }, () => engine.openSession());
     const looks = await beside(host, engine, run(session, statement), async () => {
-      const own = readers.pop();
+      // Some look while the entry is encoded, some while it is applied, some while indexes are sorted.
+      const own = ++looked % 12 === 1 ? readers.pop() : undefined;
       if (own === undefined) return;
       // A read that begins before the entry is whole sees nothing of it, however long it takes.
       const ask = async (text: string): Promise<number | null> => {
         const isBefore = engine.manager.isCommitting;
-        const answer = await value(own, text);
-        return isBefore ? answer : null;
+        const { lastOp } = engine;
+        const sink = new RowBuffer();
+        // Nor does its answer wait until the entry is durable.
+        await own.simple(text, sink, (outcome) => ok(!isBefore || outcome.durableOp <= lastOp, statement));
+        return isBefore ? Number(sink.rows[0]?.[0]) : null;
       };
       seen.add(await ask(question) ?? answers[0] ?? NaN);
       if (statement.startsWith("CREATE")) return;
@@ -135,7 +140,20 @@ Deno.test("CommitTurns lets other commits wait, and all of them happen", async (
   const { host, engine, session } = await withTable(2);
   const others = Array.from({ length: 5 }, () => engine.openSession());
   const results: Promise<unknown>[] = [];
+  const block = engine.openSession();
+  let looked = 0;
   await beside(host, engine, run(session, "UPDATE t SET v = v + 1"), () => {
+    if (++looked === 10) {
+      // A block in nobody's way gets as far as its COMMIT.
+      host.pace = 0;
+      results.push(
+        run(block, "BEGIN; INSERT INTO t VALUES (-100, 50)").then(() => {
+          ok(engine.manager.isCommitting);
+          host.pace = 20_000;
+          return run(block, "COMMIT");
+        }),
+      );
+    }
     const other = others.pop();
     // An autocommit statement, and a block that changes a row of the large transaction's: it waits for the lock.
     if (other !== undefined) {
@@ -151,8 +169,8 @@ Deno.test("CommitTurns lets other commits wait, and all of them happen", async (
     return Promise.resolve();
   });
   await host.settle(Promise.all(results));
-  strictEqual(results.length, 5);
-  strictEqual(await host.settle(value(session, "SELECT sum(v) FROM t")), ROWS + 3 * 50 + 2 * 10);
+  strictEqual(results.length, 6);
+  strictEqual(await host.settle(value(session, "SELECT sum(v) FROM t")), ROWS + 4 * 50 + 2 * 10);
   await host.settle(engine.close());
 });
 
@@ -259,12 +277,15 @@ Deno.test("CommitTurns keeps all of a large entry or nothing of it in a crash at
 Deno.test("Engine.checkpoint() and snapshotTo() wait for a large commit", async () => {
   const { host, engine, session } = await withTable(6);
   const waiting: Promise<unknown>[] = [];
+  let looked = 0;
   await beside(host, engine, run(session, "UPDATE t SET v = 3"), () => {
-    if (waiting.length === 0) waiting.push(engine.checkpoint(), engine.snapshotTo("copy"));
+    // Half of the entry is applied.
+    if (++looked === 80) waiting.push(engine.checkpoint(), engine.snapshotTo("copy"));
     return Promise.resolve();
   });
   strictEqual(waiting.length, 2);
   await host.settle(Promise.all(waiting));
+  strictEqual(await host.settle(value(session, "SELECT count(*) FROM t WHERE v = 3")), ROWS);
   const digest = engine.digest();
   await host.settle(engine.close());
   for (const directory of ["db", "copy"]) {
