@@ -217,6 +217,7 @@ function sinkOf(database: TestDatabase): ConstructorParameters<typeof Transactio
       return database.catalog;
     },
     store: (tableId) => database.store(tableId),
+    newestSequenceValue: () => undefined,
     nextRowId: (tableId) => database.nextRowId(tableId),
     reserveRowIds: (tableId, count) => {
       const first = database.nextRowId(tableId);
