@@ -4,7 +4,7 @@
  * Invariant: every value is converted to its column's type by an assignment cast, so that lengths and precisions are
  * checked where the value is assigned. Rows stand in the order of the table's live columns.
  */
-import { SQLSTATE } from "../../base/errors.ts";
+import { type DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { visibleKey } from "../../catalog/index_keys.ts";
@@ -27,6 +27,7 @@ import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { ModifyPlan, OnConflict, Plan } from "../plan/plan.ts";
 import { substitute } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
+import { assignedElement } from "./element_assignment.ts";
 import { inClause } from "./call_binder.ts";
 import { coerceAssignment, coerceImplicit } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression } from "./expression_binder.ts";
@@ -85,6 +86,12 @@ function targetTable(
 }
 
 function columnPosition(binding: Binding, table: TableDefinition, target: ColumnTarget): number {
+  const position = targetPosition(binding, table, target);
+  if (target.subscripts.length === 0) return position;
+  throw binding.unsupported("assignment to an array element here", target.position);
+}
+
+function targetPosition(binding: Binding, table: TableDefinition, target: ColumnTarget): number {
   const position = table.columns.findIndex((column) => column.name === target.name && !column.hidden);
   if (position < 0) {
     const near = closest(
@@ -99,9 +106,6 @@ function columnPosition(binding: Binding, table: TableDefinition, target: Column
         ? {}
         : { hint: `Perhaps you meant to reference the column "${table.name}.${near}".` },
     );
-  }
-  if (target.subscripts.length > 0) {
-    throw binding.unsupported("assignment to an array element", target.position);
   }
   return position;
 }
@@ -560,16 +564,30 @@ function bindAssignments(
   list: readonly Assignment[],
 ): (Expression | null)[] {
   const result: (Expression | null)[] = table.columns.map(() => null);
+  /** Columns of which only parts have been assigned so far. */
+  const inParts = new Set<number>();
   for (const assignment of list) {
+    const [only] = assignment.columns;
+    if (!assignment.multiple && only !== undefined && only.subscripts.length > 0) {
+      const position = targetPosition(binding, table, only);
+      const column = columnAt(table, position);
+      const before = result[position] ?? null;
+      if (before !== null && !inParts.has(position)) throw assignedTwice(binding, column, only);
+      refuseGenerated(binding, column, assignment.value.position);
+      result[position] = assignedElement(binding, level, {
+        column,
+        target: only,
+        value: assignment.value,
+        before,
+      });
+      inParts.add(position);
+      continue;
+    }
     const positions = assignment.columns.map((target) => columnPosition(binding, table, target));
     for (const [index, position] of positions.entries()) {
       if (result[position] === null) continue;
       const target = assignment.columns[index];
-      throw binding.error(
-        SQLSTATE.syntaxError,
-        `multiple assignments to same column "${columnAt(table, position).name}"`,
-        target?.position,
-      );
+      if (target !== undefined) throw assignedTwice(binding, columnAt(table, position), target);
     }
     const values = assignedValues(binding, level, table, assignment, positions);
     positions.forEach((position, index) => {
@@ -577,6 +595,14 @@ function bindAssignments(
     });
   }
   return result;
+}
+
+function assignedTwice(binding: Binding, column: ColumnDefinition, target: ColumnTarget): DatabaseError {
+  return binding.error(
+    SQLSTATE.syntaxError,
+    `multiple assignments to same column "${column.name}"`,
+    target.position,
+  );
 }
 
 function assignedValues(
