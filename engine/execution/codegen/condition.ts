@@ -170,16 +170,18 @@ function emitUtf8Like(code: Emitter, condition: Of<"call">, wanted: boolean): st
   const value = emitValue(code, pattern);
   if (value.isNull === "true") return "false";
   const key = code.compilation.derivedKey(pattern, "like");
+  // Kept with the execution, for the function may be called for a few rows at a time.
+  const slot = code.compilation.slotFor(key);
   const ready = code.hoisted(key, () => {
     const variable = code.name("like");
-    code.emit(`let ${variable};`);
+    code.emit(`let ${variable} = S.x[${slot}];`);
     return { code: variable, isNull: null };
   }).code;
   const place = binding.utf8(code);
   const isNull = anyNull([place.isNull, value.isNull]);
   const isLike = called.name === "~~";
   const onText = `(text) => ${callCode(code, called, ["text", value.code])} === ${isLike}`;
-  const make = `(${ready} === undefined ? ${ready} = ${
+  const make = `(${ready} === undefined ? ${ready} = S.x[${slot}] = ${
     code.use("utf8Pattern", utf8Pattern)
   }(${value.code}, ${onText}) : ${ready})`;
   const same = `${code.use("likeUtf8", likeUtf8)}(${make}, ${place.bytes}, ${place.start}, ${place.end})`;

@@ -166,9 +166,15 @@ export class ExecutionState implements StatementExecution {
       if (this.#piecesALook > 1) this.#piecesALook >>= 1;
       const excess = Math.ceil(elapsed / LONG_PIECE_MICROSECONDS);
       this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));
-    } else if (elapsed < SHORT_PIECE_MICROSECONDS) {
-      if (this.quota < LARGEST_QUOTA) this.quota *= 2;
-      if (this.#piecesALook < MOST_PIECES_A_LOOK) this.#piecesALook *= 2;
+    } else if (this.quota < LARGEST_QUOTA) {
+      // A few long pieces cost less than many short ones: what is not too long moves from their number to their length.
+      if (elapsed < SHORT_PIECE_MICROSECONDS) this.quota *= 2;
+      else if (this.#piecesALook > 1) {
+        this.quota *= 2;
+        this.#piecesALook >>= 1;
+      }
+    } else if (elapsed < SHORT_PIECE_MICROSECONDS && this.#piecesALook < MOST_PIECES_A_LOOK) {
+      this.#piecesALook *= 2;
     }
   }
 

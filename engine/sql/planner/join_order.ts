@@ -398,6 +398,9 @@ export class JoinOrder {
       ) => a - b);
       for (const count of distinct.slice(1)) rows /= Math.max(1, count);
     }
+    this.#relations.forEach((_, index) => {
+      if ((mask >> index) & 1) rows *= this.#keyCorrection(mask, index);
+    });
     for (const { condition, mask: needed, derived } of this.#graph.conditions) {
       if ((needed & mask) !== needed) continue;
       // What the derived conditions remove is missing from the relations already.
@@ -406,6 +409,35 @@ export class JoinOrder {
     }
     this.#sizes.set(mask, rows);
     return rows;
+  }
+
+  /**
+   * Equalities with all columns of a unique key have one partner among the table's rows, not one among all combinations
+   * of the columns' values.
+   */
+  #keyCorrection(mask: number, index: number): number {
+    const scan = this.#relations[index]?.base?.scan;
+    if (scan === undefined) return 1;
+    let correction = 1;
+    for (const key of scan.table.indexes) {
+      if (!key.unique || key.columns.length < 2 || key.predicateText !== null) continue;
+      const distinct = key.columns.map(({ columnId }) => {
+        const output = scan.columns.find((column) => column.columnId === columnId)?.output;
+        const joined = this.#graph.classes.find((each) =>
+          !each.pinned && each.members.some((member) => member.column === output)
+        );
+        if (joined === undefined || this.#graph.members(joined, mask & ~(1 << index)).length === 0) {
+          return null;
+        }
+        const own = joined.members.find((member) => member.column === output);
+        return own === undefined ? null : this.#distinctOf(own);
+      });
+      const counts = distinct.filter((count) => count !== null);
+      if (counts.length < distinct.length) continue;
+      const combinations = counts.reduce((product, count) => product * count, 1);
+      correction = Math.max(correction, combinations / this.#estimator.tableRows(scan.table));
+    }
+    return correction;
   }
 
   #distinctOf(member: EqualityClass["members"][number]): number {

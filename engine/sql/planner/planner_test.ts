@@ -236,6 +236,12 @@ Deno.test("planStatement() plans the queries of TPC-H without cross products or 
   }
 });
 
+Deno.test("planStatement() expects one partner for all columns of a unique key", () => {
+  // Nearly every line has its supplier's offer: looking orders up one by one would be the choice for few lines only.
+  const text = shape(environmentOf(TPCH), TPCH_QUERIES.q9 ?? "");
+  assert.ok(text.includes("Seq Scan on orders"), text);
+});
+
 Deno.test("planStatement() orders ten relations quickly", () => {
   const names = Array.from({ length: 10 }, (_, index) => `r${index}`);
   const chain = environmentOf(
