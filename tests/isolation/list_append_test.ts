@@ -1,0 +1,98 @@
+/**
+ * A thousand recorded transactions over the PostgreSQL protocol show no anomaly, but do without validation; a bank keeps its sum.
+ Ten times as many against the real server are in `deno task soak:isolation`.
+ */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { openPgDatabase, sessionsEnded } from "../pg/support/pg_database.ts";
+import { type BankFigures, bankTables, noFigures, runBank } from "./bank.ts";
+import { checkHistory } from "./check_history.ts";
+import { connect, type Connection } from "./connections.ts";
+import { History } from "./history.ts";
+import { listAppendTables, ListAppendWorkload } from "./list_append.ts";
+
+const transactions = 1000;
+const clients = 8;
+
+/** A database with tables, and connections to it; checkpoints come in between all the time. */
+async function withConnections(
+  { tables, validates }: { readonly tables: readonly string[]; readonly validates: boolean },
+  work: (connections: readonly Connection[]) => Promise<void>,
+): Promise<void> {
+  await using database = await openPgDatabase();
+  const address = { host: "127.0.0.1", port: database.port };
+  const connections = await Promise.all(
+    Array.from({ length: clients }, (_, index) => connect(address, index % 2 === 0 ? "simple" : "extended")),
+  );
+  for (const sql of tables) await connections[0]?.query(sql);
+  database.engine.manager.validates = validates;
+  let isDone = false;
+  const checkpoints = (async () => {
+    while (!isDone) {
+      await database.engine.checkpoint();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  try {
+    await work(connections);
+  } finally {
+    isDone = true;
+    await checkpoints;
+    for (const connection of connections) await connection.close();
+    await sessionsEnded(database);
+  }
+  deepStrictEqual(database.internalErrors, []);
+}
+
+async function recordedHistory(validates: boolean): Promise<History> {
+  const history = new History();
+  const workload = new ListAppendWorkload(history, { seed: 20_26, keys: 8, appendsPerKey: 40 });
+  await withConnections({ tables: listAppendTables, validates }, async (connections) => {
+    const enough = () => workload.count >= transactions;
+    await Promise.all(connections.map((connection, index) => workload.run(connection, index, enough)));
+    const [first] = connections;
+    ok(first);
+    await workload.readEverything(first);
+  });
+  return history;
+}
+
+Deno.test(`${transactions} transactions over append-only lists are strictly serializable`, async () => {
+  const { transactions } = await recordedHistory(true);
+  const report = checkHistory(transactions);
+  deepStrictEqual(report.anomalies.map(({ text }) => text), []);
+  ok(report.committed > 400 && report.reads > 800 && report.appends > 300, JSON.stringify(report));
+});
+
+Deno.test("the same transactions without validation show anomalies", async () => {
+  const { transactions } = await recordedHistory(false);
+  const names = new Set(checkHistory(transactions).anomalies.map(({ name }) => name));
+  ok(names.has("lost update") || names.has("G-single") || names.has("G2"), [...names].join());
+});
+
+const transfers = 300;
+
+/** Runs the bank; `more` is what somebody else does at the same time. */
+async function bankFigures(more: (connection: Connection) => Promise<unknown>): Promise<BankFigures> {
+  const figures = noFigures();
+  await withConnections({ tables: bankTables, validates: true }, async ([other, ...connections]) => {
+    const enough = () => figures.transfers >= transfers;
+    const running = connections.map((connection, seed) => runBank(connection, figures, { seed, enough }));
+    ok(other);
+    await more(other);
+    await Promise.all(running);
+  });
+  ok(figures.transfers >= transfers && figures.sums > 50, `${figures.sums} sums`);
+  return figures;
+}
+
+Deno.test("a bank of 100 accounts keeps its sum in every snapshot", async () => {
+  const { wrong } = await bankFigures((connection) => connection.query("SELECT 1"));
+  deepStrictEqual(wrong, []);
+});
+
+Deno.test("a bank notices money that comes from nowhere", async () => {
+  const { wrong } = await bankFigures((connection) =>
+    connection.query("UPDATE bank SET balance = balance + 1 WHERE id = 7")
+  );
+  ok(wrong.some((each) => each.endsWith(": 100001")), wrong[0] ?? "nothing was found");
+});

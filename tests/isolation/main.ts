@@ -1,0 +1,190 @@
+/**
+ * `deno task soak:isolation [transactions] [seed]`: recorded histories against the real server, checked; 10 000 transactions unless
+ * told otherwise.
+ *
+ * 1. 16 connections, with checkpoints all the time. 2. The same while the server is killed again and again. 3. A bank of 100
+ * accounts. 4. In this process, without validation: there the anomalies must be found. A seed gives the same transactions, not the
+ * same interleaving.
+ */
+import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { type DbdPeer, startDbd } from "../bench/peers/dbd.ts";
+import { openPgDatabase } from "../pg/support/pg_database.ts";
+import type { ServerAddress } from "../support/clients.ts";
+import { seededRandom } from "../support/random.ts";
+import { bankTables, noFigures, runBank } from "./bank.ts";
+import { checkHistory } from "./check_history.ts";
+import { connect, type Connection } from "./connections.ts";
+import { History } from "./history.ts";
+import { listAppendTables, ListAppendWorkload } from "./list_append.ts";
+
+const connectionCount = 16;
+const kills = 10;
+const flags = ["--checkpoint-log", "1MiB"];
+const keys = { keys: 8, appendsPerKey: 60 };
+
+const transactions = Number(Deno.args[0] ?? "10000");
+const seed = Number(Deno.args[1] ?? Date.now() % 1_000_000);
+if (!Number.isSafeInteger(transactions) || transactions < 1 || !Number.isSafeInteger(seed)) {
+  console.error("Usage: deno task soak:isolation [transactions] [seed]");
+  Deno.exit(2);
+}
+
+let failed = false;
+
+function connectAll(address: ServerAddress): Promise<Connection[]> {
+  return Promise.all(
+    Array.from(
+      { length: connectionCount },
+      (_, index) => connect(address, index % 2 === 0 ? "simple" : "extended"),
+    ),
+  );
+}
+
+async function closeAll(connections: readonly Connection[]): Promise<void> {
+  for (const connection of connections) await connection.close();
+}
+
+/** Asks for one checkpoint after the other while the work goes on. */
+async function withCheckpoints(address: ServerAddress, work: () => Promise<unknown>): Promise<void> {
+  const connection = await connect(address, "simple");
+  let isDone = false;
+  const checkpoints = (async () => {
+    while (!isDone) {
+      // Ends with the server when that is killed.
+      if (await connection.query("CHECKPOINT").then(() => false, () => true)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  try {
+    await work();
+  } finally {
+    isDone = true;
+    await checkpoints;
+    await connection.close();
+  }
+}
+
+/** Checks a history and prints what came of it; answers the names of the anomalies. */
+function judge(name: string, history: History, workload: ListAppendWorkload, start: number): string[] {
+  const ran = performance.now();
+  const { anomalies, ...counts } = checkHistory(history.transactions);
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
+  console.log(`${name}: ran ${seconds(ran - start)}, checked ${seconds(performance.now() - ran)}`);
+  console.log("  transactions", workload.figures, "history", counts);
+  for (const { text } of anomalies) {
+    console.log(`  ${text.length > 1500 ? `${text.slice(0, 1500)} …` : text}`);
+  }
+  if (anomalies.length === 0) console.log("  no anomaly");
+  return anomalies.map((each) => each.name);
+}
+
+async function withoutKills(dbd: string): Promise<void> {
+  const server = await startDbd({ binary: dbd, flags });
+  try {
+    const start = performance.now();
+    const history = new History();
+    const workload = new ListAppendWorkload(history, { seed, ...keys });
+    const connections = await connectAll(server);
+    for (const sql of listAppendTables) await connections[0]?.query(sql);
+    const enough = () => workload.count >= transactions;
+    await withCheckpoints(
+      server,
+      () => Promise.all(connections.map((connection, index) => workload.run(connection, index, enough))),
+    );
+    if (connections[0] !== undefined) await workload.readEverything(connections[0]);
+    await closeAll(connections);
+    if (judge("16 connections", history, workload, start).length > 0) failed = true;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function withKills(dbd: string): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "isolation-" });
+  const random = seededRandom(seed);
+  const start = performance.now();
+  const history = new History();
+  const workload = new ListAppendWorkload(history, { seed: seed + 1, ...keys });
+  let server: DbdPeer | null = null;
+  try {
+    for (let round = 0; round <= kills; round++) {
+      const own = server = await startDbd({ binary: dbd, directory, flags });
+      const connections = await connectAll(own);
+      if (round === 0) { for (const sql of listAppendTables) await connections[0]?.query(sql); }
+      // The kill comes when this round's share is done, whatever the connections are about then.
+      const share = Math.ceil(transactions / (kills + 1)) * (round + 1);
+      const enough = () => round === kills && workload.count >= share;
+      const killed = round === kills ? null : (async () => {
+        while (workload.count < share) {
+          await new Promise((resolve) => setTimeout(resolve, 1 + random.below(20)));
+        }
+        await own.kill();
+      })();
+      await withCheckpoints(
+        own,
+        () => Promise.all(connections.map((connection, index) => workload.run(connection, index, enough))),
+      );
+      await killed;
+      if (round === kills && connections[0] !== undefined) await workload.readEverything(connections[0]);
+      await closeAll(connections);
+    }
+    if (judge(`16 connections and ${kills} kills`, history, workload, start).length > 0) failed = true;
+  } finally {
+    await server?.kill().catch(() => undefined);
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+async function bank(dbd: string): Promise<void> {
+  const server = await startDbd({ binary: dbd, flags });
+  try {
+    const start = performance.now();
+    const figures = noFigures();
+    const connections = await connectAll(server);
+    for (const sql of bankTables) await connections[0]?.query(sql);
+    const enough = () => figures.transfers >= transactions;
+    await withCheckpoints(
+      server,
+      () =>
+        Promise.all(
+          connections.map((connection, index) =>
+            runBank(connection, figures, { seed: seed * 31 + index, enough })
+          ),
+        ),
+    );
+    await closeAll(connections);
+    console.log(`a bank: ran ${((performance.now() - start) / 1000).toFixed(1)} s`, {
+      ...figures,
+      wrong: figures.wrong.length,
+    });
+    for (const each of figures.wrong.slice(0, 5)) console.log(`  ${each}`);
+    if (figures.wrong.length > 0) failed = true;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function planted(): Promise<void> {
+  await using database = await openPgDatabase();
+  const start = performance.now();
+  const history = new History();
+  const workload = new ListAppendWorkload(history, { seed, ...keys });
+  const connections = await connectAll({ host: "127.0.0.1", port: database.port });
+  for (const sql of listAppendTables) await connections[0]?.query(sql);
+  database.engine.manager.validates = false;
+  const enough = () => workload.count >= Math.min(transactions, 2000);
+  await Promise.all(connections.map((connection, index) => workload.run(connection, index, enough)));
+  if (connections[0] !== undefined) await workload.readEverything(connections[0]);
+  await closeAll(connections);
+  const names = judge("without validation, where anomalies must be found", history, workload, start);
+  if (names.length === 0) failed = true;
+}
+
+console.log(`seed ${seed}; again with: deno task soak:isolation ${transactions} ${seed}`);
+const { dbd } = await compiledPrograms();
+await withoutKills(dbd);
+await withKills(dbd);
+await bank(dbd);
+await planted();
+console.log(failed ? "FAILED" : "passed");
+if (failed) Deno.exit(1);
