@@ -55,6 +55,7 @@ const FAULTS = [
   { kind: "pause", weight: 3 },
   { kind: "kill", weight: 3 },
   { kind: "failed operation", weight: 3 },
+  { kind: "failed syncs", weight: 2 },
   { kind: "no space once", weight: 1 },
   { kind: "full disk", weight: 2 },
   { kind: "failed reads", weight: 2 },
@@ -150,6 +151,8 @@ class Simulation {
         return { ...NO_FAULTS, crashAtOperation: soon };
       case "failed operation":
         return { ...NO_FAULTS, failAtOperation: soon };
+      case "failed syncs":
+        return { ...NO_FAULTS, syncError: 0.05 };
       case "no space once":
         return { ...NO_FAULTS, failAtOperation: soon, failureCode: "ENOSPC" };
       case "full disk":
@@ -169,11 +172,11 @@ class Simulation {
     if (this.#host.disk.isCrashed) return kind === "power" || kind === "storm";
     if (error instanceof NodeStopped) {
       // A read that fails while a checkpoint is built or an entry applied stops the node as well.
-      return ["failed operation", "no space once", "failed reads"].includes(kind);
+      return ["failed operation", "failed syncs", "no space once", "failed reads"].includes(kind);
     }
     // The database could not be opened, or not be given its tables.
     return isDiskError(error) &&
-      ["failed operation", "no space once", "full disk", "failed reads"].includes(kind);
+      ["failed operation", "failed syncs", "no space once", "full disk", "failed reads"].includes(kind);
   }
 
   /** Lets the machine run until the work is done, the machine stands still because its node has stopped, or steps are used up. */
@@ -213,7 +216,7 @@ class Simulation {
     if (kind === "look") return;
     const expected = ["40001", "40P01"];
     if (kind === "full disk" || kind === "no space once") expected.push("53100");
-    if (kind === "failed reads" || kind === "failed operation") expected.push("58030");
+    if (["failed reads", "failed operation", "failed syncs"].includes(kind)) expected.push("58030");
     const count = kind === "storm" ? random.pick([1, 1, 5, 6]) : random.between(2, 6);
     const clients = Array.from({ length: count }, () => {
       const own = new SeededRandom(random.u32());

@@ -364,7 +364,7 @@ export async function checkOnce(client: SimulatedClient, account: Account): Prom
   }
 }
 
-/** Whether an error is one that a statement on a failing disk may end with. */
+/** Whether an error is one that a statement on a failing disk may end with, or one after the node has stopped. */
 export function isDiskError(error: unknown): boolean {
-  return error instanceof DatabaseError && ["58030", "53100"].includes(error.code);
+  return error instanceof DatabaseError && ["58030", "53100", "57P03"].includes(error.code);
 }
