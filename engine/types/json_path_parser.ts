@@ -17,6 +17,7 @@ import {
   type PathSubscript,
 } from "./json_path_syntax.ts";
 import { compileRegularExpression } from "./pattern.ts";
+import type { Matcher } from "./regular_expression/matcher.ts";
 
 const MAXIMUM_DEPTH = 500;
 
@@ -514,7 +515,7 @@ class PathParser {
  * The regular expression of `like_regex`: XQuery's flags in the letters of POSIX ones. Without `s` a dot does not match a
  * newline; with `m` the anchors match at lines.
  */
-export function compilePathExpression(pattern: string, flags: string): RegExp {
+export function compilePathExpression(pattern: string, flags: string): Matcher {
   if (flags.includes("q")) return compileRegularExpression(pattern, flags.includes("i") ? "qi" : "q");
   const ignoresCase = flags.includes("i") ? "i" : "";
   const lines = flags.includes("m") ? (flags.includes("s") ? "w" : "n") : flags.includes("s") ? "s" : "p";

@@ -2,12 +2,13 @@
  * Patterns: LIKE and ILIKE, SIMILAR TO, and POSIX regular expressions as PostgreSQL writes them.
  *
  * LIKE compiles to a test without regular expressions, with direct paths for exact, prefix, suffix and substring
- * patterns. `_` and `.` match one character (code point). POSIX expressions are translated to JavaScript's, whose
- * alternatives are tried in order where POSIX takes the longest: with `a|ab` the match of `ab` is `a`. Compiled
- * expressions are remembered, up to 500.
+ * patterns. `_` and `.` match one character (code point). POSIX expressions are translated to JavaScript's; who then looks for
+ * matches is decided in regular_expression/. Compiled expressions are remembered, up to 500.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { chooseMatcher } from "./regular_expression/compile.ts";
+import type { Matcher } from "./regular_expression/matcher.ts";
 
 /** A test of a text against a compiled pattern. */
 export type TextTest = (text: string) => boolean;
@@ -183,7 +184,10 @@ export function compileSimilar(pattern: string, escape = "\\"): TextTest {
     const source = similarToRegularExpression(pattern, escape);
     return construct(`^(?:${source})$`, "su");
   });
-  return (text) => expression.test(text);
+  return (text) => {
+    expression.lastIndex = 0;
+    return expression.test(text);
+  };
 }
 
 function similarToRegularExpression(pattern: string, escape: string): string {
@@ -212,13 +216,13 @@ function similarToRegularExpression(pattern: string, escape: string): string {
   return source;
 }
 
-const compiled = new Map<string, RegExp>();
+const compiled = new Map<string, Matcher>();
 const MAXIMUM_COMPILED = 500;
 
-function remember(key: string, make: () => RegExp): RegExp {
+function remember(key: string, make: () => RegExp): Matcher {
   const known = compiled.get(key);
   if (known !== undefined) return known;
-  const expression = make();
+  const expression = chooseMatcher(make());
   if (compiled.size >= MAXIMUM_COMPILED) compiled.clear();
   compiled.set(key, expression);
   return expression;
@@ -248,7 +252,7 @@ function construct(source: string, flags: string): RegExp {
  * Compiles a POSIX regular expression (PostgreSQL's ARE) with its option letters. The result is global, so that it can
  * find all matches; set `lastIndex` to 0 before use. 2201B for malformed expressions, 22023 for unknown options.
  */
-export function compileRegularExpression(pattern: string, options = ""): RegExp {
+export function compileRegularExpression(pattern: string, options = ""): Matcher {
   const expression = remember(`${options}\0${pattern}`, () => {
     const translator = new Translator(pattern, options);
     return construct(translator.translate(), translator.flags);
@@ -269,7 +273,7 @@ export function compileMatch(pattern: string, insensitive = false): TextTest {
 /** Replaces matches; `\1` to `\9` and `\&` in the replacement stand for the match's parts (`regexp_replace`). */
 export function replaceMatches(options: {
   readonly text: string;
-  readonly expression: RegExp;
+  readonly expression: Matcher;
   readonly replacement: string;
   /** All matches rather than the first. */
   readonly all: boolean;

@@ -566,7 +566,8 @@ Deno.test("compileLike() takes another escape character or none", () => {
   assert.equal(pattern.compileLike("a!%b", "!")("axb"), false);
   assert.equal(pattern.compileLike("a\\%", "")("a\\xyz"), true);
   assert.throws(() => pattern.compileLike("a", "xy"), /invalid escape string/);
-  assert.throws(() => pattern.compileLike("a\\"), /must not end with escape character/);
+  assert.throws(() => pattern.compileLike("a\\")("ab"), /must not end with escape character/);
+  assert.equal(pattern.compileLike("a\\")("b"), false);
 });
 
 Deno.test("likePrefix() finds what every match begins with", () => {

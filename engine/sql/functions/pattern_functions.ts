@@ -10,6 +10,7 @@ import {
   replaceMatches,
   type TextTest,
 } from "../../types/pattern.ts";
+import type { Matcher } from "../../types/regular_expression/matcher.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { characterLength, hasSurrogates } from "../../types/text.ts";
 import { padCharacters } from "../../types/text_io.ts";
@@ -252,7 +253,7 @@ function refuseGlobal(options: string, name: string, instead?: string): string {
 }
 
 /** All matches from an index on; empty matches advance by one character. */
-function* matchesOf(text: string, expression: RegExp, start = 0): Iterable<RegExpExecArray> {
+function* matchesOf(text: string, expression: Matcher, start = 0): Iterable<RegExpExecArray> {
   let from = start;
   while (from <= text.length) {
     // The expression is shared: another match may run between two steps.
@@ -265,7 +266,7 @@ function* matchesOf(text: string, expression: RegExp, start = 0): Iterable<RegEx
   }
 }
 
-function nthMatch(text: string, expression: RegExp, start: number, n: number): RegExpExecArray | undefined {
+function nthMatch(text: string, expression: Matcher, start: number, n: number): RegExpExecArray | undefined {
   let left = n;
   for (const match of matchesOf(text, expression, start)) if (--left === 0) return match;
   return undefined;

@@ -1,0 +1,193 @@
+/**
+ * A matcher whose time is bounded by the length of the text times that of the expression, and that takes the match which
+ * PostgreSQL takes: the leftmost, and of those the longest, or the shortest when the first repetition of the expression prefers few.
+ *
+ * Groups are those of the most preferred way to that match, with alternatives and repetitions preferred as they are written;
+ * PostgreSQL lets the first groups be as long as they can instead.
+ */
+import type { Matcher } from "./matcher.ts";
+import { OPERATION, type Program } from "./program.ts";
+
+/** Code points whose membership in a set is kept in a table. */
+const TABLE_SIZE = 256;
+
+/** A set of characters, asked of V8 once for each that comes up. */
+class CharacterSet {
+  readonly #expression: RegExp;
+  readonly #table = new Int8Array(TABLE_SIZE).fill(-1);
+  #last = -1;
+  #lastHas = false;
+
+  constructor(source: string, flags: string) {
+    this.#expression = new RegExp(`^(?:${source})$`, flags);
+  }
+
+  has(code: number): boolean {
+    if (code < TABLE_SIZE) {
+      const known = this.#table[code] ?? -1;
+      if (known >= 0) return known === 1;
+      const has = this.#expression.test(String.fromCodePoint(code));
+      this.#table[code] = has ? 1 : 0;
+      return has;
+    }
+    if (code !== this.#last) {
+      this.#last = code;
+      this.#lastHas = this.#expression.test(String.fromCodePoint(code));
+    }
+    return this.#lastHas;
+  }
+}
+
+/** The ways that are being followed, most preferred first: an instruction each, with its groups. */
+class Ways {
+  readonly instructions: Int32Array;
+  readonly groups: Int32Array[] = [];
+  /** At which step an instruction was last added. */
+  readonly #added: Int32Array;
+  count = 0;
+
+  constructor(size: number) {
+    this.instructions = new Int32Array(size);
+    this.#added = new Int32Array(size).fill(-1);
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** Whether the instruction is new at this step; it counts as added then. */
+  claim(instruction: number, step: number): boolean {
+    if (this.#added[instruction] === step) return false;
+    this.#added[instruction] = step;
+    return true;
+  }
+
+  push(instruction: number, groups: Int32Array): void {
+    this.instructions[this.count] = instruction;
+    this.groups[this.count++] = groups;
+  }
+
+  forget(): void {
+    this.#added.fill(-1);
+    this.groups.length = 0;
+  }
+}
+
+/** See the file's head. */
+export class Automaton implements Matcher {
+  lastIndex = 0;
+  readonly #program: Program;
+  readonly #sets: readonly CharacterSet[];
+  readonly #assertions: readonly RegExp[];
+  readonly #prefersShort: boolean;
+  readonly #ways: readonly [Ways, Ways];
+  /** Instructions still to be looked at while ways are added. */
+  readonly #pending: { instruction: number; groups: Int32Array }[] = [];
+
+  /** `flags`: those of V8's expression, without `g`. */
+  constructor(program: Program, options: { readonly flags: string; readonly prefersShort: boolean }) {
+    this.#program = program;
+    const { flags, prefersShort } = options;
+    const setFlags = flags.replace("m", "");
+    this.#sets = program.sets.map((source) => new CharacterSet(source, setFlags));
+    this.#assertions = program.assertions.map((source) => new RegExp(source, `${flags}y`));
+    this.#prefersShort = prefersShort;
+    const size = program.operations.length;
+    this.#ways = [new Ways(size), new Ways(size)];
+  }
+
+  test(text: string): boolean {
+    return this.exec(text) !== null;
+  }
+
+  exec(text: string): RegExpExecArray | null {
+    const found = this.#search(text, this.lastIndex);
+    if (found === null) {
+      this.lastIndex = 0;
+      return null;
+    }
+    const [start = 0, end = 0] = found;
+    this.lastIndex = end;
+    const parts: (string | undefined)[] = [];
+    for (let group = 0; group <= this.#program.groups; group++) {
+      const from = found[group * 2] ?? -1, to = found[group * 2 + 1] ?? -1;
+      parts.push(from < 0 || to < 0 ? undefined : text.slice(from, to));
+    }
+    return Object.assign(parts, { index: start, input: text, 0: text.slice(start, end) }) as RegExpExecArray;
+  }
+
+  /** The places of the match and its groups, or null. */
+  #search(text: string, start: number): Int32Array | null {
+    const { operations, first } = this.#program;
+    let [now, next] = this.#ways;
+    now.forget();
+    next.forget();
+    now.clear();
+    let best: Int32Array | null = null;
+    for (let place = start;;) {
+      if (best === null) {
+        const groups = new Int32Array(this.#program.groups * 2 + 2).fill(-1);
+        groups[0] = place;
+        this.#follow(now, 0, groups, text, place);
+      } else if (now.count === 0) break;
+      const code = place < text.length ? text.codePointAt(place) ?? -1 : -1;
+      const width = code > 0xffff ? 2 : 1;
+      next.clear();
+      for (let index = 0; index < now.count; index++) {
+        const groups = now.groups[index] as Int32Array;
+        if (best !== null && !this.#mayReplace(best, groups)) continue;
+        const instruction = now.instructions[index] as number;
+        if (operations[instruction] === OPERATION.match) {
+          best = groups.slice();
+          best[1] = place;
+        } else if (code >= 0 && (this.#sets[first[instruction] as number] as CharacterSet).has(code)) {
+          this.#follow(next, instruction + 1, groups, text, place + width);
+        }
+      }
+      if (code < 0) break;
+      place += width;
+      [now, next] = [next, now];
+    }
+    return best;
+  }
+
+  /** Whether a way may lead to a better match: one that begins earlier, or as early and, being later, longer. */
+  #mayReplace(best: Int32Array, groups: Int32Array): boolean {
+    const start = groups[0] as number, bestStart = best[0] as number;
+    return start < bestStart || (start === bestStart && !this.#prefersShort);
+  }
+
+  /** Adds a way with all that can be reached from it without a character, most preferred first. */
+  #follow(ways: Ways, instruction: number, groups: Int32Array, text: string, place: number): void {
+    const { operations, first, second } = this.#program;
+    const pending = this.#pending;
+    pending.push({ instruction, groups });
+    for (let top = pending.pop(); top !== undefined; top = pending.pop()) {
+      const at = top.instruction;
+      if (!ways.claim(at, place)) continue;
+      switch (operations[at]) {
+        case OPERATION.split:
+          pending.push({ instruction: second[at] as number, groups: top.groups });
+          pending.push({ instruction: first[at] as number, groups: top.groups });
+          break;
+        case OPERATION.jump:
+          pending.push({ instruction: first[at] as number, groups: top.groups });
+          break;
+        case OPERATION.save: {
+          const copy = top.groups.slice();
+          copy[first[at] as number] = place;
+          pending.push({ instruction: at + 1, groups: copy });
+          break;
+        }
+        case OPERATION.assertion: {
+          const assertion = this.#assertions[first[at] as number] as RegExp;
+          assertion.lastIndex = place;
+          if (assertion.test(text)) pending.push({ instruction: at + 1, groups: top.groups });
+          break;
+        }
+        default:
+          ways.push(at, top.groups);
+      }
+    }
+  }
+}

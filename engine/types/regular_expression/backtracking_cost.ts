@@ -1,0 +1,93 @@
+/**
+ * How long a backtracking matcher may take for an expression, from its syntax tree.
+ *
+ * The bound is coarse and on the safe side: each unlimited repetition may try every length, each optional part and each
+ * alternative doubles the ways, and repetition of what can itself match in several ways has no bound.
+ */
+import type { Node } from "./syntax.ts";
+
+/** See {@link backtrackingCost}. */
+export interface BacktrackingCost {
+  /** The steps for a text of n characters are at most n to this power … */
+  readonly power: number;
+  /** … times two to this power. */
+  readonly doublings: number;
+}
+
+/** The greatest count of a bounded repetition that is not taken as an unlimited one. */
+const SMALL_COUNT = 4;
+
+/** The bound of an expression that begins to search at every place unless it is anchored. */
+export function backtrackingCost(root: Node): BacktrackingCost {
+  const { power, doublings } = costOf(root);
+  return { power: power + (isAnchored(root) ? 0 : 1), doublings };
+}
+
+/**
+ * Whether the first match that a backtracking matcher finds might not be the longest: there are alternatives, groups that
+ * repeat, or repetitions that prefer few.
+ */
+export function mayPreferShorter(node: Node): boolean {
+  switch (node.kind) {
+    case "choice":
+      return true;
+    case "repeat":
+      return node.lazy || node.item.kind !== "set";
+    case "sequence":
+      return node.items.some(mayPreferShorter);
+    case "capture":
+      return mayPreferShorter(node.item);
+    default:
+      return false;
+  }
+}
+
+function costOf(node: Node): BacktrackingCost {
+  switch (node.kind) {
+    case "set":
+    case "assertion":
+      return { power: 0, doublings: 0 };
+    case "capture":
+      return costOf(node.item);
+    case "sequence":
+      return sum(node.items.map(costOf));
+    case "choice": {
+      const { power, doublings } = sum(node.items.map(costOf));
+      return { power, doublings: doublings + Math.log2(node.items.length) };
+    }
+    case "repeat": {
+      const inner = costOf(node.item);
+      const { minimum, maximum } = node;
+      if (maximum <= 1) {
+        return { power: inner.power, doublings: inner.doublings + (minimum < maximum ? 1 : 0) };
+      }
+      if (inner.power > 0 || inner.doublings > 0) return { power: Infinity, doublings: 0 };
+      if (minimum === maximum) return inner;
+      return maximum - minimum <= SMALL_COUNT
+        ? { power: 0, doublings: Math.log2(maximum - minimum + 1) }
+        : { power: 1, doublings: 0 };
+    }
+  }
+}
+
+function sum(costs: readonly BacktrackingCost[]): BacktrackingCost {
+  return costs.reduce(
+    (left, right) => ({ power: left.power + right.power, doublings: left.doublings + right.doublings }),
+    { power: 0, doublings: 0 },
+  );
+}
+
+function isAnchored(node: Node): boolean {
+  switch (node.kind) {
+    case "assertion":
+      return node.source === "^" || node.source === "(?<![\\s\\S])";
+    case "sequence":
+      return node.items[0] !== undefined && isAnchored(node.items[0]);
+    case "capture":
+      return isAnchored(node.item);
+    case "choice":
+      return node.items.every(isAnchored);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Chooses how an expression is matched: by V8, which is fast, where that surely finds the same match in bounded time; else by
+ * the automaton, which takes time in proportion to the text.
+ *
+ * Limits: back references and look-around with repetitions inside are V8's only, and may take long.
+ */
+import { Automaton } from "./automaton.ts";
+import { type BacktrackingCost, backtrackingCost, mayPreferShorter } from "./backtracking_cost.ts";
+import type { Matcher } from "./matcher.ts";
+import { compileProgram } from "./program.ts";
+import { type Node, parseSource } from "./syntax.ts";
+
+/** Steps that V8 may need for a search at worst; about a tenth of a second. */
+const MAXIMUM_BACKTRACKING_STEPS = 2e7;
+
+/** A matcher for a translated expression that V8 has accepted as `native`. */
+export function chooseMatcher(native: RegExp): Matcher {
+  const parsed = parseSource(native.source);
+  return parsed === null ? native : new ChoosingMatcher(native, parsed);
+}
+
+class ChoosingMatcher implements Matcher {
+  readonly #native: RegExp;
+  readonly #root: Node;
+  readonly #groups: number;
+  readonly #cost: BacktrackingCost;
+  readonly #nativeFindsLongest: boolean;
+  #automaton: Automaton | null = null;
+  lastIndex = 0;
+
+  constructor(native: RegExp, parsed: { readonly root: Node; readonly groups: number }) {
+    this.#native = native;
+    this.#root = parsed.root;
+    this.#groups = parsed.groups;
+    this.#cost = backtrackingCost(parsed.root);
+    this.#nativeFindsLongest = !mayPreferShorter(parsed.root);
+  }
+
+  exec(text: string): RegExpExecArray | null {
+    const matcher = this.#nativeFindsLongest && this.#isCheap(text.length) ? this.#native : this.#linear();
+    matcher.lastIndex = this.lastIndex;
+    const found = matcher.exec(text);
+    this.lastIndex = matcher.lastIndex;
+    return found;
+  }
+
+  test(text: string): boolean {
+    const matcher = this.#isCheap(text.length) ? this.#native : this.#linear();
+    matcher.lastIndex = this.lastIndex;
+    const found = matcher.test(text);
+    this.lastIndex = matcher.lastIndex;
+    return found;
+  }
+
+  #isCheap(length: number): boolean {
+    const { power, doublings } = this.#cost;
+    return Math.max(2, length) ** power * 2 ** doublings <= MAXIMUM_BACKTRACKING_STEPS;
+  }
+
+  #linear(): Automaton {
+    return this.#automaton ??= new Automaton(compileProgram(this.#root, this.#groups), {
+      flags: this.#native.flags.replace("g", ""),
+      prefersShort: firstPreference(this.#root) === "short",
+    });
+  }
+}
+
+/** What the first part of an expression that has a choice of length prefers; with alternatives it is always the longest. */
+function firstPreference(node: Node): "short" | "long" | null {
+  switch (node.kind) {
+    case "choice":
+      return "long";
+    case "repeat":
+      if (node.fixed) return firstPreference(node.item);
+      return node.lazy ? "short" : "long";
+    case "capture":
+      return firstPreference(node.item);
+    case "sequence":
+      for (const item of node.items) {
+        const preference = firstPreference(item);
+        if (preference !== null) return preference;
+      }
+      return null;
+    default:
+      return null;
+  }
+}

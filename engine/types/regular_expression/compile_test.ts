@@ -1,0 +1,109 @@
+/** Tests of the choice between V8 and the automaton, and of the automaton against V8. */
+import { strict as assert } from "node:assert";
+import { SeededRandom } from "../../base/random.ts";
+import { compileRegularExpression } from "../pattern.ts";
+import { Automaton } from "./automaton.ts";
+import { backtrackingCost } from "./backtracking_cost.ts";
+import { compileProgram } from "./program.ts";
+import { parseSource } from "./syntax.ts";
+
+function automatonOf(source: string, flags = "su"): Automaton {
+  const parsed = parseSource(source);
+  assert.ok(parsed !== null, source);
+  return new Automaton(compileProgram(parsed.root, parsed.groups), { flags, prefersShort: false });
+}
+
+Deno.test("chooseMatcher() takes the match that PostgreSQL takes", () => {
+  // Answers of PostgreSQL 15's regexp_match.
+  const check = (pattern: string, text: string, expected: readonly (string | undefined)[] | null) => {
+    const found = compileRegularExpression(pattern).exec(text);
+    assert.deepEqual(found === null ? null : [...found], expected, pattern);
+  };
+  check("a|ab", "ab", ["ab"]);
+  check("(a|ab)c?", "abc", ["abc", "ab"]);
+  check("foo|foobar|foob", "xfoobars", ["foobar"]);
+  check("(?:a|b)*?c?", "abc", [""]);
+  check("Y*?([0-9]{1,3})", "XY1234Z", ["Y1", "1"]);
+  check("Y*([0-9]{1,3})", "XY1234Z", ["Y123", "123"]);
+  check("(.*?)(\\d+)(.*)", "abc01234xyz", ["abc0", "abc", "0", ""]);
+  check("(?:(.*?)(\\d+)(.*)){1,1}", "abc01234xyz", ["abc01234xyz", "abc", "01234", "xyz"]);
+  check("x?(xy)?", "xy", ["xy", "xy"]);
+  check("(b)|a", "a", ["a", undefined]);
+  check("^(\\w+)@(\\w+)$", "me@home", ["me@home", "me", "home"]);
+  check("\\mis\\M|\\mthis\\M", "this is", ["this"]);
+  check("é|éa", "😀éa", ["éa"]);
+  check("a|b", "ccc", null);
+});
+
+Deno.test("chooseMatcher() takes time in proportion to the text where backtracking would not end", () => {
+  const letters = "a".repeat(20_000);
+  const check = (pattern: string, text: string, expected: boolean) =>
+    assert.equal(compileRegularExpression(pattern).test(text), expected, pattern);
+  check("(a*)*b", letters, false);
+  check("(a|a)*b", letters, false);
+  check("^(\\w+\\s?)*$", `${letters}!`, false);
+  check("(a+)+$", `${letters}!`, false);
+  check(`${"a?".repeat(40)}${"a".repeat(40)}b`, letters, false);
+  check("a*a*a*a*b", letters, false);
+  check("(.*)(.*)(.*)(.*)(.*)x", letters, false);
+  check("(?:(?:a|a)+)+$", letters, true);
+});
+
+Deno.test("backtrackingCost() is small for what V8 serves well", () => {
+  const cost = (source: string) => backtrackingCost(parseSource(source)?.root ?? assert.fail(source));
+  assert.deepEqual(cost("abc"), { power: 1, doublings: 0 });
+  assert.deepEqual(cost("^a.*b$"), { power: 1, doublings: 0 });
+  assert.deepEqual(cost("^(?:a|b)c?"), { power: 0, doublings: 2 });
+  assert.deepEqual(cost("[a-z]+\\d{3}"), { power: 2, doublings: 0 });
+  assert.equal(cost("(a*)*").power, Infinity);
+  assert.equal(cost("(?:a|b)+").power, Infinity);
+});
+
+Deno.test("parseSource() has no tree for what only backtracking serves", () => {
+  for (const source of ["(a)\\1", "(?=a*)b", "(?<!(a|b+))c"]) assert.equal(parseSource(source), null, source);
+  assert.ok(parseSource("(?<!\\w)(?=\\w)[\\]a-z]\\u{1F600}") !== null);
+});
+
+Deno.test("compileProgram() refuses counts that multiply", () => {
+  assert.throws(() => automatonOf("((a{255}){255}){255}"), /too complex/);
+});
+
+/** A random expression over a and b in which V8's first match is the longest. */
+function expression(random: SeededRandom, depth: number): string {
+  const atom = (): string => {
+    const kind = random.between(0, depth > 0 ? 6 : 3);
+    if (kind < 2) return "a";
+    if (kind < 3) return "b";
+    if (kind < 4) return random.between(0, 1) === 0 ? "[ab]" : ".";
+    if (kind < 5) return `(${expression(random, depth - 1)})`;
+    return `(?:${expression(random, depth - 1)}|${expression(random, depth - 1)})`;
+  };
+  let source = "";
+  for (let count = random.between(1, 3); count > 0; count--) {
+    source += atom() + (["", "", "*", "+", "?", "{1,2}", "*?"][random.between(0, 6)] ?? "");
+  }
+  return random.between(0, 8) === 0 ? `^${source}` : random.between(0, 8) === 0 ? `${source}$` : source;
+}
+
+Deno.test("Automaton finds a match where V8 does, and no shorter one", () => {
+  for (let seed = 1; seed <= 3000; seed++) {
+    const random = new SeededRandom(seed);
+    const source = expression(random, 2);
+    const text = Array.from({ length: random.between(0, 8) }, () => "abc"[random.between(0, 2)]).join("");
+    const native = new RegExp(source, "gsu").exec(text), found = automatonOf(source).exec(text);
+    const label = `seed ${seed}: ${source} on ${text}`;
+    assert.equal(found === null, native === null, label);
+    if (found === null || native === null) continue;
+    assert.equal(found.index, native.index, label);
+    assert.ok(found[0].length >= native[0].length, label);
+    // The longest match from there: what V8 finds when it must end at a given place.
+    for (let end = text.length; end > found.index + found[0].length; end--) {
+      const exact = new RegExp(
+        `(?<=^.{${found.index}})(?:${source.replaceAll("$", "(?![^])")})(?=.{${text.length - end}}$)`,
+        "su",
+      );
+      const other = exact.exec(text);
+      assert.ok(other === null || other.index !== found.index, label);
+    }
+  }
+});
