@@ -12,7 +12,7 @@ import { simulate, simulateTwice, type SimulationResult, SimulationTotals } from
 const SEEDS = 1000;
 const LIVES = 4;
 /** A broken build that is not caught by so many seeds never is. */
-const SEEDS_FOR_BROKEN_BUILDS = 500;
+const SEEDS_FOR_BROKEN_BUILDS = 1000;
 
 interface Choice {
   readonly first: number;
