@@ -36,15 +36,24 @@ const filled = new Map<EmbeddedPeer, number>();
 const answers = new Map<string, Rows>();
 
 /** The 22 queries at scale 1. */
-export const tpch: readonly Benchmark[] = queries(
+export const tpch: readonly Benchmark[] = stopping(queries(
   1,
   (name) => BARS[name] === undefined ? {} : { bar: BARS[name] },
-);
+));
 
 /** How their cost grows with the data. */
-export const tpchGrowth: readonly Benchmark[] = [0.01, 0.1, 1].flatMap((scale) =>
-  queries(scale, (name) => ({ growth: { group: `TPC-H ${name.toUpperCase()}`, size: scale } }))
+export const tpchGrowth: readonly Benchmark[] = stopping(
+  [0.01, 0.1, 1].flatMap((scale) =>
+    queries(scale, (name) => ({ growth: { group: `TPC-H ${name.toUpperCase()}`, size: scale } }))
+  ),
 );
+
+/** The last benchmark of a list stops the servers of all. */
+function stopping(benchmarks: readonly Benchmark[]): readonly Benchmark[] {
+  return benchmarks.map((each, index) =>
+    index === benchmarks.length - 1 ? { ...each, finish: stopServers } : each
+  );
+}
 
 function queries(scale: number, extra: (name: string) => Partial<Benchmark>): readonly Benchmark[] {
   const names = Object.keys(TPCH_QUERIES);
@@ -76,7 +85,6 @@ function queries(scale: number, extra: (name: string) => Partial<Benchmark>): re
         return (await peer.query(textFor(peer, name))).milliseconds;
       },
     },
-    ...(name === names.at(-1) ? { finish: stopServers } : {}),
     ...extra(name),
   }));
 }
