@@ -58,6 +58,8 @@ export class Connection {
   #extended: ExtendedQuery | null = null;
   #isBusy = false;
   #isPumping = false;
+  /** There is input, and its turn comes later. */
+  #isResting = false;
   /** After an error in the extended protocol, up to Sync. */
   #isSkipping = false;
   #copy: CopyIn | null = null;
@@ -202,7 +204,7 @@ export class Connection {
   }
 
   #closeWhenDone(): void {
-    if (!this.#isBusy && !this.#isBacklogged) this.close();
+    if (!this.#isBusy && !this.#isBacklogged && !this.#isResting) this.close();
   }
 
   // ---------------------------------------------------------------- input
@@ -211,8 +213,19 @@ export class Connection {
     return this.#output.pendingBytes + this.#bytesInFlight > PG_LIMITS.outputBacklogBytes;
   }
 
+  /** Stops processing until the other connections have had a turn. */
+  #rest(): void {
+    this.#isResting = true;
+    this.#context.engine.yieldToLoop().then(() => {
+      this.#isResting = false;
+      this.#pump();
+      if (this.#hasInputEnded) this.#closeWhenDone();
+      this.#owner.wake();
+    });
+  }
+
   #canProcess(): boolean {
-    if (this.#state === "ended" || this.wantsTls) return false;
+    if (this.#state === "ended" || this.wantsTls || this.#isResting) return false;
     if (this.#isBusy) return this.#copy !== null && !this.#copy.isWaiting;
     return !this.#isBacklogged;
   }
@@ -221,8 +234,13 @@ export class Connection {
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
+    const end = performance.now() + PG_LIMITS.turnMilliseconds;
     try {
-      while (this.#canProcess() && this.#input.next()) this.#message();
+      while (this.#canProcess() && this.#input.next()) {
+        this.#message();
+        // A pipeline of many statements leaves turns to the other connections.
+        if (this.#input.bufferedBytes > 0 && performance.now() > end) this.#rest();
+      }
     } catch (thrown) {
       this.terminate(this.#asDatabaseError(thrown));
     } finally {

@@ -24,6 +24,8 @@ export const PG_LIMITS = {
   lingerMilliseconds: 2_000,
   /** The same for the clients of a listener that closes. */
   closeMilliseconds: 100,
+  /** How long a connection processes what it has received before others get a turn. */
+  turnMilliseconds: 5,
   /** One read from a socket. */
   readBytes: 65_536,
   /** Unnamed statements kept by text, per connection. */

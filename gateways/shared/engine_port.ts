@@ -85,5 +85,7 @@ export interface EnginePort {
   /** LISTEN and NOTIFY. */
   readonly notifications: { attach(processId: number, receiver: NotificationReceiver): void };
   onDurable(listener: (durableOp: OpNumber) => void): () => void;
+  /** Resolves in a later turn of the event loop. */
+  yieldToLoop(): Promise<void>;
   randomBytes(count: number): Uint8Array;
 }

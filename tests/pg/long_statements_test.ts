@@ -243,3 +243,25 @@ Deno.test("A server that is closed ends the statements that run", async () => {
   same(errorIn(await ended)?.["C"], "57P01");
   same(database.internalErrors, []);
 });
+
+Deno.test("a pipeline of many statements that has arrived at once leaves turns to other connections", async () => {
+  await using database = await openPgDatabase();
+  using busy = await RawClient.start(database.port);
+  using other = await RawClient.start(database.port);
+  const count = 1000;
+  const pipeline = query("SELECT count(*) FROM generate_series(1, 3000) g");
+  let answered = 0;
+  const answers = (async () => {
+    for (; answered < count; answered++) await busy.until("Z");
+  })();
+  await busy.send(...Array.from({ length: count }, () => pipeline));
+  await busy.send(pipeline);
+  let reads = 0;
+  while (answered < count) {
+    await run(other, "SELECT 1");
+    reads++;
+  }
+  await answers;
+  // As long as the whole input was one turn, there was room for two or three.
+  ok(reads > 10, `${reads} reads beside ${count} statements`);
+});

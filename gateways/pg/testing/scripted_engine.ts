@@ -55,6 +55,10 @@ export class ScriptedEngine implements EnginePort {
     return () => void this.#listeners.delete(listener);
   }
 
+  yieldToLoop(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** A group commit. */
   becomeDurable(op: number): void {
     this.durableOp = op as OpNumber;
