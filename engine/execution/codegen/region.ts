@@ -35,6 +35,8 @@ export type LoopSource =
     readonly atMost?: RoundLimit;
     count(code: Emitter): string;
     bind(code: Emitter, index: string): void;
+    /** In a program only: an expression, evaluated behind the last row, that is true when further rows are on their way. */
+    more?(code: Emitter, index: string): string;
   }
   /** A cursor made by the expression `open`; `next` emits code that gets an item or `leave`s the loop. */
   | {
@@ -152,6 +154,10 @@ export class Program implements Region {
           });
           sink.close(code);
           code.emit(`S.x[${slot}] = ${index};`);
+          if (source.more !== undefined) {
+            const goesOn = this.#flags.map((flag) => ` && S.x[${flag}] !== true`).join("");
+            code.emit(`if (${index} >= ${count}${goesOn} && ${source.more(code, index)}) return false;`);
+          }
           code.emit(`if (${index} >= ${count}${this.#stopped()}) { S.x[${slot}] = undefined; return true; }`);
           code.emit("return false;");
           break;

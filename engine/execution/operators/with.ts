@@ -1,11 +1,15 @@
 /**
  * WITH: definitions are computed at first use and kept; recursive ones iterate over their working table.
+ *
+ * A scan that is a stage of a program computes a recursion as far as it is read: behind the last row there is, it asks for
+ * one more round. So a recursion without an end may stand under LIMIT or a cursor. Scans inside of a row need all rows.
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { BufferCode, bufferColumn } from "../codegen/buffer_code.ts";
+import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
@@ -27,6 +31,8 @@ interface DefinitionCode {
   readonly emitEnsure: (code: Emitter) => void;
   /** It is computed anew for each row of a surrounding loop. */
   readonly isInline: boolean;
+  /** How to compute a recursion as far as it is read; null: it is computed as a whole. */
+  readonly recursion: { readonly emitBegin: (code: Emitter) => void; readonly rounds: Rounds } | null;
 }
 
 const definitionCodes = new WeakMap<object, Map<number, DefinitionCode>>();
@@ -39,9 +45,7 @@ function codesOf(region: Region): Map<number, DefinitionCode> {
 
 /** Puts a WITH into a region. */
 export function produceWith(plan: With, region: Region, sink: Sink): void {
-  for (const definition of plan.definitions) {
-    codesOf(region).set(definition.id, defineOne(definition, region));
-  }
+  for (const definition of plan.definitions) defineOne(definition, region);
   produce(plan.body, region, sink);
 }
 
@@ -55,11 +59,19 @@ export function produceWithScan(
   const buffer = plan.working ? definition.working : definition.result;
   const source = bufferSource(buffer);
   if (source.kind !== "counted") return;
+  const recursion = plan.working || region.isInline ? null : definition.recursion;
   region.loop(plan, {
     kind: "counted",
+    ...(recursion === null ? {} : {
+      more: (code: Emitter, index: string) => {
+        const rounds = code.constant("rounds", recursion.rounds);
+        return `(${code.use("rowsIn", rowsIn)}(S, ${buffer.slot}) > ${index} || ${rounds}.advance(S))`;
+      },
+    }),
     ...(definition.isInline ? {} : { atMost: (state: ExecutionState) => rowsIn(state, buffer.slot) }),
     count: (code) => {
-      if (!plan.working) definition.emitEnsure(code);
+      if (recursion !== null) recursion.emitBegin(code);
+      else if (!plan.working) definition.emitEnsure(code);
       return source.count(code);
     },
     bind: (code, index) => {
@@ -73,7 +85,8 @@ export function produceWithScan(
   }, sink);
 }
 
-function defineOne(definition: Definition, region: Region): DefinitionCode {
+/** Makes the code of a definition and notes it for its scans. */
+function defineOne(definition: Definition, region: Region): void {
   const { compilation } = region;
   const columns = definition.columns.map((column, index) =>
     bufferColumn(column, definition.types[index] ?? { kind: "unknown" }, compilation.mayBeNull(column))
@@ -84,36 +97,52 @@ function defineOne(definition: Definition, region: Region): DefinitionCode {
     ? [definition.plan]
     : [definition.plan, definition.recursive.plan];
   const inside = new Set(plans.flatMap((plan) => [...planFacts(plan).defined]));
-  if (plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)))) {
+  if (region.isInline && plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)))) {
     // It depends on the row of the surrounding loop: it runs here, where that row is.
-    const code: DefinitionCode = { result, working, emitEnsure: () => {}, isInline: true };
+    const code: DefinitionCode = { result, working, emitEnsure: () => {}, isInline: true, recursion: null };
     codesOf(region).set(definition.id, code);
     fill(definition, region, code);
-    return code;
+    return;
   }
   const isStable = plans.every((plan) => {
     const facts = planFacts(plan);
     return !facts.volatile &&
       [...facts.freeDefinitions].every((id) => id === definition.id || compilation.closedDefinitions.has(id));
   });
+  const isInline = region.isInline && !isStable;
   const doneSlot = compilation.newSlot();
   const program = new Program(compilation, { reruns: true });
-  const code: DefinitionCode = {
-    result,
-    working,
-    emitEnsure: (emitter) => emitter.procedure(doneSlot, program.stages, region.isInline && !isStable),
-    isInline: region.isInline && !isStable,
-  };
-  codesOf(region).set(definition.id, code);
-  fill(definition, program, code);
+  const emitEnsure = (emitter: Emitter) => emitter.procedure(doneSlot, program.stages, isInline);
+  if (definition.recursive === null) {
+    const code: DefinitionCode = { result, working, emitEnsure, isInline, recursion: null };
+    codesOf(region).set(definition.id, code);
+    fill(definition, program, code);
+    if (!isStable) region.reset(doneSlot);
+  } else {
+    const begunSlot = compilation.newSlot();
+    const begin = new Program(compilation, { reruns: true });
+    const next = new BufferCode(compilation, columns);
+    const rounds = new Rounds(compilation, { working: working.slot, next: next.slot });
+    const emitBegin = (emitter: Emitter) => emitter.procedure(begunSlot, begin.stages, false);
+    const recursion = isInline ? null : { emitBegin, rounds };
+    codesOf(region).set(definition.id, { result, working, emitEnsure, isInline, recursion });
+    const recursive = { definition, recursive: definition.recursive, result, working, next };
+    begin.reset(rounds.slot);
+    const sink = produceBegin(recursive, begin);
+    produce(definition.recursive.plan, rounds.term, sink);
+    program.add(new BeginStage(begunSlot, begin));
+    program.add(new RecursionStage(rounds));
+    if (!isStable) region.reset(doneSlot, begunSlot);
+  }
   if (isStable) compilation.closedDefinitions.add(definition.id);
-  else region.reset(doneSlot);
-  return code;
 }
 
+/** Puts the whole computation of a definition into a region. */
 function fill(definition: Definition, region: Region, code: DefinitionCode): void {
   if (definition.recursive !== null) {
-    produceRecursive(definition, definition.recursive, region, code);
+    const { result, working } = code;
+    const next = new BufferCode(region.compilation, result.columns);
+    produceInlineRecursion({ definition, recursive: definition.recursive, result, working, next }, region);
     return;
   }
   region.reset(code.result.slot);
@@ -157,47 +186,87 @@ export function exchange(state: ExecutionState, working: number, next: number): 
   return produced instanceof RowBuffer && produced.count > 0;
 }
 
+/** The recursive term, which is run once for each round. */
+class Rounds {
+  readonly term: Program;
+  /** Holds true while the term runs. */
+  readonly slot: number;
+  readonly #working: number;
+  readonly #next: number;
+
+  constructor(compilation: Compilation, buffers: { readonly working: number; readonly next: number }) {
+    this.term = new Program(compilation, { reruns: true });
+    this.slot = compilation.newSlot();
+    this.#working = buffers.working;
+    this.#next = buffers.next;
+  }
+
+  /** Calls the term for one more round; false: there is nothing left for it to work on. The caller ends its piece. */
+  advance(state: ExecutionState): boolean {
+    const hasRows = state.x[this.slot] === true
+      ? exchange(state, this.#working, this.#next)
+      : rowsIn(state, this.#working) > 0;
+    state.x[this.slot] = hasRows ? true : undefined;
+    if (hasRows) state.call(this.term.stages);
+    return hasRows;
+  }
+}
+
+/** Runs the term that is not recursive, unless a scan has done so. */
+class BeginStage implements Stage {
+  readonly writesResult = false;
+  readonly operators: readonly number[] = [];
+  readonly #begunSlot: number;
+  readonly #begin: Program;
+
+  constructor(begunSlot: number, begin: Program) {
+    this.#begunSlot = begunSlot;
+    this.#begin = begin;
+  }
+
+  run(state: ExecutionState): boolean {
+    if (state.x[this.#begunSlot] === true) return true;
+    state.x[this.#begunSlot] = true;
+    state.call(this.#begin.stages);
+    return false;
+  }
+
+  source(): string {
+    return this.#begin.stages.map((stage) => stage.source()).join("\n\n");
+  }
+}
+
 /** Runs the recursive term again and again until it gives no more rows. */
 class RecursionStage implements Stage {
   readonly writesResult = false;
   readonly operators: readonly number[] = [];
-  readonly #term: Program;
-  readonly #flags: readonly number[];
-  readonly #working: number;
-  readonly #next: number;
-  /** Holds true while the term runs. */
-  readonly #slot: number;
+  readonly #rounds: Rounds;
 
-  constructor(program: Program, term: Program, buffers: { readonly working: number; readonly next: number }) {
-    this.#term = term;
-    this.#flags = program.flags;
-    this.#working = buffers.working;
-    this.#next = buffers.next;
-    this.#slot = program.compilation.newSlot();
+  constructor(rounds: Rounds) {
+    this.#rounds = rounds;
   }
 
   run(state: ExecutionState): boolean {
-    const hasRun = state.x[this.#slot] === true;
-    if (!hasRun && this.#flags.some((flag) => state.x[flag] === true)) return true;
-    const hasRows = hasRun ? exchange(state, this.#working, this.#next) : rowsIn(state, this.#working) > 0;
-    state.x[this.#slot] = hasRows ? true : undefined;
-    if (hasRows) state.call(this.#term.stages);
-    return !hasRows;
+    return !this.#rounds.advance(state);
   }
 
   source(): string {
-    return this.#term.stages.map((stage) => stage.source()).join("\n\n");
+    return this.#rounds.term.stages.map((stage) => stage.source()).join("\n\n");
   }
 }
 
-function produceRecursive(
-  definition: Definition,
-  recursive: NonNullable<Definition["recursive"]>,
-  region: Region,
-  { result, working }: DefinitionCode,
-): void {
+/** A recursive definition and its buffers. */
+interface Recursive {
+  readonly definition: Definition;
+  readonly recursive: NonNullable<Definition["recursive"]>;
+  readonly result: BufferCode;
+  readonly working: BufferCode;
+  readonly next: BufferCode;
+}
+
+/** Puts the term that is not recursive into a region, and answers what becomes of the recursive term's rows. */
+function produceBegin({ definition, recursive, result, working, next }: Recursive, region: Region): Sink {
   const { compilation } = region;
-  const next = new BufferCode(compilation, result.columns);
   const keys = definition.types.map((type) => new KeyCode(compilation, type));
   const groups = recursive.all ? null : new GroupCode(compilation, keys, []);
   const distinct = (columns: readonly ColumnRef[]) =>
@@ -205,22 +274,20 @@ function produceRecursive(
   region.reset(result.slot, working.slot, next.slot, ...(groups?.stateSlots ?? []));
   const begin = definition.columns;
   produce(definition.plan, region, intoBuffers(begin, distinct(begin), [result, working]));
-  const sink = intoBuffers(recursive.columns, distinct(recursive.columns), [result, next]);
-  if (region.isInline) {
-    region.once(definition.plan, (code) => {
-      code.block(`if (S.x[${working.slot}] !== undefined) for (;;) `, "row", () => {
-        produce(recursive.plan, new InlineRegion(code), sink);
-        code.pause();
-        code.emit(`if (!${code.use("exchange", exchange)}(S, ${working.slot}, ${next.slot})) break;`);
-      });
+  return intoBuffers(recursive.columns, distinct(recursive.columns), [result, next]);
+}
+
+/** Puts a whole recursion into the code of a surrounding row. */
+function produceInlineRecursion(parts: Recursive, region: Region): void {
+  const { definition, recursive, working, next } = parts;
+  const sink = produceBegin(parts, region);
+  region.once(definition.plan, (code) => {
+    code.block(`if (S.x[${working.slot}] !== undefined) for (;;) `, "row", () => {
+      produce(recursive.plan, new InlineRegion(code), sink);
+      code.pause();
+      code.emit(`if (!${code.use("exchange", exchange)}(S, ${working.slot}, ${next.slot})) break;`);
     });
-    return;
-  }
-  const term = new Program(compilation, { reruns: true });
-  produce(recursive.plan, term, sink);
-  if (region instanceof Program) {
-    region.add(new RecursionStage(region, term, { working: working.slot, next: next.slot }));
-  }
+  });
 }
 
 function columnExpressions(columns: readonly ColumnRef[], types: readonly SqlType[]): readonly Expression[] {
