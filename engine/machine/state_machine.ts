@@ -69,9 +69,9 @@ export class StateMachine implements CommitSink {
     const machine = new StateMachine(storage);
     const { machineState } = storage.recovered;
     if (machineState !== null) machine.#restore(decodeState(machineState));
-    for (const entry of storage.recovered.entries()) {
+    for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      machine.#apply(entry, encodeEntry(entry));
+      machine.#apply(entry, payload);
       storage.entryReplayed(entry.op, () => machine.encodeState());
     }
     for (const store of storage.tables) store.settle();

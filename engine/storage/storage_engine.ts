@@ -50,7 +50,14 @@ export interface Recovered {
   /** The checkpoint's op; 0 in a new database. */
   readonly checkpointOp: OpNumber;
   /** The entries after it, in order; to be taken once, before anything else is done. */
-  entries(): Iterable<Entry>;
+  entries(): Iterable<RecoveredEntry>;
+}
+
+/** An entry of the recovered log. */
+export interface RecoveredEntry {
+  readonly entry: Entry;
+  /** The bytes it was decoded from; good until the next one is taken. */
+  readonly payload: Uint8Array;
 }
 
 /** Where the log is, in the data directory. */
@@ -123,6 +130,7 @@ export class StorageEngine {
       // Nobody reads old versions before the log is replayed.
       oldestSnapshot: () => this.#isReplaying ? Infinity : options.horizon.oldestSnapshot(),
       hasReaders: () => options.horizon.hasReaders?.() ?? true,
+      isReplaying: () => this.#isReplaying,
     };
     const { manifest, leftOver } = readManifest(disk, directory);
     this.#manifest = manifest;
@@ -191,10 +199,10 @@ export class StorageEngine {
     }
   }
 
-  *#replay(after: OpNumber): Generator<Entry> {
+  *#replay(after: OpNumber): Generator<RecoveredEntry> {
     for (const { payload } of this.log.entries(after)) {
       this.#replayedBytes += RECORD_HEAD_BYTES + payload.length;
-      yield decodeEntry(payload);
+      yield { entry: decodeEntry(payload), payload };
     }
     assert(this.#replayedBytes === this.log.appendedBytes, "every entry of the log was replayed");
     this.#isReplaying = false;

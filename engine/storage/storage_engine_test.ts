@@ -45,7 +45,7 @@ class ToyMachine {
       equal(state, { op: checkpointOp });
       this.lastOp = checkpointOp;
     }
-    for (const entry of storage.recovered.entries()) {
+    for (const { entry } of storage.recovered.entries()) {
       strictEqual(entry.op, this.lastOp + 1);
       this.#apply(entry);
       storage.entryReplayed(entry.op, this.encodeState);

@@ -76,6 +76,8 @@ export class Delta implements Part, IndexedSlots {
   #idIndex: DeltaIndex | null = null;
   /** true: indexes keep rows that come in bulk apart until {@link settleInSteps}; see `TableStore.beginEntry`. */
   holdsRanges = false;
+  /** true: nothing is in the indexes, and all of it comes in when one is used; see {@link deferIndexes}. */
+  #defersIndexes = false;
   #free: number[] = [];
   #ended: number[] = [];
   #endedHead = 0;
@@ -128,19 +130,37 @@ export class Delta implements Part, IndexedSlots {
       const present = this.#indexes.find((candidate) => candidate.indexId === indexId);
       if (present !== undefined) return present;
       const index = new DeltaIndex(indexId, encoder, this);
-      index.addRange(0, this.#slotCount, this.holdsRanges);
+      if (!this.#defersIndexes) index.addRange(0, this.#slotCount, this.holdsRanges);
       return index;
     });
   }
 
+  /**
+   * From now on rows are not put into the indexes one by one, until somebody uses or settles them: then all are sorted at
+   * once. For an empty delta that nobody reads while the log is replayed.
+   */
+  deferIndexes(): void {
+    assert(this.#slotCount === 0, "indexes are deferred from the first row on");
+    this.#defersIndexes = true;
+  }
+
+  /** Notes for the indexes the rows that {@link deferIndexes} has kept from them. */
+  #noteDeferred(): void {
+    if (!this.#defersIndexes) return;
+    this.#defersIndexes = false;
+    for (const index of this.#indexes) index.addRange(0, this.#slotCount, false);
+  }
+
   /** Sorts rows that came in bulk into the indexes, where more than `limit` wait for it. */
   settle(limit: number): void {
+    this.#noteDeferred();
     for (const index of this.#indexes) if (index.pendingCount > limit) index.settle();
     if (this.#idIndex !== null && this.#idIndex.pendingCount > limit) this.#idIndex.settle();
   }
 
   /** Sorts into the indexes, in steps, what they keep apart. Nothing else is added or removed meanwhile. */
   *settleInSteps(): Generator<void, void> {
+    this.#noteDeferred();
     for (const index of this.#indexes) yield* index.settleInSteps();
     if (this.#idIndex !== null) yield* this.#idIndex.settleInSteps();
     else if (this.#liveCount > SORTED_AT_ONCE) {
@@ -212,16 +232,25 @@ export class Delta implements Part, IndexedSlots {
   /** The newest version of the row when it has not ended, else -1. */
   liveRow(id: RowId): number {
     const slot = this.#map.get(id);
-    return slot >= 0 && this.#begin(slot) !== Infinity && this.#end(slot) === Infinity ? slot : -1;
+    return this.isLive(slot) ? slot : -1;
   }
 
-  /** Adds a version of a row that has no live version here. */
-  insert(op: number, id: RowId, values: StoredRow): void {
+  /** The newest version of the row, ended or not, or -1. */
+  newestRow(id: RowId): number {
+    return this.#map.get(id);
+  }
+
+  /** Whether the slot, which may be -1, holds a version that has not ended. */
+  isLive(slot: number): boolean {
+    return slot >= 0 && this.#begin(slot) !== Infinity && this.#end(slot) === Infinity;
+  }
+
+  /** Adds a version of a row that has no live version here; `newest` is what {@link newestRow} says. */
+  insert(op: number, id: RowId, values: StoredRow, newest = this.#map.get(id)): void {
     assert(
       values.length === this.#order.length,
       `a row of ${this.#order.length} values, not ${values.length}`,
     );
-    const newest = this.#map.get(id);
     assert(newest < 0 || this.#end(newest) !== Infinity, `row ${id} exists already`);
     let slot: number;
     if (newest >= 0 && this.#begin(newest) === Infinity) {
@@ -273,6 +302,7 @@ export class Delta implements Part, IndexedSlots {
     this.#setEnd(slot, Infinity);
     this.#liveCount++;
     this.#blockOps[slot >> BLOCK_SHIFT] = op;
+    if (this.#defersIndexes) return;
     for (let index = 0; index < this.#indexes.length; index++) (this.#indexes[index] as DeltaIndex).add(slot);
     if (this.#idIndex !== null) this.#idIndex.add(slot);
   }
@@ -291,7 +321,7 @@ export class Delta implements Part, IndexedSlots {
     );
     const order = this.#order;
     const indexes = this.#indexes;
-    if (indexes.length === 0) {
+    if (indexes.length === 0 || this.#defersIndexes) {
       for (let index = 0; index < order.length; index++) {
         (order[index] as DeltaColumn).set(slot, values[index] as StoredValue);
       }
@@ -340,8 +370,10 @@ export class Delta implements Part, IndexedSlots {
   }
 
   #reclaimSlot(slot: number): void {
-    for (const index of this.#indexes) index.remove(slot);
-    this.#idIndex?.remove(slot);
+    if (!this.#defersIndexes) {
+      for (const index of this.#indexes) index.remove(slot);
+      this.#idIndex?.remove(slot);
+    }
     const id = this.idAt(slot);
     const newest = this.#map.get(id);
     // Older versions ended earlier and are gone: the slot is the last of its chain.
@@ -380,6 +412,7 @@ export class Delta implements Part, IndexedSlots {
     this.#liveCount += count;
     this.#linkReplaced(first, end);
     this.#map.addBatch(first, count);
+    if (this.#defersIndexes) return;
     for (const index of this.#indexes) index.addRange(first, end, this.holdsRanges);
     this.#idIndex?.addRange(first, end, this.holdsRanges);
   }
@@ -481,6 +514,7 @@ export class Delta implements Part, IndexedSlots {
 
   openIndex(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
     if (this.#slotCount === 0) return null;
+    this.#noteDeferred();
     if (keys.indexId === ROW_ID_INDEX) return this.#openIdIndex(bounds, snapshot, backward);
     for (let index = 0; index < this.#indexes.length; index++) {
       const candidate = this.#indexes[index] as DeltaIndex;

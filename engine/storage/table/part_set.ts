@@ -71,6 +71,8 @@ export interface PartSetOptions {
   readonly shape: TableShape;
   readonly files: SegmentFiles;
   readonly cache: BlockCache;
+  /** Whether deltas leave their indexes alone until {@link PartSet.settle}. */
+  readonly defersIndexes: boolean;
 }
 
 /** The state of a table at a checkpoint, as of when its delta was frozen. */
@@ -117,6 +119,8 @@ export class PartSet {
   #described = new Set<string>();
   readonly #obsolete = new Set<string>();
   #holdsRanges = false;
+  /** New deltas do not sort rows into indexes before these are used; see `Delta.deferIndexes`. */
+  #defersIndexes: boolean;
   #unsynced: DiskFile[] = [];
   /** What {@link prepareDescription} has made: for which segments at which op. */
   #prepared:
@@ -134,6 +138,7 @@ export class PartSet {
     this.#cache = options.cache;
     this.#definition = definition;
     this.#indexes = indexes;
+    this.#defersIndexes = options.defersIndexes;
     this.delta = this.#newDelta();
   }
 
@@ -142,6 +147,7 @@ export class PartSet {
     delta.setColumns(this.#definition.columns);
     delta.holdsRanges = this.#holdsRanges;
     delta.setIndexes(this.#indexes);
+    if (this.#defersIndexes) delta.deferIndexes();
     this.#byNumber[delta.number] = delta;
     return delta;
   }
@@ -172,6 +178,12 @@ export class PartSet {
   /** The deltas: the one that takes writes, and those that are not in a segment yet. */
   get deltas(): Delta[] {
     return [this.delta, ...this.older.filter((part): part is Delta => part instanceof Delta)];
+  }
+
+  /** Sorts into the indexes of deltas what waits for that; from now on rows go there as they come. */
+  settle(): void {
+    this.#defersIndexes = false;
+    for (const delta of this.deltas) delta.settle(0);
   }
 
   /** Whether indexes of deltas keep rows that come in bulk apart; see `Delta.holdsRanges`. */

@@ -47,6 +47,8 @@ export interface SnapshotHorizon {
   oldestSnapshot(): number;
   /** Between two turns of the event loop: whether anybody holds a snapshot. When missing, somebody may. */
   hasReaders?(): boolean;
+  /** Whether the log is being replayed, so that nobody reads. {@link TableStore.settle} is called at the end. */
+  isReplaying?(): boolean;
 }
 
 /** What a table needs from its surroundings. */
@@ -97,6 +99,7 @@ export class TableStore implements TableShape {
       shape: this,
       files: options.files ?? segmentFilesIn(new MemoryDisk(), "tables"),
       cache: options.cache ?? new BlockCache(LIMITS.blockCacheBytes),
+      defersIndexes: options.horizon.isReplaying?.() ?? false,
     });
   }
 
@@ -171,11 +174,11 @@ export class TableStore implements TableShape {
     const oldest = this.#horizon.oldestSnapshot();
     const delta = this.#parts.delta;
     delta.reclaim(oldest);
-    const slot = delta.liveRow(id);
-    if (slot >= 0) delta.update(op, slot, values, oldest);
+    const newest = delta.newestRow(id);
+    if (delta.isLive(newest)) delta.update(op, newest, values, oldest);
     else {
       this.#endOlder(op, id);
-      delta.insert(op, id, values);
+      delta.insert(op, id, values, newest);
     }
     this.#modified(op);
   }
@@ -254,7 +257,7 @@ export class TableStore implements TableShape {
 
   /** Sorts into the indexes what waits for that; all that is left after the log was replayed. */
   settle(): void {
-    this.#parts.delta.settle(0);
+    this.#parts.settle();
   }
 
   #countRows(difference: number): void {
