@@ -37,6 +37,8 @@ export const SQLSTATE = {
   invalidEscapeSequence: "22025",
   invalidRegularExpression: "2201B",
   arraySubscriptError: "2202E",
+  invalidTablesampleRepeat: "2202G",
+  invalidTablesampleArgument: "2202H",
   invalidTextRepresentation: "22P02",
   invalidBinaryRepresentation: "22P03",
   badCopyFileFormat: "22P04",

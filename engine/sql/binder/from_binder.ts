@@ -28,6 +28,7 @@ import type { Binding } from "./binding.ts";
 import { bindFunction, inClause } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression, callOf } from "./expression_binder.ts";
+import { sample } from "./table_sample.ts";
 import { findRelation, resolveType, unknownRelation } from "./names.ts";
 import { bindCommonTable, bindQuery, type OutputColumn, outputReference } from "./query_binder.ts";
 import {
@@ -95,7 +96,7 @@ function checkAliases(binding: Binding, left: FromScope, right: FromScope, posit
 function bindItem(binding: Binding, level: QueryLevel, item: FromItem, visible: FromScope): BoundFrom {
   switch (item.kind) {
     case "table":
-      return bindTable(binding, level, item);
+      return bindTable(binding, level, item, visible);
     case "subquery":
       return bindSubqueryItem(binding, level, item, visible);
     case "function":
@@ -170,7 +171,7 @@ export function withRowId(
   return { kind: "filter", input: plan, condition, rows: 0 };
 }
 
-function bindTable(binding: Binding, level: QueryLevel, item: TableItem): BoundFrom {
+function bindTable(binding: Binding, level: QueryLevel, item: TableItem, visible: FromScope): BoundFrom {
   if (item.name.schema === null) {
     const common = bindCommonTable(binding, level.commonTables, item.name.name);
     if (common !== undefined) {
@@ -183,6 +184,7 @@ function bindTable(binding: Binding, level: QueryLevel, item: TableItem): BoundF
         columnId: 0,
       }));
       refuseRowId(binding, item);
+      refuseSample(binding, item);
       return aliased(binding, common.plan, columns, item.alias, item.name.name);
     }
   }
@@ -194,14 +196,21 @@ function bindTable(binding: Binding, level: QueryLevel, item: TableItem): BoundF
       const columns = renamed(binding, entry, item.alias);
       const scoped = { ...entry, columns };
       const lateral = withRowId(binding, new QueryLevel(level.parent, level.commonTables), plan, item.rowId);
-      return { plan: lateral, scope: { tables: [scoped], columns } };
+      const keys = plan.rowId === null ? [] : [columnReference(plan.rowId, { kind: "i64" }, false)];
+      const sampled = sample(binding, lateralLevel(level, visible), { input: lateral, keys }, item.sample);
+      return { plan: sampled, scope: { tables: [scoped], columns } };
     }
     case "view":
+      refuseSample(binding, item);
       refuseRowId(binding, item);
       return bindView(binding, found.view, item);
-    case "virtual":
+    case "virtual": {
       refuseRowId(binding, item);
-      return bindVirtual(binding, found.relation, item);
+      const bound = bindVirtual(binding, found.relation, item);
+      const keys = bound.scope.columns.map((column) => column.expression);
+      const inner = lateralLevel(level, visible);
+      return { ...bound, plan: sample(binding, inner, { input: bound.plan, keys }, item.sample) };
+    }
     case "index":
       throw binding.error(
         SQLSTATE.wrongObjectType,
@@ -223,6 +232,15 @@ function refuseRowId(binding: Binding, item: TableItem): void {
   throw binding.error(SQLSTATE.wrongObjectType, `"${item.name.name}" is not a table`, item.rowId.position, {
     detail: "Only rows of tables have an ID.",
   });
+}
+
+function refuseSample(binding: Binding, item: TableItem): void {
+  if (item.sample === null) return;
+  throw binding.error(
+    SQLSTATE.featureNotSupported,
+    "TABLESAMPLE clause can only be applied to tables and materialized views",
+    item.position,
+  );
 }
 
 /** The columns of an item under its alias and column names. */
@@ -322,6 +340,7 @@ function bindVirtual(binding: Binding, relation: VirtualRelation, item: TableIte
 /** A sequence as a table of one row; its state is the session's to tell. */
 function bindSequence(binding: Binding, schema: string, name: string, item: TableItem): BoundFrom {
   refuseRowId(binding, item);
+  refuseSample(binding, item);
   const relation = binding.environment.virtualRelation?.(schema, name);
   if (relation === undefined) throw binding.unsupported("a sequence as a table", item.position);
   return bindVirtual(binding, relation, item);

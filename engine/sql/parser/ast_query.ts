@@ -153,6 +153,15 @@ export interface TableItem {
   readonly only: boolean;
   /** The native `FROM t ID n`: the one row with that id. */
   readonly rowId: Expression | null;
+  readonly sample: TableSample | null;
+  readonly position: number;
+}
+
+/** TABLESAMPLE method (…) [REPEATABLE (seed)]. */
+export interface TableSample {
+  readonly method: string;
+  readonly args: readonly Expression[];
+  readonly repeatable: Expression | null;
   readonly position: number;
 }
 

@@ -17,6 +17,7 @@ import type {
   SubqueryItem,
   TableFunction,
   TableItem,
+  TableSample,
 } from "./ast.ts";
 import { parseExpression, parseOperand } from "./expressions.ts";
 import { parseFunctionCall } from "./function_calls.ts";
@@ -172,12 +173,22 @@ function parseParenthesizedItem(stream: TokenStream): FromItem | Query {
 
 function subqueryItem(stream: TokenStream, query: Query, lateral: boolean, position: number): SubqueryItem {
   const alias = acceptAlias(stream);
-  refuseSample(stream);
   return { kind: "subquery", lateral, query, alias, position };
 }
 
-function refuseSample(stream: TokenStream): void {
-  if (stream.isWord("tablesample")) throw stream.unsupported("TABLESAMPLE");
+/** Reads TABLESAMPLE when it is there. */
+function acceptSample(stream: TokenStream): TableSample | null {
+  if (!stream.acceptWord("tablesample")) return null;
+  const position = stream.position;
+  const name = parseParts(stream);
+  const args = parseParenthesizedList(stream, parseExpression);
+  let repeatable: Expression | null = null;
+  if (stream.acceptWord("repeatable")) {
+    stream.expectSymbol("(");
+    repeatable = parseExpression(stream);
+    stream.expectSymbol(")");
+  }
+  return { method: name.join("."), args, repeatable, position };
 }
 
 function parseOnly(stream: TokenStream): TableItem {
@@ -187,7 +198,15 @@ function parseOnly(stream: TokenStream): TableItem {
   const namePosition = stream.position;
   const name = objectName(stream, parseParts(stream), namePosition);
   if (hasParentheses) stream.expectSymbol(")");
-  return finishTable(stream, { kind: "table", name, alias: null, only: true, rowId: null, position });
+  return finishTable(stream, {
+    kind: "table",
+    name,
+    alias: null,
+    only: true,
+    rowId: null,
+    sample: null,
+    position,
+  });
 }
 
 function parseParts(stream: TokenStream): string[] {
@@ -207,15 +226,22 @@ function parseNamedItem(stream: TokenStream, lateral: boolean): FromItem {
   if (lateral) throw stream.syntaxError();
   stream.acceptSymbol("*");
   const name = objectName(stream, parts, position);
-  return finishTable(stream, { kind: "table", name, alias: null, only: false, rowId: null, position });
+  return finishTable(stream, {
+    kind: "table",
+    name,
+    alias: null,
+    only: false,
+    rowId: null,
+    sample: null,
+    position,
+  });
 }
 
 function finishTable(stream: TokenStream, item: TableItem): TableItem {
   let rowId = acceptRowId(stream);
   const alias = acceptAlias(stream);
   if (rowId === null && alias !== null) rowId = acceptRowId(stream);
-  refuseSample(stream);
-  return { ...item, alias, rowId };
+  return { ...item, alias, rowId, sample: acceptSample(stream) };
 }
 
 /** Reads the native `ID operand` when it is there; see the file's head. */

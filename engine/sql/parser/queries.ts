@@ -230,7 +230,7 @@ function parseTableCommand(stream: TokenStream): Select {
   return {
     ...emptySelect(position),
     targets: [{ expression: { kind: "star", qualifier: [], position }, alias: null, position }],
-    from: [{ kind: "table", name, alias: null, only, rowId: null, position: namePosition }],
+    from: [{ kind: "table", name, alias: null, only, rowId: null, sample: null, position: namePosition }],
   };
 }
 
