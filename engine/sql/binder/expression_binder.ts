@@ -382,9 +382,10 @@ function bindField(binding: Binding, level: QueryLevel, ast: FieldSelection): Ex
 function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Expression {
   const layers: Subscript[] = [];
   let base: Ast = ast;
-  while (base.kind === "subscript") {
-    layers.unshift(base);
-    base = base.operand;
+  for (let chain: Ast = ast, isWhole = false; chain.kind === "subscript" && !isWhole; chain = base) {
+    layers.unshift(chain);
+    base = chain.operand;
+    isWhole = chain.startsChain;
   }
   const argument = bindExpression(binding, level, base);
   const { type } = argument;

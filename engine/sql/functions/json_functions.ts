@@ -68,6 +68,11 @@ function arrayLength(text: string): number {
 }
 
 function accessOperators(type: "json" | "jsonb"): Overload[] {
+  // PostgreSQL keeps a jsonb scalar as an array of one element, which shows here and nowhere else.
+  const element = (text: string, index: number): string | null =>
+    type === "jsonb" && jsonShape(text) !== "object" && jsonShape(text) !== "array"
+      ? index === 0 || index === -1 ? text : null
+      : jsonElement(text, index);
   return [
     {
       ...json,
@@ -85,7 +90,7 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
       returns: type,
       summary: "The element at an index, from 0; negative: from the end.",
       mayReturnNull: true,
-      run: jsonElement,
+      run: element,
     },
     {
       ...json,
@@ -103,7 +108,7 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
       returns: "text",
       summary: "The element at an index as text.",
       mayReturnNull: true,
-      run: (text: string, index: number) => jsonAsText(jsonElement(text, index)),
+      run: (text: string, index: number) => jsonAsText(element(text, index)),
     },
     {
       ...json,

@@ -277,7 +277,8 @@ const floatFunctions: readonly (readonly [name: string, summary: string, run: (v
     [
       "sign",
       "Sign of the argument: -1, 0 or 1.",
-      (value) => value > 0 ? 1 : value < 0 ? -1 : value === 0 ? 0 : NaN,
+      // NaN has none, in PostgreSQL too.
+      (value) => value > 0 ? 1 : value < 0 ? -1 : 0,
     ],
   ];
 

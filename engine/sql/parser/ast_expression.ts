@@ -112,6 +112,8 @@ export interface Subscript {
   readonly isSlice: boolean;
   readonly lower: Expression | null;
   readonly upper: Expression | null;
+  /** Whether the operand is in parentheses, so that subscripts of its own are applied before this one. */
+  readonly startsChain: boolean;
   readonly position: number;
 }
 

@@ -176,7 +176,8 @@ function formatLiteral(literal: Literal): string {
 
 function formatSubscript(subscript: Subscript): string {
   const { operand, lower, upper } = subscript;
-  const isPlain = operand.kind === "column" || operand.kind === "subscript" || operand.kind === "parameter";
+  const isPlain = operand.kind === "column" || operand.kind === "parameter" ||
+    operand.kind === "subscript" && !subscript.startsChain;
   const array = isPlain ? formatExpression(operand) : `(${formatExpression(operand)})`;
   const upperText = upper === null ? "" : formatExpression(upper);
   if (!subscript.isSlice) return `${array}[${upperText}]`;

@@ -110,11 +110,12 @@ function parseConstant(
 }
 
 /** Reads `[i]`, `[i:j]`, `.field` and `.*` behind an operand. */
-function parseSuffixes(stream: TokenStream, operand: Expression): Expression {
+function parseSuffixes(stream: TokenStream, first: Expression): Expression {
+  let operand = first;
   while (true) {
     const position = stream.position;
     if (stream.acceptSymbol("[")) {
-      operand = parseSubscript(stream, operand, position);
+      operand = parseSubscript(stream, operand, { startsChain: operand === first, position });
     } else if (stream.acceptSymbol(".")) {
       if (stream.acceptSymbol("*")) return { kind: "field_star", operand, position };
       operand = { kind: "field", operand, field: stream.expectLabel(), position };
@@ -125,15 +126,19 @@ function parseSuffixes(stream: TokenStream, operand: Expression): Expression {
   }
 }
 
-function parseSubscript(stream: TokenStream, operand: Expression, position: number): Expression {
+function parseSubscript(
+  stream: TokenStream,
+  operand: Expression,
+  place: { readonly startsChain: boolean; readonly position: number },
+): Expression {
   const lower = stream.isSymbol(":") ? null : parseExpression(stream);
   if (!stream.acceptSymbol(":")) {
     stream.expectSymbol("]");
-    return { kind: "subscript", operand, isSlice: false, lower: null, upper: lower, position };
+    return { kind: "subscript", operand, isSlice: false, lower: null, upper: lower, ...place };
   }
   const upper = stream.isSymbol("]") ? null : parseExpression(stream);
   stream.expectSymbol("]");
-  return { kind: "subscript", operand, isSlice: true, lower, upper, position };
+  return { kind: "subscript", operand, isSlice: true, lower, upper, ...place };
 }
 
 /** Reads the subscripts of an assigned column. */
