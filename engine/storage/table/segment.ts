@@ -20,6 +20,7 @@ import { hashId } from "./bloom_filter.ts";
 import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary, readBytesAt } from "./bytes_block.ts";
 import type { ChunkFile } from "./chunk_file.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
+import { DeadRuns, LivePositions } from "./dead_runs.ts";
 import { DeletionVector } from "./deletion_vector.ts";
 import { type BytesSink, decodeTextRange } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
@@ -131,6 +132,8 @@ export class Segment implements Part {
   readonly #ids: SegmentColumn;
   readonly #versions: SegmentColumn;
   readonly #indexes = new Map<number, SegmentIndex>();
+  /** Stretches of rows that have ended. */
+  readonly #dead = new DeadRuns();
 
   constructor(
     place: { readonly number: number; readonly op: OpNumber; readonly object: number },
@@ -526,7 +529,7 @@ export class Segment implements Part {
   openIndex(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
     if (keys.indexId !== ROW_ID_INDEX) {
       if (!this.#indexes.has(keys.indexId)) this.#needIndex(keys);
-      return this.#indexes.get(keys.indexId)?.open(bounds, this, snapshot, backward) ?? null;
+      return this.#indexes.get(keys.indexId)?.open(bounds, this.deletions, snapshot, backward) ?? null;
     }
     const range = bounds.idRange();
     if (range === null) return null;
@@ -534,7 +537,9 @@ export class Segment implements Part {
     const to = range.high === null
       ? this.#description.rowCount
       : this.#firstRowFrom(range.high, range.highAfter);
-    return from < to ? new RowCursor(this, snapshot, { from, to, backward }) : null;
+    if (from >= to) return null;
+    const rows = { dead: this.#dead, ends: this.deletions, rowAt: null };
+    return new RowCursor(this, new LivePositions(rows, snapshot, { from, to, backward }));
   }
 
   scan(scan: PartScan): BlockCursor {
@@ -643,33 +648,19 @@ function searchNumbers(data: NumberArray, id: number, after: boolean): number {
 /** Walks rows in id order. */
 class RowCursor implements PartIndexCursor {
   readonly #segment: Segment;
-  readonly #snapshot: number;
-  readonly #step: 1 | -1;
-  readonly #stop: number;
-  #next: number;
-  row = -1;
+  readonly #live: LivePositions;
 
-  constructor(
-    segment: Segment,
-    snapshot: number,
-    span: { readonly from: number; readonly to: number; readonly backward: boolean },
-  ) {
+  constructor(segment: Segment, live: LivePositions) {
     this.#segment = segment;
-    this.#snapshot = snapshot;
-    this.#step = span.backward ? -1 : 1;
-    this.#next = span.backward ? span.to - 1 : span.from;
-    this.#stop = span.backward ? span.from - 1 : span.to;
+    this.#live = live;
+  }
+
+  get row(): number {
+    return this.#live.row;
   }
 
   advance(): boolean {
-    while (this.#next !== this.#stop) {
-      const row = this.#next;
-      this.#next += this.#step;
-      if (!this.#segment.isVisible(row, this.#snapshot)) continue;
-      this.row = row;
-      return true;
-    }
-    return false;
+    return this.#live.advance();
   }
 
   get numberKey(): number {

@@ -7,6 +7,7 @@ import { BLOCK_ROWS } from "../vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
 import type { ChunkFile } from "./chunk_file.ts";
+import { DeadRuns, LivePositions, type RowEnds } from "./dead_runs.ts";
 import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
 import {
@@ -38,11 +39,6 @@ class BlockEntry implements CacheEntry {
   }
 }
 
-/** Tells which rows of the segment a snapshot sees. */
-export interface VisibleRows {
-  isVisible(row: number, snapshot: number): boolean;
-}
-
 /** An index of a segment. */
 export class SegmentIndex {
   readonly file: ChunkFile;
@@ -50,6 +46,8 @@ export class SegmentIndex {
   readonly #description: IndexDescription;
   readonly #cache: BlockCache;
   readonly #entries: (BlockEntry | null)[];
+  /** Stretches of entries whose rows have ended. */
+  readonly dead = new DeadRuns();
 
   constructor(file: ChunkFile, encoder: IndexKeyEncoder, cache: BlockCache) {
     this.file = file;
@@ -114,7 +112,7 @@ export class SegmentIndex {
   }
 
   /** A walk over the entries within bounds that the snapshot sees; null when there are none at all. */
-  open(bounds: KeyBounds, rows: VisibleRows, snapshot: number, backward: boolean): PartIndexCursor | null {
+  open(bounds: KeyBounds, ends: RowEnds, snapshot: number, backward: boolean): PartIndexCursor | null {
     const description = this.#description;
     if (description.entryCount === 0) return null;
     let from: number;
@@ -131,7 +129,7 @@ export class SegmentIndex {
         ? from + 1
         : this.#seekNumber(bounds.highNumber, bounds.highAfter);
     }
-    return from < to ? new SegmentIndexCursor(this, rows, snapshot, { from, to, backward }) : null;
+    return from < to ? new SegmentIndexCursor(this, ends, snapshot, { from, to, backward }) : null;
   }
 
   /** Whether the next entry of the block has another key than `key`: spares a search for unique keys. */
@@ -219,49 +217,35 @@ function isBelow(block: IndexBlock, index: number, key: string): boolean {
 
 class SegmentIndexCursor implements PartIndexCursor {
   readonly #index: SegmentIndex;
-  readonly #rows: VisibleRows;
-  readonly #snapshot: number;
-  readonly #step: 1 | -1;
-  readonly #stop: number;
-  #position: number;
+  readonly #live: LivePositions;
   #text: string | null = null;
-  row = -1;
 
   constructor(
     index: SegmentIndex,
-    rows: VisibleRows,
+    ends: RowEnds,
     snapshot: number,
     span: { readonly from: number; readonly to: number; readonly backward: boolean },
   ) {
     this.#index = index;
-    this.#rows = rows;
-    this.#snapshot = snapshot;
-    this.#step = span.backward ? -1 : 1;
-    this.#position = span.backward ? span.to : span.from - 1;
-    this.#stop = span.backward ? span.from - 1 : span.to;
+    const rowAt = (position: number) => index.rowAt(position);
+    this.#live = new LivePositions({ dead: index.dead, ends, rowAt }, snapshot, span);
+  }
+
+  get row(): number {
+    return this.#live.row;
   }
 
   advance(): boolean {
     this.#text = null;
-    for (;;) {
-      this.#position += this.#step;
-      if (this.#position === this.#stop) {
-        this.#position -= this.#step;
-        return false;
-      }
-      const row = this.#index.rowAt(this.#position);
-      if (!this.#rows.isVisible(row, this.#snapshot)) continue;
-      this.row = row;
-      return true;
-    }
+    return this.#live.advance();
   }
 
   get numberKey(): number {
-    return this.#index.numberAt(this.#position);
+    return this.#index.numberAt(this.#live.position);
   }
 
   get textKey(): string | null {
     if (!this.#index.hasTexts) return null;
-    return this.#text ??= this.#index.textAt(this.#position);
+    return this.#text ??= this.#index.textAt(this.#live.position);
   }
 }
