@@ -257,6 +257,19 @@ export function isPlainNumbers(head: Uint8Array): boolean {
   return ENCODINGS[head[0] as number] === "raw" && head[1] === 0;
 }
 
+/** Chunks of one value or of a sequence are not longer. */
+export const BASE_CHUNK_BYTES = HEADER_BYTES + 8;
+
+/** The first value of a chunk that is one value, or a sequence, without NULLs and big values; null: it is another. */
+export function baseOfNumbers(
+  chunk: Uint8Array,
+): { readonly value: number; readonly isSequence: boolean } | null {
+  const encoding = ENCODINGS[chunk[0] as number];
+  if (chunk[1] !== 0 || (encoding !== "constant" && encoding !== "sequence")) return null;
+  const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  return { value: view.getFloat64(HEADER_BYTES, true), isSequence: encoding === "sequence" };
+}
+
 /** An element by its bytes. */
 export function readElement(bytes: Uint8Array, element: Element): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -26,6 +26,8 @@ import { type BytesSink, decodeTextRange } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import {
   allocateElements,
+  BASE_CHUNK_BYTES,
+  baseOfNumbers,
   decodeNumbers,
   elementBytes,
   isPlainNumbers,
@@ -86,7 +88,7 @@ class VectorEntry implements CacheEntry {
 const SINGLE_READS = 32;
 
 /** What is known of a block of numbers whose values are read one by one. */
-const UNKNOWN = 0, PLAIN = 1, ENCODED = 2;
+const UNKNOWN = 0, PLAIN = 1, ENCODED = 2, CONSTANT = 3, SEQUENCE = 4;
 
 /** A column of a segment with its cached blocks. */
 export interface SegmentColumn {
@@ -102,6 +104,8 @@ export interface SegmentColumn {
   lastSingle: number;
   /** Whether the numbers of each block can be read so. */
   readonly forms: Uint8Array | null;
+  /** The first value of each block that is constant or a sequence: such a block need not be in the cache for single values. */
+  bases: Float64Array | null;
   dictionary: Dictionary | null;
   constantReader: ConstantReader | null;
 }
@@ -168,6 +172,7 @@ export class Segment implements Part {
         singleReads: null,
         lastSingle: -1,
         forms: description.layout.kind === "number" ? new Uint8Array(blocks) : null,
+        bases: null,
         dictionary: null,
         constantReader: null,
       };
@@ -352,17 +357,20 @@ export class Segment implements Part {
     const column = this.#columns[columnId];
     if (column === undefined) return this.#shape.missingValue(columnId);
     const layout = column.description.layout;
-    if (layout.kind === "bytes") {
-      if (this.#readsSingly(column, row >>> SHIFT)) {
-        const bytes = this.#readSingle(column, row);
-        if (bytes === null) return null;
-        return layout.isText ? decodeTextRange(bytes, 0, bytes.length) : bytes.slice();
-      }
-    } else if (layout.kind === "number" && this.#readsSingly(column, row >>> SHIFT)) {
+    const entry = column.entries[row >>> SHIFT];
+    let vector: Vector;
+    if (entry !== null && entry !== undefined) {
+      entry.referenced = true;
+      vector = entry.vector;
+    } else if (layout.kind === "number") {
       const value = this.#readSingleNumber(column, row);
       if (value !== null) return value;
-    }
-    const vector = this.vector(column, row >>> SHIFT);
+      vector = this.vector(column, row >>> SHIFT);
+    } else if (layout.kind === "bytes" && this.#readsSingly(column, row >>> SHIFT)) {
+      const bytes = this.#readSingle(column, row);
+      if (bytes === null) return null;
+      return layout.isText ? decodeTextRange(bytes, 0, bytes.length) : bytes.slice();
+    } else vector = this.vector(column, row >>> SHIFT);
     const at = row & MASK;
     switch (vector.kind) {
       case "number": {
@@ -415,20 +423,40 @@ export class Segment implements Part {
     return true;
   }
 
-  /** One value of a block of numbers from its page; null: the block has to be decoded for it. */
+  /** One value of a block of numbers that is not in the cache; null: the block has to be decoded for it. */
   #readSingleNumber(column: SegmentColumn, row: number): number | null {
     const { layout } = column.description;
     const { forms } = column;
     assert(layout.kind === "number" && forms !== null, "a column of numbers");
     const block = row >>> SHIFT;
-    const chunk = this.#chunkOf(column, block);
-    if (forms[block] === UNKNOWN) {
-      forms[block] = isPlainNumbers(this.file.readRange(chunk, 0, NUMBER_DATA_AT)) ? PLAIN : ENCODED;
+    const form = forms[block] as number;
+    if (form >= CONSTANT) {
+      const base = (column.bases as Float64Array)[block] as number;
+      return form === SEQUENCE ? base + (row & MASK) : base;
     }
+    const chunk = this.#chunkOf(column, block);
+    if (form === UNKNOWN && this.file.lengthOf(chunk) <= BASE_CHUNK_BYTES) {
+      this.#noteForm(column, block, this.file.readChunk(chunk));
+      return this.#readSingleNumber(column, row);
+    }
+    if (!this.#readsSingly(column, block)) return null;
+    if (form === UNKNOWN) this.#noteForm(column, block, this.file.readRange(chunk, 0, NUMBER_DATA_AT));
     if (forms[block] !== PLAIN) return null;
     const width = elementBytes(layout.element);
     const at = NUMBER_DATA_AT + (row & MASK) * width;
     return readElement(this.file.readRange(chunk, at, at + width), layout.element);
+  }
+
+  #noteForm(column: SegmentColumn, block: number, chunk: Uint8Array): void {
+    const { forms } = column;
+    assert(forms !== null, "a column of numbers");
+    const base = baseOfNumbers(chunk);
+    if (base === null) forms[block] = isPlainNumbers(chunk) ? PLAIN : ENCODED;
+    else {
+      column.bases ??= new Float64Array(column.entries.length);
+      column.bases[block] = base.value;
+      forms[block] = base.isSequence ? SEQUENCE : CONSTANT;
+    }
   }
 
   /** One value of a block of texts from its pages; null: NULL. */

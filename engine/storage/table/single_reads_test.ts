@@ -12,20 +12,25 @@ import { TableStore } from "./table_store.ts";
 const never = { oldestSnapshot: () => Infinity };
 const COUNT = BLOCK_ROWS * 4 + 100;
 
-/** Numbers as they are, numbers with NULLs, texts, and bytes of which some are longer than a page. */
+/**
+ * Numbers as they are, numbers with NULLs, texts, bytes of which some are longer than a page, floats, a sequence, and one value a
+ * block.
+ */
 const VALUES: readonly ((id: number) => StoredValue)[] = [
   (id) => Math.imul(id + 1, 0x9e3779b1),
   (id) => id % 3 === 0 ? null : Math.imul(id + 1, 0x85ebca6b),
   (id) => `text ${id} ${"ü".repeat(id % 7)}`,
   (id) => id % 5 === 0 ? null : new Uint8Array(id % 1000 === 1 ? 9_000 : id % 11).fill(id),
   (id) => id / 7,
+  (id) => 3 * 2 ** 40 + id,
+  (id) => -Math.floor(id / BLOCK_ROWS),
 ];
 
 function build(
   disk: MemoryDisk,
   cacheBytes: number,
 ): { readonly table: TableStore; readonly cache: BlockCache } {
-  const kinds = ["i64", "i64", "text", "bytea", "f64"] as const;
+  const kinds = ["i64", "i64", "text", "bytea", "f64", "i64", "i32"] as const;
   const cache = new BlockCache(cacheBytes);
   const table = new TableStore({
     definition: testTable(kinds.map((kind, index) => testColumn(index + 1, { kind }))),
@@ -60,6 +65,11 @@ Deno.test("Segment reads a value of a block that is not cached without its block
   // Alternately from two blocks, so that none is read twice in a row.
   check(17, 0);
   check(BLOCK_ROWS + 17, 0);
+  // Sequences and blocks of one value are computed, however often they are asked for.
+  for (let id = 0; id < COUNT; id += 7) {
+    check(id, 5);
+    check(id, 6);
+  }
   assertStrict.equal(cache.bytes, 0, "nothing was taken into the cache");
   for (let round = 0; round < 2_000; round++) {
     check(Math.floor(random() * COUNT), Math.floor(random() * VALUES.length));
