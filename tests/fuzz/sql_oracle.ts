@@ -9,6 +9,7 @@ import { type Database, open } from "../../mod.ts";
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { Choices, shrink } from "./choices.ts";
 import { type Answer, answerOf, EngineAnswers } from "./engine_answers.ts";
+import { wideLiteral, wideNames, wideTypes, wideValues } from "./wide_types.ts";
 import {
   type Dialect,
   type GeneratedStatement,
@@ -32,6 +33,8 @@ export interface OracleReport {
   readonly answered: number;
   /** Comparisons with the peer that took place. */
   readonly compared: number;
+  /** Differences that are none: an expression failed where another plan or the peer did not compute it. */
+  readonly excused: number;
   readonly failures: readonly string[];
 }
 
@@ -50,6 +53,10 @@ function makeTables(dialect: Dialect): GeneratedTable[] {
   const numeric = dialect === "postgresql"
     ? [{ name: "n", type: "numeric" as const, declared: "numeric(12,2)" }]
     : [];
+  const wide = [
+    { name: "a", type: "int" as const, declared: "integer" },
+    ...wideTypes.map((type) => ({ name: `${type}_`, type, declared: wideNames[type] })),
+  ];
   const id = { name: "id", type: "int" as const, declared: "integer PRIMARY KEY" };
   return [
     {
@@ -63,6 +70,7 @@ function makeTables(dialect: Dialect): GeneratedTable[] {
         ...numeric,
       ],
     },
+    ...(dialect === "postgresql" ? [{ name: "t3", columns: [id, ...wide] }] : []),
     {
       name: "t1",
       columns: [
@@ -89,6 +97,17 @@ const indexes = [
   "CREATE INDEX i2 ON t1 (a, c)",
   "CREATE INDEX i3 ON t2 (b)",
   "CREATE INDEX i4 ON t0 (f, b DESC)",
+  "CREATE INDEX i5 ON t0 ((a + 1))",
+  "CREATE INDEX i6 ON t0 (b) WHERE f",
+  "CREATE INDEX i7 ON t1 (c) WHERE a > 0",
+  "CREATE INDEX i8 ON t1 (length(c), a)",
+];
+
+const wideIndexes = [
+  "CREATE INDEX w0 ON t0 (n)",
+  ...wideTypes.filter((type) => type !== "jsonb").map((type) => `CREATE INDEX ON t3 (${type}_, a)`),
+  "CREATE INDEX w1 ON t3 ((upper(encode(bytea_, 'hex'))))",
+  "CREATE INDEX w2 ON t3 (date_) WHERE interval_ IS NOT NULL",
 ];
 
 const smallTexts = ["", "a", "b", "ab", "A", "B ", "zz", "a%b", "_", "abcabc", "é"];
@@ -103,6 +122,8 @@ function randomValue(random: SeededRandom, column: string, type: GeneratedType):
           "9007199254740992",
           "-9007199254740995",
           "4611686018427387904",
+          "9223372036854775807",
+          "-9223372036854775808",
         ]);
       }
       return `${random.below(10) === 0 ? random.below(2000) - 1000 : random.below(9) - 2}`;
@@ -112,6 +133,8 @@ function randomValue(random: SeededRandom, column: string, type: GeneratedType):
       return random.pick(["true", "false"]);
     case "numeric":
       return random.pick(["0", "1.50", "-2.25", "100.00", "7.07", "9999999999.99", "0.01"]);
+    default:
+      return wideLiteral(type, random.pick(wideValues(type)));
   }
 }
 
@@ -130,11 +153,24 @@ function insertions(random: SeededRandom, table: GeneratedTable, most: number): 
   );
 }
 
+/** Intervals of equal length are equal, whichever units they are written in. */
+function microsecondsOf(text: string): bigint {
+  const [, hourSign, hours, minutes, seconds, fraction] =
+    /(-?)\+?(\d+):(\d+):(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  const unit = (name: string) =>
+    BigInt(new RegExp(`(-?\\+?\\d+) ${name}`).exec(text)?.[1]?.replace("+", "") ?? 0);
+  const days = unit("day") + 30n * (unit("mon") + 12n * unit("year"));
+  const time = ((BigInt(hours ?? 0) * 60n + BigInt(minutes ?? 0)) * 60n + BigInt(seconds ?? 0)) * 1_000_000n +
+    BigInt((fraction ?? "").padEnd(6, "0"));
+  return days * 86_400_000_000n + (hourSign === "-" ? -time : time);
+}
+
 /** Text of a value by which two answers are compared. */
 function comparable(value: string | null, type: GeneratedType): string {
   if (value === null) return "NULL";
+  if (type === "interval") return `${microsecondsOf(value)}`;
   // The number of digits after the point is not part of the comparison, nor is the last digit of a quotient.
-  return type === "numeric" ? `${Number(Number(value).toPrecision(12))}` : `=${value}`;
+  return type === "numeric" || type === "float" ? `${Number(Number(value).toPrecision(12))}` : `=${value}`;
 }
 
 function textOf(answer: Answer, statement: GeneratedStatement): string {
@@ -164,6 +200,12 @@ class Oracle {
   readonly #engines: EngineAnswers[] = [];
   #answered = 0;
   #compared = 0;
+  #excusedCount = 0;
+  /** Whether all databases are in a transaction with changes of its own. */
+  #inBlock = false;
+  /** An open transaction of another session, with what its queries answered at first. */
+  #reader: EngineAnswers | null = null;
+  readonly #before = new Map<string, Answer>();
 
   constructor(round: OracleRound) {
     this.#round = round;
@@ -189,11 +231,12 @@ class Oracle {
     }
     const withIndexes = seededRandom(this.#round.seed).below(2) === 0;
     for (const sql of first) await this.#everywhere(sql);
-    if (withIndexes) { for (const sql of indexes) await this.#engines[0]?.run(sql); }
+    const all = this.#round.dialect === "postgresql" ? [...indexes, ...wideIndexes] : indexes;
+    if (withIndexes) { for (const sql of all) await this.#engines[0]?.run(sql); }
     const [indexed] = this.#databases;
     if (indexed !== undefined) await engineOf(indexed).checkpoint();
     for (const sql of second) await this.#everywhere(sql);
-    if (!withIndexes) { for (const sql of indexes) await this.#engines[0]?.run(sql); }
+    if (!withIndexes) { for (const sql of all) await this.#engines[0]?.run(sql); }
   }
 
   async close(): Promise<void> {
@@ -208,9 +251,10 @@ class Oracle {
   async run(): Promise<OracleReport> {
     const failures: string[] = [];
     for (let index = 0; index < this.#round.statements && failures.length < 3; index++) {
+      await this.#surroundings(index);
       const choices = Choices.ofSeed((this.#round.seed * 100_003 + index) * 2);
       const statement = this.#generate(choices);
-      const difference = await this.#differs(statement);
+      const difference = await this.#differs(statement, true);
       if (difference !== null) {
         const small = await shrink(choices.record, async (record) => {
           const candidate = this.#generate(Choices.replay(record));
@@ -224,14 +268,93 @@ class Oracle {
         );
       } else if (statement.kind === "modification" && index % 2 === 0) {
         await this.#keep(statement.sql);
+      } else if (statement.kind === "query" && this.#reader !== null && this.#before.size < 12) {
+        await this.#readBefore(statement.sql);
       }
+      const moved = index % 40 === 37 ? await this.#endReader() : null;
+      if (moved !== null) failures.push(`seed ${this.#round.seed}, before statement ${index}: ${moved}`);
     }
     return {
       statements: this.#round.statements,
       answered: this.#answered,
       compared: this.#compared,
+      excused: this.#excusedCount,
       failures,
     };
+  }
+
+  /** Now and then: a transaction that all statements run in, another session's snapshot, a checkpoint. */
+  async #surroundings(index: number): Promise<void> {
+    const { seed } = this.#round;
+    if (index % 30 === 8) {
+      await this.#everywhere("BEGIN");
+      this.#inBlock = true;
+    } else if (this.#inBlock && index % 30 === 24) {
+      await this.#everywhere((seed + index) % 3 === 0 ? "ROLLBACK" : "COMMIT");
+      this.#inBlock = false;
+    }
+    const [indexed] = this.#databases;
+    if (indexed === undefined) return;
+    if (index % 40 === 3) {
+      this.#reader = new EngineAnswers(indexed);
+      await this.#reader.run("BEGIN");
+      for (const { name } of this.#tables) await this.#readBefore(`SELECT * FROM ${name} ORDER BY id`);
+    }
+    if ((index + seed) % 17 === 0) await engineOf(indexed).checkpoint();
+  }
+
+  /** Notes what a query answers in the reader's transaction, unless it fails: that would end the transaction. */
+  async #readBefore(sql: string): Promise<void> {
+    const reader = this.#reader;
+    if (reader === null) return;
+    await reader.run("SAVEPOINT s");
+    const answer = await answerOf(() => reader.run(sql));
+    if ("error" in answer) await reader.run("ROLLBACK TO SAVEPOINT s");
+    else this.#before.set(sql, answer);
+  }
+
+  /** Ends the reader's transaction; what changed in it meanwhile, or null. */
+  async #endReader(): Promise<string | null> {
+    const reader = this.#reader;
+    if (reader === null) return null;
+    let moved: string | null = null;
+    for (const [sql, before] of this.#before) {
+      const after = await answerOf(() => reader.run(sql));
+      const [first, second] = [before, after].map((answer) =>
+        "error" in answer ? answer.error : answer.rows.map((row) => row.join(" | ")).sort().join("\n")
+      );
+      if (first !== second) moved ??= `a snapshot moved: ${sql}\n--- first:\n${first}\n--- then:\n${second}`;
+    }
+    await reader.run("ROLLBACK");
+    this.#before.clear();
+    this.#reader = null;
+    return moved;
+  }
+
+  /** Runs a statement so that its failure leaves the transaction around it usable. */
+  async #shielded<T>(
+    run: (sql: string) => Promise<unknown>,
+    work: () => Promise<T>,
+    undo: boolean,
+  ): Promise<T> {
+    if (!this.#inBlock) {
+      if (!undo) return await work();
+      await run("BEGIN");
+      try {
+        return await work();
+      } finally {
+        await run("ROLLBACK");
+      }
+    }
+    await run("SAVEPOINT s");
+    try {
+      const result = await work();
+      await run(undo ? "ROLLBACK TO SAVEPOINT s" : "RELEASE SAVEPOINT s");
+      return result;
+    } catch (error) {
+      await run("ROLLBACK TO SAVEPOINT s");
+      throw error;
+    }
   }
 
   #generate(choices: Choices): GeneratedStatement {
@@ -243,22 +366,21 @@ class Oracle {
     const [engine] = this.#engines;
     const { peer } = this.#round;
     if (engine === undefined) return;
-    const tried = await answerOf(async () => {
-      await engine.run("BEGIN");
-      try {
-        return await engine.run(sql);
-      } finally {
-        await engine.run("ROLLBACK");
-      }
-    });
+    const tried = await answerOf(() =>
+      this.#shielded((text) => engine.run(text), () => engine.run(sql), true)
+    );
     if ("error" in tried) return;
-    if (peer !== null && "error" in await answerOf(() => peer.run(sql, []))) return;
+    if (peer !== null) {
+      const run = (text: string) => peer.run(text, []);
+      if ("error" in await answerOf(() => this.#shielded(run, () => run(sql), false))) return;
+    }
     for (const each of this.#engines) await each.run(sql);
   }
 
   /** What differs between the answers, or null. */
   async #differs(
     statement: GeneratedStatement,
+    counts = false,
   ): Promise<{ readonly kind: string; readonly text: string } | null> {
     const ways = statement.kind === "query" ? this.#queryWays(statement) : this.#modificationWays(statement);
     let base: { readonly answer: Answer; readonly text: string } | null = null;
@@ -270,13 +392,17 @@ class Oracle {
       }
       if (base === null) {
         base = { answer, text };
-        if ("rows" in answer) this.#answered++;
+        if ("rows" in answer && counts) this.#answered++;
         // A statement that the generator must not make: everything it makes is well-formed.
         if ("error" in answer && /^(42|0A|XX)/.test(answer.error)) return { kind: "refused", text };
         continue;
       }
-      if (text === base.text && name === this.#round.peer?.name) this.#compared++;
-      if (text === base.text || this.#excused(name, base.answer, answer)) continue;
+      if (counts && text === base.text && name === this.#round.peer?.name) this.#compared++;
+      if (text === base.text) continue;
+      if (this.#excused(name, base.answer, answer)) {
+        if (counts) this.#excusedCount++;
+        continue;
+      }
       return { kind: name, text: `--- ${ways[0]?.[0]}:\n${base.text}\n--- ${name}:\n${text}` };
     }
     return null;
@@ -297,14 +423,20 @@ class Oracle {
     const { peer } = this.#round;
     const { sql, types } = statement;
     if (engine === undefined || plain === undefined) return [];
+    const asked =
+      (run: (text: string, own: readonly GeneratedType[]) => Promise<(string | null)[][]>) => () =>
+        this.#shielded((text) => run(text, []), () => run(sql, types), false);
+    const interpreted = !this.#inBlock && statement.tablesRead <= 4 && (this.#round.rows ?? 0) <= 20;
     return [
-      ["compiled", () => engine.run(sql)],
-      ["without indexes", () => plain.run(sql)],
-      ...(statement.tablesRead > 4 || (this.#round.rows ?? 0) > 20 ? [] : [
-        ["plan as bound", () => Promise.resolve().then(() => engine.unoptimised(sql))],
-        ["interpreter", () => Promise.resolve().then(() => engine.interpreted(sql, true))],
-      ] as const),
-      ...(peer === null ? [] : [[peer.name, () => peer.run(sql, types)] as const]),
+      ["compiled", asked((text) => engine.run(text))],
+      ["without indexes", asked((text) => plain.run(text))],
+      ...(interpreted
+        ? [
+          ["plan as bound", () => Promise.resolve().then(() => engine.unoptimised(sql))],
+          ["interpreter", () => Promise.resolve().then(() => engine.interpreted(sql, true))],
+        ] as const
+        : []),
+      ...(peer === null ? [] : [[peer.name, asked((text, own) => peer.run(text, own))] as const]),
     ];
   }
 
@@ -312,26 +444,21 @@ class Oracle {
     statement: GeneratedStatement,
   ): (readonly [string, () => Promise<(string | null)[][]>])[] {
     const { peer } = this.#round;
-    const types: GeneratedType[] = [];
-    const attempt = async (
+    const attempt = (
       run: (sql: string, types: readonly GeneratedType[]) => Promise<(string | null)[][]>,
-    ) => {
-      await run("BEGIN", types);
-      try {
-        await run(statement.sql, types);
-        const contents: (string | null)[][] = [];
+    ) =>
+      this.#shielded((sql) => run(sql, []), async () => {
+        const show = (rows: readonly (readonly (string | null)[])[], own: readonly GeneratedType[]) =>
+          rows.map((row) => row.map((value, index) => comparable(value, own[index] ?? "text")));
+        const returning = statement.returning ?? [];
+        const returned = show(await run(statement.sql, returning), returning).map((row) => row.join(" | "));
+        const contents: (string | null)[][] = returned.sort().map((row) => ["returned", row]);
         for (const table of this.#tables) {
           const own = table.columns.map(({ type }) => type);
-          const rows = await run(`SELECT * FROM ${table.name} ORDER BY id`, own);
-          contents.push(
-            ...rows.map((row) => row.map((value, index) => comparable(value, own[index] ?? "text"))),
-          );
+          contents.push(...show(await run(`SELECT * FROM ${table.name} ORDER BY id`, own), own));
         }
         return contents;
-      } finally {
-        await run("ROLLBACK", types);
-      }
-    };
+      }, true);
     const [engine, plain] = this.#engines;
     if (engine === undefined || plain === undefined) return [];
     return [

@@ -15,7 +15,7 @@ export class SqlitePeer implements Peer {
 
   run(sql: string, types: readonly GeneratedType[]): Promise<(string | null)[][]> {
     try {
-      if (!/^(SELECT|WITH)/.test(sql)) {
+      if (!/^(SELECT|WITH)| RETURNING /.test(sql)) {
         this.#database.exec(sql);
         return Promise.resolve([]);
       }

@@ -6,12 +6,23 @@
  * no LATERAL, no ANY, …). Decision 0 is always the simplest alternative, so that statements shrink well.
  */
 import type { Choices } from "./choices.ts";
+import {
+  type AnyType,
+  hasExtremes,
+  type OperandMaker,
+  wideExpressions,
+  wideLiteral,
+  wideNames,
+  type WideType,
+  wideTypes,
+  wideValues,
+} from "./wide_types.ts";
 
 /** Which peer must understand the statements. */
 export type Dialect = "sqlite" | "postgresql";
 
 /** The types of generated expressions. */
-export type GeneratedType = "int" | "text" | "bool" | "numeric";
+export type GeneratedType = AnyType;
 
 interface Column {
   readonly sql: string;
@@ -37,6 +48,8 @@ export interface GeneratedStatement {
   readonly ordered: boolean;
   /** Tables that are read, with repetition. */
   readonly tablesRead: number;
+  /** The types of what a modification returns. */
+  readonly returning?: readonly GeneratedType[];
 }
 
 interface Made {
@@ -81,10 +94,19 @@ const integers = [
   9007199254740993n,
   -9007199254740995n,
   4611686018427387904n,
+  -2147483648,
+  32767,
+  9223372036854775807n,
 ];
 
 /** So many tables in, a query joins no more: the interpreter computes every combination of rows. */
-const mostTables = 3;
+const usualTables = 3;
+/** The same for some statements, which the interpreter is then spared. */
+const mostTables = 5;
+
+function isWide(type: GeneratedType): type is WideType {
+  return type !== "int" && type !== "text" && type !== "bool" && type !== "numeric";
+}
 
 /** Makes statements over tables; see the file's head. */
 export class StatementGenerator {
@@ -94,6 +116,7 @@ export class StatementGenerator {
   #aliases = 0;
   #budget = 0;
   #tablesRead = 0;
+  #mostTables = usualTables;
 
   constructor(choices: Choices, tables: readonly GeneratedTable[], dialect: Dialect) {
     this.#choices = choices;
@@ -107,6 +130,7 @@ export class StatementGenerator {
     this.#budget = 45;
     this.#tablesRead = 0;
     if (this.#choices.chance(12)) return this.#modification();
+    this.#mostTables = this.#choices.chance(10) ? mostTables : usualTables;
     const made = this.#query([], 2, null);
     const positions = made.types.map((_, index) => `${index + 1} ${this.#direction()}`);
     if (this.#choices.chance(50)) {
@@ -118,7 +142,8 @@ export class StatementGenerator {
         tablesRead: this.#tablesRead,
       };
     }
-    let sql = `SELECT * FROM (${made.sql}) AS q ORDER BY ${positions.join(", ")}`;
+    const distinct = this.#dialect === "postgresql" && this.#choices.chance(10) ? "DISTINCT ON (q.c0) " : "";
+    let sql = `SELECT ${distinct}* FROM (${made.sql}) AS q ORDER BY ${positions.join(", ")}`;
     if (this.#choices.chance(40)) {
       sql += ` LIMIT ${this.#choices.below(12)}`;
       if (this.#choices.chance(30)) sql += ` OFFSET ${this.#choices.below(6)}`;
@@ -133,7 +158,7 @@ export class StatementGenerator {
   #type(): GeneratedType {
     const all: readonly GeneratedType[] = this.#dialect === "sqlite"
       ? ["int", "int", "text", "bool"]
-      : ["int", "int", "text", "bool", "numeric"];
+      : ["int", "int", "int", "text", "text", "bool", "numeric", "numeric", ...wideTypes];
     return this.#choices.pick(all);
   }
 
@@ -152,7 +177,9 @@ export class StatementGenerator {
     const types = wanted ?? Array.from({ length: 1 + this.#choices.below(3) }, () => this.#type());
     const kind = depth > 0 ? this.#choices.below(12) : 0;
     if (kind === 9 || kind === 10) return this.#setOperation(outer, depth, types);
-    if (kind === 11 && outer.length === 0) return this.#withQuery(depth, types);
+    if (kind === 11 && outer.length === 0) {
+      return this.#choices.chance(25) ? this.#recursive(types) : this.#withQuery(depth, types);
+    }
     if (kind >= 7) return this.#grouped(outer, depth, types);
     if (kind === 6) return this.#windowed(outer, depth, types);
     return this.#plain(outer, depth, types);
@@ -193,6 +220,31 @@ export class StatementGenerator {
     };
   }
 
+  /** A walk along equal integers, of a few steps. */
+  #recursive(types: readonly GeneratedType[]): Made {
+    const name = `w${this.#aliases++}`;
+    const [first, next, result] = [this.#source([], 0), this.#source([], 0), this.#alias()];
+    const ints = (columns: readonly Column[]) => columns.filter(({ type }) => type === "int");
+    const start = this.#column(ints(first.columns));
+    const [from, to] = [this.#column(ints(next.columns)), this.#column(ints(next.columns))];
+    const where = this.#where({ own: first.columns, outer: [], subqueries: false }, 0);
+    const more = this.#choices.chance(40)
+      ? ` AND ${this.#condition({ own: next.columns, outer: [], subqueries: false }, 0)}`
+      : "";
+    const walk = `SELECT CAST(${start.sql} AS bigint), 0 FROM ${first.sql}${where} ` +
+      `${
+        this.#choices.pick(["UNION", "UNION ALL"])
+      } SELECT CAST(${to.sql} AS bigint), ${name}.c1 + 1 FROM ${name} ` +
+      `JOIN ${next.sql} ON ${from.sql} = ${name}.c0 WHERE ${name}.c1 < ${1 + this.#choices.below(3)}${more}`;
+    const own: Column[] = [{ sql: `${result}.c0`, type: "int" }, { sql: `${result}.c1`, type: "int" }];
+    const scope: Scope = { own, outer: [], subqueries: false };
+    const items = types.map((type, index) => `${this.#expression(type, scope, 0)} AS c${index}`);
+    return {
+      sql: `WITH RECURSIVE ${name}(c0, c1) AS (${walk}) SELECT ${items.join(", ")} FROM ${name} AS ${result}`,
+      types,
+    };
+  }
+
   #setOperation(outer: readonly Column[], depth: number, types: readonly GeneratedType[]): Made {
     const operators = ["UNION ALL", "UNION", "INTERSECT", "EXCEPT"];
     if (this.#dialect === "postgresql") operators.push("INTERSECT ALL", "EXCEPT ALL");
@@ -214,7 +266,8 @@ export class StatementGenerator {
         ? this.#columnOf(type, from.columns) ?? this.#column(from.columns)
         : { sql: this.#ownExpression(type, from.columns), type };
     });
-    const aggregates = (["int", "text", "bool", "numeric"] as const).flatMap((type) =>
+    const wide = this.#dialect === "postgresql" ? types.filter(isWide) : [];
+    const aggregates = (["int", "text", "bool", "numeric", ...wide] as const).flatMap((type) =>
       types.includes(type) || this.#choices.chance(15) ? [this.#aggregate(type, from.columns)] : []
     ).filter((each): each is Column => each !== null);
     // A constant would be a position in GROUP BY, and a group of its own elsewhere.
@@ -223,13 +276,15 @@ export class StatementGenerator {
     const items = types.map((type, index) =>
       `${this.#expression(type, result, Math.min(depth, 1))} AS c${index}`
     );
-    const group = usable.length > 0 ? ` GROUP BY ${usable.map((key) => key.sql).join(", ")}` : "";
+    const group = usable.length > 0 ? ` GROUP BY ${this.#grouping(usable.map((key) => key.sql))}` : "";
     const having = group !== "" && this.#choices.chance(25) && aggregates.length > 0
       ? ` HAVING ${this.#condition(result, 1)}`
       : "";
     // Without GROUP BY there must be an aggregate, or it would be no grouped query.
     const first = group === "" &&
-      !items.some((item) => /\b(count|sum|min|max|avg|bool_and|bool_or|string_agg)\(/.test(item)) &&
+      !items.some((item) =>
+        /\b(count|sum|min|max|avg|bool_and|bool_or|string_agg|array_agg|jsonb_agg)\(/.test(item)
+      ) &&
       having === "";
     if (first) {
       return {
@@ -238,6 +293,17 @@ export class StatementGenerator {
       };
     }
     return { sql: `SELECT ${items.join(", ")} FROM ${from.sql}${where}${group}${having}`, types };
+  }
+
+  /** Keys as they are or, rarely, in several sets. */
+  #grouping(keys: readonly string[]): string {
+    const list = keys.join(", ");
+    if (this.#dialect === "sqlite" || !this.#choices.chance(20)) return list;
+    return this.#choices.pick([
+      `ROLLUP (${list})`,
+      `CUBE (${list})`,
+      `GROUPING SETS ((${list}), (${keys[0]}), ())`,
+    ]);
   }
 
   #aggregate(type: GeneratedType, columns: readonly Column[]): Column | null {
@@ -284,6 +350,19 @@ export class StatementGenerator {
           })${filter}`,
           type,
         };
+      case "array": {
+        const item = `CAST(${this.#small(columns)} AS integer)`;
+        return { sql: `array_agg(${distinct}${item} ORDER BY ${item})${filter}`, type };
+      }
+      case "jsonb": {
+        const item = this.#ownExpression("text", columns);
+        return { sql: `jsonb_agg(${item} ORDER BY ${item})${filter}`, type };
+      }
+      default: {
+        if (!hasExtremes(type)) return null;
+        const item = this.#ownExpression(type, columns);
+        return { sql: `${this.#choices.pick(["min", "max"])}(${item})${filter}`, type };
+      }
     }
   }
 
@@ -316,6 +395,11 @@ export class StatementGenerator {
       " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
       " ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING",
       " RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
+      " ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING",
+      " GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+      " ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW",
+      " GROUPS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE TIES",
+      " RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING EXCLUDE GROUP",
     ]);
     const over = `OVER (${partition}${order}${frame})`;
     const plain = `OVER (${partition}${order})`;
@@ -330,13 +414,15 @@ export class StatementGenerator {
           `sum(${this.#small(columns)}) ${over}`,
           `dense_rank() ${plain}`,
           `ntile(3) ${plain}`,
+          `count(*) FILTER (WHERE ${this.#column(columns).sql} IS NOT NULL) ${over}`,
         ];
         sql = this.#choices.pick(functions);
       } else if (column === null) {
         sql = this.#expression(type, { own: columns, outer, subqueries: false }, 1);
-      } else if (type === "bool") {
+      } else if (type === "bool" || isWide(type) && !hasExtremes(type)) {
         sql = this.#choices.pick([
           column.sql,
+          `nth_value(${column.sql}, 2) ${over}`,
           `lag(${column.sql}) ${plain}`,
           `first_value(${column.sql}) ${over}`,
         ]);
@@ -362,7 +448,7 @@ export class StatementGenerator {
   ): { readonly sql: string; readonly columns: readonly Column[] } {
     let { sql, columns } = this.#source(outer, depth);
     const joins = this.#choices.pick([0, 0, 0, 1, 1, 2]);
-    for (let index = 0; index < joins && this.#budget > 0 && this.#tablesRead < mostTables; index++) {
+    for (let index = 0; index < joins && this.#budget > 0 && this.#tablesRead < this.#mostTables; index++) {
       const lateral = this.#dialect === "postgresql" && depth > 0 && this.#choices.chance(10);
       const kinds = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"];
       const kind = lateral ? this.#choices.pick(["JOIN", "LEFT JOIN"]) : this.#choices.pick(kinds);
@@ -389,7 +475,9 @@ export class StatementGenerator {
   }
 
   #joinCondition(left: readonly Column[], right: readonly Column[], kind: string): string {
-    const type = this.#choices.pick(["int", "int", "text"] as const);
+    const type = this.#dialect === "postgresql" && this.#choices.chance(20)
+      ? this.#type()
+      : this.#choices.pick(["int", "int", "text"] as const);
     const [a, b] = [this.#columnOf(type, left), this.#columnOf(type, right)];
     const equal = a === null || b === null ? "1 = 1" : `${a.sql} = ${b.sql}`;
     // PostgreSQL wants conditions of FULL joins that it can merge or hash.
@@ -403,7 +491,7 @@ export class StatementGenerator {
     depth: number,
   ): { readonly sql: string; readonly columns: readonly Column[] } {
     const alias = this.#alias();
-    if (depth > 0 && this.#tablesRead < mostTables && this.#more(20)) {
+    if (depth > 0 && this.#tablesRead < this.#mostTables && this.#more(20)) {
       // A derived table does not see the tables beside it, only the queries around.
       const made = this.#query(this.#dialect === "sqlite" ? [] : outer, depth - 1, null);
       return {
@@ -449,7 +537,7 @@ export class StatementGenerator {
 
   #literal(type: GeneratedType): string {
     if (this.#choices.chance(8)) {
-      const name = { int: "integer", text: "text", bool: "boolean", numeric: "numeric" }[type];
+      const name = { int: "integer", text: "text", bool: "boolean", numeric: "numeric", ...wideNames }[type];
       return `CAST(NULL AS ${name})`;
     }
     switch (type) {
@@ -461,6 +549,8 @@ export class StatementGenerator {
         return this.#choices.pick(["true", "false"]);
       case "numeric":
         return this.#choices.pick(["0.0", "1.5", "-2.25", "100.00", "0.001", "12345678901234.5678"]);
+      default:
+        return wideLiteral(type, this.#choices.pick(wideValues(type)));
     }
   }
 
@@ -502,8 +592,20 @@ export class StatementGenerator {
         () => `round(${value()}, 1)`,
         () => `abs(${value()})`,
       ],
-    }[type];
-    return this.#choices.pick([...own, ...common])();
+    };
+    const narrow = isWide(type) ? [] : own[type];
+    const wide = this.#dialect === "postgresql" && (isWide(type) || this.#choices.chance(30))
+      ? wideExpressions(type, this.#maker(scope, depth))
+      : [];
+    return this.#choices.pick([...wide.length > 0 ? wide : narrow, ...common])();
+  }
+
+  #maker(scope: Scope, depth: number): OperandMaker {
+    return {
+      value: (type) => this.#expression(type, scope, depth - 1),
+      below: (limit) => this.#choices.below(limit),
+      pick: (items) => this.#choices.pick(items),
+    };
   }
 
   #scalarSubquery(type: GeneratedType, scope: Scope, depth: number): string {
@@ -531,6 +633,9 @@ export class StatementGenerator {
       const type = this.#type();
       return `(${this.#expression(type, scope, depth - 1)} IS ${this.#choices.pick(["", "NOT "])}NULL)`;
     }
+    if (kind === 4 && this.#dialect === "postgresql" && this.#choices.chance(40)) {
+      return this.#choices.pick(wideExpressions("bool", this.#maker(scope, depth)))();
+    }
     if (kind === 8) {
       const column = this.#columnOf("bool", scope.own);
       return column === null
@@ -538,12 +643,12 @@ export class StatementGenerator {
         : this.#choices.pick([column.sql, `(${column.sql} IS NOT TRUE)`, `(${column.sql} IS FALSE)`]);
     }
     if (kind === 7) {
-      const [type, not] = [this.#choices.pick(["int", "text"] as const), this.#choices.pick(["", "NOT "])];
+      const [type, not] = [this.#comparedType(), this.#choices.pick(["", "NOT "])];
       const bounds = `${this.#leaf(type, scope)} AND ${this.#leaf(type, scope)}`;
       return `(${this.#expression(type, scope, depth - 1)} ${not}BETWEEN ${bounds})`;
     }
     if (kind === 6) {
-      const [type, not] = [this.#choices.pick(["int", "text"] as const), this.#choices.pick(["", "NOT "])];
+      const [type, not] = [this.#comparedType(), this.#choices.pick(["", "NOT "])];
       const list = Array.from({ length: 1 + this.#choices.below(4) }, () => this.#leaf(type, scope));
       return `(${this.#expression(type, scope, depth - 1)} ${not}IN (${list.join(", ")}))`;
     }
@@ -554,11 +659,15 @@ export class StatementGenerator {
     return this.#comparison(scope, depth);
   }
 
-  #comparison(scope: Scope, depth: number): string {
+  #comparedType(): GeneratedType {
     const types: readonly GeneratedType[] = this.#dialect === "sqlite"
       ? ["int", "text"]
-      : ["int", "text", "numeric"];
-    const type = this.#choices.pick(types);
+      : ["int", "int", "text", "text", "numeric", "numeric", ...wideTypes];
+    return this.#choices.pick(types);
+  }
+
+  #comparison(scope: Scope, depth: number): string {
+    const type = this.#comparedType();
     const operator = this.#choices.pick([
       "=",
       "<",
@@ -583,7 +692,7 @@ export class StatementGenerator {
     const not = this.#choices.pick(["", "NOT "]);
     const kind = this.#choices.below(this.#dialect === "postgresql" ? 5 : 4);
     if (kind === 0) return `${not}EXISTS (${this.#query(visible, depth - 1, ["int"]).sql})`;
-    const type = this.#choices.pick(["int", "text"] as const);
+    const type = this.#comparedType();
     const value = this.#expression(type, scope, 0);
     if (kind === 3) {
       const other = this.#expression("int", scope, 0);
@@ -601,31 +710,89 @@ export class StatementGenerator {
     const table = this.#choices.pick(this.#tables);
     const columns = table.columns.map(({ name, type }): Column => ({ sql: `${table.name}.${name}`, type }));
     const scope: Scope = { own: columns, outer: [], subqueries: true };
-    const changeable = table.columns.filter(({ name }) => name !== "id");
-    const kind = this.#choices.below(4);
-    let sql: string;
-    if (kind === 0) {
-      sql = `DELETE FROM ${table.name} WHERE ${this.#condition(scope, 2)}`;
-    } else if (kind <= 2) {
-      const changed = changeable.filter(() => this.#choices.chance(40));
-      const first = changeable[0];
-      const chosen = changed.length > 0 || first === undefined ? changed : [first];
-      const values = chosen.map(({ name, type }) => {
-        // SQLite looks at rows that the statement has changed already.
-        const value = this.#expression(type, { ...scope, subqueries: this.#dialect !== "sqlite" }, 1);
-        return `${name} = ${type === "int" && name !== "b" ? `(${value}) % 100000` : value}`;
-      });
-      sql = `UPDATE ${table.name} SET ${values.join(", ")} WHERE ${this.#condition(scope, 2)}`;
-    } else {
-      const inner = changeable.map(({ name, type }) => {
-        const value = this.#expression(type, scope, 1);
-        return type === "int" && name !== "b" ? `(${value}) % 100000` : value;
-      });
-      sql = `INSERT INTO ${table.name} (id, ${changeable.map(({ name }) => name).join(", ")}) ` +
-        `SELECT ${table.name}.id + 1000, ${inner.join(", ")} FROM ${table.name} WHERE ${
-          this.#condition(scope, 2)
-        }`;
+    const makers = [
+      () => `DELETE FROM ${table.name} WHERE ${this.#condition(scope, 2)}`,
+      () => this.#update(table, scope),
+      () => this.#insert(table, scope, ""),
+      () => this.#update(table, scope),
+      () => this.#insert(table, scope, this.#onConflict(table)),
+      () => this.#updateFrom(table, columns),
+      ...(this.#dialect === "postgresql" ? [() => this.#deleteUsing(table, columns)] : []),
+    ];
+    let sql = this.#choices.pick(makers)();
+    const returning = this.#choices.chance(30) ? [columns[0], this.#choices.pick(columns)] : [];
+    if (returning.length > 0) {
+      sql += ` RETURNING ${returning.map((column, index) => `${column?.sql} AS r${index}`).join(", ")}`;
     }
-    return { kind: "modification", sql, types: [], ordered: false, tablesRead: this.#tablesRead };
+    return {
+      kind: "modification",
+      sql,
+      types: [],
+      ordered: false,
+      tablesRead: this.#tablesRead,
+      returning: returning.map((column) => column?.type ?? "int"),
+    };
+  }
+
+  /** A value for a column: small where the column is. */
+  #assigned(type: GeneratedType, name: string, scope: Scope): string {
+    const value = this.#expression(type, scope, 1);
+    if (type === "int" && name !== "b") return `(${value}) % 100000`;
+    // The column has two digits after the point and ten before it.
+    return type === "numeric" ? `(${value}) % 100000` : value;
+  }
+
+  #assignments(table: GeneratedTable, scope: Scope): string {
+    const changeable = table.columns.filter(({ name }) => name !== "id");
+    const changed = changeable.filter(() => this.#choices.chance(40));
+    const chosen = changed.length > 0 ? changed : changeable.slice(0, 1);
+    return chosen.map(({ name, type }) => `${name} = ${this.#assigned(type, name, scope)}`).join(", ");
+  }
+
+  #update(table: GeneratedTable, scope: Scope): string {
+    // SQLite looks at rows that the statement has changed already.
+    const values = this.#assignments(table, { ...scope, subqueries: this.#dialect !== "sqlite" });
+    return `UPDATE ${table.name} SET ${values} WHERE ${this.#condition(scope, 2)}`;
+  }
+
+  /** The join finds one row at most, or it would not be determined which one counts. */
+  #updateFrom(table: GeneratedTable, columns: readonly Column[]): string {
+    const other = this.#source([], 0);
+    const scope: Scope = { own: [...columns, ...other.columns], outer: [], subqueries: false };
+    const values = this.#assignments(table, scope);
+    const key = this.#columnOf("int", columns)?.sql ?? "1";
+    const condition = this.#condition(scope, 1);
+    return `UPDATE ${table.name} SET ${values} FROM ${other.sql} WHERE ${
+      other.columns[0]?.sql
+    } = ${key} AND ${condition}`;
+  }
+
+  #deleteUsing(table: GeneratedTable, columns: readonly Column[]): string {
+    const other = this.#source([], 0);
+    const on = this.#joinCondition(columns, other.columns, "JOIN");
+    return `DELETE FROM ${table.name} USING ${other.sql} WHERE ${on}`;
+  }
+
+  #insert(table: GeneratedTable, { own }: Scope, conflict: string): string {
+    const changeable = table.columns.filter(({ name }) => name !== "id");
+    const alias = this.#alias();
+    const columns = own.map(({ sql, type }): Column => ({ sql: sql.replace(/^[^.]+/, alias), type }));
+    const scope: Scope = { own: columns, outer: [], subqueries: true };
+    const values = changeable.map(({ name, type }) => this.#assigned(type, name, scope));
+    const distance = conflict === "" ? 1000 : this.#choices.pick([0, 1, 5]);
+    return `INSERT INTO ${table.name} (id, ${changeable.map(({ name }) => name).join(", ")}) ` +
+      `SELECT ${alias}.id + ${distance}, ${values.join(", ")} FROM ${table.name} AS ${alias} WHERE ${
+        this.#condition(scope, 2)
+      }${conflict}`;
+  }
+
+  #onConflict(table: GeneratedTable): string {
+    if (this.#choices.chance(30)) return " ON CONFLICT DO NOTHING";
+    const both = [table.name, "excluded"].flatMap((name) =>
+      table.columns.map((column): Column => ({ sql: `${name}.${column.name}`, type: column.type }))
+    );
+    const scope: Scope = { own: both, outer: [], subqueries: false };
+    const where = this.#choices.chance(30) ? ` WHERE ${this.#condition(scope, 1)}` : "";
+    return ` ON CONFLICT (id) DO UPDATE SET ${this.#assignments(table, scope)}${where}`;
   }
 }

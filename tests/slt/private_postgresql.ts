@@ -5,11 +5,11 @@
  * Limits: PostgreSQL refuses to run as root, so that a root user starts it as the system user `postgres`.
  */
 import pg from "pg";
+import { freePort } from "../bench/peers/process.ts";
 import { DatabaseError, type SqlState } from "../../mod.ts";
 import { isInstalled } from "../../tools/not_run.ts";
 import type { LogicDatabase } from "./run_logic_tests.ts";
 
-const port = 54334;
 const folders = ["/usr/local/bin", "/usr/lib/postgresql/15/bin", "/usr/bin"];
 
 async function programOf(name: string): Promise<string | null> {
@@ -33,11 +33,13 @@ export interface ClosableLogicDatabase extends LogicDatabase {
 export class PrivatePostgresql {
   readonly #folder: string;
   readonly #control: string;
+  readonly #port: number;
   #databases = 0;
 
-  private constructor(folder: string, control: string) {
+  private constructor(folder: string, control: string, port: number) {
     this.#folder = folder;
     this.#control = control;
+    this.#port = port;
   }
 
   /** Makes a cluster and starts its server. Raises {@link PostgresqlMissing}. */
@@ -50,7 +52,8 @@ export class PrivatePostgresql {
     await Deno.chmod(folder, 0o755);
     if (Deno.uid() === 0) await run("chown", ["postgres", folder], folder, false);
     const data = `${folder}/data`;
-    const server = new PrivatePostgresql(folder, control);
+    const port = freePort();
+    const server = new PrivatePostgresql(folder, control, port);
     try {
       const cluster = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
       await run(initialise, cluster, folder, true);
@@ -67,13 +70,13 @@ export class PrivatePostgresql {
   /** Opens a connection to a new, empty database. */
   async database(): Promise<ClosableLogicDatabase> {
     const name = `d${this.#databases++}`;
-    const administrator = await connect("postgres");
+    const administrator = await connect(this.#port, "postgres");
     try {
       await administrator.query(`CREATE DATABASE ${name} TEMPLATE template0`);
     } finally {
       await administrator.end();
     }
-    const client = await connect(name);
+    const client = await connect(this.#port, name);
     return { run: (sql) => ask(client, sql), close: () => client.end() };
   }
 
@@ -84,7 +87,7 @@ export class PrivatePostgresql {
   }
 }
 
-async function connect(database: string): Promise<pg.Client> {
+async function connect(port: number, database: string): Promise<pg.Client> {
   const client = new pg.Client({
     host: "127.0.0.1",
     port,

@@ -79,7 +79,7 @@ export function literal(code: Emitter, value: SqlValue): Value {
   switch (typeof value) {
     case "number":
       return {
-        code: Object.is(value, -0) ? "-0" : `${value}`.startsWith("-") ? `(${value})` : `${value}`,
+        code: Object.is(value, -0) ? "(-0)" : `${value}`.startsWith("-") ? `(${value})` : `${value}`,
         isNull: null,
         plain: true,
         ...(Number.isSafeInteger(value) && !Object.is(value, -0)

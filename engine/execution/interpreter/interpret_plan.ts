@@ -5,7 +5,7 @@
  * interpreted.
  */
 import { unreachable } from "../../base/assert.ts";
-import type { BoundAggregate } from "../../sql/functions/definition.ts";
+import type { BoundAggregate, EvaluationContext } from "../../sql/functions/definition.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { AggregateCall, Plan, RangeBounds, SortKey } from "../../sql/plan/plan.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
@@ -369,7 +369,11 @@ function nestedLoopJoin(plan: Of<"nested_loop_join">, scope: Scope): Iterable<Ro
 }
 
 /** Folds values with an aggregate; its steps only exist as code. */
-export function fold(aggregate: BoundAggregate, rows: readonly (readonly SqlValue[])[]): SqlValue {
+export function fold(
+  aggregate: BoundAggregate,
+  rows: readonly (readonly SqlValue[])[],
+  context: EvaluationContext,
+): SqlValue {
   const helpers: unknown[] = [];
   // deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
   const use = (_name: string, implementation: (...args: any[]) => unknown): string => {
@@ -382,7 +386,7 @@ export function fold(aggregate: BoundAggregate, rows: readonly (readonly SqlValu
   const body = `${declare} for (const [${args.join(", ")}] of rows) { ${
     aggregate.step(slots, args, use)
   } } return ${aggregate.finish(slots, use)};`;
-  return new Function("rows", "helpers", body)(rows, helpers) as SqlValue;
+  return new Function("rows", "helpers", "context", body)(rows, helpers, context) as SqlValue;
 }
 
 /** The value of an aggregate call over rows. */
@@ -404,7 +408,7 @@ export function aggregateValue(call: AggregateCall, rows: readonly Row[], scope:
       values.sort((left, right) => compareKeys(keys, left, right));
     }
   }
-  return fold(aggregate, values);
+  return fold(aggregate, values, scope.context.evaluation);
 }
 
 function* aggregate(plan: Of<"aggregate">, scope: Scope): Iterable<Row> {

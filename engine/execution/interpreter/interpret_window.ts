@@ -55,7 +55,7 @@ function resultOf(
     const values = frame.filter((row) => isTrue(inside(scope, row), call.filter))
       .map((row) => call.args.map((_, position) => argument(position, row)))
       .filter((given) => !aggregate.skipsNulls || !given.includes(null));
-    return fold(aggregate, values);
+    return fold(aggregate, values, scope.context.evaluation);
   }
   switch (call.function.name) {
     case "row_number":

@@ -119,6 +119,7 @@ select count(distinct s), string_agg(distinct s, ',') from t
 select a, string_agg(s, ',' order by id) from t group by a
 select a, array_agg(s order by s desc, id) from t group by a
 select array_agg(id order by b, id) filter (where a > 2) from t
+select s, jsonb_agg(a order by id), json_object_agg(id, day order by id) from t group by s
 select a, count(*) filter (where ok), sum(b) filter (where s = 'x') from t group by a
 select array_agg(a order by id) from e
 select bool_and(ok), bool_or(ok) from t
@@ -223,6 +224,7 @@ select id from t t1 where exists (select 1 from u where exists (select 1 from t 
 select coalesce((select s from u where id = 1000), 'none')
 select (select count(*) from e), exists (select 1 from e), array(select id from e)
 select id, string_agg(s, '-') over (order by id) from t
+select id, - '-0'::double precision from t where (- '-0'::double precision) = f
 select a, max(case when ok then s end), sum(case when ok then a else 0 end) from t group by a
 select count(*) from (select 1 from t limit 7) x
 select * from (select a from t union all select id from u) x where a > 3
