@@ -50,7 +50,11 @@ export function compileStatement(planned: PlannedStatement, options: CompileOpti
   const { parts } = planned;
   if (parts !== undefined) {
     return statementOfParts(
-      parts.map((part) => ({ relation: part.relation, compiled: compileStatement(part.planned) })),
+      parts.map((part) => ({
+        relation: part.relation,
+        compiled: compileStatement(part.planned),
+        counts: planned.command === "MERGE" && part.planned.command !== "SELECT",
+      })),
       compileOne(planned, options),
       planned.tableIds,
     );

@@ -9,6 +9,7 @@ export function isPlannable(statement: Statement): boolean {
     case "insert":
     case "update":
     case "delete":
+    case "merge":
       return true;
     case "query":
       return selectInto(statement) === null;
@@ -33,6 +34,6 @@ export function standsAlone(statement: Pick<Statement, "kind">): boolean {
 }
 
 /** PostgreSQL's command tag. */
-export function tagOf(command: "SELECT" | "INSERT" | "UPDATE" | "DELETE", count: number): string {
+export function tagOf(command: PlannedStatement["command"], count: number): string {
   return command === "INSERT" ? `INSERT 0 ${count}` : `${command} ${count}`;
 }

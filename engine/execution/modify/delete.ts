@@ -32,7 +32,7 @@ export function produceDelete(plan: DeletePlan, program: Program, modify: Modify
     [rowIdValue(plan.rowId), ...sourceColumnsOfReturning(plan, [plan.rowId])],
     ({ expression }) => mayBeNull(expression, (column) => compilation.mayBeNull(column)),
   );
-  const repeats = mayRepeat(plan.source);
+  const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
   produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
   program.loop(plan, rows.source(), deleteSink(plan, modify));
 }
@@ -40,7 +40,7 @@ export function produceDelete(plan: DeletePlan, program: Program, modify: Modify
 function deleteSink(plan: DeletePlan, modify: ModifyCode): Sink {
   return rowSink((code) => {
     const id = code.column(plan.rowId).code;
-    emitMeetOfParts(code, plan.table.id, id);
+    emitMeetOfParts(code, plan, id);
     const run = modify.run(code);
     // First, while the row can still be read.
     if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);

@@ -15,6 +15,8 @@ import type { ResultWriter } from "../result_writer.ts";
 export interface CompiledPart {
   readonly relation: HeldRelation;
   readonly compiled: CompiledStatement;
+  /** Whether the statement's number of rows counts its rows. */
+  readonly counts: boolean;
 }
 
 /** Compiled parts as one statement. `tableIds`: all tables that one of them reads. */
@@ -63,6 +65,7 @@ class PartsExecution implements StatementExecution {
   readonly #body: CompiledStatement;
   readonly #context: ExecutionContext;
   #next = 0;
+  #counted = 0;
   #running: StatementExecution | null = null;
   #rows: RowCollector;
 
@@ -73,9 +76,9 @@ class PartsExecution implements StatementExecution {
     this.#rows = new RowCollector(context);
   }
 
-  /** What the last part has come to; the others do not count. */
+  /** What the last part has come to, and those before that count. */
   get rowCount(): number {
-    return this.#next > this.#parts.length ? this.#running?.rowCount ?? 0 : 0;
+    return this.#counted + (this.#next > this.#parts.length ? this.#running?.rowCount ?? 0 : 0);
   }
 
   get insertedId(): RowId | null {
@@ -91,6 +94,7 @@ class PartsExecution implements StatementExecution {
       }
       if (!this.#running.step(this.#rows)) return false;
       const part = this.#parts[this.#next++] as CompiledPart;
+      if (part.counts) this.#counted += this.#running.rowCount;
       part.relation.keep(this.#context.evaluation, this.#rows.take());
       this.#running = null;
     }

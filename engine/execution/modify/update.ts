@@ -6,6 +6,7 @@
  * comes and created after all others, so that `SET id = id + 1` collides only with what remains.
  */
 import { assertDefined } from "../../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
@@ -56,7 +57,7 @@ export function produceUpdate(plan: UpdatePlan, program: Program, modify: Modify
     held,
     ({ expression }) => mayBeNull(expression, (column) => compilation.mayBeNull(column)),
   );
-  const repeats = mayRepeat(plan.source);
+  const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
   produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
   program.loop(plan, rows.source(), updateSink(plan, modify, assignments, "table"));
 }
@@ -73,9 +74,24 @@ export function emitMeet(code: Emitter, modify: ModifyCode, rowId: ColumnRef, re
   if (repeats) code.emit(`if (!${modify.run(code)}.meet(${id.code})) ${code.skip}`);
 }
 
-/** Skips a row that another part of the statement has changed. */
-export function emitMeetOfParts(code: Emitter, tableId: number, id: string): void {
-  code.emit(`if (S.context.before !== undefined && !S.context.before.meet(${tableId}, ${id})) ${code.skip}`);
+/** Skips a row that another part of the statement has changed; MERGE refuses it. */
+export function emitMeetOfParts(
+  code: Emitter,
+  plan: Extract<ModifyPlan, { kind: "update" | "delete" }>,
+  id: string,
+): void {
+  const otherwise = plan.refusesRepeats === true ? `${code.use("refuseRepeat", refuseRepeat)}();` : code.skip;
+  code.emit(
+    `if (S.context.before !== undefined && !S.context.before.meet(${plan.table.id}, ${id})) ${otherwise}`,
+  );
+}
+
+function refuseRepeat(): never {
+  throw new DatabaseError(
+    SQLSTATE.cardinalityViolation,
+    "MERGE command cannot affect row a second time",
+    { hint: "Ensure that not more than one source row matches any one target row." },
+  );
 }
 
 /** `unassigned`: whether columns that keep their value are read from the source's row or from the table. */
@@ -93,7 +109,7 @@ function updateSink(
     },
     row: (code) => {
       const id = code.column(plan.rowId).code;
-      emitMeetOfParts(code, table.id, id);
+      emitMeetOfParts(code, plan, id);
       const assigned = assignments.map((each) => each === null ? null : emitValue(code, each));
       const location = unassigned === "table"
         ? code.define("at", `${code.recall<string>(readerKey)}.find(${id})`)

@@ -187,6 +187,7 @@ export function runUtility(
     case "insert":
     case "update":
     case "delete":
+    case "merge":
       throw unsupported(`a nested ${statement.kind} statement`, statement.position);
     default:
       if (statement.kind === "create_table_as") {

@@ -51,7 +51,8 @@ export interface BoundModification {
   readonly columns: readonly OutputColumn[];
 }
 
-function targetTable(
+/** The table that a statement changes. */
+export function targetTable(
   binding: Binding,
   name: ObjectName,
   verb: "insert into" | "update" | "delete from",
@@ -148,9 +149,10 @@ function scopeOf(...tables: readonly ScopeTable[]): FromScope {
   return { tables, columns: tables.flatMap((table) => table.columns) };
 }
 
-function withScope(
+/** The WITH of a data change, bound. */
+export function withScope(
   binding: Binding,
-  statement: Insert | Update | Delete,
+  statement: Pick<Insert, "with">,
   commonTables: CommonTableScope | null,
 ): BoundWith | null {
   if (statement.with === null) return null;
@@ -207,7 +209,7 @@ export function bindInsert(
 }
 
 /** The positions of the columns that INSERT names, or of all. */
-function insertPositions(binding: Binding, table: TableDefinition, statement: Insert): number[] {
+export function insertPositions(binding: Binding, table: TableDefinition, statement: Insert): number[] {
   if (statement.columns.length === 0) {
     return table.columns.flatMap((column, position) => column.hidden ? [] : [position]);
   }
@@ -320,7 +322,8 @@ function mayAssign(
   return true;
 }
 
-function bindInsertValues(
+/** Binds the rows of VALUES to columns. */
+export function bindInsertValues(
   binding: Binding,
   table: TableDefinition,
   statement: Insert,
@@ -557,7 +560,7 @@ function addGenerated(
 }
 
 /** The assigned values by column position; null: the column keeps its value. */
-function bindAssignments(
+export function bindAssignments(
   binding: Binding,
   level: QueryLevel,
   table: TableDefinition,

@@ -287,6 +287,38 @@ export interface Update {
   readonly position: number;
 }
 
+/** MERGE. */
+export interface Merge {
+  readonly kind: "merge";
+  readonly with: WithClause | null;
+  readonly table: ObjectName;
+  readonly alias: string | null;
+  readonly source: FromItem;
+  readonly on: Expression;
+  readonly clauses: readonly MergeClause[];
+  readonly position: number;
+}
+
+/** WHEN [NOT] MATCHED [AND condition] THEN action. */
+export interface MergeClause {
+  readonly matched: boolean;
+  readonly condition: Expression | null;
+  readonly action: MergeAction;
+  readonly position: number;
+}
+
+/** What a clause of MERGE does with a row; `values` null is DEFAULT VALUES. */
+export type MergeAction =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "delete" }
+  | { readonly kind: "update"; readonly assignments: readonly Assignment[] }
+  | {
+    readonly kind: "insert";
+    readonly columns: readonly ColumnTarget[];
+    readonly overriding: "system" | "user" | null;
+    readonly values: readonly Expression[] | null;
+  };
+
 /** DELETE. */
 export interface Delete {
   readonly kind: "delete";

@@ -8,7 +8,7 @@
 
 import type { Expression, FunctionCall, TypeName } from "./ast_expression.ts";
 import type { DefinitionStatement, NamedOption } from "./ast_definition.ts";
-import type { Delete, Insert, ObjectName, Query, Update } from "./ast_query.ts";
+import type { Delete, Insert, Merge, ObjectName, Query, Update } from "./ast_query.ts";
 
 /** Any statement. */
 export type Statement =
@@ -16,6 +16,7 @@ export type Statement =
   | Insert
   | Update
   | Delete
+  | Merge
   | DefinitionStatement
   | BeginTransaction
   | CommitTransaction

@@ -67,7 +67,8 @@ function parseInsertSource(stream: TokenStream): Query | null {
   return parseQuery(stream);
 }
 
-function parseColumnTarget(stream: TokenStream): ColumnTarget {
+/** Reads a column that is assigned. */
+export function parseColumnTarget(stream: TokenStream): ColumnTarget {
   const position = stream.position;
   const name = stream.expectName();
   if (stream.isSymbol(".")) throw stream.unsupported("assignment to a field of a composite column");
@@ -178,8 +179,8 @@ interface ChangedTable {
   readonly rowId: Expression | null;
 }
 
-/** Reads the table of UPDATE or DELETE with its alias and row address. */
-function parseChangedTable(stream: TokenStream): ChangedTable {
+/** Reads the table of UPDATE, DELETE or MERGE with its alias and row address. */
+export function parseChangedTable(stream: TokenStream): ChangedTable {
   const only = stream.acceptWord("only");
   const hasParentheses = only && stream.acceptSymbol("(");
   const table = parseObjectName(stream);
@@ -188,7 +189,7 @@ function parseChangedTable(stream: TokenStream): ChangedTable {
   let rowId = acceptRowId(stream);
   let alias: string | null = null;
   if (stream.acceptWord("as")) alias = stream.expectName();
-  else if (stream.isName() && !stream.isWord("set")) alias = stream.take();
+  else if (stream.isName() && !stream.isAnyWord(["set", "using"])) alias = stream.take();
   rowId ??= acceptRowId(stream);
   return { table, only, alias, rowId };
 }

@@ -12,6 +12,7 @@ import type {
   GroupingElement,
   IntoClause,
   LockingClause,
+  Merge,
   Persistence,
   Query,
   QueryBody,
@@ -21,6 +22,7 @@ import type {
   WindowDefinition,
   WithClause,
 } from "./ast.ts";
+import { parseMerge } from "./merge_statement.ts";
 import { parseDelete, parseInsert, parseUpdate } from "./data_changes.ts";
 import { parseExpression, parseExpressionOrDefault, parseOperand } from "./expressions.ts";
 import { parseFromItem } from "./from_items.ts";
@@ -426,13 +428,21 @@ function parseCommonTable(stream: TokenStream): CommonTable {
   return { name, columns, materialized, statement, position };
 }
 
-/** Reads a query or a data change, with its WITH: what WITH, COPY and EXPLAIN contain. */
+/** Reads a query or a data change, with its WITH: what WITH and COPY contain. */
 export function parsePreparableStatement(stream: TokenStream): CommonTable["statement"] {
+  const position = stream.position;
+  const statement = parseDataStatement(stream);
+  if (statement.kind !== "merge") return statement;
+  throw stream.error("0A000", "MERGE not supported in WITH query", position);
+}
+
+/** Reads a query or a data change, MERGE too, with its WITH. */
+export function parseDataStatement(stream: TokenStream): CommonTable["statement"] | Merge {
   const position = stream.position;
   const withClause = stream.isWord("with") ? parseWith(stream) : null;
   if (stream.isWord("insert")) return parseInsert(stream, withClause);
   if (stream.isWord("update")) return parseUpdate(stream, withClause);
   if (stream.isWord("delete")) return parseDelete(stream, withClause);
-  if (stream.isWord("merge")) throw stream.unsupported("MERGE");
+  if (stream.isWord("merge")) return parseMerge(stream, withClause);
   return parseQueryAfterWith(stream, withClause, position);
 }

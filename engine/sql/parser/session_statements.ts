@@ -7,6 +7,7 @@ import type {
   CommonTable,
   Explain,
   FetchDirection,
+  Merge,
   NamedOption,
   SettingValue,
   Statement,
@@ -216,7 +217,7 @@ export function parseDiscard(stream: TokenStream): Statement {
 /** Reads PREPARE; the reader of the inner statement is the caller's. */
 export function parsePrepare(
   stream: TokenStream,
-  parseInner: (stream: TokenStream) => CommonTable["statement"],
+  parseInner: (stream: TokenStream) => CommonTable["statement"] | Merge,
 ): Statement {
   const position = stream.position;
   stream.advance();

@@ -79,7 +79,12 @@ const CASES: readonly (readonly [string, string])[] = [
   ["UNLISTEN *", "(unlisten)"],
   ["DO LANGUAGE plpgsql $$begin end$$", '(do language=plpgsql code="begin end")'],
   ["CALL p(1)", "(call_procedure call=(call name=[p] arguments=[(value=1)]))"],
-  ["MERGE INTO t USING u ON a = b WHEN MATCHED THEN DELETE", "(unsupported feature=MERGE)"],
+  [
+    "MERGE INTO t x USING u ON a = b WHEN MATCHED AND c THEN DELETE WHEN NOT MATCHED THEN INSERT (d) VALUES (DEFAULT)",
+    '(merge table=(name=t) alias=x source=(table name=(name=u)) on=(binary operator="=" left=a right=b) ' +
+    "clauses=[(matched=true condition=c action=(delete)) " +
+    "(action=(insert columns=[(name=d)] values=[(default)]))])",
+  ],
   ["PREPARE TRANSACTION 'x'", '(unsupported feature="PREPARE TRANSACTION")'],
   ["CHECKPOINT", "(checkpoint)"],
 ];

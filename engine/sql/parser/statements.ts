@@ -19,7 +19,7 @@ import {
   parseReindex,
   parseTruncate,
 } from "./object_statements.ts";
-import { parsePreparableStatement } from "./queries.ts";
+import { parseDataStatement } from "./queries.ts";
 import { parseProcedureCall } from "./routine_statements.ts";
 import {
   parseAnalyze,
@@ -111,7 +111,7 @@ function parseWhole<T>(text: string, options: ParseOptions, read: (stream: Token
 }
 
 function parseOne(stream: TokenStream): Statement {
-  if (stream.isSymbol("(")) return parsePreparableStatement(stream);
+  if (stream.isSymbol("(")) return parseDataStatement(stream);
   if (stream.kind() !== TOKEN.word) throw stream.syntaxError();
   const position = stream.position;
   const word = stream.value();
@@ -123,7 +123,8 @@ function parseOne(stream: TokenStream): Statement {
     case "insert":
     case "update":
     case "delete":
-      return parsePreparableStatement(stream);
+    case "merge":
+      return parseDataStatement(stream);
     case "create":
       return parseCreate(stream);
     case "alter":
@@ -161,7 +162,7 @@ function parseOne(stream: TokenStream): Statement {
     case "discard":
       return parseDiscard(stream);
     case "prepare":
-      return parsePrepare(stream, parsePreparableStatement);
+      return parsePrepare(stream, parseDataStatement);
     case "execute":
       return parseExecute(stream);
     case "deallocate":
@@ -206,5 +207,5 @@ function parseOne(stream: TokenStream): Statement {
 /** What EXPLAIN may explain. */
 function parseExplained(stream: TokenStream): Statement {
   const words = ["create", "declare", "execute"];
-  return stream.isAnyWord(words) ? parseOne(stream) : parsePreparableStatement(stream);
+  return stream.isAnyWord(words) ? parseOne(stream) : parseDataStatement(stream);
 }

@@ -87,7 +87,6 @@ export const UNSUPPORTED_STATEMENTS: readonly string[] = [
   "cluster",
   "import",
   "load",
-  "merge",
   "reassign",
   "security",
 ];

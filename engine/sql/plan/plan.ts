@@ -305,6 +305,8 @@ export type ModifyPlan =
   }
   | {
     readonly kind: "update";
+    /** Of MERGE: 21000 when a row comes a second time. */
+    readonly refusesRepeats?: true;
     readonly table: TableDefinition;
     /** Yields the rows to change, each at most once used: `rowId` and `oldRow` are its columns. */
     readonly source: Plan;
@@ -321,6 +323,8 @@ export type ModifyPlan =
   }
   | {
     readonly kind: "delete";
+    /** Of MERGE: 21000 when a row comes a second time. */
+    readonly refusesRepeats?: true;
     readonly table: TableDefinition;
     readonly source: Plan;
     readonly rowId: ColumnRef;
@@ -347,7 +351,7 @@ export interface PlannedStatement {
   readonly columns: readonly ResultColumn[];
   /** By parameter index; lifted literals come after the `$n`. */
   readonly parameterTypes: readonly SqlType[];
-  readonly command: "SELECT" | "INSERT" | "UPDATE" | "DELETE";
+  readonly command: "SELECT" | "INSERT" | "UPDATE" | "DELETE" | "MERGE";
   /** true: nothing is written, nothing locked, no sequence advanced. */
   readonly readOnly: boolean;
   /** One aggregate alone without GROUP BY: HTTP answers `value` instead of `rows`. */

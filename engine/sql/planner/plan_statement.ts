@@ -1,16 +1,13 @@
-/**
- * From a syntax tree to a plan that can be run: binding, then optimisation.
- *
- * Limits: MERGE is refused by the parser (0A000).
- */
+/** From a syntax tree to a plan that can be run: binding, then optimisation. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { withAssignedTypes } from "../binder/assigned_types.ts";
 import { Binding } from "../binder/binding.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
+import { bindMerge } from "../binder/merge_binder.ts";
 import { bindDelete, bindInsert, bindUpdate } from "../binder/modify_binder.ts";
 import { bindQuery, modifies, type OutputColumn } from "../binder/query_binder.ts";
-import type { Delete, Insert, Query, Statement, Update } from "../parser/ast.ts";
+import type { Delete, Insert, Merge, Query, Statement, Update } from "../parser/ast.ts";
 import type { Plan, PlannedStatement, ResultColumn } from "../plan/plan.ts";
 import { visitPlan } from "../plan/traverse.ts";
 import { optimize } from "./optimize.ts";
@@ -19,7 +16,7 @@ import { statementParts } from "./statement_parts.ts";
 export type { PlanningEnvironment as PlanEnvironment } from "../binder/environment.ts";
 
 /** Statements that have a plan. */
-export type PlannableStatement = Query | Insert | Update | Delete;
+export type PlannableStatement = Query | Insert | Update | Delete | Merge;
 
 /** Whether a statement is one that {@link planStatement} takes. */
 export function isPlannable(statement: Statement): statement is PlannableStatement {
@@ -28,6 +25,7 @@ export function isPlannable(statement: Statement): statement is PlannableStateme
     case "insert":
     case "update":
     case "delete":
+    case "merge":
       return true;
     default:
       return false;
@@ -63,7 +61,7 @@ export function planStatement(
       plan: optimized.plan,
       columns: optimized.columns.map(resultColumn),
       parameterTypes,
-      command: commandOf(body),
+      command: statement.kind === "merge" && plan === bound.plan ? "MERGE" : commandOf(body),
       readOnly: !modifies(plan) && !binding.writesSequences && !binding.locks,
       singleAggregate: bound.singleAggregate,
       tableIds: tableIdsOf(plan),
@@ -121,6 +119,8 @@ function bindStatement(binding: Binding, statement: Statement): BoundStatement {
       return { ...bindUpdate(binding, statement), singleAggregate: false };
     case "delete":
       return { ...bindDelete(binding, statement), singleAggregate: false };
+    case "merge":
+      return { ...bindMerge(binding, statement), singleAggregate: false };
     default:
       throw binding.unsupported(
         `planning of ${statement.kind}`,
