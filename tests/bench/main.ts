@@ -10,7 +10,7 @@ import { startDbd } from "./peers/dbd.ts";
 import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
 import { runProgram } from "./peers/process.ts";
 import { startPostgresql } from "./peers/postgresql.ts";
-import { reportFiles, type Run, withReport } from "./report.ts";
+import { mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
@@ -25,7 +25,8 @@ Options:
   --alone         do not start a peer
   --smoke         tiny sizes, to see that everything runs
   --json          print JSON
-  --report PAGE   write tables into PAGE (docs/benchmarks.md), figures and plots into the folder of its name
+  --report PAGE   write tables into PAGE (docs/benchmarks.md), figures and plots into the folder of its name;
+                  what earlier runs measured under other names stays
   --help          print this text
 `;
 
@@ -81,15 +82,10 @@ async function main(): Promise<number> {
         results.push(result);
         if (!values.json) console.log(format(result));
       }
-      groups.push({ name, results });
+      const date = new Date().toISOString().slice(0, 10);
+      groups.push({ name, results, machine: machine(), commit: await commit(), date });
     }
-    const run: Run = {
-      machine: machine(),
-      commit: await commit(),
-      date: new Date().toISOString().slice(0, 10),
-      groups,
-      missing,
-    };
+    const run: Run = { groups, missing };
     if (values.json) {
       console.log(JSON.stringify({ ...run, results: groups.flatMap(({ results }) => results) }, null, 2));
     }
@@ -110,17 +106,31 @@ async function startAllEmbedded(missing: string[]): Promise<EmbeddedPeer[]> {
   return started;
 }
 
-/** Writes the tables into the page and everything else into the folder of its name beside it. */
+/**
+ * Writes the tables into the page and everything else into the folder of its name beside it. What earlier runs have measured under
+ * other names stays.
+ */
 async function writeReport(page: string, run: Run): Promise<void> {
   const folder = page.replace(/\.md$/, "");
   const name = folder.split("/").at(-1) ?? folder;
   await Deno.mkdir(folder, { recursive: true });
-  for (const [file, content] of reportFiles(run)) await Deno.writeTextFile(`${folder}/${file}`, content);
+  const earlier = await readRun(`${folder}/results.json`);
+  const whole = mergeRuns(earlier, run, Object.keys(BENCHMARKS));
+  for (const [file, content] of reportFiles(whole)) await Deno.writeTextFile(`${folder}/${file}`, content);
   const before = await Deno.readTextFile(page).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return "# Benchmarks\n";
     throw error;
   });
-  await Deno.writeTextFile(page, withReport(before, run, name));
+  await Deno.writeTextFile(page, withReport(before, whole, name));
+}
+
+async function readRun(file: string): Promise<Run> {
+  try {
+    return JSON.parse(await Deno.readTextFile(file)) as Run;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { groups: [], missing: [] };
+    throw error;
+  }
 }
 
 async function commit(): Promise<string> {

@@ -4,15 +4,27 @@
 import type { Comparison } from "./benchmark.ts";
 import { barPlot, type BarRow, type GrowthLine, growthPlot } from "./plot.ts";
 
-/** What a run measured, and where. */
-export interface Run {
+/** Results under the name that they are asked for, and where they were measured. */
+export interface Group {
+  readonly name: string;
+  readonly results: readonly Comparison[];
   readonly machine: string;
   readonly commit: string;
   readonly date: string;
-  /** Results by the name that they are asked for. */
-  readonly groups: readonly { readonly name: string; readonly results: readonly Comparison[] }[];
+}
+
+/** What a run measured. */
+export interface Run {
+  readonly groups: readonly Group[];
   /** What was left out, and why. */
   readonly missing: readonly string[];
+}
+
+/** The run, with what an earlier one measured under other names. Groups come in the order of `names`. */
+export function mergeRuns(earlier: Run, run: Run, names: readonly string[]): Run {
+  const measured = new Set(run.groups.map(({ name }) => name));
+  const groups = [...earlier.groups.filter(({ name }) => !measured.has(name)), ...run.groups];
+  return { ...run, groups: groups.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name)) };
 }
 
 /** The figures' place in the page is between these lines. */
@@ -45,12 +57,11 @@ export function reportFiles(run: Run): ReadonlyMap<string, string> {
 
 function reportText(run: Run, folder: string): string {
   const parts = [
-    `Measured on ${run.date} at commit \`${run.commit}\`: ${run.machine}. A ratio is the median of the ratios of each round, ours ` +
-    "over theirs; of a rate more is better, of a time less.",
+    "A ratio is the median of the ratios of each round, ours over theirs; of a rate more is better, of a time less.",
   ];
   if (run.missing.length > 0) parts.push(`Not run: ${run.missing.join("; ")}.`);
-  for (const { name, results } of run.groups) {
-    parts.push(`### ${name}`);
+  for (const { name, results, date, commit, machine } of run.groups) {
+    parts.push(`### ${name}`, `${date}, commit \`${commit}\`: ${machine}.`);
     const isGrowth = results.every((each) => each.growth !== null);
     parts.push(isGrowth ? growthTable(results) : table(results));
     const mean = geometricMean(results);

@@ -1,7 +1,7 @@
 /** A run becomes tables, exponents and plots; what another run has written in the page is replaced. */
-import { match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { Comparison } from "./benchmark.ts";
-import { exponent, reportFiles, type Run, withReport } from "./report.ts";
+import { exponent, mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
 
 function result(name: string, ours: number, theirs: number, size?: number): Comparison {
   const series = [["dbd", ours], ["PostgreSQL", theirs]] as const;
@@ -22,13 +22,20 @@ function result(name: string, ours: number, theirs: number, size?: number): Comp
   };
 }
 
+const place = { machine: "a machine", commit: "abc1234", date: "2024-05-06" };
+
 const run: Run = {
-  machine: "a machine",
-  commit: "abc1234",
-  date: "2024-05-06",
   groups: [
-    { name: "queries", results: Array.from({ length: 10 }, (_, index) => result(`Q<${index}>`, 2, 8)) },
-    { name: "growth", results: [1, 10, 100].map((size) => result("scan", size * 3, size * size, size)) },
+    {
+      name: "queries",
+      results: Array.from({ length: 10 }, (_, index) => result(`Q<${index}>`, 2, 8)),
+      ...place,
+    },
+    {
+      name: "growth",
+      results: [1, 10, 100].map((size) => result("scan", size * 3, size * size, size)),
+      ...place,
+    },
   ],
   missing: ["DuckDB: no network"],
 };
@@ -41,7 +48,8 @@ Deno.test("withReport() writes tables with ratios, means and exponents, in place
   match(page, /\| scan \| dbd +\| 3\.00 ms \| 30\.0 ms \| 300 ms +\| 1\.00 +\|/);
   match(page, /\| scan \| PostgreSQL .* 2\.00 +\|/);
   match(page, /Not run: DuckDB: no network\./);
-  const again = withReport(page, { ...run, commit: "def5678" }, "benchmarks");
+  const groups = run.groups.map((group) => ({ ...group, commit: "def5678" }));
+  const again = withReport(page, { ...run, groups }, "benchmarks");
   strictEqual(again.includes("abc1234"), false);
   strictEqual(again.split("### queries").length, 2);
 });
@@ -54,7 +62,19 @@ Deno.test("reportFiles() draws a plot for each group, with escaped text and colo
   match(bars, /Q&lt;0&gt;, dbd: 0\.25/);
   ok(!bars.includes("NaN") && !(files.get("growth.svg") ?? "NaN").includes("NaN"));
   match(files.get("growth.svg") ?? "", /<polyline/);
-  strictEqual(JSON.parse(files.get("results.json") ?? "{}").commit, "abc1234");
+  strictEqual(JSON.parse(files.get("results.json") ?? "{}").groups[0].commit, "abc1234");
+});
+
+Deno.test("mergeRuns() keeps what was measured under other names", () => {
+  const [queries, growth] = run.groups;
+  ok(queries !== undefined && growth !== undefined);
+  const later: Run = { groups: [{ ...growth, commit: "def5678" }], missing: [] };
+  const merged = mergeRuns(run, later, ["growth", "queries"]);
+  deepStrictEqual(merged.groups.map(({ name, commit }) => [name, commit]), [["growth", "def5678"], [
+    "queries",
+    "abc1234",
+  ]]);
+  deepStrictEqual(merged.missing, []);
 });
 
 Deno.test("exponent() is the slope between logarithms", () => {
