@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import { mapInputs } from "../sql/plan/traverse.ts";
+import { markDependentGroups } from "../sql/planner/dependent_groups.ts";
 import { compileRowProducer, compileStatement } from "./compile_statement.ts";
 import { accelerate } from "./testing/accelerate.ts";
 import { corpus, corpusDatabase } from "./testing/corpus.ts";
 import { RowCollector, type TestDatabase } from "./testing/fixture.ts";
 
 function accelerated(planned: PlannedStatement): PlannedStatement {
-  return { ...planned, plan: accelerate(planned.plan) };
+  return { ...planned, plan: markDependentGroups(accelerate(planned.plan)) };
 }
 
 /** Rows as texts; sorted unless the plan says in which order they come. */
@@ -49,6 +50,8 @@ Deno.test("compileStatement() gives the interpreter's rows over many blocks, wit
   const texts = [
     "select id, s from t where a > 3",
     "select s, count(*), sum(b) from t group by s",
+    "select s, a, d, id, count(distinct b) from t group by s, a, d, id",
+    "select s, count(distinct a), count(distinct id) from t group by s",
     "select id from t order by d, id limit 3000",
     "select id from t order by b desc, id limit 20",
     "select distinct d from t",

@@ -67,9 +67,17 @@ export class GroupCode {
   readonly #kinds: readonly SlotKind[];
   readonly #compilation: Compilation;
   readonly #memoSlot: number;
+  readonly #leadingKeys: number;
 
-  constructor(compilation: Compilation, keys: readonly KeyCode[], slots: readonly AggregateSlot[]) {
+  /** `leadingKeys`: how many key codes {@link lookupUnder} is given in front of the keys. */
+  constructor(
+    compilation: Compilation,
+    keys: readonly KeyCode[],
+    slots: readonly AggregateSlot[],
+    leadingKeys = 0,
+  ) {
     this.#compilation = compilation;
+    this.#leadingKeys = leadingKeys;
     this.slot = compilation.newSlot();
     this.#memoSlot = compilation.newSlot();
     this.keys = keys;
@@ -86,14 +94,15 @@ export class GroupCode {
   open(code: Emitter): void {
     for (const key of this.keys) key.open(code);
     const kinds = code.constant("slotKinds", this.#kinds);
+    const keyCount = this.keys.length + this.#leadingKeys;
     const names: GroupNames = {
       table: code.define(
         "groups",
-        `${code.use("groupsOf", groupsOf)}(S, ${this.slot}, ${this.keys.length}, ${kinds})`,
+        `${code.use("groupsOf", groupsOf)}(S, ${this.slot}, ${keyCount}, ${kinds})`,
       ),
       places: code.name("places"),
       mask: code.name("mask"),
-      keys: this.keys.map(() => code.name("key")),
+      keys: Array.from({ length: keyCount }, () => code.name("key")),
       floats: code.name("floats"),
       objects: code.name("objects"),
     };
@@ -148,6 +157,19 @@ export class GroupCode {
     return group;
   }
 
+  /** As {@link lookup}, with codes that are known already in front of the keys. */
+  lookupUnder(
+    code: Emitter,
+    leading: readonly string[],
+    expressions: readonly Expression[],
+    onNew: (group: string) => void,
+  ): void {
+    const names = code.recall<GroupNames>(this);
+    const group = code.name("g");
+    code.emit(`let ${group} = -1;`);
+    this.#search(code, names, group, expressions, onNew, leading);
+  }
+
   /** Emits the search for a group that must not be made; -1 when there is none. Keys in mode "find". */
   find(code: Emitter, expressions: readonly Expression[]): string {
     const names = code.recall<GroupNames>(this);
@@ -184,8 +206,12 @@ export class GroupCode {
     group: string,
     expressions: readonly Expression[],
     onNew: ((group: string) => void) | null,
+    leading: readonly string[] = [],
   ): void {
-    const codes = this.keys.map((key, index) => key.emit(code, expressions[index] as Expression, "add"));
+    const codes = [
+      ...leading,
+      ...this.keys.map((key, index) => key.emit(code, expressions[index] as Expression, "add")),
+    ];
     const place = this.#probe(code, names, group, codes);
     code.block(`if (${group} < 0) `, "conditional", () => {
       code.emit(`${group} = ${names.table}.insert(${place});`);

@@ -3,7 +3,9 @@
  * each grouping set.
  *
  * Aggregates with ORDER BY, and DISTINCT ones whose result depends on the order, keep their arguments and fold them in
- * order at the end. Other DISTINCT aggregates keep a set of what they have seen.
+ * order at the end. Other DISTINCT aggregates keep a set of what they have seen, which is a {@link GroupTable} by group and
+ * argument where there is one argument. Groups that others decide are no keys: their values are taken from the row that a
+ * group begins with.
  */
 import type { AggregatePiece, AggregateSlot } from "../../sql/functions/definition.ts";
 import { expressionKey } from "../../sql/plan/build.ts";
@@ -117,6 +119,8 @@ interface CallCode {
   readonly pieces: readonly PlacedPiece[];
   /** Position of the slot with the set of values seen, or -1. */
   readonly seenSlot: number;
+  /** What has been seen, by group and argument, when there is one argument. */
+  readonly seen: GroupCode | null;
   /** Arguments kept to be folded in order, or null. */
   readonly kept: { readonly buffer: BufferCode; readonly keys: readonly SortColumn[] } | null;
 }
@@ -140,6 +144,9 @@ class GroupingSetCode {
   readonly #shared = new Map<string, number>();
   readonly #calls: readonly CallCode[];
   readonly #groups: GroupCode | null;
+  /** Positions in the set of the groups that are keys; the slots of the others. */
+  readonly #keys: readonly number[];
+  readonly #dependentSlots: ReadonlyMap<number, number>;
   readonly #stateSlot: number;
   readonly #key = {};
 
@@ -148,7 +155,16 @@ class GroupingSetCode {
     this.#plan = plan;
     this.#set = set;
     this.#calls = plan.aggregates.map((call) => this.#prepare(call));
-    const keys = set.map((index) => new KeyCode(compilation, this.#group(index).expression.type));
+    // Other grouping sets may lack the groups that decide.
+    const isDependent = (index: number) =>
+      plan.groupingSets === null && this.#group(index).isDependent === true;
+    this.#keys = set.filter((index) => !isDependent(index));
+    this.#dependentSlots = new Map(
+      set.filter(isDependent).map((
+        index,
+      ) => [index, this.#slots.push({ kind: "object", initial: "null" }) - 1]),
+    );
+    const keys = this.#keys.map((index) => new KeyCode(compilation, this.#group(index).expression.type));
     this.#groups = keys.length === 0 ? null : new GroupCode(compilation, keys, this.#slots);
     this.#stateSlot = compilation.newSlot();
   }
@@ -166,10 +182,15 @@ class GroupingSetCode {
       ? (call.aggregate.pieces ?? [whole]).map((piece) => this.#place(call, piece))
       : [{ piece: whole, firstSlot: this.#addSlots(call, slots), isShared: false }];
     const kept = inOrder ? this.#keptArguments(call) : null;
-    if (inOrder || !call.distinct) return { call, pieces, seenSlot: -1, kept };
+    if (inOrder || !call.distinct) return { call, pieces, seenSlot: -1, seen: null, kept };
+    const [only] = call.args;
+    if (only !== undefined && call.args.length === 1) {
+      const seen = new GroupCode(this.#compilation, [new KeyCode(this.#compilation, only.type)], [], 1);
+      return { call, pieces, seenSlot: -1, seen, kept };
+    }
     const seenSlot = this.#slots.length;
     this.#slots.push({ kind: "object", initial: "null" });
-    return { call, pieces, seenSlot, kept };
+    return { call, pieces, seenSlot, seen: null, kept };
   }
 
   /** Finds room for a piece, together with those of other calls over the same argument. */
@@ -224,8 +245,11 @@ class GroupingSetCode {
   }
 
   get stateSlots(): readonly number[] {
-    const buffers = this.#calls.flatMap(({ kept }) => kept === null ? [] : [kept.buffer.slot]);
-    return [this.#stateSlot, ...(this.#groups?.stateSlots ?? []), ...buffers];
+    const own = this.#calls.flatMap(({ kept, seen }) => [
+      ...(kept === null ? [] : [kept.buffer.slot]),
+      ...(seen === null ? [] : seen.stateSlots),
+    ]);
+    return [this.#stateSlot, ...(this.#groups?.stateSlots ?? []), ...own];
   }
 
   get needsFold(): boolean {
@@ -234,7 +258,10 @@ class GroupingSetCode {
 
   open(code: Emitter): void {
     this.#openState(code);
-    for (const { kept } of this.#calls) kept?.buffer.openAppend(code);
+    for (const { kept, seen } of this.#calls) {
+      kept?.buffer.openAppend(code);
+      seen?.open(code);
+    }
   }
 
   #openState(code: Emitter): void {
@@ -276,9 +303,11 @@ class GroupingSetCode {
   }
 
   row(code: Emitter): void {
-    const group = this.#groups === null
-      ? "0"
-      : this.#groups.lookup(code, this.#set.map((index) => this.#group(index).expression));
+    const group = this.#groups === null ? "0" : this.#groups.lookup(
+      code,
+      this.#keys.map((index) => this.#group(index).expression),
+      this.#dependentSlots.size === 0 ? null : (made) => this.#keepDependent(code, made),
+    );
     for (const entry of this.#calls) {
       if (entry.call.filter === null) {
         this.#fold(code, entry, group);
@@ -286,6 +315,13 @@ class GroupingSetCode {
       }
       const test = emitTruth(code, entry.call.filter);
       code.block(`if (${test}) `, "conditional", () => this.#fold(code, entry, group));
+    }
+  }
+
+  #keepDependent(code: Emitter, group: string): void {
+    for (const [index, slot] of this.#dependentSlots) {
+      const value = nullableCode(emitValue(code, this.#group(index).expression));
+      code.emit(`${this.#slot(code, slot, group)} = ${value};`);
     }
   }
 
@@ -318,6 +354,13 @@ class GroupingSetCode {
           code.emit(placed.piece.step(this.#slotsOf(code, [placed], group), names, code.use, facts));
         }
       };
+      if (entry.seen !== null) {
+        const isNew = code.name("isNew");
+        code.emit(`let ${isNew} = false;`);
+        entry.seen.lookupUnder(code, [group], entry.call.args, () => code.emit(`${isNew} = true;`));
+        code.block(`if (${isNew}) `, "conditional", step);
+        return;
+      }
       if (entry.seenSlot < 0) return step();
       const seen = this.#slot(code, entry.seenSlot, group);
       const types = code.constant("types", entry.call.args.map((arg) => arg.type));
@@ -360,7 +403,7 @@ class GroupingSetCode {
           code.emit(`if (${code.use("repeats", repeats)}(${types}, ${previous}, ${current})) continue;`);
           code.emit(`${previous} = ${current};`);
         }
-        this.#step(code, { ...entry, seenSlot: -1 }, group, args);
+        this.#step(code, { ...entry, seenSlot: -1, seen: null }, group, args);
       });
       if (this.#groups === null) continue;
     }
@@ -386,7 +429,12 @@ class GroupingSetCode {
   #bindGroup(code: Emitter, group: string): void {
     const plan = this.#plan;
     plan.groups.forEach(({ output, expression }, index) => {
-      const position = this.#set.indexOf(index);
+      const slot = this.#dependentSlots.get(index);
+      if (slot !== undefined) {
+        code.bind(output, nullableBinding(expression.type, this.#slot(code, slot, group)));
+        return;
+      }
+      const position = this.#keys.indexOf(index);
       const key = this.#groups?.keys[position];
       if (key === undefined || this.#groups === null) {
         code.bind(output, { type: expression.type, cheap: true, load: () => NULL_VALUE });

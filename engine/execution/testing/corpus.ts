@@ -116,6 +116,16 @@ select a, s, count(*), grouping(a), grouping(s) from t group by cube (a, s)
 select a, s, count(*) from t group by grouping sets ((a), (s), ())
 select s, count(distinct a), sum(distinct a), count(distinct b) from t group by s
 select count(distinct s), string_agg(distinct s, ',') from t
+select a, count(distinct f), count(distinct d), count(distinct n), count(distinct ok), count(distinct day), sum(distinct d) from t group by a
+select count(distinct b), count(distinct (a, s)), count(distinct id) filter (where ok), count(distinct f) from t
+select s, count(distinct s), count(distinct t.a + 1), count(distinct u.s) from t join u using (s) group by s
+select t.id, (select count(distinct u.s) from u where u.a > t.a) from t
+select id, s, d, ok, b, sum(a), count(distinct a) from t group by id, s, d, ok, b
+select s, id + 1, id, length(s), count(*) from t group by s, id, length(s), id + 1
+select t.id, t.s, u.id, u.s, u.big, count(*) from t left join u on t.a = u.id and u.s <> 'x' group by t.id, t.s, u.id, u.s, u.big
+select t.a, u.id, u.s, u.big, count(*) from t join u on t.a::bigint = u.id group by t.a, u.id, u.s, u.big
+select t.b, u.id, u.s, count(*) from t join u on t.b = u.id group by t.b, u.id, u.s
+select t.id, t.s, u.id, u.s, count(*) from t full join u on t.id = u.id group by t.id, t.s, u.id, u.s
 select a, string_agg(s, ',' order by id) from t group by a
 select a, array_agg(s order by s desc, id) from t group by a
 select array_agg(id order by b, id) filter (where a > 2) from t

@@ -173,7 +173,12 @@ export type Plan =
   | {
     readonly kind: "aggregate";
     readonly input: Plan;
-    readonly groups: readonly { readonly output: ColumnRef; readonly expression: Expression }[];
+    /** `isDependent`: the groups without that mark decide this one, so that it need not be compared. */
+    readonly groups: readonly {
+      readonly output: ColumnRef;
+      readonly expression: Expression;
+      readonly isDependent?: true;
+    }[];
     readonly aggregates: readonly AggregateCall[];
     /** Indexes into `groups` for each grouping set; null: one set of all. No groups and no sets: exactly one row. */
     readonly groupingSets: readonly (readonly number[])[] | null;

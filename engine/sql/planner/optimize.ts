@@ -11,6 +11,7 @@ import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
 import { pruneColumns, removeRenames } from "./columns.ts";
+import { markDependentGroups } from "./dependent_groups.ts";
 import { Estimator } from "./estimate.ts";
 import { useIndexExpressions } from "./index_expressions.ts";
 import { simplifyOuterJoins } from "./outer_joins.ts";
@@ -59,7 +60,8 @@ class Optimizer {
   optimize(plan: Plan, needed: ReadonlySet<ColumnRef>): Plan {
     const joined = simplifyOuterJoins(plan);
     const physical = new PhysicalPlanner(this.#estimator, this.#environment, this.#newColumn).plan(joined);
-    return this.#estimated(pruneColumns(this.#withSubqueries(physical), needed));
+    const marked = markDependentGroups(this.#withSubqueries(physical));
+    return this.#estimated(pruneColumns(marked, needed));
   }
 
   #withSubqueries(plan: Plan): Plan {

@@ -1,5 +1,6 @@
 /** Shapes of optimised plans: access paths, orders, joins, subqueries; the queries of TPC-H. */
 import assert from "node:assert/strict";
+import { visitPlan } from "../plan/traverse.ts";
 import { environmentOf, plan, shape, TPCH } from "./fixture_for_test.ts";
 import { TPCH_QUERIES } from "./tpch_queries_for_test.ts";
 
@@ -240,6 +241,37 @@ Deno.test("planStatement() expects one partner for all columns of a unique key",
   // Nearly every line has its supplier's offer: looking orders up one by one would be the choice for few lines only.
   const text = shape(environmentOf(TPCH), TPCH_QUERIES.q9 ?? "");
   assert.ok(text.includes("Seq Scan on orders"), text);
+});
+
+Deno.test("planStatement() marks groups that the key of a table decides", () => {
+  const columns = [
+    { name: "f", columns: ["id integer", "d integer", "s text"], primaryKey: ["id"], indexes: [["d"]] },
+    { name: "d", columns: ["id integer", "s text", "m numeric"], primaryKey: ["id"] },
+  ];
+  const check = (text: string, expected: readonly boolean[]) => {
+    let found: readonly boolean[] | null = null;
+    visitPlan(plan(environmentOf(columns), text, true).plan, {
+      plan: (each) => {
+        if (each.kind === "aggregate") found = each.groups.map((group) => group.isDependent === true);
+      },
+    });
+    assert.deepEqual(found, expected, text);
+  };
+  check("select f.id, f.s, f.d from f group by f.id, f.s, f.d", [false, true, true]);
+  check("select s, d, count(*) from f group by s, d", [false, false]);
+  check("select f.d, d.s, d.m from f join d on f.d = d.id group by f.d, d.s, d.m", [false, true, true]);
+  check("select f.id, d.s, length(f.s) from f join d on f.d = d.id group by f.id, d.s, 3", [
+    false,
+    true,
+    true,
+  ]);
+  // An outer join may leave out the partner of one row and not that of another.
+  check("select f.d, d.s from f left join d on f.d = d.id and f.s = 'x' group by f.d, d.s", [false, false]);
+  check("select f.d, d.id, d.s from f left join d on f.d = d.id group by f.d, d.id, d.s", [
+    false,
+    false,
+    true,
+  ]);
 });
 
 Deno.test("planStatement() orders ten relations quickly", () => {
