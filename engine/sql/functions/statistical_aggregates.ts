@@ -8,6 +8,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { compareValues } from "../../types/compare.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import { add, multiply, normalize } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
@@ -241,13 +242,45 @@ function collect(state: Ordered | null, fraction: number, value: SqlValue): Orde
     state.values.push(value);
     return state;
   }
-  if (!(fraction >= 0 && fraction <= 1)) {
-    throw new DatabaseError(
-      SQLSTATE.numericValueOutOfRange,
-      `percentile value ${fraction} is not between 0 and 1`,
-    );
-  }
+  checkFraction(fraction);
   return { fraction, values: [value] };
+}
+
+function checkFraction(fraction: number): void {
+  if (fraction >= 0 && fraction <= 1) return;
+  throw new DatabaseError(
+    SQLSTATE.numericValueOutOfRange,
+    `percentile value ${fraction} is not between 0 and 1`,
+  );
+}
+
+/** The same for an array of fractions, of which some may be NULL. */
+interface OrderedForMany {
+  readonly fractions: SqlArray;
+  readonly values: SqlValue[];
+}
+
+function collectForMany(state: OrderedForMany | null, fractions: SqlArray, value: SqlValue): OrderedForMany {
+  if (state !== null) {
+    state.values.push(value);
+    return state;
+  }
+  for (const fraction of fractions.elements) if (fraction !== null) checkFraction(Number(fraction));
+  return { fractions, values: [value] };
+}
+
+/** One percentile for each fraction, in an array of the same form. */
+function percentilesBy(
+  percentile: (state: Ordered) => SqlValue,
+): (state: OrderedForMany | null) => SqlArray | null {
+  return (state) => {
+    if (state === null) return null;
+    const { fractions, values } = state;
+    const found = fractions.elements.map((fraction) =>
+      fraction === null ? null : percentile({ fraction: Number(fraction), values })
+    );
+    return new SqlArray(found, fractions.dimensions, fractions.lowerBounds);
+  };
 }
 
 function continuousPercentile(state: Ordered | null): number | null {
@@ -282,6 +315,29 @@ function orderedSet(
       step: ([state], [fraction, x], use) =>
         `${state} = ${use("collect", collect)}(${state}, ${fraction}, ${x});`,
       finish: ([state], use) => `${use(name, finish)}(${state})`,
+    }),
+  };
+}
+
+function orderedSetOfMany(
+  name: string,
+  takes: string,
+  returns: string,
+  summary: string,
+  percentile: (state: Ordered) => SqlValue,
+): AggregateOverload {
+  const finish = percentilesBy(percentile);
+  return {
+    name,
+    takes,
+    returns,
+    summary,
+    orderSensitive: true,
+    parts: () => ({
+      slots: [nothing],
+      step: ([state], [fractions, x], use) =>
+        `${state} = ${use("collectForMany", collectForMany)}(${state}, ${fractions}, ${x});`,
+      finish: ([state], use) => `${use(`${name}_many`, finish)}(${state})`,
     }),
   };
 }
@@ -323,6 +379,20 @@ const orderedSets: readonly AggregateOverload[] = [
     "f64, anyelement",
     "anyelement",
     "First value whose position reaches the fraction; WITHIN GROUP (ORDER BY value) gives the second argument.",
+    discretePercentile,
+  ),
+  orderedSetOfMany(
+    "percentile_cont",
+    "f64[], f64",
+    "f64[]",
+    "Continuous percentiles for an array of fractions.",
+    continuousPercentile,
+  ),
+  orderedSetOfMany(
+    "percentile_disc",
+    "f64[], anyelement",
+    "anyarray",
+    "Discrete percentiles for an array of fractions.",
     discretePercentile,
   ),
   {

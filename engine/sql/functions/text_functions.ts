@@ -31,6 +31,7 @@ import {
   trimRight,
   upperCase,
 } from "./characters.ts";
+import { parseIdentifier } from "./parse_identifier.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
 
@@ -488,6 +489,14 @@ const overloads: readonly Overload[] = [
     summary: "Hexadecimal digits.",
     run: (value: MixedInteger) => toBase(value, 64, 16),
   },
+  ...["text", "text, bool"].map((takes): Overload => ({
+    name: "parse_ident",
+    takes,
+    returns: "text[]",
+    category: "text",
+    summary: "The parts of a qualified name; the second argument false allows text behind it.",
+    run: (value: string, strict?: boolean) => SqlArray.of(parseIdentifier(value, strict ?? true)),
+  })),
   { ...text, name: "quote_ident", takes: "text", summary: "As an SQL identifier.", run: quoteIdentifier },
   { ...text, name: "quote_literal", takes: "text", summary: "As an SQL literal.", run: quoteLiteral },
   {
