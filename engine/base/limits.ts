@@ -93,6 +93,8 @@ export const LIMITS = {
   statementMemoryBytes: 256 * MEBIBYTE,
   /** Uncommitted rows of one transaction, roughly. */
   transactionMemoryBytes: GIBIBYTE,
+  /** The same for bulk loads, whose rows stand in arrays outside of the heap. */
+  transactionBatchBytes: 4 * GIBIBYTE,
   /** Committed writes kept to validate open transactions against; older transactions must be run again beyond it. */
   validationHistoryWrites: 1_000_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */

@@ -5,6 +5,7 @@
  * session can yield to other connections, cancel, or wait for a slow reader between steps. Most statements finish in their
  * first step.
  */
+import type { DatabaseError } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ReadableTable } from "../storage/vector.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
@@ -58,7 +59,13 @@ export interface RowTransaction {
   create(tableId: number, id: RowId, values: StoredRow): void;
   update(tableId: number, id: RowId, values: StoredRow): void;
   delete(tableId: number, id: RowId): void;
+  /** Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found nothing. */
   createBatch(tableId: number, batch: RowBatch): void;
+  /** Finds, in pieces, the first row of a batch that violates a unique index; absent: not served. */
+  readonly checkBatch?: (
+    tableId: number,
+    batch: RowBatch,
+  ) => Generator<void, { readonly row: number; readonly error: DatabaseError } | null>;
   /**
    * true: rows of a batch may be changed, and their table altered, later in the same transaction. Absent: batches are only
    * used when nothing can come after them.

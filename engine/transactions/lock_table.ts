@@ -47,6 +47,11 @@ export class LockTable {
     return this.#count;
   }
 
+  /** Whether anybody holds a lock of the space. */
+  hasSpace(space: number): boolean {
+    return this.#spaces.has(space);
+  }
+
   /** The lock, if another transaction than this one holds it. */
   heldByOther(space: number, key: LockKey, transaction: Transaction): Lock | undefined {
     if (this.#count === 0) return undefined;

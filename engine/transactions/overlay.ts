@@ -10,6 +10,8 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import type { Effect, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { storageClassOf } from "../types/sql_type.ts";
 import { BLOCK_ROWS, type Vector } from "../storage/vector.ts";
+import { BatchKeys } from "./batch_keys.ts";
+import { batchRow } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 
@@ -44,6 +46,8 @@ export class TableOverlay {
   /** Committed rows beneath are hidden. */
   truncated = false;
   readonly #keyMaps: KeyMap[] = [];
+  /** By unique index: the keys in batches, made when somebody asks. */
+  readonly #batchKeys = new Map<number, BatchKeys>();
 
   constructor(definition: TableDefinition) {
     this.definition = definition;
@@ -79,11 +83,28 @@ export class TableOverlay {
 
   /** Turns the rows of batches into rows of their own, so that they can be found by id and changed. */
   spreadBatches(): void {
+    this.#batchKeys.clear();
     for (const batch of this.batches.splice(0)) {
       for (let row = 0; row < batch.rowCount; row++) {
         this.add(batch.ids[row] as number, batchRow(batch, row), false);
       }
     }
+  }
+
+  /** The keys that the batches bring to a unique index. */
+  batchKeys(index: IndexDefinition): BatchKeys {
+    let keys = this.#batchKeys.get(index.id);
+    const { batches } = this;
+    const known = keys?.batches.length ?? 0;
+    // Batches come and go at the end of the list only.
+    if (
+      keys === undefined || known > batches.length ||
+      (known > 0 && keys.batches[known - 1] !== batches[known - 1])
+    ) {
+      this.#batchKeys.set(index.id, keys = new BatchKeys(this.definition, index));
+    }
+    for (let at = keys.batches.length; at < batches.length; at++) keys.add(batches[at] as RowBatch);
+    return keys;
   }
 
   /** Rows whose key begins with these values. */
@@ -112,6 +133,7 @@ export class TableOverlay {
     }
     this.definition = next;
     this.#keyMaps.length = 0;
+    this.#batchKeys.clear();
   }
 
   /** Goes back to a state that {@link copy} has kept. The overlay stays the same object, for others refer to it. */
@@ -121,6 +143,7 @@ export class TableOverlay {
     this.rows.length = 0;
     this.byId.clear();
     this.#keyMaps.length = 0;
+    this.#batchKeys.clear();
     for (const row of saved.rows) this.add(row.id, row.values, row.existed);
     this.batches.splice(0, Infinity, ...saved.batches);
   }
@@ -237,22 +260,4 @@ export function vectorOf(
   return { kind: "bytes", bytes, starts, ends, nulls };
 }
 
-/** The value of one row of a batch's column. */
-export function batchValue(batch: RowBatch, row: number, position: number): StoredValue {
-  const column = batch.columns[position];
-  if (column === undefined || column.nulls?.[row] === 1) return null;
-  if (column.storageClass === "int") {
-    const value = column.data[row] as number;
-    return value !== value ? column.big?.get(row) ?? null : value;
-  }
-  if (column.storageClass === "float") return column.data[row] as number;
-  const bytes = column.bytes.subarray(column.offsets[row] as number, column.offsets[row + 1] as number);
-  return column.storageClass === "text" ? decoder.decode(bytes) : bytes.slice();
-}
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** All values of one row of a batch. */
-export function batchRow(batch: RowBatch, row: number): StoredValue[] {
-  return batch.columns.map((_, position) => batchValue(batch, row, position));
-}
+export { batchRow, batchValue } from "./batch_values.ts";

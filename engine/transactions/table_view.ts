@@ -22,7 +22,8 @@ import {
   type Vector,
   type ZonePredicate,
 } from "../storage/vector.ts";
-import { batchValue, type OverlayRow, type TableOverlay, vectorOf } from "./overlay.ts";
+import { batchValue, rowOfId } from "./batch_values.ts";
+import { type OverlayRow, type TableOverlay, vectorOf } from "./overlay.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";
 import { compareKeys, comparesDirectly, keyColumns } from "./stored_key.ts";
 
@@ -132,12 +133,15 @@ export class TableView implements ReadableTable {
     const overlay = this.#overlay;
     if (overlay === null) return committed ?? EMPTY;
     const own = [...overlay.lookup(index, key)].map((row) => OVERLAY_BASE + row.position);
-    own.push(
-      ...this.#batchLocations(
-        (values) => withinBounds(values, { prefix: key, low: null, high: null, backward: false }),
-        index,
-      ),
-    );
+    if (overlay.batches.length > 0) {
+      if (key.length === index.columns.length && index.unique && !key.includes(null)) {
+        const row = overlay.batchKeys(index).locate(key);
+        if (row >= 0) own.push(BATCH_BASE + row);
+      } else {
+        const bounds = { prefix: key, low: null, high: null, backward: false };
+        own.push(...this.#batchLocations((values) => withinBounds(values, bounds), index));
+      }
+    }
     return concatenate(own, committed === null ? EMPTY : this.#withoutShadowed(committed, this.#committed));
   }
 
@@ -382,7 +386,7 @@ function findInBatches(batches: readonly RowBatch[], id: RowId): number {
   if (batches.length === 0 || typeof id !== "number") return -1;
   let first = 0;
   for (const batch of batches) {
-    const row = batch.ids.indexOf(id);
+    const row = rowOfId(batch, id);
     if (row >= 0) return first + row;
     first += batch.rowCount;
   }

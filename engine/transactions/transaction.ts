@@ -20,6 +20,8 @@ import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from 
 import type { ReadableTable } from "../storage/vector.ts";
 import { formatText } from "../types/text_io.ts";
 import { fromStored } from "../types/stored_value.ts";
+import { firstTakenKey } from "./batch_check.ts";
+import { batchMemory, batchRow } from "./batch_values.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { OutsideEffects } from "./outside_effects.ts";
 import { type OverlayRow, TableOverlay } from "./overlay.ts";
@@ -105,6 +107,9 @@ export class Transaction {
   #catalog: Catalog;
   /** Roughly what the uncommitted rows take; never given back, for a transaction that rolls much back is rare. */
   #bytes = 0;
+  /** What bulk loads take in memory, and about what they add to the entry. */
+  #batchMemory = 0;
+  #batchBytes = 0;
   /** By constraint, and by null for all others: what SET CONSTRAINTS has said. */
   constraintModes: ReadonlyMap<number | null, "deferred" | "immediate"> = new Map();
   readonly #track = (predicate: ReadPredicate): void => {
@@ -244,10 +249,18 @@ export class Transaction {
     }
   }
 
-  /** Bulk loads, for the last look at their ids before the commit. */
-  *batches(): Iterable<{ readonly table: TableDefinition; readonly batch: RowBatch }> {
+  /** Bulk loads, for the last look at their ids before the commit. `replacesAll`: the table was emptied before. */
+  *batches(): Iterable<
+    {
+      readonly table: TableDefinition;
+      readonly batch: RowBatch;
+      readonly overlay: TableOverlay;
+      readonly replacesAll: boolean;
+    }
+  > {
     for (const overlay of this.#overlays.values()) {
-      for (const batch of overlay.batches) yield { table: overlay.definition, batch };
+      const { batches, definition, truncated } = overlay;
+      for (const batch of batches) yield { table: definition, batch, overlay, replacesAll: truncated };
     }
   }
 
@@ -290,10 +303,43 @@ export class Transaction {
     this.#write(overlay, id, null);
   }
 
-  /** Ids must be new (from the table's counter, or shown to be free); the table has no unique secondary index. */
+  /** See `RowTransaction`. */
+  *checkBatch(
+    tableId: number,
+    batch: RowBatch,
+  ): Generator<void, { readonly row: number; readonly error: DatabaseError } | null> {
+    const table = this.#definition(tableId);
+    const overlay = this.#writable(table, { spread: false });
+    let limit = batch.rowCount;
+    let error: DatabaseError | null = null;
+    for (const index of table.indexes) {
+      if (!index.unique) continue;
+      const own = overlay.batchKeys(index).add(batch);
+      yield;
+      const before = own >= 0 && own < limit ? own : limit;
+      const check = { manager: this.#manager, transaction: this, table, overlay, batch, limit: before };
+      const taken = yield* firstTakenKey(check, index);
+      if (taken !== null && taken.lock !== null) {
+        throw new LockWait(taken.lock, `key of index "${index.name}"`);
+      }
+      const row = taken?.row ?? before;
+      if (row === limit) continue;
+      limit = row;
+      error = duplicateKey(table, index, batchRow(batch, row));
+    }
+    return error === null ? null : { row: limit, error };
+  }
+
+  /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} must have found nothing. */
   createBatch(tableId: number, batch: RowBatch): void {
     const overlay = this.#writable(this.#definition(tableId), { spread: false });
-    this.#accountBytes(batchBytes(batch));
+    this.#batchMemory += batchMemory(batch);
+    this.#batchBytes += batchBytes(batch);
+    if (this.#batchMemory > LIMITS.transactionBatchBytes) {
+      throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
+        hint: "Split it into several transactions.",
+      });
+    }
     overlay.batches.push(batch);
     this.#note({ kind: "batch", overlay });
   }
@@ -360,7 +406,7 @@ export class Transaction {
       for (const overlay of this.#overlays.values()) yield* overlay.effects();
       yield* sequences;
     };
-    return { count, estimatedBytes: this.#bytes, each: () => each.call(this) };
+    return { count, estimatedBytes: this.estimatedBytes, each: () => each.call(this) };
   }
 
   #lastSequences(): Effect[] {
@@ -376,12 +422,12 @@ export class Transaction {
 
   /** Roughly the bytes of its entry. */
   get estimatedBytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#batchBytes;
   }
 
   /** Whether its entry is so large that it is committed in steps. */
   get isLarge(): boolean {
-    if (this.#bytes > LIMITS.commitAtOnceBytes) return true;
+    if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
     let rows = 0;
     for (const overlay of this.#overlays.values()) {
       rows += overlay.rows.length;
@@ -406,13 +452,13 @@ export class Transaction {
     });
   }
 
-  /** Rows that it creates one by one, in tables that were there before. */
-  *created(): Iterable<{ readonly table: TableDefinition; readonly id: RowId }> {
+  /** Rows that it creates or changes one by one, in tables that were there before. */
+  *written(): Iterable<
+    { readonly overlay: TableOverlay; readonly row: OverlayRow; readonly values: StoredRow }
+  > {
     for (const overlay of this.#overlays.values()) {
       if (overlay.truncated) continue;
-      for (const row of overlay.rows) {
-        if (!row.existed && row.values !== null) yield { table: overlay.definition, id: row.id };
-      }
+      for (const row of overlay.rows) if (row.values !== null) yield { overlay, row, values: row.values };
     }
   }
 
@@ -441,7 +487,7 @@ export class Transaction {
           entry.overlay.set(assertDefined(entry.overlay.byId.get(entry.id), "overlay row"), entry.values);
           break;
         case "batch":
-          this.#bytes -= batchBytesOf(entry.overlay.batches.pop());
+          this.#takeBack(entry.overlay.batches.pop());
           break;
         case "contents":
           entry.overlay.restore(entry.saved);
@@ -586,6 +632,12 @@ export class Transaction {
     this.#note(overlay.added);
   }
 
+  #takeBack(batch: RowBatch | undefined): void {
+    if (batch === undefined) return;
+    this.#batchMemory -= batchMemory(batch);
+    this.#batchBytes -= batchBytes(batch);
+  }
+
   #note(entry: JournalEntry): void {
     this.#journal.push(entry);
   }
@@ -654,10 +706,6 @@ export class Transaction {
   overlayRow(tableId: number, id: RowId): OverlayRow | undefined {
     return this.#overlays.get(tableId)?.byId.get(id);
   }
-}
-
-function batchBytesOf(batch: RowBatch | undefined): number {
-  return batch === undefined ? 0 : batchBytes(batch);
 }
 
 /** The 23505 error for a row id that exists. */

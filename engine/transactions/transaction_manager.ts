@@ -13,6 +13,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
@@ -28,6 +29,8 @@ import type {
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/vector.ts";
 import { LockTable } from "./lock_table.ts";
+import { firstTakenKey } from "./batch_check.ts";
+import { batchRow } from "./batch_values.ts";
 import type { TableOverlay } from "./overlay.ts";
 import {
   affects,
@@ -36,7 +39,8 @@ import {
   type CommittedWrite,
   type ReadPredicate,
 } from "./read_set.ts";
-import { duplicateId, Transaction } from "./transaction.ts";
+import { keyOf } from "./stored_key.ts";
+import { duplicateId, duplicateKey, Transaction } from "./transaction.ts";
 
 /** Locks given up between two yields of a commit in steps. */
 const LOCKS_AT_ONCE = 1024;
@@ -219,7 +223,7 @@ export class TransactionManager {
       assert(this.#committing === undefined, "no other transaction commits");
       transaction.runCommitChecks();
       if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
-      if (transaction.snapshot < this.#lastInSteps) this.#checkCreated(transaction);
+      if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
       const checking = this.#checkBatches(transaction);
       while (checking.next().done !== true);
       const effects = transaction.effects();
@@ -267,7 +271,7 @@ export class TransactionManager {
       yield;
       transaction.runCommitChecks();
       if (transaction.snapshot < this.lastOp) this.#validate(transaction);
-      if (transaction.snapshot < this.#lastInSteps) this.#checkCreated(transaction);
+      if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
       yield* this.#checkBatches(transaction);
       const effects = transaction.effectSource();
       if (effects.count === 0 && client === null) return 0 as OpNumber;
@@ -297,14 +301,20 @@ export class TransactionManager {
   }
 
   /**
-   * An id that was free when a row was created may have come with an entry that was on its way in steps then: bulk loads take
-   * no locks.
+   * An id or a unique key that was free when a row was written may have come with an entry that was on its way in steps then:
+   * bulk loads take no locks.
    */
-  #checkCreated(transaction: Transaction): void {
-    for (const { table, id } of transaction.created()) {
-      if (this.existsNow(table.id, id)) {
-        throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
-      }
+  #checkWritten(transaction: Transaction): void {
+    for (const { overlay, row: { id, existed }, values } of transaction.written()) {
+      const { definition: table } = overlay;
+      const isTaken = !existed && this.existsNow(table.id, id) ||
+        table.indexes.some((index) => {
+          if (!index.unique) return false;
+          const key = keyOf(table, index, values, index.columns.length);
+          return forbidsDuplicates(index, key) &&
+            this.keyHolderNow(table, index, key, transaction, overlay, id);
+        });
+      if (isTaken) throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
     }
   }
 
@@ -334,12 +344,14 @@ export class TransactionManager {
   }
 
   /**
-   * A bulk load takes no lock on its ids. Whether others hold or have committed one of them meanwhile is looked up here, when
-   * nobody can come in between any more.
+   * A bulk load takes no lock on its ids and unique keys. Whether others hold or have committed one of them meanwhile is looked
+   * up here, when nobody can come in between any more.
    */
   *#checkBatches(transaction: Transaction): Generator<void, void> {
-    for (const { table, batch } of transaction.batches()) {
+    for (const { table, batch, overlay, replacesAll } of transaction.batches()) {
       yield;
+      // What was there before is gone, and nobody else writes to the table: it was locked when it was emptied.
+      if (replacesAll) continue;
       const committed = this.catalog.table(table.id);
       const written = committed !== undefined && this.store(table.id).lastModifiedOp > transaction.snapshot;
       if (!written && this.locks.count === 0) continue;
@@ -348,6 +360,14 @@ export class TransactionManager {
         if (this.locks.heldByOther(table.id, id, transaction) !== undefined) {
           throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
         }
+      }
+      for (const index of table.indexes) {
+        if (!index.unique || !written && !this.locks.hasSpace(index.id)) continue;
+        const check = { manager: this, transaction, table, overlay, batch, limit: batch.rowCount };
+        const taken = yield* firstTakenKey(check, index);
+        if (taken === null) continue;
+        if (taken.lock === null) throw duplicateKey(table, index, batchRow(batch, taken.row));
+        throw serializationFailure(this.catalog, { tableId: table.id, id: null, op: null });
       }
     }
   }

@@ -12,8 +12,9 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
+import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW } from "../../storage/vector.ts";
+import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
 import type { ExecutionContext } from "../execution.ts";
 import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } from "./key_route.ts";
@@ -62,8 +63,8 @@ export class RowChanges {
   #nextParentCheck = 0;
   readonly #finalChecks: ActionTask[] = [];
   /**
-   * Parent keys that were there when last looked for, of keys with one plain part; until the statement takes away the
-   * first key of a parent.
+   * Parent keys that were there when last looked for (their texts where they have several parts); until the statement takes
+   * away the first key of a parent.
    */
   #keysGo = false;
   readonly #present = new Map<ForeignKeyRule, Set<StoredValue>>();
@@ -90,6 +91,20 @@ export class RowChanges {
   /** A row has been created. */
   created(id: RowId, row: StoredRow, rules: TableRules = this.rules): void {
     for (const rule of rules.outgoing) this.#checkParent(rule, id, row);
+  }
+
+  /** Rows `from` to `to` of a bulk load have been created. */
+  createdBatch(batch: RowBatch, from: number, to: number): void {
+    for (const rule of this.rules.outgoing) {
+      let last: readonly StoredValue[] | null = null;
+      for (let row = from; row < to; row++) {
+        const key = rule.childPositions.map((position) => batchValue(batch, row, position));
+        // Loads often come in the order of a key.
+        if (last !== null && key.every((value, part) => value === last?.[part])) continue;
+        if (this.#hasParent(rule, key)) last = key;
+        else this.#noteMissing(rule, batch.ids[row] as number, key);
+      }
+    }
   }
 
   /** A row has been changed. */
@@ -138,17 +153,25 @@ export class RowChanges {
 
   #checkParent(rule: ForeignKeyRule, id: RowId, row: StoredRow): void {
     const key = keyAt(row, rule.childPositions);
-    if (!isWhole(rule, key)) return;
+    if (!this.#hasParent(rule, key)) this.#noteMissing(rule, id, key);
+  }
+
+  /** Whether the key needs no parent, or its parent is there now. */
+  #hasParent(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
+    if (!isWhole(rule, key)) return true;
     const [first = null] = key;
-    const isPlain = key.length === 1 && typeof first !== "object";
+    const noted = key.length === 1 && typeof first !== "object" ? first : keyText(rule.childColumns, key);
     const present = this.#present.get(rule);
-    if (isPlain && present?.has(first)) return;
-    if (this.#parentExists(rule, key)) {
-      if (!isPlain || this.#keysGo) return;
-      if (present === undefined) this.#present.set(rule, new Set([first]));
-      else if (present.size < MOST_KEYS_REMEMBERED) present.add(first);
-      return;
-    }
+    if (present?.has(noted)) return true;
+    if (!this.#parentExists(rule, key)) return false;
+    if (this.#keysGo) return true;
+    if (present === undefined) this.#present.set(rule, new Set([noted]));
+    else if (present.size < MOST_KEYS_REMEMBERED) present.add(noted);
+    return true;
+  }
+
+  /** The parent is looked for again when the statement, or the transaction, ends. */
+  #noteMissing(rule: ForeignKeyRule, id: RowId, key: readonly StoredValue[]): void {
     const check: ParentCheck = { rule, id, key };
     if (this.#defer(rule, () => this.#recheckParent(check))) return;
     this.#charge(TASK_BYTES);

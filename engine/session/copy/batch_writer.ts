@@ -6,7 +6,7 @@ import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowTransaction } from "../../execution/execution.ts";
 import type { ResultWriter } from "../../execution/result_writer.ts";
 import type { RowId } from "../../operations/effect.ts";
-import { batchRow } from "../../transactions/overlay.ts";
+import { batchRow } from "../../transactions/batch_values.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { BatchBuilder, BytesColumn } from "./batch_builder.ts";

@@ -2,9 +2,11 @@
  * Puts the rows that COPY has parsed into the table.
  *
  * Parsing and loading are apart: the client's data comes only once, but a statement may have to run again after a wait, so
- * the parsed batches are kept until the load is through. Tables without rules beyond NOT NULL take whole batches; others
- * take row by row what INSERT does.
+ * the parsed batches are kept until the load is through. Batches are written as they are: unique indexes, foreign keys, checks
+ * and generated columns are worked through batch by batch. Only tables with triggers, and COPY … WHERE, take row by row what
+ * INSERT does. Either way the first bad line of the data is the one that is named.
  */
+import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "../../execution/execution.ts";
@@ -20,12 +22,14 @@ import { duplicateRowId, notNullViolation } from "../../execution/modify/violati
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { NO_ROW } from "../../storage/vector.ts";
-import { batchRow } from "../../transactions/overlay.ts";
+import { batchRow } from "../../transactions/batch_values.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
 
-/** Rows loaded one by one in one piece. */
+/** Rows loaded one by one, or completed, in one piece. */
 const PIECE = 2048;
+/** Rows whose foreign keys are looked up in one piece. */
+const PARENTS_PIECE = 256;
 
 /** Parsed rows and the line of the data that the first came from. */
 export interface ParsedBatch {
@@ -52,13 +56,32 @@ export function loadStatement(load: CopyLoad): CompiledStatement {
   return { source: "", start: (context) => new LoadExecution(context, load) };
 }
 
-/** Whether rows need nothing but NOT NULL, ids and writing. */
-function isPlain(load: CopyLoad): boolean {
+/** Whether rows can be written batch by batch. */
+function takesBatches(load: CopyLoad, context: ExecutionContext): boolean {
   const { table } = load;
+  const { writer } = context;
   return load.where === null && table.triggers.length === 0 &&
-    !table.indexes.some((index) => index.unique) &&
-    table.columns.every((column) => column.generatedText === null) &&
-    table.constraints.every((constraint) => constraint.kind !== "check" && constraint.kind !== "foreign_key");
+    (writer.checkBatch !== undefined || !table.indexes.some((index) => index.unique)) &&
+    (!load.inBlock || writer.changesBatches === true);
+}
+
+/** Whether rows have to be computed or checked one by one, beyond NOT NULL. */
+function needsCompletion(table: TableDefinition): boolean {
+  return table.columns.some((column) => column.generatedText !== null) ||
+    table.constraints.some((constraint) => constraint.kind === "check");
+}
+
+/** The first row of all whose id is taken. */
+interface BadRow {
+  readonly parsed: ParsedBatch;
+  readonly row: number;
+  readonly error: DatabaseError;
+}
+
+/** A batch, and what is wrong with the row after its last one. */
+interface CheckedBatch {
+  readonly batch: RowBatch;
+  readonly error: unknown;
 }
 
 class LoadExecution implements StatementExecution {
@@ -71,12 +94,16 @@ class LoadExecution implements StatementExecution {
   /** Positions with a default of their own. */
   readonly #defaulted: readonly number[];
   readonly #state: ReturnType<typeof detachedState>;
-  readonly #plain: boolean;
+  readonly #inBatches: boolean;
+  readonly #completes: boolean;
   readonly #changes: RowChanges;
   readonly #where: RowFunction | null;
   #batch = 0;
   #row = 0;
   #idsChecked = false;
+  #badId: BadRow | null = null;
+  /** The batch on its way. */
+  #loading: Generator<void, void> | null = null;
 
   constructor(context: ExecutionContext, load: CopyLoad) {
     const { table } = load;
@@ -96,8 +123,8 @@ class LoadExecution implements StatementExecution {
     this.#defaulted = table.columns.flatMap((column, position) =>
       column.defaultText !== null && !load.positions.includes(position) ? [position] : []
     );
-    this.#plain = isPlain(load) && (!load.inBlock || context.writer.changesBatches === true) &&
-      (table.rowIdColumn === null || !this.#hasBigIds());
+    this.#inBatches = takesBatches(load, context) && (table.rowIdColumn === null || !this.#hasBigIds());
+    this.#completes = needsCompletion(table);
     this.#where = load.where === null
       ? null
       : compileTableExpression(context, table, load.where, { kind: "bool" });
@@ -108,19 +135,22 @@ class LoadExecution implements StatementExecution {
     this.#context.checkCancelled();
     const parsed = batches[this.#batch];
     if (parsed === undefined) {
-      if (this.#plain && this.#load.othersActive()) this.#lockIds();
+      if (this.#inBatches && this.#load.othersActive()) this.#lockIds();
       return this.#changes.finish();
     }
-    if (!this.#plain) {
+    if (!this.#inBatches) {
       this.#loadRows(parsed);
       return false;
     }
     if (!this.#idsChecked) {
       this.#idsChecked = true;
-      this.#checkIds();
+      this.#badId = this.#firstBadId();
     }
-    this.#loadBatch(parsed);
-    this.#batch++;
+    this.#loading ??= this.#loadBatch(parsed);
+    if (this.#loading.next().done === true) {
+      this.#loading = null;
+      this.#batch++;
+    }
     return false;
   }
 
@@ -144,30 +174,106 @@ class LoadExecution implements StatementExecution {
 
   // Whole batches.
 
-  #loadBatch({ batch, firstLine }: ParsedBatch): void {
+  *#loadBatch(parsed: ParsedBatch): Generator<void, void> {
     const { table } = this.#load;
-    const columns = this.#withDefaults(batch);
+    const { writer } = this.#context;
+    const { firstLine } = parsed;
+    const complete: RowBatch = { ...parsed.batch, columns: this.#withDefaults(parsed.batch) };
+    let checked = this.#completes ? yield* this.#completed(complete) : this.#withoutNulls(complete);
+    const bad = this.#badId;
+    if (bad?.parsed === parsed && bad.row < checked.batch.rowCount) {
+      checked = { batch: { ...checked.batch, rowCount: bad.row }, error: bad.error };
+    }
+    const { rowCount } = checked.batch;
+    const ids = this.#idsFor(checked.batch);
+    if (!(ids instanceof Float64Array)) {
+      this.#loadApart(checked, ids, firstLine);
+      return;
+    }
+    const batch: RowBatch = { ...checked.batch, ids };
+    if (rowCount > 0 && table.indexes.some((index) => index.unique)) {
+      const conflict = yield* assertDefined(writer.checkBatch, "check of batches").call(
+        writer,
+        table.id,
+        batch,
+      );
+      if (conflict !== null) throw withContext(conflict.error, this.#place(firstLine + conflict.row));
+    }
+    if (checked.error !== null) throw withContext(checked.error, this.#place(firstLine + rowCount));
+    writer.createBatch(table.id, batch);
+    this.rowCount += rowCount;
+    if (this.#rules.outgoing.length === 0) return;
+    for (let row = 0; row < rowCount; row += PARENTS_PIECE) {
+      yield;
+      this.#changes.createdBatch(batch, row, Math.min(row + PARENTS_PIECE, rowCount));
+    }
+  }
+
+  #idsFor({ rowCount, columns }: RowBatch): Float64Array | readonly RowId[] {
+    const position = this.#idColumn();
+    if (position < 0) return reserveIds(this.#context.writer, this.#load.table.id, rowCount);
+    return (columns[position] as Extract<BatchColumn, { storageClass: "int" }>).data.subarray(0, rowCount);
+  }
+
+  /** Rows whose ids from the table's counter are too large for a batch. */
+  #loadApart({ batch, error }: CheckedBatch, ids: readonly RowId[], firstLine: number): void {
+    const { id: tableId } = this.#load.table;
+    for (const [row, id] of ids.entries()) {
+      try {
+        const values = batchRow(batch, row);
+        this.#context.writer.create(tableId, id, values);
+        this.#changes.created(id, values);
+      } catch (thrown) {
+        throw withContext(thrown, this.#place(firstLine + row));
+      }
+    }
+    if (error !== null) throw withContext(error, this.#place(firstLine + batch.rowCount));
+    this.rowCount += batch.rowCount;
+  }
+
+  /** The batch up to the first NULL where there must be none. */
+  #withoutNulls(batch: RowBatch): CheckedBatch {
+    const { table } = this.#load;
+    let rowCount = batch.rowCount, bad = -1;
     for (const [position, column] of table.columns.entries()) {
       if (!column.notNull && column.id !== table.rowIdColumn) continue;
-      const row = columns[position]?.nulls?.indexOf(1) ?? -1;
+      const row = batch.columns[position]?.nulls?.subarray(0, rowCount).indexOf(1) ?? -1;
       if (row < 0) continue;
-      throw withContext(
-        notNullViolation(table, position, batchRow({ ...batch, columns }, row)),
-        this.#place(firstLine + row),
-      );
+      rowCount = row;
+      bad = position;
     }
-    const { writer } = this.#context;
-    const position = this.#idColumn();
-    if (position >= 0) {
-      const ids = columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
-      writer.createBatch(table.id, { rowCount: batch.rowCount, ids: ids.data, columns });
-    } else {
-      const ids = reserveIds(writer, table.id, batch.rowCount);
-      if (ids instanceof Float64Array) {
-        writer.createBatch(table.id, { rowCount: batch.rowCount, ids, columns });
-      } else ids.forEach((id, row) => writer.create(table.id, id, batchRow({ ...batch, columns }, row)));
+    if (bad < 0) return { batch, error: null };
+    const error = notNullViolation(table, bad, batchRow(batch, rowCount));
+    return { batch: { ...batch, rowCount }, error };
+  }
+
+  /** The batch with its generated columns, up to the first row that violates NOT NULL or a check. */
+  *#completed(batch: RowBatch): Generator<void, CheckedBatch> {
+    const { table } = this.#load;
+    const generated = table.columns.flatMap((column, position) =>
+      column.generatedText === null ? [] : [position]
+    );
+    const made = generated.map((): StoredValue[] => []);
+    let { rowCount } = batch;
+    let error: unknown = null;
+    for (let row = 0; row < rowCount; row++) {
+      if (row % PIECE === PIECE - 1) yield;
+      const values = batchRow(batch, row);
+      try {
+        this.#rules.completion.complete(this.#context, values, this.#state);
+      } catch (thrown) {
+        if (!(thrown instanceof DatabaseError)) throw thrown;
+        error = thrown;
+        rowCount = row;
+        break;
+      }
+      for (const [at, position] of generated.entries()) made[at]?.push(values[position] ?? null);
     }
-    this.rowCount += batch.rowCount;
+    const columns = batch.columns.map((column, position) => {
+      const at = generated.indexOf(position);
+      return at < 0 ? column : columnOf(column, made[at] ?? []);
+    });
+    return { batch: { ...batch, rowCount, columns }, error };
   }
 
   /** The batch's columns; those that the data lacks hold defaults. */
@@ -185,11 +291,11 @@ class LoadExecution implements StatementExecution {
     });
   }
 
-  /** The ids of all rows are new: ascending ones above everything in the table need one look, others one each. */
-  #checkIds(): void {
+  /** The first row whose id is not new: ascending ids above everything in the table need one look, others one each. */
+  #firstBadId(): BadRow | null {
     const { table, batches } = this.#load;
     const position = this.#idColumn();
-    if (position < 0) return;
+    if (position < 0) return null;
     let previous = -Infinity, isAscending = true, count = 0, lowest = Infinity;
     for (const { batch } of batches) {
       const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
@@ -202,23 +308,25 @@ class LoadExecution implements StatementExecution {
         count++;
       }
     }
-    if (count === 0) return;
+    if (count === 0) return null;
     const reader = this.#context.table(table.id);
     const above = { prefix: [], low: { value: lowest, inclusive: true }, high: null, backward: false };
     const isFree = reader.findRange(above).next() === NO_ROW;
-    if (isAscending && isFree) return;
+    if (isAscending && isFree) return null;
     const seen = new Set<number>();
-    for (const { batch, firstLine } of batches) {
+    for (const parsed of batches) {
+      const { batch } = parsed;
       const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
       for (let row = 0; row < batch.rowCount; row++) {
         const id = column.data[row] as number;
         if (column.nulls?.[row] === 1) continue;
         if ((!isAscending && seen.has(id)) || (!isFree && reader.find(id) !== NO_ROW)) {
-          throw withContext(duplicateRowId(table, id), this.#place(firstLine + row));
+          return { parsed, row, error: duplicateRowId(table, id) };
         }
         if (!isAscending) seen.add(id);
       }
     }
+    return null;
   }
 
   /** Waits for transactions that have taken one of the ids; batches themselves take no locks. */

@@ -1,0 +1,214 @@
+/** COPY into tables with unique indexes and foreign keys: what is refused and what is found, as with INSERT row by row. */
+import assert from "node:assert/strict";
+import { SeededRandom } from "../../base/random.ts";
+import { RowBuffer } from "../row_buffer.ts";
+import { TestClient } from "./client_for_test.ts";
+
+async function withClient(action: (client: TestClient) => Promise<void>): Promise<void> {
+  const client = await TestClient.open();
+  try {
+    await action(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Tables with unique indexes of every kind; their columns are `a`, `b` and what else the index speaks of. */
+const TABLES = [
+  "CREATE TABLE u (a int, b int, PRIMARY KEY (a, b))",
+  "CREATE TABLE u (a text PRIMARY KEY, b int UNIQUE)",
+  "CREATE TABLE u (a int, b numeric UNIQUE NULLS NOT DISTINCT)",
+  "CREATE TABLE u (a float8, b bytea, UNIQUE (b, a))",
+  "CREATE TABLE u (a text, b int NOT NULL CHECK (b <> 7)); CREATE UNIQUE INDEX ON u (lower(a))",
+  "CREATE TABLE u (a int, b int, g int GENERATED ALWAYS AS (a % 50) STORED UNIQUE); CREATE UNIQUE INDEX ON u (a) WHERE b > 15",
+  "CREATE TABLE u (a int PRIMARY KEY, b int); CREATE UNIQUE INDEX ON u (b DESC)",
+];
+
+function quoted(value: string | null): string {
+  return value === null ? "NULL" : `'${value}'`;
+}
+
+for (const [number, table] of TABLES.entries()) {
+  Deno.test(`COPY names the row that INSERT would stop at: ${table}`, () =>
+    withClient(async (client) => {
+      const random = new SeededRandom(number + 1);
+      let refused = 0;
+      for (let round = 0; round < 30; round++) {
+        await client.run("DROP TABLE IF EXISTS u", table);
+        const range = 10 + random.below(60);
+        const isText = table.includes("a text");
+        const row = (): (string | null)[] => {
+          const a = random.below(range);
+          return [
+            random.below(30) === 0 ? null : isText ? (a % 2 === 0 ? `K${a}` : `k${a}`) : `${a}`,
+            random.below(30) === 0
+              ? null
+              : table.includes("bytea")
+              ? `\\x0${a % 10}`
+              : `${random.below(range)}`,
+          ];
+        };
+        const insert = (values: readonly (string | null)[]): Promise<string> =>
+          client.failure(`INSERT INTO u (a, b) VALUES (${values.map(quoted).join(", ")})`);
+        const before = Array.from({ length: random.below(8) }, row);
+        for (const values of before) await insert(values);
+        // A part of the rows in a segment or the delta, a part of them in the transaction itself.
+        await client.run("BEGIN");
+        if (round % 3 === 1) {
+          await client.failure(
+            `SAVEPOINT s; INSERT INTO u (a, b) VALUES ('1', '${table.includes("bytea") ? "\\x01" : "1"}')`,
+          );
+          if (client.session.block?.failed === true) await client.run("ROLLBACK TO s");
+        }
+        await client.run("SAVEPOINT loaded");
+        const rows = Array.from({ length: 3 + random.below(14) }, row);
+        let expected = "no error";
+        for (const [line, values] of rows.entries()) {
+          const failure = await insert(values);
+          if (failure === "no error") continue;
+          expected = `${failure} / COPY u, line ${line + 1}`;
+          break;
+        }
+        const inserted = expected === "no error" ? await client.rows("SELECT a, b FROM u ORDER BY a, b") : [];
+        await client.run("ROLLBACK TO loaded");
+        const data = rows.map((values) =>
+          values.map((value) => value === null ? "\\N" : value.replace("\\", "\\\\")).join("\t") + "\n"
+        );
+        const half = round % 2 === 0 ? rows.length : rows.length >> 1;
+        let actual = await client.failure(
+          client.copyIn("COPY u (a, b) FROM STDIN", data.slice(0, half).join("")),
+        );
+        if (actual === "no error" && half < rows.length) {
+          actual = await client.failure(client.copyIn("COPY u (a, b) FROM STDIN", data.slice(half).join("")));
+          actual = actual.replace(/(?<=line )\d+$/, (line) => `${Number(line) + half}`);
+        }
+        assert.equal(actual, expected, data.join(""));
+        if (expected === "no error") {
+          assert.deepEqual(await client.rows("SELECT a, b FROM u ORDER BY a, b"), inserted);
+          await client.run("COMMIT");
+          assert.deepEqual(await client.rows("SELECT a, b FROM u ORDER BY a, b"), inserted);
+        } else {
+          refused++;
+          await client.run("ROLLBACK");
+        }
+      }
+      assert.ok(refused > 3 && refused < 30, `${refused} of 30 loads refused`);
+    }));
+}
+
+Deno.test("COPY finds a repeated key many batches later, and committed keys among many", () =>
+  withClient(async (client) => {
+    await client.run("CREATE TABLE k (a int, b text, PRIMARY KEY (b, a))");
+    const line = (row: number): string => `${row % 7}\tkey ${(row * 7919) % 50_021}\n`;
+    const lines = Array.from({ length: 50_000 }, (_, row) => line(row));
+    const failed = await client.failure(client.copyIn("COPY k FROM STDIN", [...lines, line(3)].join("")));
+    assert.match(failed, /^23505 .*Key \(b, a\)=\(key 23757, 3\) already exists.*COPY k, line 50001$/s);
+    assert.equal(await client.copyIn("COPY k FROM STDIN", lines.slice(0, 49_999).join("")), "COPY 49999");
+    const again = await client.failure(client.copyIn("COPY k FROM STDIN", lines[49_999] + line(41_000)));
+    assert.match(again, /^23505 .*Key \(b, a\)=\(key 42710, 1\) already exists.*COPY k, line 2$/s);
+    assert.deepEqual(await client.rows("SELECT a FROM k WHERE b = 'key 23757'"), ["3"]);
+    assert.deepEqual(await client.rows("SELECT count(*) FROM k"), ["49999"]);
+  }));
+
+for (const end of ["COMMIT", "ROLLBACK"]) {
+  Deno.test(`COPY waits for an open transaction that has written one of its keys: ${end}`, () =>
+    withClient(async (client) => {
+      await client.run("CREATE TABLE k (a text PRIMARY KEY, b int)");
+      const other = client.engine.openSession();
+      await other.simple("BEGIN; INSERT INTO k VALUES ('x', 1)", new RowBuffer(), () => {});
+      let ended = false;
+      const copy = client.failure(client.copyIn("COPY k FROM STDIN", "w\t2\nx\t2\n")).finally(() =>
+        ended = true
+      );
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.equal(ended, false);
+      await other.simple(end, new RowBuffer(), () => {});
+      assert.match(await copy, end === "COMMIT" ? /^23505 .*Key \(a\)=\(x\) already exists/s : /^no error/);
+      assert.deepEqual(
+        await client.rows("SELECT * FROM k ORDER BY a"),
+        end === "COMMIT" ? ["x|1"] : ["w|2", "x|2"],
+      );
+    }));
+}
+
+/** Runs a statement in another session; answers its failure. */
+function inSession(client: TestClient, session: TestClient["session"], text: string): Promise<string> {
+  const run = async (): Promise<void> => {
+    await session.simple(text, new RowBuffer(), () => {});
+  };
+  return client.failure(run());
+}
+
+Deno.test("A load and a row of another transaction do not both bring a key", () =>
+  withClient(async (client) => {
+    for (const first of ["load", "row", "large load"]) {
+      await client.run("DROP TABLE IF EXISTS k", "CREATE TABLE k (a text PRIMARY KEY, b int)");
+      const other = client.engine.openSession();
+      const lines = Array.from(
+        { length: first === "large load" ? 40_000 : 2 },
+        (_, row) => `key ${row}\t${row}\n`,
+      );
+      await client.run("BEGIN");
+      await client.copyIn("COPY k FROM STDIN", lines.join(""));
+      // The load holds no lock, so the row is written; one of the two must fail when they commit.
+      const written = await inSession(client, other, "BEGIN; INSERT INTO k VALUES ('key 1', 99)");
+      assert.equal(written, "no error");
+      const load = (): Promise<string> => client.failure("COMMIT");
+      const row = (): Promise<string> => inSession(client, other, "COMMIT");
+      const [one, two] = first === "row" ? [await row(), await load()] : [await load(), await row()];
+      assert.equal([one, two].filter((each) => each === "no error").length, 1, `${first}: ${one}, ${two}`);
+      const keys = await client.rows("SELECT count(*), count(DISTINCT a) FROM k");
+      const [count, distinct] = (keys[0] ?? "").split("|");
+      assert.equal(count, distinct);
+      other.close();
+    }
+  }));
+
+Deno.test("A row written while a load commits in steps does not repeat its key", () =>
+  withClient(async (client) => {
+    await client.run("CREATE TABLE k (a text PRIMARY KEY, b int)", "CREATE TABLE o (a text)");
+    const other = client.engine.openSession();
+    const lines = Array.from({ length: 200_000 }, (_, row) => `key ${row}\t${row}\n`).join("");
+    await client.run("BEGIN");
+    await client.copyIn("COPY k FROM STDIN", lines);
+    const committed = client.failure("COMMIT");
+    const rows: string[] = [];
+    for (let key = 0; key < 40; key++) {
+      await client.engine.yieldToLoop();
+      const text = `INSERT INTO k VALUES ('key ${key * 4999}', -1)`;
+      rows.push(await inSession(client, other, text));
+    }
+    const load = await committed;
+    const loaded = load === "no error" ? 200_000 : 0;
+    const inserted = rows.filter((each) => each === "no error").length;
+    assert.deepEqual(await client.rows("SELECT count(*), count(DISTINCT a) FROM k"), [
+      `${loaded + inserted}|${loaded + inserted}`,
+    ]);
+    assert.ok(loaded > 0 || inserted > 0);
+    if (loaded > 0) assert.equal(inserted, 0);
+    other.close();
+  }));
+
+Deno.test("COPY looks for parents in the table, in its own transaction and among its own rows", () =>
+  withClient(async (client) => {
+    await client.run(
+      "CREATE TABLE p (a int, b text, PRIMARY KEY (a, b))",
+      "CREATE TABLE c (id int PRIMARY KEY, a int, b text, up int REFERENCES c, FOREIGN KEY (a, b) REFERENCES p)",
+      "INSERT INTO p VALUES (-1, 'old')",
+    );
+    const count = 20_000;
+    const parents = Array.from({ length: count }, (_, row) => `${row}\tp${row}\n`).join("");
+    const child = (row: number): string =>
+      `${row}\t${row % count}\tp${row % count}\t${(row * 17) % (2 * count)}\n`;
+    const children = Array.from({ length: 2 * count }, (_, row) => child(row)).join("");
+    const failed = await client.failure(client.copyIn("COPY c FROM STDIN", "1\t-1\told\t1\n2\t0\tp0\t\\N\n"));
+    assert.match(failed, /^23503 .*Key \(a, b\)=\(0, p0\) is not present in table "p"/s);
+    await client.run("BEGIN");
+    assert.equal(await client.copyIn("COPY p FROM STDIN", parents), `COPY ${count}`);
+    assert.equal(await client.copyIn("COPY c FROM STDIN", children), `COPY ${2 * count}`);
+    await client.run("SAVEPOINT s");
+    const missing = await client.failure(client.copyIn("COPY c FROM STDIN", "-1\t1\tp1\t-2\n"));
+    assert.match(missing, /^23503 .*Key \(up\)=\(-2\) is not present in table "c"/s);
+    await client.run("ROLLBACK TO s", "COMMIT");
+    assert.deepEqual(await client.rows("SELECT count(*) FROM c JOIN p USING (a, b)"), [`${2 * count}`]);
+  }));

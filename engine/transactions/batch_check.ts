@@ -1,0 +1,118 @@
+/**
+ * Whether keys of a bulk load are taken already: by committed rows, by the transaction's own rows, or by others that have
+ * locked them. Works in pieces. A batch whose keys lie apart from all committed ones needs one look for all of them.
+ */
+import { decodeUtf8 } from "../base/bytes.ts";
+import { columnPosition } from "../catalog/catalog.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import { forbidsDuplicates } from "../catalog/index_keys.ts";
+import type { RowBatch, StoredValue } from "../operations/effect.ts";
+import { type IndexBounds, NO_ROW } from "../storage/vector.ts";
+import { batchValue } from "./batch_values.ts";
+import type { Lock } from "./lock_table.ts";
+import type { TableOverlay } from "./overlay.ts";
+import { keyColumns, keyText } from "./stored_key.ts";
+import type { Transaction } from "./transaction.ts";
+import type { TransactionManager } from "./transaction_manager.ts";
+
+/** Keys looked up in one piece. */
+const PIECE = 512;
+
+/** A row of a batch whose key is taken. `lock`: by a transaction that is open. */
+export interface TakenKey {
+  readonly row: number;
+  readonly lock: Lock | null;
+}
+
+/** What to look at. */
+export interface BatchCheck {
+  readonly manager: TransactionManager;
+  readonly transaction: Transaction;
+  readonly table: TableDefinition;
+  readonly overlay: TableOverlay;
+  readonly batch: RowBatch;
+  /** Only rows before this one. */
+  readonly limit: number;
+}
+
+/** The first row of the batch whose key of the unique index is taken, other batches of the transaction apart; or null. */
+export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Generator<void, TakenKey | null> {
+  const { manager, transaction, table, overlay, batch, limit } = check;
+  const locked = manager.locks.hasSpace(index.id);
+  const own = overlay.rows.length > 0;
+  const committed = !overlay.truncated && mayBeCommitted(check, index);
+  if (!locked && !own && !committed) return null;
+  const columns = keyColumns(table, index);
+  const positions = index.columns.map((part) => columnPosition(table, part.columnId));
+  for (let row = 0; row < limit; row++) {
+    if (row % PIECE === PIECE - 1) yield;
+    const key: StoredValue[] = positions.map((position) => batchValue(batch, row, position));
+    if (!forbidsDuplicates(index, key)) continue;
+    if (locked) {
+      const lock = manager.locks.heldByOther(index.id, keyText(columns, key), transaction);
+      if (lock !== undefined) return { row, lock };
+    }
+    if (own) { for (const _ of overlay.lookup(index, key)) return { row, lock: null }; }
+    if (committed) {
+      const id = batch.ids[row] as number;
+      if (manager.keyHolderNow(table, index, key, transaction, overlay, id)) return { row, lock: null };
+    }
+  }
+  return null;
+}
+
+/** false: no committed key lies between the batch's smallest and largest. */
+function mayBeCommitted({ manager, table, batch, limit }: BatchCheck, index: IndexDefinition): boolean {
+  const known = manager.catalog.table(table.id);
+  if (known === undefined) return false;
+  const store = manager.store(table.id);
+  if (store.rowCount === 0) return false;
+  if (!known.indexes.some((each) => each.id === index.id)) return true;
+  const first = index.columns[0];
+  const bounds = first === undefined ? null : boundsOf(batch, limit, columnPosition(table, first.columnId));
+  return bounds === null || store.at(manager.lastOp).range(index.id, bounds).next() !== NO_ROW;
+}
+
+/** The smallest and the largest value of a column; null where it has values whose order is not plain. */
+function boundsOf(batch: RowBatch, limit: number, position: number): IndexBounds | null {
+  const column = batch.columns[position];
+  if (column === undefined || column.nulls !== null || limit === 0) return null;
+  if ("data" in column) {
+    let low = Infinity, high = -Infinity;
+    for (let row = 0; row < limit; row++) {
+      const value = column.data[row] as number;
+      if (value !== value) return null;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    return between(low, high);
+  }
+  if (column.storageClass !== "text") return null;
+  const { bytes, offsets } = column;
+  const compare = (a: number, b: number): number => {
+    const aEnd = offsets[a + 1] as number, bEnd = offsets[b + 1] as number;
+    let x = offsets[a] as number, y = offsets[b] as number;
+    for (; x < aEnd && y < bEnd; x++, y++) {
+      const difference = (bytes[x] as number) - (bytes[y] as number);
+      if (difference !== 0) return difference;
+    }
+    return (aEnd - x) - (bEnd - y);
+  };
+  let low = 0, high = 0;
+  for (let row = 1; row < limit; row++) {
+    if (compare(row, low) < 0) low = row;
+    else if (compare(row, high) > 0) high = row;
+  }
+  const text = (row: number): string =>
+    decodeUtf8(bytes.subarray(offsets[row] as number, offsets[row + 1] as number));
+  return between(text(low), text(high));
+}
+
+function between(low: StoredValue, high: StoredValue): IndexBounds {
+  return {
+    prefix: [],
+    low: { value: low, inclusive: true },
+    high: { value: high, inclusive: true },
+    backward: false,
+  };
+}
