@@ -16,6 +16,34 @@ Deno.test("crc32c() gives the values of RFC 3720 appendix B.4", () => {
   check(Uint8Array.from({ length: 32 }, (_, index) => 31 - index), 0x113fdb5c);
 });
 
+/** The division, bit by bit. */
+function divided(bytes: Uint8Array, previous: number): number {
+  let remainder = ~previous;
+  for (const byte of bytes) {
+    remainder ^= byte;
+    for (let bit = 0; bit < 8; bit++) {
+      remainder = remainder & 1 ? (remainder >>> 1) ^ 0x82f63b78 : remainder >>> 1;
+    }
+  }
+  return ~remainder >>> 0;
+}
+
+Deno.test("crc32c() divides bytes of any length from any place on", () => {
+  const bytes = new Uint8Array(400);
+  new SeededRandom(2).fill(bytes);
+  for (let from = 0; from < 9; from++) {
+    for (let length = 0; length <= 200; length++) {
+      const part = bytes.subarray(from, from + length);
+      const expected = divided(part, 12345);
+      strictEqual(crc32c(part, 0, length, 12345), expected);
+      strictEqual(
+        crc32c(bytes.subarray(3), from, from + length, 12345),
+        divided(bytes.subarray(from + 3, from + 3 + length), 12345),
+      );
+    }
+  }
+});
+
 Deno.test("crc32c() continues where it stopped, at any cut", () => {
   const bytes = new Uint8Array(100);
   new SeededRandom(1).fill(bytes);
