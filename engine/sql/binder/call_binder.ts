@@ -28,6 +28,7 @@ import { columnReference, constant, expressionKey, sameExpression } from "../pla
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { FrameBound, SortKey, WindowCall } from "../plan/plan.ts";
 import { columnsOf } from "../plan/traverse.ts";
+import { bindHypotheticalRank, isHypotheticalRank } from "./hypothetical_rank.ts";
 import type { Binding } from "./binding.ts";
 import { coerceCondition, coerceImplicit, settle, tryCoerce } from "./coercion.ts";
 import { bindExpression, callOf } from "./expression_binder.ts";
@@ -108,6 +109,7 @@ export function inClause<T>(level: QueryLevel, clause: Clause, action: () => T):
 export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall): Expression {
   const name = functionName(binding, ast);
   if (ast.over !== null) return bindWindowCall(binding, level, ast, name, ast.over);
+  if (isHypotheticalRank(ast, name)) return bindHypotheticalRank(binding, level, ast, name);
   if (WINDOW_FUNCTIONS.has(name) && functionsNamed(name).length === 0) {
     throw binding.error(
       SQLSTATE.wrongObjectType,
