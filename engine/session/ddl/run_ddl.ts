@@ -16,7 +16,8 @@ import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
 import { InsertQuery } from "./insert_query.ts";
-import { FillColumn, Rekey } from "./rewrites.ts";
+import { Rekey } from "./rekey.ts";
+import { FillColumn } from "./rewrites.ts";
 import { ValidateCheck, ValidateForeignKey, ValidateNotNull, ValidateUnique } from "./validations.ts";
 
 /** A step of the execution takes about this long at most. */

@@ -130,3 +130,50 @@ Deno.test("CREATE TABLE AS and SELECT INTO fill a table from a query", () =>
     await client.run("INSERT INTO t (id) VALUES (0)");
     assert.deepEqual(await client.rows("SELECT rowid FROM t WHERE id = 0"), ["20001"]);
   }));
+
+Deno.test("ADD PRIMARY KEY gives every row of several batches its new id", () =>
+  withClient(async (client) => {
+    // More than two batches of 16384 rows, with ids in no order, NULL, texts beyond ASCII, and a column added later.
+    await client.run(
+      "CREATE TABLE t (k bigint, a text, n numeric(12,2), f float8, d date)",
+      `INSERT INTO t SELECT (i * 7919) % 40009, CASE WHEN i % 5 = 0 THEN NULL ELSE 'é' || i END, i * 0.25,
+        CASE WHEN i % 3 = 0 THEN NULL ELSE i / 8.0 END, date '2000-01-01' + i::int FROM generate_series(1, 40000) AS g(i)`,
+      "ALTER TABLE t ADD COLUMN later text DEFAULT 'x'",
+    );
+    const all = "SELECT k, a, n, f, d, later FROM t ORDER BY k";
+    const before = await client.rows(all);
+    await client.run("ALTER TABLE t ADD PRIMARY KEY (k)");
+    // As texts: the difference between two lists of this length takes minutes to work out.
+    assert.ok((await client.rows(all)).join("\n") === before.join("\n"));
+    assert.deepEqual(await client.rows("SELECT count(*) FROM t WHERE rowid <> k"), ["0"]);
+    assert.match(await client.failure("INSERT INTO t (k) VALUES (7919)"), /^23505/);
+    assert.equal(before.length, 40000);
+  }));
+
+Deno.test("ADD PRIMARY KEY takes ids beyond the safe integers, beside unique indexes too, and refuses what is there twice", () =>
+  withClient(async (client) => {
+    const rows = (extra: string) => [
+      "DROP TABLE IF EXISTS t",
+      "CREATE TABLE t (k bigint, u text)",
+      `INSERT INTO t VALUES (3, 'c'), (9007199254740993, 'big'), (1, 'a'), ${extra}`,
+    ];
+    const all = "SELECT rowid, k, u FROM t ORDER BY k";
+    const found = ["1|1|a", "2|2|b", "3|3|c", "9007199254740993|9007199254740993|big"];
+    await client.run(...rows("(2, 'b')"), "ALTER TABLE t ADD PRIMARY KEY (k)");
+    assert.deepEqual(await client.rows(all), found);
+    await client.run(
+      ...rows("(2, 'b')"),
+      "ALTER TABLE t ADD UNIQUE (u)",
+      "ALTER TABLE t ADD PRIMARY KEY (k)",
+    );
+    assert.deepEqual(await client.rows(all), found);
+    assert.match(await client.failure("INSERT INTO t VALUES (4, 'big')"), /^23505/);
+    for (const twice of ["3", "9007199254740993"]) {
+      await client.run(...rows(`(${twice}, 'again')`));
+      assert.equal(
+        await client.failure("ALTER TABLE t ADD PRIMARY KEY (k)"),
+        `23505 could not create unique index "t_pkey" / Key (k)=(${twice}) is duplicated.`,
+      );
+      assert.equal((await client.rows(all)).length, 4);
+    }
+  }));

@@ -28,6 +28,9 @@ class Leaves<K> {
     let keys = this.keys[this.keys.length - 1] as K[];
     let slots = this.slots[this.slots.length - 1] as number[];
     if (keys.length === BULK_FILL) {
+      // What has grown by pushes has room for half as much again; copies have just what they hold.
+      this.keys[this.keys.length - 1] = keys.slice();
+      this.slots[this.slots.length - 1] = slots.slice();
       this.keys.push(keys = []);
       this.slots.push(slots = []);
     }
