@@ -71,7 +71,7 @@ export interface PartSetOptions {
   readonly shape: TableShape;
   readonly files: SegmentFiles;
   readonly cache: BlockCache;
-  /** Whether deltas leave their indexes alone until {@link PartSet.settle}. */
+  /** Whether new deltas leave their indexes alone until {@link PartSet.settle}; see `Delta.deferIndexes`. */
   readonly defersIndexes: boolean;
 }
 
@@ -119,7 +119,6 @@ export class PartSet {
   #described = new Set<string>();
   readonly #obsolete = new Set<string>();
   #holdsRanges = false;
-  /** New deltas do not sort rows into indexes before these are used; see `Delta.deferIndexes`. */
   #defersIndexes: boolean;
   #unsynced: DiskFile[] = [];
   /** What {@link prepareDescription} has made: for which segments at which op. */
@@ -784,10 +783,9 @@ function markIn(output: Segment, source: Part, row: number): void {
 }
 
 function atOnce<T>(work: Generator<void, T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
 }
 
 /** The files that a description names. */
