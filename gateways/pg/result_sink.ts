@@ -33,6 +33,9 @@ const TEXT = 0,
   F64 = 9,
   OTHER = 10;
 
+/** Type and length of a CopyData message. */
+const COPY_DATA_HEAD_BYTES = 5;
+
 const scratch = new ByteWriter(1024);
 const asciiDecoder = new TextDecoder();
 
@@ -248,6 +251,8 @@ export class PgResultSink implements ResultSink {
   /** One message for each row: there are clients that take a message for a row. */
   copyOutData(bytes: Uint8Array, ends: readonly number[]): void {
     const output = this.#output;
+    // All of it at once: a buffer that grows row by row is copied again and again.
+    output.reserve(bytes.length + ends.length * COPY_DATA_HEAD_BYTES);
     let start = 0;
     for (const end of ends) {
       output.writeU8(BACKEND.copyData);

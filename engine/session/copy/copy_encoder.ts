@@ -154,12 +154,17 @@ export class CopyEncoder implements ResultWriter {
       this.#text(padCharacters(value, count));
       return;
     }
-    if (length < count) {
+    if (length >= count || this.#isCsv || this.#special[SPACE] !== 0) {
       this.#growScratch(count);
-      this.#scratch.fill(SPACE, length, count);
-      length = count;
+      if (length < count) this.#scratch.fill(SPACE, length, count);
+      length = Math.max(length, count);
+      this.#field(this.#scratch, 0, length, true);
+      return;
     }
+    // Most of it may be padding, which needs no look at each byte.
     this.#field(this.#scratch, 0, length, true);
+    this.#reserve(count - length);
+    this.#bytes.fill(SPACE, this.#length, this.#length += count - length);
   }
 
   #growScratch(length: number): void {

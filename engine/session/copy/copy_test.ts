@@ -260,3 +260,27 @@ Deno.test("COPY in binary format refuses a field that is too long before it has 
       "54000 a row of the COPY data is too long / COPY l, line 1, column a",
     );
   }));
+
+Deno.test("COPY TO pads CHAR(n), whatever the delimiter is", async () => {
+  const client = await TestClient.open();
+  try {
+    await client.run("CREATE TABLE c (a char(4), b int)");
+    await client.run(
+      "INSERT INTO c VALUES ('x', 1), ('', 2), ('full', 3), (NULL, 4), (E'\\\\', 5), ('é', 6)",
+    );
+    assert.equal(
+      await client.copyText("COPY c TO STDOUT"),
+      "x   \t1\n    \t2\nfull\t3\n\\N\t4\n\\\\   \t5\né   \t6\n",
+    );
+    assert.equal(
+      await client.copyText("COPY (SELECT * FROM c WHERE b = 1) TO STDOUT (DELIMITER ' ')"),
+      "x\\ \\ \\  1\n",
+    );
+    assert.equal(
+      await client.copyText("COPY (SELECT * FROM c WHERE b = 1) TO STDOUT (FORMAT csv)"),
+      "x   ,1\n",
+    );
+  } finally {
+    await client.close();
+  }
+});
