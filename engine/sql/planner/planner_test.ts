@@ -243,6 +243,19 @@ Deno.test("planStatement() expects one partner for all columns of a unique key",
   assert.ok(text.includes("Seq Scan on orders"), text);
 });
 
+Deno.test("planStatement() restricts aggregations to what the outer rows ask for", () => {
+  const restricted = /HashAggregate\n.*\n\s*->\s+Hash Semi Join/;
+  const tables = environmentOf(TPCH);
+  const q17 = TPCH_QUERIES.q17 ?? "";
+  assert.match(shape(tables, q17), restricted);
+  assert.match(shape(tables, TPCH_QUERIES.q20 ?? ""), restricted);
+  // A count would be 0 where a sum is NULL.
+  const counting = q17.replace("0.2 * avg(l_quantity)", "count(*)");
+  assert.doesNotMatch(shape(tables, counting), restricted);
+  const unrestricted = q17.replace("p_brand = 'Brand#23' and p_container = 'MED BOX'", "true");
+  assert.doesNotMatch(shape(tables, unrestricted), restricted);
+});
+
 Deno.test("planStatement() marks groups that the key of a table decides", () => {
   const columns = [
     { name: "f", columns: ["id integer", "d integer", "s text"], primaryKey: ["id"], indexes: [["d"]] },

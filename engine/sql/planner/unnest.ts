@@ -30,9 +30,12 @@ import {
 import { resolveOperator } from "../functions/registry.ts";
 import type { Estimator } from "./estimate.ts";
 import { mayColumnBeNull, PullUp, stripForExists } from "./pull_up.ts";
+import { restrictAggregate } from "./restrict_aggregates.ts";
 
 /** A correlated look-up through an index beats a join when the outer rows are fewer than the inner by this factor. */
 const CORRELATED_FACTOR = 50;
+/** The same where the aggregation is restricted to what the outer rows ask for: it can look that up as well. */
+const RESTRICTED_FACTOR = 1000;
 
 type QuantifiedTest = Expression & { readonly kind: "any_subquery" | "all_subquery" };
 
@@ -196,10 +199,11 @@ export class Unnesting {
   /** Replaces scalar aggregates that depend on the operator's input by columns of a join with it. */
   #rewriteScalars(plan: Plan & { readonly kind: "filter" | "project" | "aggregate" | "window" }): Plan {
     let { input } = plan;
+    const filters = plan.kind === "filter" ? conjuncts(plan.condition) : [];
     const replace = (expression: Expression): Expression => {
       const next = mapOperands(expression, replace);
       if (next.kind !== "scalar_subquery") return next;
-      const joined = this.#scalarJoin(input, next);
+      const joined = this.#scalarJoin(input, filters, next);
       if (joined === null) return next;
       input = joined.input;
       return joined.value;
@@ -211,6 +215,7 @@ export class Unnesting {
 
   #scalarJoin(
     input: Plan,
+    filters: readonly Expression[],
     subquery: Expression & { readonly kind: "scalar_subquery" },
   ): { readonly input: Plan; readonly value: Expression } | null {
     if (!this.#isCorrelated(input, subquery.plan)) return null;
@@ -224,8 +229,16 @@ export class Unnesting {
     if (pulled === null || pulled.conditions.length === 0 || this.#isCorrelated(input, pulled.plan)) {
       return null;
     }
-    if (pulled.plan.kind !== "aggregate" || this.#isBetterCorrelated(input, pulled.plan)) return null;
-    const joined = this.#join("left", input, pulled.plan, conjunction(pulled.conditions));
+    if (pulled.plan.kind !== "aggregate") return null;
+    const restricted = restrictAggregate(
+      pulled.plan,
+      { input, filters, joined: pulled.conditions },
+      this.#estimator,
+      this.#newColumn,
+    );
+    const factor = restricted === null ? CORRELATED_FACTOR : RESTRICTED_FACTOR;
+    if (this.#isBetterCorrelated(input, pulled.plan, factor)) return null;
+    const joined = this.#join("left", input, restricted ?? pulled.plan, conjunction(pulled.conditions));
     const results = new Map<ColumnRef, Expression>();
     for (const call of pulled.plan.aggregates) {
       const { returnType, name } = call.aggregate;
@@ -245,7 +258,11 @@ export class Unnesting {
   }
 
   /** Whether running the subquery per row, through an index, costs less than aggregating everything. */
-  #isBetterCorrelated(input: Plan, aggregate: Plan & { readonly kind: "aggregate" }): boolean {
+  #isBetterCorrelated(
+    input: Plan,
+    aggregate: Plan & { readonly kind: "aggregate" },
+    factor: number,
+  ): boolean {
     const outerRows = this.#estimator.rows(input);
     for (const group of aggregate.groups) {
       const plain = withoutIdentityCasts(group.expression);
@@ -256,7 +273,7 @@ export class Unnesting {
         facts.table.indexes.some((index) =>
           index.predicateText === null && index.columns[0]?.columnId === columnId
         );
-      if (isIndexed && outerRows * CORRELATED_FACTOR < facts.rows) return true;
+      if (isIndexed && outerRows * factor < facts.rows) return true;
     }
     return false;
   }
