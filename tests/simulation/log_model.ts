@@ -107,7 +107,7 @@ export class LogModel {
       replica = this.#replica = StateMachine.recover(storage);
     }
     while (replica.lastOp < op) {
-      const payload = this.#payloads[replica.lastOp];
+      const payload: Uint8Array | undefined = this.#payloads[replica.lastOp];
       ok(payload !== undefined, `op ${op} is not in the log`);
       replica.commit(decodeEntry(payload));
     }

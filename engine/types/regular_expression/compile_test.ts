@@ -98,11 +98,11 @@ Deno.test("Automaton finds a match where V8 does, and no shorter one", () => {
     assert.ok(found[0].length >= native[0].length, label);
     // The longest match from there: what V8 finds when it must end at a given place.
     for (let end = text.length; end > found.index + found[0].length; end--) {
-      const exact = new RegExp(
+      const exact: RegExp = new RegExp(
         `(?<=^.{${found.index}})(?:${source.replaceAll("$", "(?![^])")})(?=.{${text.length - end}}$)`,
         "su",
       );
-      const other = exact.exec(text);
+      const other: RegExpExecArray | null = exact.exec(text);
       assert.ok(other === null || other.index !== found.index, label);
     }
   }
