@@ -129,7 +129,18 @@ class Gateway implements HttpServer {
       const failure = httpFailure(417, SQLSTATE.protocolViolation, "only 100-continue can be expected");
       this.#counters.count("other", this.#fail(request, response, failure), 0);
     });
-    this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#http.on("upgrade", (request, socket, head) => {
+      // What the connection has asked for before is answered before.
+      const before = this.#turns.get(request.socket);
+      if (before === undefined) this.#upgrade(request, socket, head);
+      else {
+        socket.pause();
+        before.then(() => {
+          this.#upgrade(request, socket, head);
+          socket.resume();
+        });
+      }
+    });
     this.#http.on("clientError", (error, socket) => refuseSocket(socket, malformed(error)));
     this.#capConnections();
   }

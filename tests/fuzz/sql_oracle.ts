@@ -47,6 +47,8 @@ export interface OracleRound {
   readonly peer: Peer | null;
   /** Rows a table has at most. */
   readonly rows?: number;
+  /** Every how many statements the database's own ways are compared as well; 1 unless given. The peer is always asked. */
+  readonly allPlansEvery?: number;
 }
 
 function makeTables(dialect: Dialect): GeneratedTable[] {
@@ -202,6 +204,8 @@ class Oracle {
   #compared = 0;
   #excusedCount = 0;
   /** Whether all databases are in a transaction with changes of its own. */
+  /** The statement at hand is not asked in all of the database's own ways. */
+  #asksPeerOnly = false;
   #inBlock = false;
   /** An open transaction of another session, with what its queries answered at first. */
   #reader: EngineAnswers | null = null;
@@ -252,6 +256,7 @@ class Oracle {
     const failures: string[] = [];
     for (let index = 0; index < this.#round.statements && failures.length < 3; index++) {
       await this.#surroundings(index);
+      this.#asksPeerOnly = index % (this.#round.allPlansEvery ?? 1) !== 0;
       const choices = Choices.ofSeed((this.#round.seed * 100_003 + index) * 2);
       const statement = this.#generate(choices);
       const difference = await this.#differs(statement, true);
@@ -382,7 +387,12 @@ class Oracle {
     statement: GeneratedStatement,
     counts = false,
   ): Promise<{ readonly kind: string; readonly text: string } | null> {
-    const ways = statement.kind === "query" ? this.#queryWays(statement) : this.#modificationWays(statement);
+    const allWays = statement.kind === "query"
+      ? this.#queryWays(statement)
+      : this.#modificationWays(statement);
+    const ways = this.#asksPeerOnly
+      ? allWays.filter(([name], index) => index === 0 || name === this.#round.peer?.name)
+      : allWays;
     let base: { readonly answer: Answer; readonly text: string } | null = null;
     for (const [name, ask] of ways) {
       const answer = await answerOf(ask);

@@ -1,4 +1,4 @@
-/** 5 000 random statements, each answered in four ways and by SQLite. A failure prints the seed and a small statement. */
+/** 5 000 random statements, answered by SQLite too, every fourth in four ways. A failure prints the seed and a small statement. */
 import assert from "node:assert/strict";
 import { Choices, shrink } from "./choices.ts";
 import { runOracle } from "./sql_oracle.ts";
@@ -11,7 +11,7 @@ Deno.test("random statements have the answers of SQLite, with every plan", async
   let compared = 0;
   for (let seed = 1; seed <= rounds; seed++) {
     const peer = new SqlitePeer();
-    const report = await runOracle({ seed, statements, dialect: "sqlite", peer });
+    const report = await runOracle({ seed, statements, dialect: "sqlite", peer, allPlansEvery: 4 });
     peer.close();
     assert.equal(report.failures.length, 0, report.failures.join("\n\n"));
     compared += report.answered;

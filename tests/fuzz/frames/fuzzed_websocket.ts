@@ -155,7 +155,11 @@ class WebSocketClient {
 /** A refusal as HTTP has it, or unmasked frames that hold replies, at the end perhaps a close with a documented code. */
 function judge(received: Uint8Array, isCut: boolean): Verdict {
   if (received.length === 0) return { problem: null, outcomes: ["no answer"] };
-  const upgrade = readResponse(received, 0);
+  let upgrade = readResponse(received, 0);
+  // Refused requests may come before the one that is accepted.
+  while (typeof upgrade !== "string" && upgrade.status !== 101 && upgrade.end < received.length) {
+    upgrade = readResponse(received, upgrade.end);
+  }
   if (typeof upgrade === "string") return { problem: upgrade, outcomes: [] };
   if (upgrade.status !== 101) return judgeHttp(received, isCut);
   const outcomes: string[] = [];
