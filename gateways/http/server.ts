@@ -44,8 +44,6 @@ const REQUEST_MILLISECONDS = 300_000;
 const MAXIMUM_HEADER_BYTES = 16 * 1024;
 /** Input without a request in it, after which the connection ends; empty lines between requests count too. */
 const MAXIMUM_UNFINISHED_HEAD_BYTES = 256 * 1024;
-/** Input behind an answer that is thrown away so that the client can read why; then the connection is cut. */
-const MAXIMUM_THROWN_AWAY_BYTES = 32 * 1024 * 1024;
 /** How long a connection that was refused may take to read why. */
 const GOODBYE_MILLISECONDS = 2_000;
 
@@ -373,15 +371,15 @@ class Gateway implements HttpServer {
   #fail(request: IncomingMessage, response: ServerResponse, error: unknown): number {
     const failure = failureFor(error);
     if (failure.error.code === SQLSTATE.internalError) this.#onInternalError(failure.error.cause ?? error);
-    if (request.complete || response.headersSent) sendReply(response, failureReply(failure));
+    const reply = failureReply(failure);
+    if (request.complete) sendReply(response, reply);
     else {
-      // What is left of the body is thrown away: closed with input unread, the connection would be reset, and its answer lost.
-      let thrownAway = 0;
-      request.on("data", (data: Uint8Array) => {
-        thrownAway += data.length;
-        if (thrownAway > MAXIMUM_THROWN_AWAY_BYTES) request.socket.destroy();
-      });
-      refuseSocket(request.socket, failure);
+      // What is left of the body is not worth reading; the client is told that the connection ends.
+      sendReply(response, { ...reply, headers: { ...reply.headers, Connection: "close" } });
+      const { socket } = request;
+      request.resume();
+      const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
+      socket.once("close", () => clearTimeout(timer));
     }
     return failure.status;
   }
