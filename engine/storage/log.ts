@@ -29,7 +29,7 @@ import {
   RECORD_HEAD_BYTES,
   sealRecord,
 } from "./log_file.ts";
-import { type LogFileEntry, recoverLog } from "./log_recovery.ts";
+import { type LogFileEntry, type RecoveredLog, recoverLog } from "./log_recovery.ts";
 
 /** Sizes that tests and operators change. */
 export interface LogOptions {
@@ -122,6 +122,8 @@ export class Log {
   #blockingSyncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
+  /** Where in which file the first record is that was beyond the checkpoint at opening. */
+  readonly #start: { readonly firstOp: number; readonly op: number; readonly position: number };
   /** Resolves with the reason when the log can no longer be written; the owner must stop. */
   readonly failed: Promise<DatabaseError>;
 
@@ -136,6 +138,7 @@ export class Log {
       readonly sealed: boolean;
       readonly lastOp: number;
       readonly countedBytes: number;
+      readonly start: RecoveredLog["start"];
       readonly cutBytes: number;
     },
   ) {
@@ -154,6 +157,7 @@ export class Log {
     this.#lastOp = this.#durableOp = found.lastOp;
     this.#appendedBytes = found.countedBytes;
     this.cutBytes = found.cutBytes;
+    this.#start = { ...found.start, firstOp: found.files[0]?.firstOp ?? last.firstOp };
     this.#buffer = new Uint8Array(options.bufferBytes);
     this.#view = new DataView(this.#buffer.buffer);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
@@ -527,8 +531,10 @@ export class Log {
       try {
         const reader = new LogFileReader(file, firstOp);
         const lastOp = next === undefined ? this.#lastOp : next.firstOp - 1;
-        let position = LOG_HEADER_BYTES;
-        let op = firstOp;
+        const skips = firstOp === this.#start.firstOp && after + 1 >= this.#start.op &&
+          this.#start.op > firstOp;
+        let position = skips ? this.#start.position : LOG_HEADER_BYTES;
+        let op = skips ? this.#start.op : firstOp;
         while (op <= lastOp) {
           const record = reader.recordAt(position);
           const isSeal = record !== undefined && record.payload.length === 0;

@@ -154,6 +154,8 @@ export interface LogFileScan {
   readonly sealed: boolean;
   /** Bytes of the records with ops beyond the one asked for, heads included, seals not. */
   readonly countedBytes: number;
+  /** Offset behind the last record that is not counted: of the header when all are. */
+  readonly countedFrom: number;
 }
 
 /** Reads the records of one file through a window. */
@@ -205,10 +207,54 @@ export class LogFileReader {
     return { op, vouchedOp: op - distance, payload: this.#window.subarray(from, from + payloadBytes), end };
   }
 
-  /** Walks over the whole records from the start of the file. */
+  /**
+   * What the head at an offset says, if it says that it is of this op, or a seal behind the one before, and fits into the
+   * file; nothing vouches for it.
+   */
+  #headAt(position: number, op: number): { readonly end: number; readonly isSeal: boolean } | null {
+    const head = this.#load(position, RECORD_HEAD_BYTES);
+    if (head < 0) return null;
+    const payloadBytes = this.#view.getUint32(head, true);
+    const found = this.#view.getUint32(head + 8, true) +
+      this.#view.getUint32(head + 12, true) * 0x1_0000_0000;
+    const end = position + RECORD_HEAD_BYTES + payloadBytes;
+    const isSeal = payloadBytes === 0;
+    if (found !== (isSeal ? op - 1 : op) || end > this.file.size) return null;
+    return { end, isSeal };
+  }
+
+  /** Whether the file seems to begin with its first record. */
+  seemsBegun(): boolean {
+    const head = this.#headAt(LOG_HEADER_BYTES, this.firstOp);
+    return head !== null && !head.isSeal;
+  }
+
+  /**
+   * The offset of the record of this op, found by the heads of those before it, whose payloads are not read; -1: not so. The
+   * record itself verifies, and its checksum is of its place as well.
+   */
+  #find(op: number): number {
+    let position = LOG_HEADER_BYTES;
+    for (let next = this.firstOp; next < op;) {
+      const head = this.#headAt(position, next);
+      if (head === null) return -1;
+      if (!head.isSeal) next++;
+      position = head.end;
+    }
+    for (;;) {
+      const record = this.recordAt(position);
+      if (record === undefined) return -1;
+      if (record.payload.length > 0) return record.op === op ? position : -1;
+      position = record.end;
+    }
+  }
+
+  /** Walks over the whole records from the start of the file; those up to the one asked for are not read but for their heads. */
   scan(countAfterOp: number): LogFileScan {
-    let lastOp = this.firstOp - 1;
-    let end = LOG_HEADER_BYTES;
+    const known = countAfterOp > this.firstOp ? this.#find(countAfterOp) : -1;
+    let lastOp = known < 0 ? this.firstOp - 1 : countAfterOp - 1;
+    let end = known < 0 ? LOG_HEADER_BYTES : known;
+    let countedFrom = end;
     let sealed = false;
     let countedBytes = 0;
     for (;;) {
@@ -219,8 +265,9 @@ export class LogFileReader {
       if (!sealed && record.op > countAfterOp) countedBytes += record.end - end;
       lastOp = record.op;
       end = record.end;
+      if (lastOp <= countAfterOp) countedFrom = end;
     }
-    return { lastOp, end, sealed, countedBytes };
+    return { lastOp, end, sealed, countedBytes, countedFrom };
   }
 
   /** Whether only zeros follow an offset. */

@@ -4,7 +4,7 @@
  * A torn tail (the last file ends in bytes that are no whole record) is cut when no whole record behind it vouches that
  * they had become durable: those writes were never acknowledged. Everything else that does not fit is damage and
  * raises `dataCorrupted` with file and byte offset; nothing is repaired by guessing. Files wholly at or before the
- * checkpoint are neither read nor needed. A last file without records is the rest of an interrupted rotation.
+ * checkpoint are neither read nor needed, nor are the payloads of the records before it in the first file. A last file without records is the rest of an interrupted rotation.
  */
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
 import {
@@ -31,6 +31,8 @@ export interface RecoveredLog {
   readonly open: { readonly file: DiskFile; readonly end: number; readonly sealed: boolean } | null;
   /** Bytes of the records beyond the base. */
   readonly countedBytes: number;
+  /** Where the first record beyond the base is, or would be, in the first of `files`. */
+  readonly start: { readonly op: number; readonly position: number };
   /** Bytes that were cut from the tail. */
   readonly cutBytes: number;
 }
@@ -58,6 +60,7 @@ export function recoverLog(disk: Disk, directory: string, baseOp: number): Recov
   const files = all.slice(Math.max(first, 0));
   let lastOp = baseOp;
   let countedBytes = 0;
+  let position = LOG_HEADER_BYTES;
   for (const [index, { firstOp, path }] of files.entries()) {
     const isLast = index === files.length - 1;
     const file = disk.openFile(path, { create: false, write: isLast });
@@ -65,6 +68,7 @@ export function recoverLog(disk: Disk, directory: string, baseOp: number): Recov
     if (!hasLogHeader(file, firstOp)) throw reader.damage(0, "the header does not verify");
     const scan = reader.scan(baseOp);
     countedBytes += scan.countedBytes;
+    if (index === 0) position = scan.countedFrom;
     lastOp = scan.lastOp;
     const next = files[index + 1];
     if (next !== undefined) {
@@ -81,9 +85,10 @@ export function recoverLog(disk: Disk, directory: string, baseOp: number): Recov
     }
     // What was read may still be in the system's cache only, if just the process died.
     file.syncDataNow();
-    return { files, lastOp, open: { file, end: scan.end, sealed: scan.sealed }, countedBytes, cutBytes };
+    const open = { file, end: scan.end, sealed: scan.sealed };
+    return { files, lastOp, open, countedBytes, start: { op: baseOp + 1, position }, cutBytes };
   }
-  return { files, lastOp, open: null, countedBytes, cutBytes: 0 };
+  return { files, lastOp, open: null, countedBytes, start: { op: baseOp + 1, position }, cutBytes: 0 };
 }
 
 /** Forgets a last file that an interrupted rotation left without any record. */
@@ -92,7 +97,9 @@ function removeUnfinished(disk: Disk, directory: string, files: LogFileEntry[], 
   if (last === undefined) return;
   const file = disk.openFile(last.path, { create: false, write: false });
   const reader = new LogFileReader(file, last.firstOp);
-  const empty = reader.recordAt(LOG_HEADER_BYTES) === undefined &&
+  // The checkpoint holds the first record of such a file, which then need not be read to know that it is there.
+  const isCovered = last.firstOp <= baseOp && reader.seemsBegun();
+  const empty = !isCovered && reader.recordAt(LOG_HEADER_BYTES) === undefined &&
     !reader.isVouchedBehind(LOG_HEADER_BYTES, last.firstOp);
   const whole = empty && hasLogHeader(file, last.firstOp);
   file.close();

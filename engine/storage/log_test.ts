@@ -156,6 +156,47 @@ Deno.test("Log.open() finds and names every flipped bit of a closed log", async 
   strictEqual(Log.open(clean, "log", 0, SMALL).lastOp, 30);
 });
 
+Deno.test("Log.open() reads no payload before the checkpoint, and trusts no head that leads past it", async () => {
+  const clean = await filled(true);
+  // The first file holds several ops; the checkpoint is in the middle of it.
+  const [first = "", second = ""] = clean.disk.list("log").map((name) => `log/${name}`);
+  const base = parseInt(second.slice(4, 20), 16) - 2;
+  ok(base > 3, `a checkpoint at op ${base}`);
+  const bytes = clean.disk.contentOf(first);
+  const heads: number[] = [];
+  for (
+    let at = 40;
+    heads.length < base;
+    at += 20 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true)
+  ) {
+    heads.push(at);
+  }
+  const flipped = (position: number, use: () => void): void => {
+    clean.disk.flipBit(first, position, 0);
+    use();
+    clean.disk.flipBit(first, position, 0);
+  };
+  for (const head of heads.slice(0, -1)) {
+    flipped(head + 24, () => {
+      const log = Log.open(clean, "log", base, SMALL);
+      equal(read(log, base), range(base + 1, 30));
+      throws(() => log.verify(), code("XX001", /byte offset/));
+    });
+  }
+  // A length or an op that is not right: the walk by heads ends elsewhere, and everything is read.
+  for (const head of heads) {
+    for (const field of [0, 8]) {
+      flipped(
+        head + field,
+        () => throws(() => Log.open(clean, "log", base, SMALL), code("XX001", /byte offset/)),
+      );
+    }
+  }
+  // The last record before the checkpoint vouches for the place where the log goes on.
+  flipped((heads.at(-1) ?? 0) + 24, () => throws(() => Log.open(clean, "log", base, SMALL), code("XX001")));
+  equal(read(Log.open(clean, "log", base, SMALL), base), range(base + 1, 30));
+});
+
 Deno.test("Log.open() cuts a torn tail and forgets it for good", async () => {
   for (const cut of [1, 5, 19, 20, 21, 100]) {
     const host = await filled(false);

@@ -14,6 +14,7 @@
  * A chunk of more than {@link PAGED_BYTES} is *paged*: each 4 KiB of it has a checksum of its own, so that one value can be read
  * and verified without the rest, and the chunk's checksum is that of its pages' checksums.
  */
+import { assert } from "../../base/assert.ts";
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";
 import { checksumSeed, crc32c } from "../../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -216,20 +217,25 @@ function headerOf(identity: ChunkFileIdentity): Uint8Array {
   return header.finish();
 }
 
-/** Reads a chunk file; every chunk is verified before it is handed out. */
+/** What a footer tells of the chunks. */
+interface Directory {
+  readonly offsets: Float64Array;
+  readonly lengths: Uint32Array;
+  readonly checksums: Uint32Array;
+  /** Checksums of the pages of all paged chunks, and where those of each chunk begin. */
+  readonly pageChecksums: Uint32Array;
+  readonly firstPages: Uint32Array;
+  /** Files of writers before there were pages have none. */
+  readonly hasPages: boolean;
+}
+
+/** Reads a chunk file; every chunk is verified before it is handed out. The footer is read when it is needed first. */
 export class ChunkFile {
   readonly #file: DiskFile;
   readonly #seed: number;
-  readonly #offsets: Float64Array;
-  readonly #lengths: Uint32Array;
-  readonly #checksums: Uint32Array;
-  /** Checksums of the pages of all paged chunks, and where those of each chunk begin. */
-  readonly #pageChecksums: Uint32Array;
-  readonly #firstPages: Uint32Array;
-  /** Files of writers before there were pages have none. */
-  readonly #hasPages: boolean;
-  /** The writer's description. */
-  readonly description: Uint8Array;
+  readonly #footer: { readonly offset: number; readonly length: number };
+  #directory: Directory | null = null;
+  #description: Uint8Array | null = null;
   readonly summary: ChunkFileSummary;
 
   /** Opens a file that must be the one the summary and identity speak of; `written`: the footer of one just written. */
@@ -258,55 +264,80 @@ export class ChunkFile {
     }
     const trailerAt = summary.size - TRAILER_BYTES;
     const trailer = new ByteReader(this.#read(trailerAt, TRAILER_BYTES));
-    const footerOffset = Number(trailer.readU64());
-    const footerLength = trailer.readU32();
+    const offset = Number(trailer.readU64());
+    const length = trailer.readU32();
     const checksum = trailer.readU32();
     const size = Number(trailer.readU64());
     const magic = trailer.readBytes(8);
     if (
-      size !== summary.size || checksum !== summary.checksum || footerOffset + footerLength !== trailerAt ||
-      footerOffset < HEADER_BYTES || footerLength < 8 || magic.some((byte, index) => byte !== MAGIC[index])
+      size !== summary.size || checksum !== summary.checksum || offset + length !== trailerAt ||
+      offset < HEADER_BYTES || length < 8 || magic.some((byte, index) => byte !== MAGIC[index])
     ) throw damagedFile(file.path, trailerAt, "the trailer is not this file's");
-    const footer = written ?? this.#read(footerOffset, footerLength);
-    if (
-      written === null &&
-      crc32c(footer, 0, footer.length, checksumSeed(this.#seed, FOOTER_NUMBER)) !== checksum
-    ) {
-      throw damagedFile(file.path, footerOffset, "the footer's checksum does not match");
-    }
+    this.#footer = { offset, length };
+    if (written !== null) this.#load(written);
+  }
+
+  #readFooter(): Uint8Array {
+    const { offset, length } = this.#footer;
+    const footer = this.#read(offset, length);
+    const checksum = crc32c(footer, 0, length, checksumSeed(this.#seed, FOOTER_NUMBER));
+    if (checksum === this.summary.checksum) return footer;
+    throw damagedFile(this.#file.path, offset, "the footer's checksum does not match");
+  }
+
+  #load(footer: Uint8Array): Directory {
+    const { offset: footerOffset, length: footerLength } = this.#footer;
     const reader = new DataView(footer.buffer, footer.byteOffset, footer.byteLength);
     const count = reader.getUint32(footerLength - 4, true);
     const descriptionLength = reader.getUint32(footerLength - 8, true);
-    const directory = descriptionLength + ((4 - (descriptionLength & 3)) & 3);
-    const pageCount = (footerLength - 8 - directory - count * 8) / 4;
-    if (!(pageCount >= 0)) throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
-    this.description = footer.subarray(0, descriptionLength);
-    this.#offsets = new Float64Array(count);
-    this.#lengths = new Uint32Array(count);
-    this.#checksums = new Uint32Array(count);
-    this.#hasPages = pageCount > 0;
-    this.#firstPages = new Uint32Array(count);
-    this.#pageChecksums = new Uint32Array(pageCount);
+    const at = descriptionLength + ((4 - (descriptionLength & 3)) & 3);
+    const pageCount = (footerLength - 8 - at - count * 8) / 4;
+    if (!(pageCount >= 0)) {
+      throw damagedFile(this.#file.path, footerOffset, "the chunk directory is malformed");
+    }
+    const directory: Directory = {
+      offsets: new Float64Array(count),
+      lengths: new Uint32Array(count),
+      checksums: new Uint32Array(count),
+      pageChecksums: new Uint32Array(pageCount),
+      firstPages: new Uint32Array(count),
+      hasPages: pageCount > 0,
+    };
     for (let page = 0; page < pageCount; page++) {
-      this.#pageChecksums[page] = reader.getUint32(directory + (count * 2 + page) * 4, true);
+      directory.pageChecksums[page] = reader.getUint32(at + (count * 2 + page) * 4, true);
     }
     let offset = HEADER_BYTES;
     let pages = 0;
     for (let index = 0; index < count; index++) {
-      const length = reader.getUint32(directory + index * 4, true);
-      this.#offsets[index] = offset;
-      this.#lengths[index] = length;
-      this.#firstPages[index] = pages;
+      const length = reader.getUint32(at + index * 4, true);
+      directory.offsets[index] = offset;
+      directory.lengths[index] = length;
+      directory.firstPages[index] = pages;
       pages += pagesOf(length);
-      this.#checksums[index] = reader.getUint32(directory + (count + index) * 4, true);
+      directory.checksums[index] = reader.getUint32(at + (count + index) * 4, true);
       offset += length + ((8 - (length & 7)) & 7);
     }
     if (offset !== footerOffset) {
-      throw damagedFile(file.path, footerOffset, "the chunks do not fill the file");
+      throw damagedFile(this.#file.path, footerOffset, "the chunks do not fill the file");
     }
-    if (this.#hasPages && pages !== pageCount) {
-      throw damagedFile(file.path, footerOffset, "the chunk directory is malformed");
+    if (directory.hasPages && pages !== pageCount) {
+      throw damagedFile(this.#file.path, footerOffset, "the chunk directory is malformed");
     }
+    this.#description = footer.subarray(0, descriptionLength);
+    return this.#directory = directory;
+  }
+
+  get #chunks(): Directory {
+    return this.#directory ?? this.#load(this.#readFooter());
+  }
+
+  /** The writer's description; it is handed out once, and not kept. */
+  takeDescription(): Uint8Array {
+    if (this.#directory === null) this.#load(this.#readFooter());
+    const description = this.#description;
+    assert(description !== null, "a file's description is taken once");
+    this.#description = null;
+    return description;
   }
 
   get path(): string {
@@ -315,19 +346,21 @@ export class ChunkFile {
 
   /** Bytes of memory that the directory takes. */
   get memoryBytes(): number {
-    return this.#offsets.length * 20 + this.#pageChecksums.length * 4 + this.description.length;
+    const directory = this.#directory;
+    if (directory === null) return 0;
+    return directory.offsets.length * 20 + directory.pageChecksums.length * 4;
   }
 
   offsetOf(chunk: number): number {
-    return this.#offsets[chunk] as number;
+    return this.#chunks.offsets[chunk] as number;
   }
 
   lengthOf(chunk: number): number {
-    return this.#lengths[chunk] as number;
+    return this.#chunks.lengths[chunk] as number;
   }
 
   get chunkCount(): number {
-    return this.#lengths.length;
+    return this.#chunks.lengths.length;
   }
 
   #read(position: number, length: number): Uint8Array {
@@ -366,7 +399,7 @@ export class ChunkFile {
 
   /** Whether parts of a chunk can be read with {@link readRange}. */
   isPaged(chunk: number): boolean {
-    return this.#hasPages && pagesOf(this.lengthOf(chunk)) > 0;
+    return this.#chunks.hasPages && pagesOf(this.lengthOf(chunk)) > 0;
   }
 
   /**
@@ -392,7 +425,7 @@ export class ChunkFile {
       this.#verifyPages(chunk, bytes, bytes.length, 0);
       return;
     }
-    if (crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, chunk)) !== this.#checksums[chunk]) {
+    if (crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, chunk)) !== this.#chunks.checksums[chunk]) {
       throw this.malformed(chunk, `the checksum of chunk ${chunk} does not match`);
     }
   }
@@ -400,10 +433,12 @@ export class ChunkFile {
   /** Verifies whole pages, from `first` on; the footer's own checksum vouches for theirs. */
   #verifyPages(chunk: number, bytes: Uint8Array, count: number, first: number): void {
     const chunkSeed = checksumSeed(this.#seed, chunk);
-    const base = this.#firstPages[chunk] as number;
+    const base = this.#chunks.firstPages[chunk] as number;
     for (let start = 0, page = first; start < count; start += PAGE_BYTES, page++) {
       const end = Math.min(count, start + PAGE_BYTES);
-      if (pageChecksum(bytes, start, end, chunkSeed, page) === this.#pageChecksums[base + page]) continue;
+      if (pageChecksum(bytes, start, end, chunkSeed, page) === this.#chunks.pageChecksums[base + page]) {
+        continue;
+      }
       throw damagedFile(
         this.#file.path,
         this.offsetOf(chunk) + (page << PAGE_SHIFT),

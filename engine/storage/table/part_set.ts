@@ -566,9 +566,7 @@ export class PartSet {
       summary,
       footer,
     );
-    const index = new SegmentIndex(file, keys.encoder, this.#cache);
-    if (index.entryCount === segment.rowLimit) segment.addIndex(keys.indexId, index);
-    else file.close();
+    segment.addIndex(keys.indexId, new SegmentIndex(file, keys.encoder, this.#cache, segment.rowLimit));
   }
 
   /** Files to sync before a manifest may name them; each is handed out once. Close them afterwards. */

@@ -157,7 +157,7 @@ export class Segment implements Part {
     this.#shape = surroundings.shape;
     this.#cache = surroundings.cache;
     this.#needIndex = surroundings.needIndex;
-    this.#description = decodeSegmentDescription(file.description);
+    this.#description = decodeSegmentDescription(file.takeDescription());
     this.deletions = new DeletionVector(this.#description.rowCount);
     const blocks = Math.ceil(this.#description.rowCount / BLOCK_ROWS);
     const special = new Map<number, SegmentColumn>();

@@ -6,7 +6,7 @@ import { assert } from "../../base/assert.ts";
 import { BLOCK_ROWS } from "../vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
-import type { ChunkFile } from "./chunk_file.ts";
+import { type ChunkFile, damagedFile } from "./chunk_file.ts";
 import { DeadRuns, LivePositions, type RowEnds } from "./dead_runs.ts";
 import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
@@ -43,28 +43,42 @@ class BlockEntry implements CacheEntry {
 export class SegmentIndex {
   readonly file: ChunkFile;
   readonly encoder: IndexKeyEncoder;
-  readonly #description: IndexDescription;
+  /** As many as the segment has rows. */
+  readonly entryCount: number;
+  /** null until the index is used first: most of a large one is the Bloom filter. */
+  #loaded: IndexDescription | null = null;
   readonly #cache: BlockCache;
   readonly #entries: (BlockEntry | null)[];
   /** Stretches of entries whose rows have ended. */
   readonly dead = new DeadRuns();
 
-  constructor(file: ChunkFile, encoder: IndexKeyEncoder, cache: BlockCache) {
+  constructor(file: ChunkFile, encoder: IndexKeyEncoder, cache: BlockCache, entryCount: number) {
     this.file = file;
     this.encoder = encoder;
     this.#cache = cache;
-    this.#description = decodeIndexDescription(file.description);
-    this.#entries = new Array<BlockEntry | null>(file.chunkCount).fill(null);
+    this.entryCount = entryCount;
+    this.#entries = new Array<BlockEntry | null>(Math.ceil(entryCount / BLOCK_ROWS)).fill(null);
   }
 
-  get entryCount(): number {
-    return this.#description.entryCount;
+  get #description(): IndexDescription {
+    return this.#loaded ?? this.#load();
+  }
+
+  #load(): IndexDescription {
+    const { entryCount, file } = this;
+    const description = decodeIndexDescription(file.takeDescription());
+    if (description.entryCount !== entryCount || file.chunkCount !== this.#entries.length) {
+      const found = `${description.entryCount} entries in ${file.chunkCount} blocks`;
+      throw damagedFile(file.path, 0, `${entryCount} entries expected, ${found} found`);
+    }
+    return this.#loaded = description;
   }
 
   get memoryBytes(): number {
-    let bytes = this.file.memoryBytes + this.#description.firstNumbers.byteLength +
-      this.#description.bloom.words.byteLength;
-    for (const text of this.#description.firstTexts) bytes += text.length * 2;
+    let bytes = this.file.memoryBytes;
+    if (this.#loaded === null) return bytes;
+    bytes += this.#loaded.firstNumbers.byteLength + this.#loaded.bloom.words.byteLength;
+    for (const text of this.#loaded.firstTexts) bytes += text.length * 2;
     return bytes;
   }
 
@@ -125,18 +139,23 @@ export class SegmentIndex {
       const equality = bounds.isEquality && bounds.highAfter;
       if (equality && !description.bloom.mayContain(hashNumber(bounds.lowNumber))) return null;
       from = this.#seekNumber(bounds.lowNumber, bounds.lowAfter);
-      to = equality && this.#endsAt(from, bounds.lowNumber)
-        ? from + 1
-        : this.#seekNumber(bounds.highNumber, bounds.highAfter);
+      to = (equality ? this.#shortRunEnd(from, bounds.lowNumber) : null) ??
+        this.#seekNumber(bounds.highNumber, bounds.highAfter);
     }
     return from < to ? new SegmentIndexCursor(this, ends, snapshot, { from, to, backward }) : null;
   }
 
-  /** Whether the next entry of the block has another key than `key`: spares a search for unique keys. */
-  #endsAt(position: number, key: number): boolean {
+  /**
+   * The end of the entries with `key`, of which `position` would be the first, if none or one can be seen at once; null: look
+   * for it. Spares a second search for unique keys. The Bloom filter may have let a key pass that is not there.
+   */
+  #shortRunEnd(position: number, key: number): number | null {
+    if (key !== key || position >= this.#description.entryCount) return null;
+    const keys = this.#block(position >>> SHIFT).numbers as Float64Array;
+    if (keys[position & MASK] !== key) return position;
     const next = position + 1;
-    if (key !== key || (next & MASK) === 0 || next >= this.#description.entryCount) return false;
-    return (this.#block(next >>> SHIFT).numbers as Float64Array)[next & MASK] !== key;
+    if ((next & MASK) === 0 || next >= this.#description.entryCount) return null;
+    return keys[next & MASK] !== key ? next : null;
   }
 
   #seekNumber(key: number, after: boolean): number {

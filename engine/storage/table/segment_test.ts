@@ -406,6 +406,39 @@ Deno.test("TableStore never serves damaged data and names the file and offset", 
   assertStrict.ok(found > 50, `${found} damages found`);
 });
 
+Deno.test("TableStore.restore() reads of an index file what tells whose it is, and the rest at its first use", () => {
+  const disk = new MemoryDisk();
+  const table = workload(disk, 1 << 30, () => Infinity);
+  const files = segmentFilesIn(disk, "t");
+  const read = new Map<string, number>();
+  const opened = TableStore.restore(table.describe(), {
+    definition: table.definition,
+    horizon: never,
+    cache: new BlockCache(1 << 20),
+    files: {
+      ...files,
+      open: (name) => {
+        const file = files.open(name);
+        const readAt = file.readAt.bind(file);
+        file.readAt = (position, target) => {
+          read.set(name, (read.get(name) ?? 0) + target.length);
+          return readAt(position, target);
+        };
+        return file;
+      },
+    },
+  });
+  const bytesOf = (pattern: RegExp) =>
+    [...read].filter(([name]) => pattern.test(name)).map(([, bytes]) => bytes);
+  const indexes = bytesOf(/\.index$/);
+  assertStrict.ok(indexes.length > 1);
+  assertStrict.ok(indexes.every((bytes) => bytes === 64), `${indexes} bytes of index files`);
+  const all = { prefix: [], low: null, high: null, backward: false };
+  assertStrict.equal(drain(opened.at(op(1e6)).range(60, all)).length, opened.rowCount);
+  assertStrict.ok(bytesOf(/-60\.index$/).every((bytes) => bytes > 64));
+  assertStrict.ok(bytesOf(/-61\.index$/).every((bytes) => bytes === 64));
+});
+
 Deno.test("BlockCache stays within its bound and a table larger than it works", () => {
   const disk = new MemoryDisk();
   const cache = new BlockCache(40_000);
@@ -438,6 +471,20 @@ Deno.test("BlockCache stays within its bound and a table larger than it works", 
   }
   table.close();
   assertStrict.equal(cache.bytes, 0);
+});
+
+Deno.test("TableStore.lookup() finds nothing for a key that its segments' Bloom filters let pass by mistake", () => {
+  const table = new TableStore({
+    definition: testTable([testColumn(1, { kind: "i32" })], [testIndex(71, [1])]),
+    horizon: never,
+  });
+  const count = BLOCK_ROWS + 100;
+  for (let id = 0; id < count; id++) table.create(op(id + 1), id, [id * 2]);
+  build(table, count + 1);
+  for (let key = -1; key <= count * 2; key++) {
+    const found = drain(table.lookup(71, [key], count + 1)).map((row) => table.valueAt(row, 1));
+    assertStrict.deepEqual(found, key % 2 === 0 && key < count * 2 ? [key] : []);
+  }
 });
 
 Deno.test("TableStore.statistics() of segments estimates distinct values within a factor of two", () => {
