@@ -1,0 +1,58 @@
+/**
+ * The one diagnostic object: what the terminal renders, `check --format json` prints, and agent, editors and SARIF are given.
+ *
+ * Inside the compiler a place is a file and a span; `toJson` of `json.ts` turns it into the form with lines, columns and bytes.
+ * Invariants: `code` is in the registry (`codes/`); the edits of a fix do not overlap; one mistake gives one diagnostic.
+ */
+import type { SourceFile, Span } from "../source/source_file.ts";
+
+/** How bad it is: only errors make a command fail. */
+export type Severity = "error" | "warning" | "info";
+
+/**
+ * How far a fix may be trusted: `safe` keeps or restores the meaning, `maybe` is a guess at it, `placeholder` leaves something to fill in.
+ */
+export type Applicability = "safe" | "maybe" | "placeholder";
+
+/** A place in a file. */
+export interface Location {
+  readonly file: SourceFile;
+  readonly span: Span;
+}
+
+/** A remark on another place that explains the mistake. */
+export interface Label extends Location {
+  readonly message: string;
+}
+
+/** Replaces the span by the text. */
+export interface Edit extends Location {
+  readonly text: string;
+}
+
+/** One way to mend a mistake. */
+export interface Fix {
+  /** Imperative and short: "add the missing cases". */
+  readonly title: string;
+  readonly applicability: Applicability;
+  readonly edits: readonly Edit[];
+}
+
+/** One mistake. */
+export interface Diagnostic extends Location {
+  /** Two letters for the phase and four digits, never renumbered. */
+  readonly code: string;
+  readonly severity: Severity;
+  /** What kind of mistake this is, the same for every case of the code. */
+  readonly title: string;
+  /** What was expected, what was found and why, for this case; names in backquotes. */
+  readonly message: string;
+  readonly labels: readonly Label[];
+  readonly hint?: string;
+  /** The type or token that was expected, where that is the mistake. */
+  readonly expected?: string;
+  /** What stands there instead. */
+  readonly actual?: string;
+  readonly fixes: readonly Fix[];
+  readonly seeAlso: readonly string[];
+}
