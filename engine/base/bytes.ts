@@ -470,8 +470,38 @@ export class ByteReader {
     return this.#view.getFloat64(this.#advance(8));
   }
 
+  /**
+   * Reads a LEB128 integer of at most four bytes; -1, and nothing is read, when it is longer or close to the end. Most are
+   * short, and small integers are quicker than floating-point numbers.
+   */
+  readShortVarint(): number {
+    const bytes = this.#bytes;
+    const at = this.#position;
+    if (at + 4 > this.#end) return -1;
+    let byte = bytes[at] as number;
+    let value = byte & 0x7f;
+    if (byte >= 0x80) {
+      byte = bytes[at + 1] as number;
+      value |= (byte & 0x7f) << 7;
+      if (byte >= 0x80) {
+        byte = bytes[at + 2] as number;
+        value |= (byte & 0x7f) << 14;
+        if (byte >= 0x80) {
+          byte = bytes[at + 3] as number;
+          if (byte >= 0x80) return -1;
+          this.#position = at + 4;
+          return value | (byte << 21);
+        }
+        this.#position = at + 3;
+      } else this.#position = at + 2;
+    } else this.#position = at + 1;
+    return value;
+  }
+
   /** Reads a LEB128 integer that must be a safe integer. */
   readVarint(): number {
+    const short = this.readShortVarint();
+    if (short >= 0) return short;
     let value = 0;
     let factor = 1;
     for (let count = 0; count < 8; count++) {
@@ -501,6 +531,8 @@ export class ByteReader {
 
   /** Reads what `writeSignedVarint` wrote: a number when it is a safe integer, else a bigint. */
   readSignedVarint(): number | bigint {
+    const short = this.readShortVarint();
+    if (short >= 0) return (short >>> 1) ^ -(short & 1);
     const start = this.#position;
     let value = 0;
     let factor = 1;

@@ -148,6 +148,8 @@ function isSafe(value: bigint): boolean {
 
 /** Reads what {@link writeRowId} wrote. */
 export function readRowId(reader: ByteReader): RowId {
+  const short = reader.readShortVarint();
+  if (short >= 0) return (short >>> 1) ^ -(short & 1);
   let zigzag = 0;
   let factor = 1;
   for (let count = 0; count < 7; count++) {

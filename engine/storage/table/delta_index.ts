@@ -10,7 +10,7 @@ import type { StoredRow, StoredValue } from "../../operations/effect.ts";
 import { type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
 import { NumberTree, type SlotOrder, TextTree } from "./slot_tree.ts";
-import { sortInSteps, sortNumbersInSteps } from "./sort_order.ts";
+import { sortInSteps, sortPairsInSteps } from "./sort_order.ts";
 
 /** Slots handled between two yields, less one. */
 const STEP_MASK = 2047;
@@ -178,21 +178,10 @@ export class DeltaIndex {
       keys[index] = key;
       if ((index & STEP_MASK) === STEP_MASK) yield;
     }
-    let order = yield* sortNumbersInSteps(keys, count);
-    if (nulls > 0 && this.encoder.nullsFirst) {
-      const rotated = new Uint32Array(count);
-      rotated.set(order.subarray(count - nulls), 0);
-      rotated.set(order.subarray(0, count - nulls), nulls);
-      order = rotated;
-    }
-    const sortedKeys = new Float64Array(count);
-    const sortedSlots = new Uint32Array(count);
-    for (let index = 0; index < count; index++) {
-      const position = order[index] as number;
-      sortedKeys[index] = keys[position] as number;
-      sortedSlots[index] = slots[position] as number;
-      if ((index & STEP_MASK) === STEP_MASK) yield;
-    }
+    const sorted = yield* sortPairsInSteps(keys, slots);
+    const isRotated = nulls > 0 && this.encoder.nullsFirst;
+    const sortedKeys = isRotated ? rotate(sorted.keys, nulls) : sorted.keys;
+    const sortedSlots = isRotated ? rotate(sorted.values, nulls) : sorted.values;
     yield* this.#orderTies(sortedSlots, (left, right) => {
       const a = sortedKeys[left] as number;
       const b = sortedKeys[right] as number;
@@ -286,6 +275,14 @@ export class DeltaIndex {
     }
     return [from, texts.seek(bounds.highText, false)];
   }
+}
+
+/** The same array with its last `count` elements first. */
+function rotate<T extends Float64Array | Uint32Array>(array: T, count: number): T {
+  const last = array.slice(array.length - count);
+  array.copyWithin(count, 0, array.length - count);
+  array.set(last);
+  return array;
 }
 
 function countOf(ranges: readonly number[]): number {

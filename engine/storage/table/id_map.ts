@@ -3,13 +3,13 @@
  *
  * Ids that arrive in ascending order (a bulk load, a counter) form *runs* of consecutive slots, which cost no memory and
  * are found by arithmetic or binary search; all others, and ids of a run whose newest version moved to another slot,
- * stand in a hash table. Ids beyond 2^53 stand in a Map.
+ * stand in a table of groups under a hash. Ids beyond 2^53 stand in a Map.
  *
  * Invariant: the hash is consulted first. Slots inside runs are never given to another id.
  */
 import type { RowId } from "../../operations/effect.ts";
 import { CHUNK_MASK, CHUNK_SHIFT } from "./delta_column.ts";
-import { SlotHash } from "./slot_hash.ts";
+import { SlotGroups } from "./slot_groups.ts";
 
 const RUN_LIMIT = 64;
 /** A batch of ascending ids with gaps becomes a run from this size on. */
@@ -27,7 +27,7 @@ interface Run {
 /** The delta's map from id to newest slot. */
 export class IdMap {
   readonly #ids: readonly Float64Array[];
-  readonly #hash: SlotHash;
+  readonly #hash = new SlotGroups();
   readonly #runs: Run[] = [];
   #maximumId = -Infinity;
   #big: Map<bigint, number> | null = null;
@@ -35,7 +35,6 @@ export class IdMap {
   /** `ids` is the delta's id column, by chunk. */
   constructor(ids: readonly Float64Array[]) {
     this.#ids = ids;
-    this.#hash = new SlotHash(ids);
   }
 
   #idAt(slot: number): number {

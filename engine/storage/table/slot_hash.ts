@@ -1,6 +1,6 @@
 /**
- * From row id to slot: open addressing with linear probing (Knuth, TAOCP vol. 3, 6.4, algorithms L and R) that stores slots
- * only and compares the ids in the delta's own id column.
+ * From a number to the place where it stands in a column of numbers: open addressing with linear probing (Knuth, TAOCP vol. 3,
+ * 6.4, algorithms L and R) that stores places ("slots") only and compares the numbers ("ids") in the column itself.
  *
  * The table is cut into small ones under a directory of leading hash bits, and a small table that is half full is split in
  * two (extendible hashing: Fagin, Nievergelt, Pippenger, Strong, ACM TODS 4(3), 1979), so that growing never takes longer
@@ -29,7 +29,7 @@ export class SlotHash {
   #depth = 0;
   #used = 0;
 
-  /** `ids` is the delta's id column, by chunk. */
+  /** `ids` is the column, by chunk. */
   constructor(ids: readonly Float64Array[]) {
     this.#ids = ids;
   }

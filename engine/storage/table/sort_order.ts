@@ -48,8 +48,50 @@ export function* sortNumbersInSteps(keys: Float64Array, count: number): Generato
   if (ascending) return order;
   if (count <= SMALL) return order.sort((left, right) => comparePositions(keys, left, right));
   const integers = yield* integerRange(keys, count);
-  if (integers !== null) return yield* sortIntegers(keys, order, integers);
+  if (integers !== null) return (yield* sortIntegers(keys, order, integers)).order;
   return yield* radixSort(keys, count, order);
+}
+
+/** Keys, ascending, and what belongs to each. */
+export interface SortedPairs {
+  readonly keys: Float64Array;
+  readonly values: Uint32Array;
+}
+
+/** As {@link sortNumbersInSteps}, of keys with values; both arrays may be taken over. A zero key is 0, not -0. */
+export function* sortPairsInSteps(keys: Float64Array, values: Uint32Array): Generator<void, SortedPairs> {
+  const count = keys.length;
+  if (count > SMALL) {
+    const integers = yield* integerRange(keys, count);
+    // Sorted by its digits a key need not be fetched from where it was.
+    if (integers !== null) {
+      const { order, digits } = yield* sortIntegers(keys, values, integers);
+      const { least, greatest } = integers;
+      const sorted = new Float64Array(count);
+      for (let from = 0; from < count; from += STEP_KEYS) {
+        const to = Math.min(count, from + STEP_KEYS);
+        for (let index = from; index < to; index++) {
+          const key = (digits[index] as number) + least;
+          sorted[index] = key > greatest ? NaN : key;
+        }
+        yield;
+      }
+      return { keys: sorted, values: order };
+    }
+  }
+  const order = yield* sortNumbersInSteps(keys, count);
+  const sortedKeys = new Float64Array(count);
+  const sortedValues = new Uint32Array(count);
+  for (let from = 0; from < count; from += STEP_KEYS) {
+    const to = Math.min(count, from + STEP_KEYS);
+    for (let index = from; index < to; index++) {
+      const position = order[index] as number;
+      sortedKeys[index] = (keys[position] as number) + 0;
+      sortedValues[index] = values[position] as number;
+    }
+    yield;
+  }
+  return { keys: sortedKeys, values: sortedValues };
 }
 
 function comparePositions(keys: Float64Array, left: number, right: number): number {
@@ -149,26 +191,32 @@ function* integerRange(keys: Float64Array, count: number): Generator<void, Integ
   return greatest - least <= INTEGER_RANGE ? { least, greatest } : null;
 }
 
-/** Sorts positions, which are in their order, by keys that {@link integerRange} has bounds of. */
+/** Sorts positions, or what else stands for each key, by keys that {@link integerRange} has bounds of; the keys' distances too. */
 function* sortIntegers(
   keys: Float64Array,
   order: Uint32Array,
   { least, greatest }: IntegerRange,
-): Generator<void, Uint32Array> {
+): Generator<void, { readonly order: Uint32Array; readonly digits: Uint32Array }> {
   const count = order.length;
   const beyond = greatest - least + 1;
   let from = order;
   let to: Uint32Array = new Uint32Array(count);
   let digits = new Uint32Array(count);
   let toDigits = new Uint32Array(count);
+  let ascending = true;
+  let before = 0;
   for (let start = 0; start < count; start += STEP_KEYS) {
     const end = Math.min(count, start + STEP_KEYS);
     for (let index = start; index < end; index++) {
       const key = keys[index] as number;
-      digits[index] = key === key ? key - least : beyond;
+      const digit = key === key ? key - least : beyond;
+      digits[index] = digit;
+      if (digit < before) ascending = false;
+      before = digit;
     }
     yield;
   }
+  if (ascending) return { order, digits };
   const bits = 32 - Math.clz32(beyond);
   const passes = Math.ceil(bits / INTEGER_DIGIT_BITS);
   const width = Math.ceil(bits / passes);
@@ -205,7 +253,7 @@ function* sortIntegers(
     [from, to] = [to, from];
     [digits, toDigits] = [toDigits, digits];
   }
-  return from;
+  return { order: from, digits };
 }
 
 /** Positions sorted or merged between two yields of {@link sortInSteps}. */
