@@ -2,10 +2,12 @@
  * The hash table of a join: chains of build rows by key.
  *
  * Rows with a NULL in a key are in no chain. `next` links rows of a bucket in their order of insertion. When the keys are
- * one column of integers without large gaps, buckets are the keys themselves (less the smallest one).
+ * one column of integers without large gaps, buckets are the keys themselves (less the smallest one). Each key column has a
+ * {@link KeyFilter} besides, which generated code asks first.
  */
 import type { ExecutionState } from "./execution_state.ts";
 import { hashCode, hashMore, NULL_CODE, powerOfTwo } from "./hashing.ts";
+import { KeyFilter } from "./key_filter.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 import type { Work } from "./work.ts";
 
@@ -20,6 +22,8 @@ export class HashIndex implements Work {
   /** By bucket: the first row of its chain, plus 1; 0: the bucket is empty. */
   heads = new Int32Array(0);
   readonly next: Int32Array;
+  /** One for each key column. */
+  readonly filters: readonly KeyFilter[];
   mask = 0;
   direct = false;
   minimum = Infinity;
@@ -45,6 +49,7 @@ export class HashIndex implements Work {
     this.#linked = rows;
     state.charge(rows * 4);
     this.next = new Int32Array(rows);
+    this.filters = keyColumns.map(() => new KeyFilter(state, rows));
   }
 
   /** Works through a piece of building the index. true: it is complete. */
@@ -96,6 +101,9 @@ export class HashIndex implements Work {
     const first = keys[0];
     const depths = this.#depths as Uint8Array;
     const end = Math.max(0, this.#linked - PIECE_ROWS);
+    for (let key = 0; key < keys.length; key++) {
+      this.filters[key]?.add(keys[key] as Float64Array, end, this.#linked);
+    }
     let longest = this.longestChain;
     for (let row = this.#linked - 1; row >= end; row--) {
       const bucket = direct && first !== undefined
@@ -122,6 +130,7 @@ export class HashIndex implements Work {
   /** Gives the accounted memory back; the index is not used any more. */
   release(): void {
     this.#state.charge(-(this.heads.length + this.next.length) * 4);
+    for (const filter of this.filters) filter.release();
   }
 
   /** The first row of the bucket of one key, or -1. */

@@ -1,0 +1,209 @@
+/**
+ * What hash joins share: rows of one side kept in a buffer with a {@link HashIndex}, and the loop over the partners of a row of
+ * the other side.
+ *
+ * A row first asks the filters of the keys, one after the other, so that one without a partner ends before its other columns
+ * are read.
+ */
+import type { Expression } from "../../sql/plan/expression.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { emitTruth } from "../codegen/condition.ts";
+import { BufferCode, bufferColumn, bufferOf, codeColumn, type ReadNames } from "../codegen/buffer_code.ts";
+import type { Compilation } from "../codegen/compilation.ts";
+import type { Emitter } from "../codegen/emitter.ts";
+import { KeyCode } from "../codegen/key_code.ts";
+import type { Region } from "../codegen/region.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { hashCode, hashMore, NULL_CODE } from "../runtime/hashing.ts";
+import { HashIndex } from "../runtime/hash_index.ts";
+import type { ColumnLayout } from "../runtime/row_buffer.ts";
+import { produce } from "./produce.ts";
+
+/** One side of a join: what gives its rows, and the keys. */
+interface Side {
+  readonly plan: Plan;
+  readonly keys: readonly Expression[];
+}
+
+/** What the code of a join knows of the kept rows. */
+export interface ProbeNames {
+  readonly index: string;
+  readonly next: string;
+  readonly filters: readonly { readonly words: string; readonly mask: string }[];
+  readonly buffer: ReadNames;
+  /** Empty when the join takes no marks. */
+  readonly marks: string;
+}
+
+/** A look at the hash table for one row. */
+export interface Found {
+  /** The variable with the row of the bucket that is looked at, or -1. */
+  readonly row: string;
+  /** A test for a row of the bucket that has other keys; empty: none has. */
+  readonly differs: string;
+  /** A test for a NULL among the keys that are looked for. */
+  readonly isNull: string;
+}
+
+/** The kept side of a hash join. */
+export class HashProbe {
+  readonly keys: readonly KeyCode[];
+  readonly buffer: BufferCode;
+  readonly indexSlot: number;
+  readonly marksSlot: number;
+  readonly #kept: Side;
+  readonly #residual: Expression | null;
+
+  /** `keepsColumns`: whether anybody reads more of the kept rows than their keys. */
+  constructor(
+    compilation: Compilation,
+    { kept, otherTypes, residual, keepsColumns }: {
+      readonly kept: Side;
+      readonly otherTypes: readonly SqlType[];
+      readonly residual: Expression | null;
+      readonly keepsColumns: boolean;
+    },
+  ) {
+    this.#kept = kept;
+    this.#residual = residual;
+    this.keys = kept.keys.map((key, index) =>
+      new KeyCode(compilation, key.type, otherTypes[index] ?? key.type)
+    );
+    const needed = keepsColumns ? compilation.neededAbove(kept.plan) : [];
+    this.buffer = new BufferCode(compilation, [
+      ...this.keys.map(() => codeColumn),
+      ...needed.map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column))),
+    ]);
+    this.indexSlot = compilation.newSlot();
+    this.marksSlot = compilation.newSlot();
+  }
+
+  /** Slots to forget when the region runs again. */
+  get slots(): readonly number[] {
+    return [this.buffer.slot, this.indexSlot, ...this.keys.flatMap((key) => key.slots)];
+  }
+
+  /** How many kept rows have the same hash at most; those that a look-up goes through. */
+  readonly atMost = (state: ExecutionState): number => {
+    const index = state.x[this.indexSlot];
+    return index instanceof HashIndex ? index.longestChain : Infinity;
+  };
+
+  /** Keeps the rows and makes their index; `owner` is the join. */
+  build(region: Region, owner: Plan): void {
+    const { buffer, keys } = this;
+    const { plan, keys: expressions } = this.#kept;
+    produce(plan, region, {
+      open: (code) => {
+        for (const key of keys) key.open(code);
+        buffer.openAppend(code);
+      },
+      row: (code) => {
+        const codes = expressions.map((expression, index) => ({
+          code: keys[index]?.emit(code, expression, "add") ?? "0",
+          isNull: null,
+        }));
+        const payload = buffer.columns.slice(codes.length)
+          .flatMap(({ column }) => column === null ? [] : [code.column(column)]);
+        buffer.append(code, [...codes, ...payload]);
+      },
+      close: (code) => buffer.closeAppend(code),
+    });
+    region.once(owner, (code) => {
+      const layout = code.constant("layout", buffer.columns);
+      const index = `${code.use("indexOver", indexOver)}(S, ${buffer.slot}, ${layout}, ${keys.length})`;
+      code.emit(`S.x[${this.indexSlot}] = ${code.work(index)};`);
+    });
+  }
+
+  /** Declares what {@link find} uses. */
+  open(code: Emitter, takesMarks: boolean): ProbeNames {
+    for (const key of this.keys) key.open(code);
+    const index = code.define("index", `S.x[${this.indexSlot}]`);
+    const names: ProbeNames = {
+      index,
+      next: code.define("next", `${index}.next`),
+      filters: this.keys.map((_key, position) => {
+        const filter = code.define("filter", `${index}.filters[${position}]`);
+        return {
+          words: code.define("words", `${filter}.words`),
+          mask: code.define("mask", `${filter}.mask`),
+        };
+      }),
+      buffer: this.buffer.openRead(code),
+      marks: takesMarks
+        ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${this.marksSlot}, ${index}.rows)`)
+        : "",
+    };
+    code.note(this, names);
+    return names;
+  }
+
+  /** Emits the search for a row's bucket. `skips`: rows without a partner end here. */
+  find(code: Emitter, expressions: readonly Expression[], skips: boolean): Found {
+    const names = code.recall<ProbeNames>(this);
+    const passes: string[] = [];
+    const codes = expressions.map((expression, index) => {
+      const key = this.keys[index]?.emit(code, expression, "find") ?? "0";
+      const filter = names.filters[index];
+      if (filter === undefined) return key;
+      const bit = `${filter.words}[(${key} & ${filter.mask}) >>> 5] & (1 << ${key})`;
+      if (skips) code.emit(`if ((${bit}) === 0) ${code.skip}`);
+      else passes.push(`(${bit}) !== 0`);
+      return key;
+    });
+    const row = code.name("j");
+    const isNull = codes.map((key) => `${key} === ${NULL_CODE}`).join(" || ") || "false";
+    const first = firstCode(code, names.index, codes);
+    const tests = [`!(${isNull})`, ...passes].join(" && ");
+    code.emit(`let ${row} = ${tests} ? ${first} : -1;`);
+    const differs = codes.map((key, index) => `${names.buffer.columns[index]?.data}[${row}] !== ${key}`)
+      .join(" || ");
+    return { row, differs, isNull };
+  }
+
+  /** Emits the test of a row of the bucket: it goes on to the next one unless the keys and the join's condition hold. */
+  emitMatch(code: Emitter, { row, differs }: Found): void {
+    if (differs !== "") code.emit(`if (${differs}) continue;`);
+    if (this.#residual === null) return;
+    this.buffer.bindRow(code, code.recall<ProbeNames>(this).buffer, row);
+    const holds = emitTruth(code, this.#residual);
+    code.emit(`if (!(${holds})) continue;`);
+  }
+}
+
+/** The expression of the first row of the keys' bucket, or -1. */
+function firstCode(code: Emitter, index: string, codes: readonly string[]): string {
+  const [only] = codes;
+  if (codes.length === 1) return `${index}.first(${only})`;
+  const hash = codes.reduce(
+    (sum, key, position) =>
+      position === 0
+        ? `${code.use("hashCode", hashCode)}(${key})`
+        : `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
+    "0",
+  );
+  return `${index}.firstByHash(${hash})`;
+}
+
+/** An index over a buffer's key columns, which come first; it is work to be done. */
+function indexOver(
+  state: ExecutionState,
+  bufferSlot: number,
+  layout: readonly ColumnLayout[],
+  keyCount: number,
+): HashIndex {
+  const buffer = bufferOf(state, bufferSlot, layout);
+  return new HashIndex(state, buffer, Array.from({ length: keyCount }, (_, index) => index));
+}
+
+/** The marks of kept rows that found a partner. */
+export function marksOf(state: ExecutionState, slot: number, rows: number): Uint8Array {
+  const known = state.x[slot];
+  if (known instanceof Uint8Array) return known;
+  state.charge(rows);
+  const made = new Uint8Array(rows);
+  state.x[slot] = made;
+  return made;
+}
