@@ -26,6 +26,10 @@ export const PG_LIMITS = {
   closeMilliseconds: 100,
   /** How long a connection processes what it has received before others get a turn. */
   turnMilliseconds: 5,
+  /** The same for one that sends without pause, in reads of {@link PG_LIMITS.bulkReadBytes} and more. */
+  bulkTurnMilliseconds: 1,
+  /** A read of so many bytes is taken for a part of bulk data. */
+  bulkReadBytes: 4096,
   /** One read from a socket. */
   readBytes: 65_536,
   /** Unnamed statements kept by text, per connection. */

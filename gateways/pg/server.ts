@@ -237,6 +237,7 @@ class Socket {
     const { connection } = this;
     const buffer = new Uint8Array(PG_LIMITS.readBytes);
     let isGone = false;
+    let busyMilliseconds = 0;
     try {
       for (;;) {
         const count = await this.#stream.read(buffer);
@@ -249,6 +250,13 @@ class Socket {
         this.#flush();
         if (connection.wantsTls) await this.#startTls();
         while (connection.isPaused) await connection.resumed();
+        // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY does,
+        // would be the only one that is heard.
+        if (count < PG_LIMITS.bulkReadBytes) continue;
+        busyMilliseconds += performance.now() - this.lastActivity;
+        if (busyMilliseconds < PG_LIMITS.bulkTurnMilliseconds) continue;
+        await this.#server.engine.yieldToLoop();
+        busyMilliseconds = 0;
       }
     } catch (error) {
       this.#isReceiving = false;

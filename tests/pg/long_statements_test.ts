@@ -12,6 +12,7 @@ import {
   rowOf,
   type ServerMessage,
 } from "../../gateways/pg/testing/wire.ts";
+import type { Task } from "./support/bulk_loader.ts";
 import { openPgDatabase, type PgDatabase } from "./support/pg_database.ts";
 import { RawClient } from "./support/raw_client.ts";
 
@@ -264,4 +265,37 @@ Deno.test("a pipeline of many statements that has arrived at once leaves turns t
   await answers;
   // As long as the whole input was one turn, there was room for two or three.
   ok(reads > 10, `${reads} reads beside ${count} statements`);
+});
+
+Deno.test("COPY data that comes without pause leaves other connections their turns", async () => {
+  await using database = await openPgDatabase();
+  {
+    using client = await RawClient.start(database.port);
+    await run(
+      client,
+      "CREATE TABLE loaded (id int, t text); CREATE TABLE one (x int); INSERT INTO one VALUES (1)",
+    );
+  }
+  const start = () => new Worker(new URL("support/bulk_loader.ts", import.meta.url), { type: "module" });
+  const answer = (worker: Worker) =>
+    new Promise<unknown>((resolve, reject) => {
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.onerror = (event) => reject(new Error(event.message));
+    });
+  const reader = start(), loader = start();
+  try {
+    const task = { port: database.port, rowCount: 400_000 };
+    reader.postMessage({ ...task, role: "read" } satisfies Task);
+    equal(await answer(reader), "reading");
+    reader.postMessage("count");
+    const before = Number(await answer(reader));
+    loader.postMessage({ ...task, role: "load" } satisfies Task);
+    equal(await answer(loader), "loaded");
+    reader.postMessage("count");
+    const during = Number(await answer(reader)) - before;
+    ok(during >= 100, `${during} reads were answered during the load`);
+  } finally {
+    reader.terminate();
+    loader.terminate();
+  }
 });

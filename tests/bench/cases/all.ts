@@ -6,6 +6,7 @@ import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
 import { pgbench } from "./pgbench.ts";
 import { memory, restart } from "./restart.ts";
+import { stalls } from "./stalls.ts";
 import { tpch, tpchGrowth } from "./tpch.ts";
 
 /** What `deno task bench NAME` can name. */
@@ -27,6 +28,7 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
   "large-table": largeTable,
   "restart": restart,
   "memory": memory,
+  "stalls": stalls,
   "growth": growth,
   "analytics": analytics,
   "tpch": tpch,
