@@ -7,10 +7,11 @@
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { assertDefined } from "../../base/assert.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { sameUtf8 } from "../runtime/interner.ts";
 import { likeUtf8, utf8Pattern } from "../runtime/utf8_like.ts";
-import type { Emitter, Value } from "./emitter.ts";
+import type { DictionaryLocation, Emitter, Value } from "./emitter.ts";
 import { callCode, distinctTest, emitValue } from "./expression.ts";
 import { conjuncts, expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitExists } from "./subquery.ts";
@@ -201,7 +202,12 @@ function plainText(expression: Expression): number | null {
 
 /** Skips the current row unless the condition is true. */
 export function emitGuards(code: Emitter, condition: Expression): void {
-  const parts = [...conjuncts(condition)];
+  emitConjuncts(code, conjuncts(condition));
+}
+
+/** Skips the current row unless all conditions are true. */
+export function emitConjuncts(code: Emitter, conditions: readonly Expression[]): void {
+  const parts = [...conditions];
   // Sorting is stable: among equals the order is the planner's.
   parts.sort((left, right) => rank(left) - rank(right));
   for (const part of parts) emitGuard(code, part);
@@ -226,12 +232,42 @@ function emitGuard(code: Emitter, condition: Expression): void {
 
 /** A condition over one dictionary column alone is evaluated once for each entry of the dictionary. */
 function emitDictionaryGuard(code: Emitter, condition: Expression): boolean {
+  const place = dictionaryOf(code, condition);
+  if (place === null) return false;
+  if (place.isNull !== null) code.emit(`if (${place.isNull}) ${code.skip}`);
+  code.emit(`if (${emitVerdict(code, condition, place)} === 2) ${code.skip}`);
+  return true;
+}
+
+/** Whether a condition is evaluated once for each entry of a dictionary. */
+export function isDictionaryCondition(code: Emitter, condition: Expression): boolean {
+  return dictionaryOf(code, condition) !== null;
+}
+
+/** The mask (see `mask.ts`) of a condition for which {@link isDictionaryCondition} holds. */
+export function emitDictionaryMask(code: Emitter, condition: Expression): string {
+  const place = assertDefined(dictionaryOf(code, condition), "a dictionary");
+  if (place.isNull === null) return `(${emitVerdict(code, condition, place)} & 1)`;
+  const mask = code.name("m");
+  code.emit(`let ${mask} = 0;`);
+  code.block(`if (!(${place.isNull})) `, "conditional", () => {
+    code.emit(`${mask} = ${emitVerdict(code, condition, place)} & 1;`);
+  });
+  return mask;
+}
+
+/** Where the dictionary of the only column of a condition stands; null: such a condition is evaluated for each row. */
+function dictionaryOf(code: Emitter, condition: Expression): DictionaryLocation | null {
   const facts = expressionFacts(condition);
   const [column] = facts.mentioned.keys();
-  if (facts.mentioned.size !== 1 || column === undefined || facts.volatile || facts.hasSubquery) return false;
-  if (!code.isBound(column)) return false;
+  if (facts.mentioned.size !== 1 || column === undefined || facts.volatile || facts.hasSubquery) return null;
+  if (!code.isBound(column)) return null;
   const place = code.binding(column).dictionary;
-  if (place === undefined || place.isNull !== null && mentionsNull(condition)) return false;
+  return place === undefined || place.isNull !== null && mentionsNull(condition) ? null : place;
+}
+
+/** The variable with the verdict on the current row's entry, which is not NULL: 1 true, 2 not true. */
+function emitVerdict(code: Emitter, condition: Expression, place: DictionaryLocation): string {
   const slot = code.compilation.slotFor(condition);
   const memo = code.hoisted(code.compilation.derivedKey(condition, place.dictionary), () => {
     const name = code.name("memo");
@@ -240,14 +276,12 @@ function emitDictionaryGuard(code: Emitter, condition: Expression): boolean {
   }).code;
   const make = `${code.use("dictionaryMemo", dictionaryMemo)}(S, ${slot}, ${place.dictionary})`;
   code.emit(`if (${memo} === undefined) ${memo} = ${make};`);
-  if (place.isNull !== null) code.emit(`if (${place.isNull}) ${code.skip}`);
   const verdict = code.name("m");
   code.emit(`let ${verdict} = ${memo}[${place.code}];`);
   code.block(`if (${verdict} === 0) `, "conditional", () => {
     code.emit(`${verdict} = ${memo}[${place.code}] = ${emitTruth(code, condition)} ? 1 : 2;`);
   });
-  code.emit(`if (${verdict} === 2) ${code.skip}`);
-  return true;
+  return verdict;
 }
 
 /** Whether a NULL in the column could still make the condition true. */

@@ -56,6 +56,8 @@ export interface Binding {
   /** The load can neither fail nor take long. */
   readonly cheap: boolean;
   readonly load: (code: Emitter) => Value;
+  /** An element of an array of numbers, or one value for all rows. */
+  readonly isVector?: boolean;
   readonly utf8?: (code: Emitter) => Utf8Location;
   readonly dictionary?: DictionaryLocation;
 }

@@ -82,7 +82,8 @@ const harmlessFunctions = new Set([
   "transaction_timestamp",
 ]);
 
-function cannotFail(expression: Expression): boolean {
+/** Whether an expression that is fixed during one execution has a value in each. */
+export function cannotFail(expression: Expression): boolean {
   switch (expression.kind) {
     case "constant":
     case "parameter":

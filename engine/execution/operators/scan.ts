@@ -9,8 +9,9 @@ import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
 import { type RunningStage, StageCode } from "../codegen/stage_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
-import { emitGuards } from "../codegen/condition.ts";
+import { emitConjuncts } from "../codegen/condition.ts";
 import type { Program, Sink } from "../codegen/region.ts";
+import { emitSelection, splitFilter } from "../codegen/selection.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
@@ -64,6 +65,7 @@ class ScanStage implements Stage {
   readonly #program: Program;
   readonly #sink: Sink;
   readonly #slot: number;
+  readonly #selectionSlot: number;
   readonly #columnIds: readonly number[];
   readonly #kernels = new Map<string, StageCode>();
   #prune: PruneFunction | null = null;
@@ -73,6 +75,7 @@ class ScanStage implements Stage {
     this.#program = program;
     this.#sink = sink;
     this.#slot = program.compilation.newSlot();
+    this.#selectionSlot = program.compilation.newSlot();
     this.#columnIds = plan.columns.map((column) => column.columnId);
     this.operators = [program.compilation.operatorIndex(plan)];
   }
@@ -161,7 +164,13 @@ class ScanStage implements Stage {
     return new StageCode(this.#program.compilation, {
       name: `scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`,
       parameters: "S, block, from, to",
-      emit: (code) => emitKernel(code, this.#plan, shape, this.#sink, this.#program.flags),
+      emit: (code) =>
+        emitKernel(code, shape, {
+          plan: this.#plan,
+          sink: this.#sink,
+          flags: this.#program.flags,
+          selectionSlot: this.#selectionSlot,
+        }),
     });
   }
 
@@ -226,31 +235,46 @@ function shapeOfVector(vector: Vector): Vector {
   }
 }
 
-function emitKernel(
-  code: Emitter,
-  plan: TableScan,
-  block: Block,
-  sink: Sink,
-  flags: readonly number[],
-): void {
+/** What a kernel is made of besides the shape of the vectors. */
+interface KernelParts {
+  readonly plan: TableScan;
+  readonly sink: Sink;
+  readonly flags: readonly number[];
+  /** Where an execution keeps the numbers of chosen rows. */
+  readonly selectionSlot: number;
+}
+
+function emitKernel(code: Emitter, block: Block, { plan, sink, flags, selectionSlot }: KernelParts): void {
   const label = code.name("rows");
   const bindings = block.columns.map((vector, index) => {
     const type = plan.columns[index]?.type ?? { kind: "unknown" };
     return vectorBinding(code, vector, `block.columns[${index}]`, type);
   });
   const ids = block.ids === null ? null : vectorBinding(code, block.ids, "block.ids", { kind: "i64" });
-  if (block.hidden !== null) code.emit("const hidden = block.hidden;");
+  const bind = (code: Emitter) => {
+    plan.columns.forEach((column, index) => {
+      const binding = bindings[index];
+      if (binding !== undefined) code.bind(column.output, binding);
+    });
+    if (plan.rowId !== null && ids !== null) code.bind(plan.rowId, ids);
+  };
+  const hidesRows = block.hidden !== null;
+  if (hidesRows) code.emit("const hidden = block.hidden;");
+  const filter = code.capture("row", () => {
+    bind(code);
+    return splitFilter(code, plan.filter);
+  }).result;
+  const isChosen = filter.masks.length + filter.dictionary.length > 0;
   code.loopLabel = label;
   sink.open(code);
-  code.block(`${label}: for (let i = from; i < to; i++) `, "row", () => {
+  const chosen = isChosen ? emitSelection(code, { slot: selectionSlot, filter, hidesRows, bind }) : null;
+  const head = chosen === null ? "let i = from; i < to; i++" : `let j = 0; j < ${chosen.count}; j++`;
+  code.block(`${label}: for (${head}) `, "row", () => {
+    if (chosen !== null) code.emit(`const i = ${chosen.rows}[j];`);
     code.rowBlock(() => {
-      plan.columns.forEach((column, index) => {
-        const binding = bindings[index];
-        if (binding !== undefined) code.bind(column.output, binding);
-      });
-      if (plan.rowId !== null && ids !== null) code.bind(plan.rowId, ids);
-      if (block.hidden !== null) code.emit(`if (hidden[i] !== 0) ${code.skip}`);
-      if (plan.filter !== null) emitGuards(code, plan.filter);
+      bind(code);
+      if (hidesRows && chosen === null) code.emit(`if (hidden[i] !== 0) ${code.skip}`);
+      emitConjuncts(code, filter.rest);
       sink.row(code);
     });
   });
@@ -269,9 +293,9 @@ function vectorBinding(code: Emitter, vector: Vector, place: string, type: SqlTy
       return dictionaryBinding(code, vector, place, type);
     case "constant": {
       const value = code.define("k", `${place}.value`);
-      if (vector.value === null) return { type, cheap: true, load: () => NULL_VALUE };
+      if (vector.value === null) return { type, cheap: true, isVector: true, load: () => NULL_VALUE };
       const known = code.define("k", storedCode(code, type, value));
-      return { type, cheap: true, load: () => ({ code: known, isNull: null }) };
+      return { type, cheap: true, isVector: true, load: () => ({ code: known, isNull: null }) };
     }
   }
 }
@@ -285,6 +309,7 @@ function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string,
   return {
     type,
     cheap: true,
+    isVector: big === "",
     load: (code) => {
       const isNull = nulls === "" ? null : code.define("n", `${nulls}[i] !== 0`);
       if (type.kind === "bool") return { code: code.define("c", `${data}[i] !== 0`), isNull };

@@ -78,6 +78,20 @@ select id from t where s like 'longer%not%short'
 select id from t where s like '_y' or s like 'ä%' or s not like '%'
 select t.id, u.id from t join u on t.s like '%y%' and u.s not like 'x%' where t.id = u.id
 select id from t where s in ('x','yy') and f > 1
+select id from t where day > '2000-01-02' and d < 2 and day <= '2000-01-07' and d > -4
+select id from t where a in (1, 3, 5) and not ok
+select id from t where a not in (1, 3) and ok is not null
+select id from t where not (a > 3 or ok) and day >= '2000-01-03'
+select id from t where (a = 1 or a = 4 and ok or d > 2.5) and at is not null
+select id from t where not (a = 1 and d > 0) and not (ok is null)
+select id from t where a not in (1, null) or not ok
+select id from t where s in ('x', 'yy') and d between -3 and 4
+select id, f from t where not (s like '%y%' or s is null) and f >= 1.5 and f <> 0
+select id from t where day <> '2000-01-03' and b > 1 and d * 2 < a and s <> 'x'
+select id from t where a <> 3 and 10 / (a - 3) > 0 and ok
+select id from t where ok limit 3
+select id from t where not (0 not in (0, 1))
+select id from t where 1 in (0, 2) or ok is null
 select id from t where a in (1,2,3,4,5,null)
 select id from t where a not in (1,2,3,4,5,7)
 select id from t where a not in (1,2,null)

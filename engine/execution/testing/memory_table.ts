@@ -162,17 +162,15 @@ export class MemoryTable implements ReadableTable {
     columnIds: readonly number[],
     ids: boolean,
   ): Block {
-    const hidden = this.#random.chance(0.4) ? this.#hidden(rows.length) : null;
-    const at = hidden === null ? rows.map((_, index) => index) : hidden.visible;
-    const rowCount = hidden === null ? rows.length : hidden.mask.length;
+    const hidden = this.#random.chance(0.4) ? this.#hidden(rows) : null;
+    const versions = hidden === null ? rows : hidden.versions;
     const columns = columnIds.map((columnId) => {
       const position = this.#position(columnId);
-      const values = new Array<StoredValue>(rowCount).fill(null);
-      rows.forEach((row, index) => values[at[index] ?? 0] = row.values[position] ?? null);
+      const values = versions.map((row) => row.values[position] ?? null);
       return this.#vector(columnId, this.#type(columnId), values);
     });
-    const idValues = new Array<StoredValue>(rowCount).fill(0);
-    rows.forEach((row, index) => idValues[at[index] ?? 0] = row.id);
+    const idValues = versions.map((row) => row.id);
+    const rowCount = versions.length;
     return {
       rowCount,
       firstLocation,
@@ -182,16 +180,21 @@ export class MemoryTable implements ReadableTable {
     };
   }
 
-  /** Positions for the rows with a hidden one before some of them. */
-  #hidden(rows: number): { readonly mask: Uint8Array; readonly visible: readonly number[] } {
+  /** The rows, some of them with a version before that has ended. */
+  #hidden(
+    rows: readonly MemoryRow[],
+  ): { readonly mask: Uint8Array; readonly versions: readonly MemoryRow[] } {
     const mask: number[] = [];
-    const visible: number[] = [];
-    for (let row = 0; row < rows; row++) {
-      if (this.#random.chance(0.3)) mask.push(1);
-      visible.push(mask.length);
+    const versions: MemoryRow[] = [];
+    for (const row of rows) {
+      if (this.#random.chance(0.3)) {
+        mask.push(1);
+        versions.push(row);
+      }
       mask.push(0);
+      versions.push(row);
     }
-    return { mask: Uint8Array.from(mask), visible };
+    return { mask: Uint8Array.from(mask), versions };
   }
 
   #vector(columnId: number, type: SqlType, values: readonly StoredValue[]): Vector {
