@@ -6,14 +6,15 @@
  * Invariant: a reader never reads outside its range; a damaged input raises `DatabaseError` with `dataCorrupted`,
  * never a RangeError. Limit: one writer holds at most 2^31 - 1 bytes.
  */
+import { decodeAscii } from "./ascii_text.ts";
 import { DatabaseError, SQLSTATE } from "./errors.ts";
 
 const textEncoder = new TextEncoder();
 const textDecoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/** Up to this many bytes a JavaScript loop beats the call into the text codec. */
-const SHORT_TEXT_BYTES = 48;
+/** Up to this many units a JavaScript loop beats the call into the encoder. */
+const SHORT_TEXT_UNITS = 48;
 
 /** The UTF-8 bytes of a text. */
 export function encodeUtf8(text: string): Uint8Array {
@@ -73,17 +74,7 @@ export function compareBytes(left: Uint8Array, right: Uint8Array): -1 | 0 | 1 {
 }
 
 function decodeRange(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start <= SHORT_TEXT_BYTES) {
-    let text = "";
-    let index = start;
-    for (; index < end; index++) {
-      const code = bytes[index] as number;
-      if (code >= 0x80) break;
-      text += String.fromCharCode(code);
-    }
-    if (index === end) return text;
-  }
-  return textDecoder.decode(bytes.subarray(start, end));
+  return decodeAscii(bytes, start, end) ?? textDecoder.decode(bytes.subarray(start, end));
 }
 
 /** Collects bytes at the end of a growing buffer. */
@@ -307,7 +298,7 @@ export class ByteWriter {
     const units = text.length;
     const start = this.#length;
     this.reserve(units * 3);
-    if (units <= SHORT_TEXT_BYTES) {
+    if (units <= SHORT_TEXT_UNITS) {
       const bytes = this.#bytes;
       let position = start;
       for (let index = 0; index < units; index++) {
@@ -327,7 +318,7 @@ export class ByteWriter {
 
   /** Writes the text's byte length as LEB128 and its UTF-8 bytes. */
   writeText(text: string): void {
-    if (text.length <= SHORT_TEXT_BYTES) {
+    if (text.length <= SHORT_TEXT_UNITS) {
       // One length byte is enough for up to 127 bytes; three bytes a unit is the most, so check afterwards.
       const at = this.#length;
       this.writeU8(0);

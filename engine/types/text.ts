@@ -63,9 +63,10 @@ export function takeCharacters(text: string, count: number): string {
   return text.slice(0, index);
 }
 
-/** Whether the text has characters beyond the Basic Multilingual Plane, for which units are not characters. */
-export function hasSurrogates(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
+/** Whether the first units of the text, or all, have characters beyond the Basic Multilingual Plane, which are two units each. */
+export function hasSurrogates(text: string, units = Infinity): boolean {
+  const end = Math.min(text.length, units);
+  for (let index = 0; index < end; index++) {
     const code = text.charCodeAt(index);
     if (code >= 0xd800 && code < 0xe000) return true;
   }

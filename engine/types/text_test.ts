@@ -35,6 +35,8 @@ Deno.test("characterLength() and takeCharacters() count code points", () => {
   assert.equal(takeCharacters("abc", 5), "abc");
   assert.equal(hasSurrogates("a😀"), true);
   assert.equal(hasSurrogates("漢"), false);
+  assert.equal(hasSurrogates("ab😀", 2), false);
+  assert.equal(hasSurrogates("ab😀", 3), true);
 });
 
 Deno.test("trimTrailingSpaces() drops spaces only", () => {

@@ -5,6 +5,7 @@
  * {@link ValueInterner} takes any value through a Map key that is equal exactly when the values are equal.
  * {@link BigInterner} gives integers that are not safe codes above all safe integers.
  */
+import { decodeAscii } from "../../base/ascii_text.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import { powerOfTwo } from "./hashing.ts";
@@ -227,38 +228,10 @@ export class BigInterner {
   }
 }
 
-/** Above this many bytes the platform's decoder is faster than {@link decodeText}'s loop. */
-const LONGEST_LOOP = 40;
-
-/** Decodes UTF-8, quickly when it is short ASCII: eight characters at a time. */
+/** Decodes UTF-8, quickly when it is short ASCII. */
 export function decodeText(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > LONGEST_LOOP) return decodeUtf8(bytes.subarray(start, end));
-  let text = "";
-  let at = start;
-  for (; at + 8 <= end; at += 8) {
-    const a = bytes[at] as number;
-    const b = bytes[at + 1] as number;
-    const c = bytes[at + 2] as number;
-    const d = bytes[at + 3] as number;
-    const e = bytes[at + 4] as number;
-    const f = bytes[at + 5] as number;
-    const g = bytes[at + 6] as number;
-    const h = bytes[at + 7] as number;
-    if ((a | b | c | d | e | f | g | h) >= 0x80) return decodeUtf8(bytes.subarray(start, end));
-    text += String.fromCharCode(a, b, c, d, e, f, g, h);
-  }
-  for (; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (byte >= 0x80) return decodeUtf8(bytes.subarray(start, end));
-    text += SINGLE_CHARACTERS[byte] as string;
-  }
-  return text;
+  return decodeAscii(bytes, start, end) ?? decodeUtf8(bytes.subarray(start, end));
 }
-
-const SINGLE_CHARACTERS: readonly string[] = Array.from(
-  { length: 128 },
-  (_, code) => String.fromCharCode(code),
-);
 
 /** Whether the bytes between start and end are these. */
 export function sameUtf8(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {

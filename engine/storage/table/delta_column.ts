@@ -7,6 +7,7 @@
  * Invariant: the value of a slot stays where it is until that slot is set again; arrays that have been handed out as
  * vectors stay valid (with their old content) when a column grows. Limit: 4 GiB of text and bytes per chunk.
  */
+import { decodeAscii } from "../../base/ascii_text.ts";
 import { assert } from "../../base/assert.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
 import type { BatchColumn, StoredValue } from "../../operations/effect.ts";
@@ -87,16 +88,7 @@ function grown(array: Uint8Array | null, length: number): Uint8Array | null {
 
 /** Decodes UTF-8, fast for short ASCII texts. */
 export function decodeTextRange(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start <= SHORT_TEXT) {
-    let text = "";
-    for (let index = start; index < end; index++) {
-      const code = bytes[index] as number;
-      if (code >= 0x80) return decodeUtf8(bytes.subarray(start, end));
-      text += String.fromCharCode(code);
-    }
-    return text;
-  }
-  return decodeUtf8(bytes.subarray(start, end));
+  return decodeAscii(bytes, start, end) ?? decodeUtf8(bytes.subarray(start, end));
 }
 
 /** Storage classes int and float. */
