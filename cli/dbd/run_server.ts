@@ -11,6 +11,7 @@ import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { formatAddress } from "../../gateways/binary/address.ts";
 import type { Features } from "../features/feature_table.ts";
+import { collectWhenIdle } from "./idle_memory.ts";
 import { type Listeners, StartError, startListeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
 
@@ -60,6 +61,7 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
       resolve(signal);
     });
   });
+  const stopCollecting = collectWhenIdle();
   const end = await Promise.race([
     stopped.then((signal) => ({ kind: "signal" as const, signal })),
     engine.failed.then((error) => ({ kind: "failed" as const, error })),
@@ -72,6 +74,7 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
     return 1;
   }
   world.log(`${end.signal}: stopping`);
+  stopCollecting();
   const failed = engine.failed.then(() => "failed" as const);
   const closing = (async () => {
     await listeners.close(settings.drainMilliseconds);

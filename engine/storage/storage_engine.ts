@@ -66,8 +66,8 @@ const TABLES_DIRECTORY = "tables";
 const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
-/** Readers that were there when a checkpoint replaced parts are mostly gone after so many group commits. */
-const RELEASES_AFTER_CHECKPOINT = 16;
+/** Readers that were there when a checkpoint or a truncation replaced parts are mostly gone after so many group commits. */
+const RELEASES = 16;
 
 interface DroppedTable {
   readonly id: number;
@@ -107,8 +107,10 @@ export class StorageEngine {
   #working: Promise<void> | null = null;
   /** Why the checkpoint under way does not go on, and the bytes of log at which it tries again. */
   #diskFull: { readonly error: DatabaseError; readonly untilBytes: number } | null = null;
-  /** How often to look again for parts that the last checkpoint replaced. */
+  /** How often to look again for parts that were replaced. */
   #releases = 0;
+  /** A table was emptied, and what it held may have no readers now. */
+  #isTruncated = false;
 
   private constructor(
     options: StorageOptions,
@@ -177,7 +179,16 @@ export class StorageEngine {
   }
 
   #tableOptions(definition: TableDefinition) {
-    return { definition, horizon: this.#horizon, files: this.#files, cache: this.#cache };
+    return {
+      definition,
+      horizon: this.#horizon,
+      files: this.#files,
+      cache: this.#cache,
+      onTruncated: () => {
+        this.#releases = RELEASES;
+        this.#isTruncated = true;
+      },
+    };
   }
 
   get #disk(): Disk {
@@ -311,7 +322,7 @@ export class StorageEngine {
     this.#installedMark = this.#checkpointMark;
     this.#diskFull = null;
     this.#manifest = manifest;
-    this.#releases = RELEASES_AFTER_CHECKPOINT;
+    this.#releases = RELEASES;
     const gone = this.#dropped.filter(({ op }) => op <= manifest.op);
     this.#dropped = this.#dropped.filter(({ op }) => op > manifest.op);
     for (const { store } of gone) store.close();
@@ -345,7 +356,7 @@ export class StorageEngine {
   /** Whether {@link work} has anything to do. */
   get hasWork(): boolean {
     if (this.log.error !== null || this.#isPaused) return false;
-    return this.#checkpoint !== null || this.#indexing.size > 0;
+    return this.#checkpoint !== null || this.#indexing.size > 0 || this.#isTruncated;
   }
 
   /**
@@ -360,6 +371,13 @@ export class StorageEngine {
 
   async #work(budgetMicroseconds: number): Promise<void> {
     const checkpoint = this.#checkpoint;
+    if (this.#isTruncated) {
+      this.#isTruncated = false;
+      // The transaction that did it has ended by then.
+      await this.#host.timers.yieldToLoop();
+      this.#release();
+      return;
+    }
     if (checkpoint === null) {
       this.#buildIndexes(budgetMicroseconds);
       return;

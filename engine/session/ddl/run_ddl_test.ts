@@ -5,6 +5,8 @@ import { RowBuffer } from "../row_buffer.ts";
 import { runDefinition } from "./run_ddl.ts";
 import { selectInto } from "./select_into.ts";
 import { TestClient } from "../copy/client_for_test.ts";
+import { open } from "../../../mod.ts";
+import { engineOf } from "../database.ts";
 
 async function withClient(action: (client: TestClient) => Promise<void>): Promise<void> {
   const client = await TestClient.open();
@@ -177,3 +179,27 @@ Deno.test("ADD PRIMARY KEY takes ids beyond the safe integers, beside unique ind
       assert.equal((await client.rows(all)).length, 4);
     }
   }));
+
+Deno.test("TRUNCATE and rewrites give up the rows that were there, once nobody reads them, without a later commit", async () => {
+  await using database = await open(":memory:");
+  const engine = engineOf(database);
+  const rows = () => [...engine.storage.tables].map((table) => table.rowsInMemory);
+  const turns = async () => {
+    for (let turn = 0; turn < 10; turn++) await engine.yieldToLoop();
+  };
+  await database.execute("CREATE TABLE t (a int NOT NULL)");
+  await database.execute("INSERT INTO t SELECT i FROM generate_series(1, 1000) i");
+  await database.execute("ALTER TABLE t ADD PRIMARY KEY (a)");
+  await turns();
+  assert.deepEqual(rows(), [1000]);
+  await database.transaction(async (reader) => {
+    assert.equal((await reader.query("SELECT count(*) AS n FROM t"))[0]?.n, 1000);
+    await database.execute("TRUNCATE t");
+    await turns();
+    assert.deepEqual(rows(), [1000], "for the reader");
+    assert.equal((await reader.query("SELECT count(*) AS n FROM t"))[0]?.n, 1000);
+  });
+  await database.execute("INSERT INTO t VALUES (1)");
+  await turns();
+  assert.deepEqual(rows(), [1]);
+});

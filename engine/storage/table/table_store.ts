@@ -59,6 +59,8 @@ export interface TableStoreOptions {
   readonly files?: SegmentFiles;
   /** Shared by all tables; an own one when not given. */
   readonly cache?: BlockCache;
+  /** Called when all rows were removed at once: {@link TableStore.releaseOldVersions} frees them after their last readers. */
+  readonly onTruncated?: () => void;
 }
 
 /** Rows of bulk loads that may wait for the first reader of an index. */
@@ -77,6 +79,7 @@ interface CachedStatistics {
 /** A table's rows in all versions that may still be read. */
 export class TableStore implements TableShape {
   readonly #horizon: SnapshotHorizon;
+  readonly #onTruncated: () => void;
   #definition: TableDefinition;
   readonly #parts: PartSet;
   #rowCount = 0;
@@ -93,6 +96,7 @@ export class TableStore implements TableShape {
 
   constructor(options: TableStoreOptions) {
     this.#horizon = options.horizon;
+    this.#onTruncated = options.onTruncated ?? (() => {});
     this.#definition = options.definition;
     this.#noteDefinition(options.definition);
     this.#parts = new PartSet(options.definition, [...this.#indexes.values()], {
@@ -292,6 +296,7 @@ export class TableStore implements TableShape {
     this.#parts.truncate(op);
     this.#countRows(-this.#rowCount - this.#heldRows);
     this.#modified(op);
+    this.#onTruncated();
   }
 
   /** Takes a new definition: columns and indexes that came are added to all data, those that went are forgotten. */

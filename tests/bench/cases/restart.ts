@@ -15,6 +15,8 @@ const ROWS = { smoke: 5_000, full: 10_000_000 } as const;
 /** Rows that one statement changes while the log is filled. */
 const ROWS_A_STATEMENT = 100;
 const UPDATES_BETWEEN_LOOKS = 100;
+/** After so long the server has given back what it does not use. */
+const IDLE_MILLISECONDS = 5000;
 
 let directory: string | null = null;
 
@@ -80,6 +82,19 @@ export const memory: readonly Benchmark[] = [
     alone: true,
     prepare: async () => {},
     measure: (peer, scale) => residentAfter(peer, (server) => initialise(server, scale === "smoke" ? 1 : 10)),
+  },
+  {
+    name: "resident memory, after 1 million pgbench_accounts rows and 5 idle seconds",
+    unit: "MB",
+    higherIsBetter: false,
+    bar: "≤ 350",
+    alone: true,
+    prepare: async () => {},
+    measure: (peer, scale) =>
+      residentAfter(peer, async (server) => {
+        await initialise(server, scale === "smoke" ? 1 : 10);
+        if (scale === "full") await new Promise((resolve) => setTimeout(resolve, IDLE_MILLISECONDS));
+      }),
   },
 ];
 
