@@ -88,6 +88,12 @@ export class KeyBounds {
     };
   }
 
+  /** Whether all entries are meant, those of NULL included. */
+  get isEverything(): boolean {
+    const { prefix, low, high } = this.#bounds;
+    return prefix.length === 0 && low === null && high === null;
+  }
+
   /** Whether exactly the entries with one complete key are meant. */
   get isEquality(): boolean {
     return this.#bounds.prefix.length === this.#encoder.columnIds.length;

@@ -129,8 +129,10 @@ export class SegmentIndex {
   open(bounds: KeyBounds, ends: RowEnds, snapshot: number, backward: boolean): PartIndexCursor | null {
     const description = this.#description;
     if (description.entryCount === 0) return null;
-    let from: number;
-    let to: number;
+    let from = 0;
+    let to = this.entryCount;
+    // The least or greatest of all need no search.
+    if (bounds.isEverything) return new SegmentIndexCursor(this, ends, snapshot, { from, to, backward });
     if (description.form === "text") {
       if (bounds.isEquality && !description.bloom.mayContain(hashText(bounds.lowText))) return null;
       from = this.#seekText(bounds.lowText);
