@@ -41,6 +41,7 @@ interface Wish {
 }
 
 type Join = Plan & { readonly kind: "nested_loop_join" | "hash_join" };
+type HashJoin = Plan & { readonly kind: "hash_join" };
 
 /** See the file's head. */
 export class PhysicalPlanner {
@@ -303,7 +304,7 @@ export class PhysicalPlanner {
     const keys = joinKeys(plan.condition, allDefinedColumns(plan.left), allDefinedColumns(plan.right));
     const candidates: Plan[] = [];
     if (keys.leftKeys.length > 0) {
-      const hash: Plan = {
+      const hash: HashJoin = {
         kind: "hash_join",
         join: plan.join,
         left: plan.left,
@@ -314,6 +315,8 @@ export class PhysicalPlanner {
       };
       candidates.push(hash);
       if (plan.join === "semi" || plan.join === "anti") candidates.push({ ...hash, keepsLeft: true });
+      // The smaller side is the one to keep, whichever one is extended with NULLs.
+      if (plan.join === "left") candidates.push(mirrored(hash));
     } else candidates.push(plan);
     if (base !== null && plan.join !== "right" && plan.join !== "full") {
       const right = this.#access.chooseForJoin(base.scan, base.conditions, conjuncts(plan.condition));
@@ -454,6 +457,12 @@ function asReducing(plan: Plan): Join | null {
     default:
       return null;
   }
+}
+
+/** A left join as a right join of its sides. */
+function mirrored(plan: HashJoin): Plan {
+  const { left, right, leftKeys, rightKeys } = plan;
+  return { ...plan, join: "right", left: right, right: left, leftKeys: rightKeys, rightKeys: leftKeys };
 }
 
 /** A relation that is a table with conditions on it. */

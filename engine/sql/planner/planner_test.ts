@@ -243,6 +243,13 @@ Deno.test("planStatement() expects one partner for all columns of a unique key",
   assert.ok(text.includes("Seq Scan on orders"), text);
 });
 
+Deno.test("planStatement() keeps the smaller side of an outer join", () => {
+  const tables = environmentOf(TPCH);
+  assert.match(shape(tables, TPCH_QUERIES.q13 ?? ""), /Hash Right Join\n.*\n.*Seq Scan on orders/);
+  const other = shape(tables, "select * from orders left join customer on c_custkey = o_custkey + 0");
+  assert.match(other, /Hash Left Join\n.*\n.*Seq Scan on orders/);
+});
+
 Deno.test("planStatement() restricts aggregations to what the outer rows ask for", () => {
   const restricted = /HashAggregate\n.*\n\s*->\s+Hash Semi Join/;
   const tables = environmentOf(TPCH);
