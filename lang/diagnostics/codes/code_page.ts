@@ -1,0 +1,17 @@
+/** What the registry knows of one code: the page that `explain` shows, whose programs a test compiles. */
+import type { Severity } from "../diagnostic.ts";
+
+/** A code and its page. */
+export interface CodePage {
+  /** Two letters for the phase and four digits, never renumbered. */
+  readonly code: string;
+  /** What kind of mistake this is, the same for every case. */
+  readonly title: string;
+  readonly severity: Severity;
+  /** What it means, why it is one, and what to do; paragraphs of Markdown. */
+  readonly explanation: string;
+  /** A program that raises the code and no other error. */
+  readonly bad: string;
+  /** The program after each fix of the first diagnostic, in their order; each clears it. Without a fix, a right program. */
+  readonly fixed: readonly string[];
+}

@@ -1,0 +1,29 @@
+/**
+ * The registry of codes: one list for each phase, put together.
+ *
+ * `SY` syntax, `NM` names, `TY` types, `EF` effects, `MX` matching, `MV` mutation and exclusivity, `GC` gas and cost, `MD` modules, `PK` packages,
+ * `LI` lint, `IC` internal error. A code once given is never given another meaning.
+ */
+import type { CodePage } from "./code_page.ts";
+import { SYNTAX_PAGES } from "./syntax.ts";
+
+export type { CodePage } from "./code_page.ts";
+
+/** All pages, in the order of the phases. */
+export const CODE_PAGES: readonly CodePage[] = [
+  ...SYNTAX_PAGES,
+];
+
+const byCode = new Map(CODE_PAGES.map((page) => [page.code, page]));
+
+/** The page of a code, or undefined. */
+export function findCodePage(code: string): CodePage | undefined {
+  return byCode.get(code);
+}
+
+/** The page of a code that the compiler reports. */
+export function codePage(code: string): CodePage {
+  const page = byCode.get(code);
+  if (page === undefined) throw new Error(`Cannot find the page of ${code}: it is not in the registry`);
+  return page;
+}

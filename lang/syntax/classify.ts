@@ -1,0 +1,202 @@
+/**
+ * Settles the terminals that depend on line breaks and neighbours, so that the grammar itself is free of context.
+ *
+ * `(`, `[` and `-` go on with the expression before them, or begin something: they begin at the start of a line outside of `( )` and `[ ]`, and after
+ * what ends no expression. `{` is a record's brace after a capitalised name when `name :` or `..` follows. `return` has a value when one
+ * begins on its line. `else` belongs to `let` unless it follows a `}`. Words such as `test` are keywords in their one place.
+ */
+import { terminalNumber, TERMINALS, type Token } from "./token.ts";
+
+const OPEN_PAREN = terminalNumber("open_paren");
+const CALL_PAREN = terminalNumber("(");
+const OPEN_BRACKET = terminalNumber("open_bracket");
+const INDEX_BRACKET = terminalNumber("[");
+const NEGATE = terminalNumber("negate");
+const MINUS = terminalNumber("-");
+const OPEN_BRACE = terminalNumber("{");
+const CLOSE_BRACE = terminalNumber("}");
+const CLOSE_PAREN = terminalNumber(")");
+const CLOSE_BRACKET = terminalNumber("]");
+const RECORD_BRACE = terminalNumber("record_brace");
+const RETURN = terminalNumber("return");
+const RETURN_ALONE = terminalNumber("return_alone");
+const ELSE = terminalNumber("else");
+const LET_ELSE = terminalNumber("let_else");
+const NAME = terminalNumber("name");
+const TYPE_NAME = terminalNumber("type_name");
+const COLON = terminalNumber(":");
+const DOTS = terminalNumber("..");
+const PUB = terminalNumber("pub");
+const FN = terminalNumber("fn");
+const TEXT = terminalNumber("text");
+const TEXT_START = terminalNumber("text_start");
+const INTERPOLATION_START = terminalNumber("interpolation_start");
+const INTERPOLATION_END = terminalNumber("interpolation_end");
+const TEST = terminalNumber("test");
+const PROPERTY = terminalNumber("property");
+const EVAL = terminalNumber("eval");
+const THRESHOLD = terminalNumber("threshold");
+const CASE = terminalNumber("case");
+const INTRINSIC = terminalNumber("intrinsic");
+const EXTERN = terminalNumber("extern");
+const BUILTIN = terminalNumber("builtin");
+const EQUALS = terminalNumber("=");
+const TYPE = terminalNumber("type");
+
+/** By terminal: whether an expression may end with it. */
+const endsExpression = flags([
+  "name",
+  "type_name",
+  "integer",
+  "float",
+  "character",
+  "text",
+  "text_end",
+  "true",
+  "false",
+  ")",
+  "]",
+  "}",
+  "?",
+]);
+
+/** By terminal: whether it has to be looked at. */
+const isContextual = flags([
+  "(",
+  ")",
+  "[",
+  "]",
+  "{",
+  "}",
+  "-",
+  "return",
+  "else",
+  "open_paren",
+  "open_bracket",
+  "negate",
+  "record_brace",
+  "return_alone",
+  "let_else",
+  "case",
+  "interpolation_start",
+  "interpolation_end",
+]);
+
+function flags(names: readonly string[]): Uint8Array {
+  const set = new Uint8Array(TERMINALS.length);
+  for (const name of names) set[terminalNumber(name)] = 1;
+  return set;
+}
+
+/** Settles the terminals of one declaration, the tokens from one index up to another. */
+export function classify(tokens: readonly Token[], from: number, to: number): void {
+  const isEval = classifyStart(tokens, from, to);
+  // Whether each open bracket is one in which line breaks mean nothing.
+  const loose: boolean[] = [];
+  let previous = 0;
+  for (let index = from; index < to; index++) {
+    const token = tokens[index];
+    if (token === undefined) break;
+    const terminal = token.terminal;
+    if (isContextual[terminal] === 1) {
+      const begins = endsExpression[previous] === 0 || (token.isFirstOfLine && loose.at(-1) !== true);
+      switch (terminal) {
+        case CALL_PAREN:
+        case OPEN_PAREN:
+          token.terminal = begins ? OPEN_PAREN : CALL_PAREN;
+          loose.push(true);
+          break;
+        case INDEX_BRACKET:
+        case OPEN_BRACKET:
+          token.terminal = begins ? OPEN_BRACKET : INDEX_BRACKET;
+          loose.push(true);
+          break;
+        case MINUS:
+        case NEGATE:
+          token.terminal = begins ? NEGATE : MINUS;
+          break;
+        case OPEN_BRACE:
+        case RECORD_BRACE:
+          token.terminal = previous === TYPE_NAME && beginsRecord(tokens, index + 1, to)
+            ? RECORD_BRACE
+            : OPEN_BRACE;
+          loose.push(false);
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_PAREN:
+        case CLOSE_BRACKET:
+        case INTERPOLATION_END:
+          loose.pop();
+          break;
+        case INTERPOLATION_START:
+          loose.push(true);
+          break;
+        case RETURN:
+        case RETURN_ALONE:
+          token.terminal = isReturnAlone(tokens[index + 1], index + 1 < to) ? RETURN_ALONE : RETURN;
+          break;
+        case ELSE:
+        case LET_ELSE:
+          token.terminal = previous === CLOSE_BRACE || previous === 0 ? ELSE : LET_ELSE;
+          break;
+        case CASE:
+          token.terminal = NAME;
+          break;
+      }
+    }
+    if (isEval && loose.length === 1 && token.text === "case" && isText(tokens[index + 1])) {
+      token.terminal = CASE;
+    }
+    previous = token.terminal;
+  }
+}
+
+/** Settles the words at the start of a declaration; whether it is an `eval`. */
+function classifyStart(tokens: readonly Token[], from: number, to: number): boolean {
+  const first = tokens[from]?.terminal === PUB ? from + 1 : from;
+  const token = tokens[first];
+  const next = first + 1 < to ? tokens[first + 1] : undefined;
+  if (token === undefined || next === undefined) return false;
+  switch (token.text) {
+    case "test":
+      token.terminal = isText(next) ? TEST : NAME;
+      break;
+    case "property":
+      token.terminal = isText(next) ? PROPERTY : NAME;
+      break;
+    case "eval": {
+      token.terminal = isText(next) ? EVAL : NAME;
+      const third = first + 2 < to ? tokens[first + 2] : undefined;
+      if (third?.text === "threshold") third.terminal = token.terminal === EVAL ? THRESHOLD : NAME;
+      return token.terminal === EVAL;
+    }
+    case "intrinsic":
+      token.terminal = next.terminal === FN ? INTRINSIC : NAME;
+      break;
+    case "extern":
+      token.terminal = isText(next) ? EXTERN : NAME;
+      break;
+    case "type": {
+      const last = tokens[to - 1];
+      if (last?.text === "builtin" && token.terminal === TYPE) {
+        last.terminal = tokens[to - 2]?.terminal === EQUALS ? BUILTIN : NAME;
+      }
+      break;
+    }
+  }
+  return false;
+}
+
+function isText(token: Token | undefined): boolean {
+  return token !== undefined && (token.terminal === TEXT || token.terminal === TEXT_START);
+}
+
+function beginsRecord(tokens: readonly Token[], index: number, to: number): boolean {
+  if (index >= to) return false;
+  const first = tokens[index]?.terminal;
+  return first === DOTS || (first === NAME && index + 1 < to && tokens[index + 1]?.terminal === COLON);
+}
+
+function isReturnAlone(next: Token | undefined, isInside: boolean): boolean {
+  return !isInside || next === undefined || next.isFirstOfLine || next.terminal === CLOSE_BRACE;
+}

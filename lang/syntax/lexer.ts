@@ -1,0 +1,358 @@
+/**
+ * The lexer: text → tokens and comments, by moo.
+ *
+ * Nothing of the text is lost: what stands between tokens and comments is white space. A text without expressions is one token; one with
+ * expressions, or of several lines, is a start, parts and an end, and inside of its braces stand tokens as anywhere. A mistake is reported and mended
+ * on its line, so that the parser goes on: an unclosed text ends with its line, a character that means nothing is left out.
+ * Limits: at most {@link MENDED_TEXTS} texts are mended on one line, and as many that are open at the end of the file; the rest of such a line is one text.
+ */
+import moo from "moo";
+import type { Documentation } from "./ast.ts";
+import { type LexicalMistake, numberMistake, textMistakes } from "./lexical_mistakes.ts";
+import { type Comment, KEYWORDS, PUNCTUATION, terminalNumber, Token } from "./token.ts";
+
+/** How many texts are mended before the rest of a line, or of the file, is given up. */
+const MENDED_TEXTS = 4;
+
+/** What a text consists of. */
+export interface Lexed {
+  readonly tokens: Token[];
+  readonly comments: Comment[];
+  readonly mistakes: LexicalMistake[];
+}
+
+const outside = PUNCTUATION.filter((text) => text !== "{" && text !== "}");
+
+const common = {
+  space: { match: /[ \t\r\n]+/, lineBreaks: true },
+  name: /[a-z_][A-Za-z0-9_]*/,
+  type_name: /[A-Z][A-Za-z0-9_]*/,
+  comment: /\/\/[^\n]*/,
+  // Behind a single dot stands the part of a tuple: `pair.0.1` has no fraction in it.
+  member: /(?<=(?<![.])[.])[0-9]+/,
+  number: /[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)?(?:(?<=[0-9][eE])[+-][0-9A-Za-z_]*)?/,
+  character: /'(?:[^'\\\n]|\\[^\n])*'/,
+  long_text: { match: /"""/, push: "long_text" },
+  text: /"(?:[^"\\\n{]|\\[^\n])*"/,
+  text_start: { match: /"/, push: "text" },
+};
+
+const rest = {
+  punctuation: outside,
+  bad: { match: /[\ud800-\udbff][\udc00-\udfff]|[^]/, lineBreaks: true },
+};
+
+const lexer = moo.states({
+  main: { ...common, brace: ["{", "}"], ...rest },
+  text: {
+    text_part: /(?:[^"\\\n{]|\\[^\n])+/,
+    interpolation_start: { match: "{", push: "interpolation" },
+    text_end: { match: '"', pop: 1 },
+    text_break: { match: /\\?\r?\n|\\$/, lineBreaks: true },
+  },
+  long_text: {
+    text_part: { match: /(?:[^"\\{]|\\[^]|"(?!""))+/, lineBreaks: true },
+    interpolation_start: { match: "{", push: "interpolation" },
+    text_end: { match: '"""', pop: 1 },
+    text_break: /\\/,
+  },
+  interpolation: {
+    ...common,
+    interpolation_end: { match: "}", pop: 1 },
+    brace: { match: "{", push: "braces" },
+    ...rest,
+  },
+  braces: { ...common, brace: { match: "{", push: "braces" }, close: { match: "}", pop: 1 }, ...rest },
+});
+
+const keywords = new Map(KEYWORDS.map((word) => [word, terminalNumber(word)]));
+const punctuation = new Map(PUNCTUATION.map((text) => [text, terminalNumber(text)]));
+const NAME = terminalNumber("name");
+const TYPE_NAME = terminalNumber("type_name");
+const INTEGER = terminalNumber("integer");
+const FLOAT = terminalNumber("float");
+const CHARACTER = terminalNumber("character");
+const TEXT = terminalNumber("text");
+const TEXT_START = terminalNumber("text_start");
+const TEXT_PART = terminalNumber("text_part");
+const TEXT_END = terminalNumber("text_end");
+const INTERPOLATION_START = terminalNumber("interpolation_start");
+const INTERPOLATION_END = terminalNumber("interpolation_end");
+
+/** A text that is not closed yet. */
+interface OpenText {
+  readonly start: number;
+  readonly tokenIndex: number;
+  readonly isLong: boolean;
+  readonly state: moo.LexerState;
+}
+
+/** The tokens and comments of a text. */
+export function lex(text: string): Lexed {
+  return new Run(text).result();
+}
+
+class Run {
+  readonly #text: string;
+  readonly #tokens: Token[] = [];
+  readonly #comments: Comment[] = [];
+  readonly #mistakes: LexicalMistake[] = [];
+  readonly #open: OpenText[] = [];
+  /** Offset of what the lexer was last given. */
+  #base = 0;
+  #isFirstOfLine = true;
+  #documentation: Comment[] = [];
+  #mendedLine = -1;
+  #mendedOnLine = 0;
+  #mendedAtEnd = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  result(): Lexed {
+    lexer.reset(this.#text);
+    for (;;) {
+      const token = lexer.next();
+      if (token === undefined) {
+        const unclosed = this.#open[0];
+        if (unclosed === undefined) break;
+        this.#mendAtEnd(unclosed);
+        continue;
+      }
+      this.#take(token);
+    }
+    return { tokens: this.#tokens, comments: this.#comments, mistakes: this.#mistakes };
+  }
+
+  #take(token: moo.Token): void {
+    const value = token.value;
+    const start = this.#base + token.offset;
+    switch (token.type) {
+      case "space":
+        if (value.includes("\n")) this.#endLine(start);
+        break;
+      case "name":
+        this.#push(keywords.get(value) ?? NAME, value, start);
+        break;
+      case "type_name":
+        this.#push(TYPE_NAME, value, start);
+        break;
+      case "punctuation":
+      case "brace":
+      case "close":
+        this.#push(punctuation.get(value) ?? 0, value, start);
+        break;
+      case "comment":
+        this.#comment(value, start);
+        break;
+      case "member":
+      case "number":
+        this.#number(value, start);
+        break;
+      case "text":
+        this.#checkEscapes(value, start, false);
+        this.#push(TEXT, value, start);
+        break;
+      case "character":
+        this.#character(value, start);
+        break;
+      case "text_start":
+      case "long_text":
+        this.#openText(value, start);
+        break;
+      case "text_part":
+        this.#checkEscapes(value, start, false);
+        this.#push(TEXT_PART, value, start);
+        break;
+      case "interpolation_start":
+        this.#push(INTERPOLATION_START, value, start);
+        break;
+      case "interpolation_end":
+        this.#push(INTERPOLATION_END, value, start);
+        break;
+      case "text_end":
+        this.#open.pop();
+        this.#push(TEXT_END, value, start);
+        break;
+      case "text_break":
+        if (value.includes("\n") || this.#open.at(-1)?.isLong === false) this.#endLine(start);
+        else this.#push(TEXT_PART, value, start);
+        break;
+      default:
+        this.#bad(value, start);
+    }
+  }
+
+  #push(terminal: number, text: string, start: number): void {
+    const isFirst = this.#isFirstOfLine;
+    const isUnindented = isFirst && (start === 0 || this.#text.charCodeAt(start - 1) === 10);
+    const token = new Token(terminal, text, start, start + text.length, isFirst, isUnindented);
+    this.#isFirstOfLine = false;
+    if (this.#documentation.length > 0) {
+      token.documentation = documentationOf(this.#documentation);
+      this.#documentation = [];
+    }
+    this.#tokens.push(token);
+  }
+
+  #comment(text: string, start: number): void {
+    const written = text.endsWith("\r") ? text.slice(0, -1) : text;
+    const isDocumentation = written.startsWith("///") && written[3] !== "/";
+    const comment = {
+      text: written,
+      start,
+      end: start + written.length,
+      isFirstOfLine: this.#isFirstOfLine,
+      isDocumentation,
+    };
+    this.#comments.push(comment);
+    if (isDocumentation && this.#isFirstOfLine) this.#documentation.push(comment);
+  }
+
+  #number(text: string, start: number): void {
+    const mistake = numberMistake(text, start);
+    if (mistake !== null) this.#mistakes.push(mistake);
+    this.#push(/^0[xXbBoO]/.test(text) || !/[.eE]/.test(text) ? INTEGER : FLOAT, text, start);
+  }
+
+  #character(text: string, start: number): void {
+    const codePoints = [...text.slice(1, -1).replace(/\\(?:u\{[^}]*\}|[^])/g, "e")].length;
+    if (codePoints === 1) {
+      this.#checkEscapes(text, start, true);
+      this.#push(CHARACTER, text, start);
+      return;
+    }
+    this.#mistakes.push({ kind: "quotes", start, end: start + text.length, text });
+    // It goes on as the text that was meant.
+    this.#push(codePoints === 0 ? CHARACTER : TEXT, text, start);
+  }
+
+  #checkEscapes(text: string, start: number, isCharacter: boolean): void {
+    if (text.includes("\\")) this.#mistakes.push(...textMistakes(text, start, isCharacter));
+  }
+
+  #bad(text: string, start: number): void {
+    const last = this.#mistakes.at(-1);
+    if (last?.kind === "character" && last.end === start) {
+      this.#mistakes[this.#mistakes.length - 1] = {
+        ...last,
+        end: start + text.length,
+        text: last.text + text,
+      };
+    } else {
+      this.#mistakes.push({ kind: "character", start, end: start + text.length, text });
+    }
+  }
+
+  #openText(quote: string, start: number): void {
+    this.#open.push({
+      start,
+      tokenIndex: this.#tokens.length,
+      isLong: quote === '"""',
+      state: lexer.save(),
+    });
+    this.#push(TEXT_START, quote, start);
+  }
+
+  #endLine(at: number): void {
+    if (this.#open.length > 0) {
+      const unclosed = this.#open.find((text) => !text.isLong);
+      if (unclosed !== undefined) {
+        this.#mendOnLine(unclosed, at);
+        return;
+      }
+    }
+    this.#isFirstOfLine = true;
+  }
+
+  /** A text of one line is open at the line's end. */
+  #mendOnLine(unclosed: OpenText, at: number): void {
+    const newline = this.#text.indexOf("\n", at);
+    const lineEnd = newline < 0 ? this.#text.length : newline;
+    if (this.#mendedLine !== lineEnd) {
+      this.#mendedLine = lineEnd;
+      this.#mendedOnLine = 0;
+    }
+    this.#mendedOnLine++;
+    const isGivenUp = this.#mendedOnLine > MENDED_TEXTS;
+    const line = this.#text.slice(unclosed.start, lineEnd).trimEnd();
+    const closed = /^"(?:[^"\\]|\\[^])*"/.exec(line)?.[0];
+    const isLast = closed === undefined || isGivenUp;
+    const written = isLast ? line.slice(0, line.length - this.#closersAfter(line, unclosed)) : closed;
+    this.#mend(unclosed, unclosed.start + written.length, closed !== undefined && !isGivenUp);
+  }
+
+  /** How many characters at a line's end are rather the brackets that were opened before the text. */
+  #closersAfter(line: string, unclosed: OpenText): number {
+    let opened = 0;
+    for (let index = unclosed.tokenIndex - 1; index >= 0; index--) {
+      const token = this.#tokens[index];
+      if (token === undefined) break;
+      if (/^[([{]$/.test(token.text)) opened++;
+      if (/^[)\]}]$/.test(token.text)) opened--;
+      if (token.isFirstOfLine) break;
+    }
+    const tail = /[)\]}\s]*,?$/.exec(line.slice(1))?.[0] ?? "";
+    let closers = 0;
+    let length = 0;
+    for (let index = 0; index < tail.length; index++) {
+      const letter = tail[tail.length - 1 - index] ?? "";
+      if (/[)\]}]/.test(letter) && ++closers > opened) break;
+      length = index + 1;
+    }
+    return opened > 0 || tail === "," ? length : 0;
+  }
+
+  /** Nothing closes a text before the end of the file. */
+  #mendAtEnd(unclosed: OpenText): void {
+    if (!unclosed.isLong) {
+      this.#mendOnLine(unclosed, this.#text.length);
+      return;
+    }
+    this.#mendedAtEnd++;
+    const anchor = /\n(?=(?:pub|use|type|interface|const|fn|test|property|eval)\b|\/\/\/)/g;
+    anchor.lastIndex = unclosed.start;
+    const found = this.#mendedAtEnd > MENDED_TEXTS ? null : anchor.exec(this.#text);
+    this.#mend(unclosed, found?.index ?? this.#text.length, false);
+  }
+
+  /** Makes one token of an unclosed text up to an offset, reports it, and goes on there. */
+  #mend(unclosed: OpenText, end: number, isInterpolation: boolean): void {
+    const first = this.#tokens[unclosed.tokenIndex];
+    const inside = this.#tokens[unclosed.tokenIndex + 1]?.end ?? unclosed.start;
+    const brace = this.#tokens.slice(unclosed.tokenIndex).find((token) =>
+      token.terminal === INTERPOLATION_START
+    );
+    this.#mistakes.push({
+      kind: isInterpolation ? "interpolation" : unclosed.isLong ? "long_text" : "unclosed_text",
+      start: isInterpolation ? brace?.start ?? inside : unclosed.start,
+      end,
+      text: this.#text.slice(unclosed.start, end),
+    });
+    this.#tokens.length = unclosed.tokenIndex;
+    this.#open.length = this.#open.indexOf(unclosed);
+    while ((this.#comments.at(-1)?.start ?? -1) >= unclosed.start) this.#comments.pop();
+    this.#documentation = [];
+    this.#isFirstOfLine = first?.isFirstOfLine ?? false;
+    this.#push(TEXT, this.#text.slice(unclosed.start, end), unclosed.start);
+    if (first !== undefined) this.#tokens[unclosed.tokenIndex] = documented(this.#tokens, first);
+    this.#base = end;
+    lexer.reset(this.#text.slice(end), unclosed.state);
+    lexer.popState();
+  }
+}
+
+/** The last token, with the documentation of the one that it stands for. */
+function documented(tokens: readonly Token[], first: Token): Token {
+  const last = tokens[tokens.length - 1] ?? first;
+  last.documentation = first.documentation;
+  return last;
+}
+
+function documentationOf(lines: readonly Comment[]): Documentation {
+  return {
+    text: lines.map((line) => line.text.slice(3).replace(/^ /, "")).join("\n"),
+    span: { start: lines[0]?.start ?? 0, end: lines.at(-1)?.end ?? 0 },
+  };
+}
