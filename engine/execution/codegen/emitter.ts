@@ -108,6 +108,8 @@ const PLAIN = { isStepping: false } as const;
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
   loopLabel = "";
+  /** An expression of how often the outermost loop goes round, at most `LARGEST_QUOTA` times; null: nothing is known. */
+  pieceRows: string | null = null;
   /** How many loops the code stands in. */
   rowDepth = 0;
   /** Set by code that writes rows of the result. */
@@ -207,6 +209,12 @@ export class Emitter {
     this.block(`${label}: `, "row", emit);
     this.rowDepth--;
     this.skip = before;
+  }
+
+  /** Whether the code runs at most once for each round of the outermost loop, whose number is in {@link pieceRows}. */
+  get isOncePerRow(): boolean {
+    return this.pieceRows !== null && this.rowDepth === 1 && !this.isUnbounded &&
+      this.roundLimits.length === 0;
   }
 
   /** Notes that the code of a row has a part that goes round so often; null: nobody knows. */

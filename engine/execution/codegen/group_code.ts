@@ -7,7 +7,7 @@
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateSlot } from "../../sql/functions/definition.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { GroupTable, type SlotKind } from "../runtime/group_table.ts";
+import { GroupTable, type SlotKind, type SumPlace } from "../runtime/group_table.ts";
 import { hashCode, hashMore } from "../runtime/hashing.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Emitter } from "./emitter.ts";
@@ -236,8 +236,32 @@ export class GroupCode {
   #slotCode(names: GroupNames, index: number, group: string): string {
     const kind = this.#kinds[index];
     const stride = this.#kinds.filter((other) => other === kind).length;
-    const offset = this.#kinds.slice(0, index).filter((other) => other === kind).length;
-    return `${kind === "float" ? names.floats : names.objects}[${group} * ${stride} + ${offset}]`;
+    return `${kind === "float" ? names.floats : names.objects}[${group} * ${stride} + ${
+      this.#offset(index)
+    }]`;
+  }
+
+  /** Position of a slot among those of its kind. */
+  #offset(index: number): number {
+    const kind = this.#kinds[index];
+    return this.#kinds.slice(0, index).filter((other) => other === kind).length;
+  }
+
+  /** Where the sum in two slots, the first of which is given, stands. */
+  sumPlace(firstSlot: number): SumPlace {
+    return { float: this.#offset(firstSlot), object: this.#offset(firstSlot + 1) };
+  }
+
+  /** The expression of the table. */
+  table(code: Emitter): string {
+    return code.recall<GroupNames>(this).table;
+  }
+
+  /** The expression of a list of groups for as many rows as the function works through, made in the prologue. */
+  highList(code: Emitter, rows: string): string {
+    const kinds = code.constant("slotKinds", this.#kinds);
+    const keyCount = this.keys.length + this.#leadingKeys;
+    return `${code.use("groupsOf", groupsOf)}(S, ${this.slot}, ${keyCount}, ${kinds}).highList(${rows})`;
   }
 
   /** The expression of a group's key code. */

@@ -7,7 +7,7 @@
  * argument where there is one argument. Groups that others decide are no keys: their values are taken from the row that a
  * group begins with.
  */
-import type { AggregatePiece, AggregateSlot } from "../../sql/functions/definition.ts";
+import type { AggregatePiece, AggregateSlot, StepFacts } from "../../sql/functions/definition.ts";
 import { expressionKey } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateCall, Plan } from "../../sql/plan/plan.ts";
@@ -22,6 +22,7 @@ import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts, mayBeNull } from "../codegen/plan_analysis.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
+import { SettlingCode } from "../codegen/settling_code.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
@@ -147,6 +148,7 @@ class GroupingSetCode {
   /** Positions in the set of the groups that are keys; the slots of the others. */
   readonly #keys: readonly number[];
   readonly #dependentSlots: ReadonlyMap<number, number>;
+  readonly #settling: SettlingCode;
   readonly #stateSlot: number;
   readonly #key = {};
 
@@ -166,6 +168,7 @@ class GroupingSetCode {
     );
     const keys = this.#keys.map((index) => new KeyCode(compilation, this.#group(index).expression.type));
     this.#groups = keys.length === 0 ? null : new GroupCode(compilation, keys, this.#slots);
+    this.#settling = new SettlingCode(this.#groups);
     this.#stateSlot = compilation.newSlot();
   }
 
@@ -282,6 +285,7 @@ class GroupingSetCode {
 
   close(code: Emitter): void {
     for (const { kept } of this.#calls) kept?.buffer.closeAppend(code);
+    this.#settling.close(code);
     this.#closeState(code);
   }
 
@@ -308,6 +312,7 @@ class GroupingSetCode {
       this.#keys.map((index) => this.#group(index).expression),
       this.#dependentSlots.size === 0 ? null : (made) => this.#keepDependent(code, made),
     );
+    this.#settling.beginRow(code);
     for (const entry of this.#calls) {
       if (entry.call.filter === null) {
         this.#fold(code, entry, group);
@@ -316,6 +321,7 @@ class GroupingSetCode {
       const test = emitTruth(code, entry.call.filter);
       code.block(`if (${test}) `, "conditional", () => this.#fold(code, entry, group));
     }
+    this.#settling.endRow(code, group);
   }
 
   #keepDependent(code: Emitter, group: string): void {
@@ -350,8 +356,7 @@ class GroupingSetCode {
       const facts = { ranges: args.map((arg) => arg.range), hasValue: this.#beginsWithValue(entry.call) };
       const step = () => {
         for (const placed of entry.pieces) {
-          if (placed.isShared) continue;
-          code.emit(placed.piece.step(this.#slotsOf(code, [placed], group), names, code.use, facts));
+          if (!placed.isShared) this.#stepPiece(code, placed, { group, names, facts });
         }
       };
       if (entry.seen !== null) {
@@ -372,6 +377,22 @@ class GroupingSetCode {
         step,
       );
     });
+  }
+
+  #stepPiece(
+    code: Emitter,
+    { piece, firstSlot, isShared }: PlacedPiece,
+    row: { readonly group: string; readonly names: readonly string[]; readonly facts: StepFacts },
+  ): void {
+    const slots = this.#slotsOf(code, [{ piece, firstSlot, isShared }], row.group);
+    const [range] = row.facts.ranges;
+    const name = piece.settle === true ? this.#settling.begin(code, range) : undefined;
+    if (name === undefined || range === undefined) {
+      code.emit(piece.step(slots, row.names, code.use, row.facts));
+      return;
+    }
+    code.emit(piece.step(slots, row.names, code.use, { ...row.facts, settled: name }));
+    this.#settling.end(code, range, { name, firstSlot, slots });
   }
 
   /** Folds what was kept, group by group in order. */

@@ -266,6 +266,7 @@ function emitKernel(code: Emitter, block: Block, { plan, sink, flags, selectionS
   }).result;
   const isChosen = filter.masks.length + filter.dictionary.length > 0;
   code.loopLabel = label;
+  code.pieceRows = "(to - from)";
   sink.open(code);
   const chosen = isChosen ? emitSelection(code, { slot: selectionSlot, filter, hidesRows, bind }) : null;
   const head = chosen === null ? "let i = from; i < to; i++" : `let j = 0; j < ${chosen.count}; j++`;

@@ -46,7 +46,8 @@ const SHORT_PIECE_MICROSECONDS = 40;
 const LONG_PIECE_MICROSECONDS = 120;
 /** Rows of the first piece of a stage, whose rows may cost anything. */
 const FIRST_QUOTA = 1024;
-const LARGEST_QUOTA = 4096;
+/** A piece of a scan works through so many rows at most. */
+export const LARGEST_QUOTA = 4096;
 
 /** So many pieces, if they are that short, pass between two looks at the clock. */
 const MOST_PIECES_A_LOOK = 32;

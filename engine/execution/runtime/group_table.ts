@@ -10,6 +10,17 @@ import { hashCode, hashMore } from "./hashing.ts";
 /** Kinds of aggregate states: numbers, and anything. */
 export type SlotKind = "float" | "object";
 
+/** Where an exact sum (see `AggregatePiece.settle`) stands among a group's slots. */
+export interface SumPlace {
+  readonly float: number;
+  readonly object: number;
+}
+
+/** The number of a sum that is farther from 0 is moved to its bigint when the sum is settled. */
+export const SETTLED_SUM = 2 ** 51;
+/** What is folded without tests between two times that all sums are settled. */
+const MOST_UNSETTLED = 2 ** 50;
+
 /** See the file's head. */
 export class GroupTable {
   count = 0;
@@ -26,6 +37,8 @@ export class GroupTable {
   readonly #floatSlots: number;
   readonly #objectSlots: number;
   #charged = 0;
+  #unsettled = 0;
+  #high = new Uint32Array(0);
 
   constructor(state: ExecutionState, keyCount: number, slotKinds: readonly SlotKind[]) {
     this.#state = state;
@@ -42,6 +55,36 @@ export class GroupTable {
   release(): void {
     this.#state.charge(-this.#charged);
     this.#charged = 0;
+  }
+
+  /** A list for the groups of so many rows. */
+  highList(rows: number): Uint32Array {
+    if (this.#high.length < rows) this.#high = new Uint32Array(rows);
+    return this.#high;
+  }
+
+  /** Settles the sums of the groups in a list, in which they may repeat. */
+  settleListed(high: Uint32Array, count: number, sums: readonly SumPlace[]): void {
+    for (let at = 0; at < count; at++) this.#settle(high[at] as number, sums);
+  }
+
+  /** Notes how much may have been added to any of the sums; settles all when that is much. */
+  noteUnsettled(amount: number, sums: readonly SumPlace[]): void {
+    this.#unsettled += amount;
+    if (this.#unsettled <= MOST_UNSETTLED) return;
+    for (let group = 0; group < this.count; group++) this.#settle(group, sums);
+    this.#unsettled = 0;
+  }
+
+  #settle(group: number, sums: readonly SumPlace[]): void {
+    for (const { float, object } of sums) {
+      const at = group * this.#floatSlots + float;
+      const low = this.floats[at] as number;
+      if (low <= SETTLED_SUM && low >= -SETTLED_SUM) continue;
+      const place = group * this.#objectSlots + object;
+      this.objects[place] = this.objects[place] as bigint + BigInt(low);
+      this.floats[at] = 0;
+    }
   }
 
   /** A new group at a free place of the table; its keys and slots are the caller's to fill. */

@@ -2,8 +2,10 @@
  * count, sum, avg, min, max, and the boolean and bit aggregates.
  *
  * Sums of integers and scaled numerics are exact: a number takes the values as long as it stays within ±2^52, where
- * adding another value of at most 2^52 is exact; then it is moved to a bigint beside it. NaN as the number means that
- * no row has been seen. So the common case runs on plain numbers without allocation.
+ * adding another value of at most 2^51 is exact; then it is moved to a bigint beside it. -0 as the number means that
+ * no row has been seen. So the common case runs on plain numbers without allocation. Where the bounds of the values are
+ * known, whoever folds them moves the number instead, between many rows; until then they may add up to 2^51 at most
+ * (see `AggregatePiece.settle`). The three together are no more than 2^53.
  */
 import { Decimal } from "../../types/decimal.ts";
 import { checkInteger, normalize } from "../../types/mixed_integer.ts";
@@ -23,9 +25,11 @@ import type {
 import { magnitudeOf } from "./integer_range.ts";
 import { type AggregateOverload, type AggregateParts, defineAggregate, ofPieces } from "./overload.ts";
 
-const exactLimit = 4_503_599_627_370_496;
+const exactLimit = 2 ** 52;
+const largestPlainValue = 2 ** 51;
 
 const floatZero: AggregateSlot = { kind: "float", initial: "0" };
+const sumNone: AggregateSlot = { kind: "float", initial: "-0" };
 const floatNone: AggregateSlot = { kind: "float", initial: "NaN" };
 const bigZero: AggregateSlot = { kind: "object", initial: "0n" };
 const nothing: AggregateSlot = { kind: "object", initial: "null" };
@@ -55,23 +59,25 @@ function exactStep(
   facts: StepFacts | undefined,
 ): string {
   const range = facts?.ranges[0];
+  // Whatever comes first makes 0 of -0.
+  const sum = `${low} + (${x} + 0)`;
+  if (facts?.settled !== undefined) return `const ${facts.settled} = ${sum}; ${low} = ${facts.settled};`;
   const tests = [
     ...(range === undefined || range.high > 0 ? [`after$ > ${exactLimit}`] : []),
     ...(range === undefined || range.low < 0 ? [`after$ < -${exactLimit}`] : []),
   ].join(" || ");
-  const sum = facts?.hasValue === true ? `${low} + ${x}` : `before$ === before$ ? before$ + ${x} : ${x}`;
-  const plain = `{ ${facts?.hasValue === true ? "" : `const before$ = ${low}; `}const after$ = ${sum}; ` +
+  const plain = `{ const after$ = ${sum}; ` +
     `if (${tests === "" ? "false" : tests}) { ${big} += BigInt(after$); ${low} = 0; } ` +
     `else ${low} = after$; }`;
-  if (narrow || range !== undefined && magnitudeOf(range) <= exactLimit) return plain;
-  return `if (typeof ${x} === "number" && ${x} <= ${exactLimit} && ${x} >= -${exactLimit}) ${plain} ` +
-    `else { ${big} += BigInt(${x}); if (${low} !== ${low}) ${low} = 0; }`;
+  if (narrow || range !== undefined && magnitudeOf(range) <= largestPlainValue) return plain;
+  return `if (typeof ${x} === "number" && ${x} <= ${largestPlainValue} && ${x} >= -${largestPlainValue}) ${plain} ` +
+    `else { ${big} += BigInt(${x}); ${low} += 0; }`;
 }
 
 /** The exact sum of the two slots; NULL when no row was seen. */
 function exactSum(low: number, big: bigint): MixedInteger | null {
-  if (low !== low) return null;
-  return big === 0n ? low + 0 : normalize(big + BigInt(low));
+  if (Object.is(low, -0)) return null;
+  return big === 0n ? low : normalize(big + BigInt(low));
 }
 
 function checkedSum(low: number, big: bigint): MixedInteger | null {
@@ -89,13 +95,14 @@ function exactParts(
   };
 }
 
-/** The exact sum; without a row its number is NaN. */
+/** The exact sum; without a row its number is -0. */
 function exactSumPiece(type: SqlType): AggregatePiece {
   const narrow = isNarrow(type);
   return {
     key: "sum",
-    slots: [floatNone, bigZero],
+    slots: [sumNone, bigZero],
     step: (slots, [x = ""], _use, facts) => exactStep(slots, x, narrow, facts),
+    settle: true,
   };
 }
 

@@ -128,6 +128,8 @@ export interface StepFacts {
   readonly ranges: readonly (IntegerRange | undefined)[];
   /** The state begins with a value: slots that begin as NaN for "no row yet" begin as 0. */
   readonly hasValue: boolean;
+  /** The caller settles the piece's sum in time, see {@link AggregatePiece.settle}; the step declares the new number by this name. */
+  readonly settled?: string;
 }
 
 /** A part of a state that aggregates over the same argument have in common: `sum(x)` and `avg(x)` keep one sum. */
@@ -137,6 +139,11 @@ export interface AggregatePiece {
   /** It counts rows, whatever the argument is, as long as that is not NULL. */
   readonly countsRows?: boolean;
   readonly slots: readonly AggregateSlot[];
+  /**
+   * The piece is an exact sum in two slots, a number and a bigint. Whoever folds plain integers of known bounds may leave the
+   * tests out of `step` and move the number to the bigint itself, before the values folded since can add up to 2^51.
+   */
+  readonly settle?: boolean;
   /** As {@link BoundAggregate.step}, over the piece's own slots. */
   readonly step: BoundAggregate["step"];
 }
