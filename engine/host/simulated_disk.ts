@@ -237,7 +237,8 @@ class SimulatedFile implements DiskFile {
   syncDataNow(): void {
     this.#check();
     const covered = this.#begin();
-    this.#disk.pass(100);
+    // Quick for some and slow for others: who waits for a disk may go by how long it takes.
+    this.#disk.passAtRandom(20, 220);
     this.#finish(covered);
   }
 
@@ -488,6 +489,11 @@ export class SimulatedDisk implements Disk {
 
   pass(microseconds: number): void {
     this.#surroundings.pass(microseconds);
+  }
+
+  /** An operation takes this time, from one bound to the other. */
+  passAtRandom(least: number, most: number): void {
+    this.#surroundings.pass(this.#surroundings.random.between(least, most));
   }
 
   later(microseconds: number): Promise<void> {

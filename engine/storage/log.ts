@@ -2,9 +2,10 @@
  * The write-ahead log: an append-only sequence of entries, numbered by their op, in files of bounded size.
  *
  * `append` is synchronous and makes the entry part of the log; it becomes durable by a group commit: entries that arrive
- * during one turn of the event loop, or while a sync runs, share the next write and sync. With one client alone the
- * sync blocks, which is quicker than the way through the thread pool; every few commits a sync in the background finds
- * out whether others are waiting.
+ * during one turn of the event loop, or while a sync runs, share the next write and sync. An entry that comes alone is not
+ * kept waiting for the end of the turn; now and then one is, to find out whether others come with it. While syncs are quick
+ * they block, for the way through the thread pool takes as long and more of the processor. Slower ones block with one
+ * client alone only; every few commits a sync in the background finds out whether others are waiting.
  *
  * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
  * failed write or sync poisons the log for good ({@link Log.failed}) and is never tried again. Space is written ahead
@@ -47,12 +48,22 @@ export const DEFAULT_LOG_OPTIONS: LogOptions = {
   directWriteBytes: LIMITS.directWriteBytes,
 };
 
-/** Syncs that take longer than this never block the thread. */
+/** While syncs take less than this, they block the thread whoever else waits. */
+const QUICK_SYNC_MICROSECONDS = 120;
+/** While they take longer than this, none does. */
 const BLOCKING_SYNC_MICROSECONDS = 1000;
+/** What a blocking sync took counts with this share in what is expected of the next: one that was slow for once changes little. */
+const SYNC_TIME_WEIGHT = 1 / 8;
+/** With each sync in the background less is expected of a blocking one, so that one is tried in the end. */
+const SYNC_TIME_DECAY = 0.98;
 /** After a blocking sync was found to hold others up, this many syncs run in the background. */
 const BACKGROUND_SYNCS = 64;
 /** Every so many blocking syncs, one in the background looks for others. */
 const PROBE_INTERVAL = 32;
+/** Of so many flushes, one waits for the end of the turn; it is an odd number, for entries often come in pairs. */
+const GATHERING_INTERVAL = 7;
+/** When it finds several entries, so many wait. */
+const GATHERING_FLUSHES = 64;
 /** More than this is always synced in the background: writing it out takes the disk long. */
 const BLOCKING_SYNC_BYTES = 256 * 1024;
 
@@ -120,6 +131,11 @@ export class Log {
   #unsyncedBytes = 0;
   #backgroundSyncs = 0;
   #blockingSyncs = 0;
+  /** How long a blocking sync is expected to take, in microseconds. */
+  #syncTime = 0;
+  /** So many of the next flushes wait for the end of the turn. */
+  #gatheringFlushes = 0;
+  #flushesSinceGathering = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
   /** Where in which file the first record is that was beyond the checkpoint at opening. */
@@ -301,7 +317,16 @@ export class Log {
   #schedule(): void {
     if (this.#scheduled || this.#flushing !== null) return;
     this.#scheduled = true;
-    void this.#host.timers.endOfTurn().then(() => this.#startFlush());
+    const turn = this.#isGathering() ? this.#host.timers.endOfTurn() : Promise.resolve();
+    void turn.then(() => this.#startFlush());
+  }
+
+  /** Whether the next flush waits for what else comes in this turn of the event loop. */
+  #isGathering(): boolean {
+    if (this.#gatheringFlushes > 0) return true;
+    if (++this.#flushesSinceGathering < GATHERING_INTERVAL) return false;
+    this.#flushesSinceGathering = 0;
+    return true;
   }
 
   #assertUsable(): void {
@@ -434,7 +459,10 @@ export class Log {
       try {
         this.#writeOut();
         const target = this.#lastOp;
-        if (this.#mayBlock(target - this.#durableOp)) this.#syncBlocking();
+        const entries = target - this.#durableOp;
+        if (entries > 1) this.#gatheringFlushes = GATHERING_FLUSHES;
+        else if (this.#gatheringFlushes > 0) this.#gatheringFlushes--;
+        if (this.#mayBlock(entries)) this.#syncBlocking();
         else await this.#syncInBackground(target);
         // A rotation may have made more durable meanwhile, or the log may have failed.
         if (this.#error === null) this.#reportDurable(target);
@@ -445,8 +473,10 @@ export class Log {
   }
 
   #mayBlock(entries: number): boolean {
-    return entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL &&
-      this.#unsyncedBytes <= BLOCKING_SYNC_BYTES;
+    if (this.#unsyncedBytes > BLOCKING_SYNC_BYTES) return false;
+    if (this.#syncTime < QUICK_SYNC_MICROSECONDS) return true;
+    return this.#syncTime < BLOCKING_SYNC_MICROSECONDS && entries === 1 && this.#backgroundSyncs === 0 &&
+      this.#blockingSyncs < PROBE_INTERVAL;
   }
 
   #syncBlocking(): void {
@@ -454,14 +484,13 @@ export class Log {
     this.#unsyncedBytes = 0;
     const start = this.#host.clock.monotonic();
     this.#file.syncDataNow();
-    if (this.#host.clock.monotonic() - start > BLOCKING_SYNC_MICROSECONDS) {
-      this.#backgroundSyncs = BACKGROUND_SYNCS;
-    }
+    this.#syncTime += (this.#host.clock.monotonic() - start - this.#syncTime) * SYNC_TIME_WEIGHT;
   }
 
   async #syncInBackground(target: number): Promise<void> {
     const entries = target - this.#durableOp;
     this.#blockingSyncs = 0;
+    this.#syncTime *= SYNC_TIME_DECAY;
     if (this.#backgroundSyncs > 0) this.#backgroundSyncs--;
     this.#unsyncedBytes = 0;
     await this.#file.syncData();

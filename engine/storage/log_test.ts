@@ -226,6 +226,75 @@ Deno.test("Log.open() refuses a log whose files are missing", async () => {
   throws(() => Log.open(host, "log", 99, SMALL), code("XX001", /before the checkpoint/));
 });
 
+/** Runs everything that waits for promises already settled; no timer fires. */
+async function withinTurn(): Promise<void> {
+  for (let hop = 0; hop < 20; hop++) await null;
+}
+
+Deno.test("Log syncs an entry that comes alone before the turn ends, and looks for others now and then", async () => {
+  const host = new SimulatedHost(8);
+  const log = Log.open(host, "log", 0, SMALL);
+  const waited: number[] = [];
+  for (let op = 1; op <= 32; op++) {
+    log.append(op, payloadOf(op, 30));
+    strictEqual(log.durableOp, op - 1);
+    await withinTurn();
+    if (log.durableOp < op) waited.push(op);
+    await host.settle(log.whenDurable(op));
+  }
+  equal(waited, [7, 14, 21, 28]);
+  await log.close();
+});
+
+Deno.test("Log keeps entries for the end of the turn once several have come in one", async () => {
+  const host = new SimulatedHost(8);
+  const log = Log.open(host, "log", 0, SMALL);
+  const groups: number[] = [];
+  log.onDurable((op) => groups.push(op));
+  for (let turn = 0; turn < 20; turn++) {
+    log.append(log.lastOp + 1, payloadOf(1, 20));
+    await withinTurn();
+    log.append(log.lastOp + 1, payloadOf(1, 20));
+    await host.settle(log.whenDurable(log.lastOp));
+  }
+  // Alone at first, in pairs from the turn on in which the first two were found.
+  equal(groups.slice(0, 4), [1, 2, 3, 4]);
+  ok(
+    groups.slice(-12).every((op, index, ops) => index === 0 || op === (ops[index - 1] ?? 0) + 2),
+    `${groups}`,
+  );
+  await log.close();
+});
+
+Deno.test("Log syncs in the background while syncs are slow, and tries a blocking one in the end", async () => {
+  const host = new SimulatedHost(8);
+  const log = Log.open(host, "log", 0, SMALL);
+  const isBlocking = async (): Promise<boolean> => {
+    const before = host.disk.operations;
+    log.append(log.lastOp + 1, payloadOf(1, 20));
+    await withinTurn();
+    while (host.disk.operations < before + 2) await host.step();
+    const isDurable = log.durableOp === log.lastOp;
+    await host.settle(log.whenDurable(log.lastOp));
+    return isDurable;
+  };
+  ok(await isBlocking());
+  // Looks at the clock take long now, and so a sync seems to.
+  host.pace = 50_000;
+  const slow: boolean[] = [];
+  for (let sync = 0; sync < 12; sync++) slow.push(await isBlocking());
+  ok(slow.includes(true) && !slow.slice(-8).includes(true), `${slow}`);
+  host.pace = 0;
+  let background = 0;
+  while (background < 1000 && !await isBlocking()) background++;
+  ok(background > 10 && background < 400, `${background} in the background`);
+  for (let sync = 0; sync < 20; sync++) await isBlocking();
+  const quick: boolean[] = [];
+  for (let sync = 0; sync < 20; sync++) quick.push(await isBlocking());
+  ok(quick.filter((each) => each).length > 15, `${quick}`);
+  await log.close();
+});
+
 Deno.test("Log is poisoned by a failed sync and never tries again", async () => {
   for (const entries of [1, 3]) {
     const host = new SimulatedHost(4);
