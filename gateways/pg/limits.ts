@@ -24,6 +24,8 @@ export const PG_LIMITS = {
   lingerMilliseconds: 2_000,
   /** The same for the clients of a listener that closes. */
   closeMilliseconds: 100,
+  /** Messages of one read before the time of its turn begins to run. */
+  messagesUntimed: 4,
   /** How long a connection processes what it has received before others get a turn. */
   turnMilliseconds: 5,
   /** The same for one that sends without pause, in reads of {@link PG_LIMITS.bulkReadBytes} and more. */

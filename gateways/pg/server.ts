@@ -182,7 +182,7 @@ class Server implements PgServer, ConnectionContext {
   #sweep(): void {
     const now = performance.now();
     for (const socket of [...this.#sockets]) {
-      const silence = now - socket.lastActivity;
+      const silence = socket.silence(now);
       const { connection } = socket;
       if (socket.hasReadAll && silence > PG_LIMITS.lingerMilliseconds && !connection.awaitsDurability) {
         socket.destroy();
@@ -210,8 +210,10 @@ class Server implements PgServer, ConnectionContext {
 class Socket {
   readonly connection: Connection;
   readonly openedAt = performance.now();
-  /** When bytes last went in either direction. */
-  lastActivity: number = this.openedAt;
+  /** Bytes have gone in either direction since the last sweep; asking the clock for each would cost more than it is worth. */
+  #isActive = false;
+  /** The first sweep after bytes went in either direction. */
+  #lastActivity = this.openedAt;
   readonly #server: Server;
   #stream: Deno.Conn;
   readonly #tcp: Deno.TcpConn;
@@ -243,7 +245,8 @@ class Socket {
         const count = await this.#stream.read(buffer);
         if (count === null) break;
         if (connection.hasEnded) continue;
-        this.lastActivity = performance.now();
+        this.#isActive = true;
+        const began = count < PG_LIMITS.bulkReadBytes ? 0 : performance.now();
         this.#isReceiving = true;
         connection.receive(buffer.subarray(0, count));
         this.#isReceiving = false;
@@ -253,7 +256,7 @@ class Socket {
         // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY does,
         // would be the only one that is heard.
         if (count < PG_LIMITS.bulkReadBytes) continue;
-        busyMilliseconds += performance.now() - this.lastActivity;
+        busyMilliseconds += performance.now() - began;
         if (busyMilliseconds < PG_LIMITS.bulkTurnMilliseconds) continue;
         await this.#server.engine.yieldToLoop();
         busyMilliseconds = 0;
@@ -270,6 +273,13 @@ class Socket {
       connection.finishInput();
       this.#flush();
     }
+  }
+
+  /** For how many milliseconds nothing has been sent or received, as far as sweeps can tell. */
+  silence(now: number): number {
+    if (this.#isActive) this.#lastActivity = now;
+    this.#isActive = false;
+    return now - this.#lastActivity;
   }
 
   /** true: the client has closed its direction, and waits for the last answers at most. */
@@ -327,7 +337,7 @@ class Socket {
       return;
     }
     this.#writing = null;
-    this.lastActivity = performance.now();
+    this.#isActive = true;
     this.connection.sent(bytes);
     this.#flush();
   };
@@ -345,7 +355,7 @@ class Socket {
       return;
     }
     this.#isHalfClosed = true;
-    this.lastActivity = performance.now();
+    this.#isActive = true;
     this.#stream.closeWrite().catch(() => this.destroy());
   }
 
