@@ -1,3 +1,4 @@
+/** Decoding of short ASCII texts. */
 import assert from "node:assert/strict";
 import { decodeAscii, LONGEST_ASCII_TEXT } from "./ascii_text.ts";
 
