@@ -49,7 +49,8 @@ export class Interpreter {
       throw new RangeError(`Cannot score ${test.name}: there is no case ${caseIndex}`);
     }
     const compiler = new FunctionCompiler(this.#machine, module.file, new Map());
-    return Number(compiler.expression(expression, true)(new Frame(64)));
+    const code = compiler.expression(expression, true);
+    return Number(code(new Frame(compiler.slotCount)));
   }
 
   /** The text of a value as the program would write it. */

@@ -237,6 +237,14 @@ const onTexts: readonly (readonly [string, IntrinsicFunction])[] = [
     inside(int(args, 1), value.length);
     return value.data[int(args, 1)] ?? 0;
   }],
+  ["std.raw.bytes_own", (args) => {
+    uniqueBytes(referenceOf(args[0]), 0);
+    return UNIT_VALUE;
+  }],
+  ["std.raw.bytes_set_f32", (args) => {
+    viewOf(uniqueBytes(referenceOf(args[0]), 0), int(args, 1), 4).setFloat32(0, float(args, 2), true);
+    return UNIT_VALUE;
+  }],
   ["std.raw.bytes_set", (args) => {
     const value = uniqueBytes(referenceOf(args[0]), 0);
     inside(int(args, 1), value.length);
@@ -298,6 +306,10 @@ const onLists: readonly (readonly [string, IntrinsicFunction])[] = [
   }],
   ["std.list.List.reserve", () => UNIT_VALUE],
   ["std.raw.list_get", (args) => copied(at(list(args, 0).items, int(args, 1)))],
+  ["std.raw.list_own", (args) => {
+    uniqueList(referenceOf(args[0]));
+    return UNIT_VALUE;
+  }],
   ["std.raw.list_set", (args) => {
     const { items } = uniqueList(referenceOf(args[0]));
     inside(int(args, 1), items.length);

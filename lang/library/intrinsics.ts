@@ -127,13 +127,14 @@ const LISTS = of("std.list", [
 
 const RAW = of("std.raw", [
   ["fn list_get[T](list: List[T], index: Int) -> T", "a copy of the element; the index is inside"],
+  ["fn list_own[T](list: inout List[T])", "makes the block unique, so that what follows may store into it"],
   [
     "fn list_set[T](list: inout List[T], index: Int, value: T)",
-    "makes unique, drops what was there, stores; the index is inside",
+    "drops what was there, stores; the index is inside, the block unique (`list_own` was called)",
   ],
   [
     "fn list_swap[T](list: inout List[T], left: Int, right: Int)",
-    "makes unique, exchanges two elements without counting; inside",
+    "exchanges two elements without counting; inside, the block unique",
   ],
   [
     "fn list_take_last[T](list: inout List[T]) -> T",
@@ -167,7 +168,8 @@ const RAW = of("std.raw", [
   ["fn char_from_int(code: Int) -> Char", "no code; a Unicode scalar value"],
 
   ["fn bytes_get(bytes: Bytes, index: Int) -> Int", "i32.load8_u; inside"],
-  ["fn bytes_set(bytes: inout Bytes, index: Int, byte: Int)", "makes unique; i32.store8; inside"],
+  ["fn bytes_own(bytes: inout Bytes)", "makes the block unique, so that what follows may store into it"],
+  ["fn bytes_set(bytes: inout Bytes, index: Int, byte: Int)", "i32.store8; inside, the block unique"],
   [
     "fn bytes_truncate(bytes: inout Bytes, length: Int)",
     "makes unique; 0 <= length <= that of the bytes; keeps the room",
@@ -184,18 +186,22 @@ const RAW = of("std.raw", [
   ],
   [
     "fn bytes_set_int(bytes: inout Bytes, offset: Int, value: Int)",
-    "makes unique; i32.store, little-endian, unaligned; all four inside",
+    "i32.store, little-endian, unaligned; all four inside, the block unique",
   ],
   [
     "fn bytes_set_int64(bytes: inout Bytes, offset: Int, value: Int64)",
-    "makes unique; i64.store, little-endian, unaligned; all eight inside",
+    "i64.store, little-endian, unaligned; all eight inside, the block unique",
   ],
   [
     "fn bytes_extend(bytes: inout Bytes, count: Int) -> Int",
-    "appends so many bytes of any value (the interpreter: 0), which the caller sets; gives the length before",
+    "makes unique, appends so many bytes of any value (the interpreter: 0), which the caller sets; gives the length before",
   ],
 
   ["fn less_unsigned(left: Int, right: Int) -> Bool", "i32.lt_u"],
+  [
+    "fn bytes_set_f32(bytes: inout Bytes, offset: Int, value: Float)",
+    "f32.store of f32.demote_f64, little-endian; all four inside, the block unique; a NaN is canonical",
+  ],
   ["fn divide_unsigned(left: Int, right: Int) -> Int", "i32.div_u; the right side is not 0"],
   ["fn divide_unsigned64(left: Int64, right: Int64) -> Int64", "i64.div_u; the right side is not 0"],
   ["fn remainder_unsigned64(left: Int64, right: Int64) -> Int64", "i64.rem_u; the right side is not 0"],
