@@ -74,7 +74,7 @@ export class StateMachine implements CommitSink {
       machine.#apply(entry, payload);
       storage.entryReplayed(entry.op, () => machine.encodeState());
     }
-    for (const store of storage.tables) store.settle();
+    storage.endReplay();
     return machine;
   }
 

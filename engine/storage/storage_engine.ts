@@ -231,6 +231,15 @@ export class StorageEngine {
     if (this.log.error !== null) throw this.log.error;
   }
 
+  /** Called by the state machine after the last of them: indexes of what was replayed are made from now on, beside other work. */
+  endReplay(): void {
+    assert(!this.#isReplaying, "replay is over");
+    for (const store of this.#tables.values()) {
+      store.endReplay();
+      if (store.hasIndexWork) this.#indexing.add(store);
+    }
+  }
+
   /** The table with this id, which must exist. */
   table(id: number): TableStore {
     const store = this.#tables.get(id);

@@ -78,6 +78,8 @@ export class Delta implements Part, IndexedSlots {
   holdsRanges = false;
   /** true: nothing is in the indexes, and all of it comes in when one is used; see {@link deferIndexes}. */
   #defersIndexes = false;
+  /** Whether {@link settleStep} may have begun something. */
+  #isSorting = false;
   #free: number[] = [];
   #ended: number[] = [];
   #endedHead = 0;
@@ -112,6 +114,7 @@ export class Delta implements Part, IndexedSlots {
 
   /** Takes the table's live columns; those not known yet are added, with the missing value in all present slots. */
   setColumns(columns: readonly ColumnDefinition[]): void {
+    this.#endSorting();
     this.#positions = [];
     columns.forEach((definition, position) => this.#positions[definition.id] = position);
     this.#order = columns.map((definition) => {
@@ -126,6 +129,7 @@ export class Delta implements Part, IndexedSlots {
 
   /** Takes the table's indexes; those not known yet are built. */
   setIndexes(indexes: readonly IndexKeys[]): void {
+    this.#endSorting();
     this.#indexes = indexes.map(({ indexId, encoder }) => {
       const present = this.#indexes.find((candidate) => candidate.indexId === indexId);
       if (present !== undefined) return present;
@@ -144,8 +148,8 @@ export class Delta implements Part, IndexedSlots {
     this.#defersIndexes = true;
   }
 
-  /** Notes for the indexes the rows that {@link deferIndexes} has kept from them. */
-  #noteDeferred(): void {
+  /** Notes for the indexes the rows that {@link deferIndexes} has kept from them; they are sorted in when an index is used, or in steps. */
+  noteDeferred(): void {
     if (!this.#defersIndexes) return;
     this.#defersIndexes = false;
     for (const index of this.#indexes) index.addRange(0, this.#slotCount, false);
@@ -153,14 +157,35 @@ export class Delta implements Part, IndexedSlots {
 
   /** Sorts rows that came in bulk into the indexes, where more than `limit` wait for it. */
   settle(limit: number): void {
-    this.#noteDeferred();
+    this.noteDeferred();
     for (const index of this.#indexes) if (index.pendingCount > limit) index.settle();
     if (this.#idIndex !== null && this.#idIndex.pendingCount > limit) this.#idIndex.settle();
   }
 
+  /** Whether rows wait to be sorted into indexes. */
+  get hasUnsorted(): boolean {
+    return this.#indexes.some((index) => index.pendingCount > 0);
+  }
+
+  /** Sorts some of them. */
+  settleStep(): void {
+    const index = this.#indexes.find((each) => each.pendingCount > 0);
+    if (index === undefined) return;
+    this.#isSorting = true;
+    index.settleStep();
+  }
+
+  /** Before rows change: ends what {@link settleStep} has begun. */
+  #endSorting(): void {
+    if (!this.#isSorting) return;
+    this.#isSorting = false;
+    for (const index of this.#indexes) index.endStep();
+  }
+
   /** Sorts into the indexes, in steps, what they keep apart. Nothing else is added or removed meanwhile. */
   *settleInSteps(): Generator<void, void> {
-    this.#noteDeferred();
+    this.#endSorting();
+    this.noteDeferred();
     for (const index of this.#indexes) yield* index.settleInSteps();
     if (this.#idIndex !== null) yield* this.#idIndex.settleInSteps();
     else if (this.#liveCount > SORTED_AT_ONCE) {
@@ -252,6 +277,7 @@ export class Delta implements Part, IndexedSlots {
       `a row of ${this.#order.length} values, not ${values.length}`,
     );
     assert(newest < 0 || this.#end(newest) !== Infinity, `row ${id} exists already`);
+    this.#endSorting();
     let slot: number;
     if (newest >= 0 && this.#begin(newest) === Infinity) {
       slot = newest;
@@ -319,6 +345,7 @@ export class Delta implements Part, IndexedSlots {
       values.length === this.#order.length,
       `a row of ${this.#order.length} values, not ${values.length}`,
     );
+    this.#endSorting();
     const order = this.#order;
     const indexes = this.#indexes;
     if (indexes.length === 0 || this.#defersIndexes) {
@@ -370,6 +397,7 @@ export class Delta implements Part, IndexedSlots {
   }
 
   #reclaimSlot(slot: number): void {
+    this.#endSorting();
     if (!this.#defersIndexes) {
       for (const index of this.#indexes) index.remove(slot);
       this.#idIndex?.remove(slot);
@@ -392,6 +420,7 @@ export class Delta implements Part, IndexedSlots {
     const count = batch.rowCount;
     assert(batch.columns.length === this.#order.length, "a batch has the table's columns");
     if (count === 0) return;
+    this.#endSorting();
     const first = this.#slotCount;
     const end = first + count;
     this.#reserve(end);
@@ -514,7 +543,7 @@ export class Delta implements Part, IndexedSlots {
 
   openIndex(keys: IndexKeys, bounds: KeyBounds, snapshot: number, backward: boolean): PartIndexCursor | null {
     if (this.#slotCount === 0) return null;
-    this.#noteDeferred();
+    this.noteDeferred();
     if (keys.indexId === ROW_ID_INDEX) return this.#openIdIndex(bounds, snapshot, backward);
     for (let index = 0; index < this.#indexes.length; index++) {
       const candidate = this.#indexes[index] as DeltaIndex;

@@ -34,6 +34,8 @@ export class DeltaIndex {
   /** Ranges of slots: from, to, from, to … */
   #pending: number[] = [];
   #held: number[] = [];
+  /** Sorting in what was noted, in steps; whoever uses or changes the index ends it first. */
+  #sorting: Generator<void, void> | null = null;
   #version = 0;
 
   constructor(indexId: number, encoder: IndexKeyEncoder, slots: IndexedSlots) {
@@ -62,13 +64,14 @@ export class DeltaIndex {
     if (to > from) (held ? this.#held : this.#pending).push(from, to);
   }
 
-  /** Slots that wait to be sorted in, those that are held apart. */
+  /** Slots that wait to be sorted in, those that are held apart not; Infinity while {@link settleStep} is at it. */
   get pendingCount(): number {
-    return countOf(this.#pending);
+    return this.#sorting === null ? countOf(this.#pending) : Infinity;
   }
 
   /** Adds one slot. */
   add(slot: number): void {
+    assert(this.#sorting === null, "nothing changes an index while rows are sorted into it");
     // An empty slot of a noted range that is filled before the range is sorted in comes in with the range.
     if (this.#pending.length > 0 && isIn(this.#pending, slot)) return;
     if (this.#held.length > 0 && isIn(this.#held, slot)) return;
@@ -135,11 +138,23 @@ export class DeltaIndex {
 
   /** Sorts in what {@link addRange} has noted. */
   settle(): void {
-    if (this.#pending.length === 0) return;
-    const pending = this.#pending;
-    this.#pending = [];
-    const settling = this.#settle(pending);
-    while (settling.next().done !== true);
+    while (this.pendingCount > 0) this.settleStep();
+  }
+
+  /** A step of the same. Nothing else may change the rows that are noted before {@link endStep} was called. */
+  settleStep(): void {
+    if (this.#sorting === null) {
+      const pending = this.#pending;
+      this.#pending = [];
+      this.#sorting = this.#settle(pending);
+    }
+    const sorting = this.#sorting;
+    if (sorting.next().done === true) this.#sorting = null;
+  }
+
+  /** Ends what {@link settleStep} has begun. */
+  endStep(): void {
+    while (this.#sorting !== null) this.settleStep();
   }
 
   /** Sorts in, in steps, what {@link addRange} has held. Nothing else changes the index meanwhile. */
@@ -238,6 +253,7 @@ export class DeltaIndex {
           slots[from + index] = ties[inOrder[index] as number] as number;
         }
       }
+      if ((from ^ to) > STEP_MASK) yield;
       from = to;
     }
   }

@@ -71,7 +71,7 @@ export interface PartSetOptions {
   readonly shape: TableShape;
   readonly files: SegmentFiles;
   readonly cache: BlockCache;
-  /** Whether new deltas leave their indexes alone until {@link PartSet.settle}; see `Delta.deferIndexes`. */
+  /** Whether new deltas leave their indexes alone until {@link PartSet.endReplay}; see `Delta.deferIndexes`. */
   readonly defersIndexes: boolean;
 }
 
@@ -179,10 +179,10 @@ export class PartSet {
     return [this.delta, ...this.older.filter((part): part is Delta => part instanceof Delta)];
   }
 
-  /** Sorts into the indexes of deltas what waits for that; from now on rows go there as they come. */
-  settle(): void {
+  /** From now on rows go into the indexes of deltas as they come; those that were deferred are noted. */
+  endReplay(): void {
     this.#defersIndexes = false;
-    for (const delta of this.deltas) delta.settle(0);
+    for (const delta of this.deltas) delta.noteDeferred();
   }
 
   /** Whether indexes of deltas keep rows that come in bulk apart; see `Delta.holdsRanges`. */

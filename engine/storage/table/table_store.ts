@@ -47,7 +47,7 @@ export interface SnapshotHorizon {
   oldestSnapshot(): number;
   /** Between two turns of the event loop: whether anybody holds a snapshot. When missing, somebody may. */
   hasReaders?(): boolean;
-  /** Whether the log is being replayed, so that nobody reads. {@link TableStore.settle} is called at the end. */
+  /** Whether the log is being replayed, so that nobody reads. {@link TableStore.endReplay} is called at the end. */
   isReplaying?(): boolean;
 }
 
@@ -259,9 +259,12 @@ export class TableStore implements TableShape {
     this.#parts.forgetIndexesAhead();
   }
 
-  /** Sorts into the indexes what waits for that; all that is left after the log was replayed. */
-  settle(): void {
-    this.#parts.settle();
+  /**
+   * The log was replayed: rows go into the indexes as they come. Those that are there are sorted in with {@link indexStep}, or
+   * when an index is used first.
+   */
+  endReplay(): void {
+    this.#parts.endReplay();
   }
 
   #countRows(difference: number): void {
@@ -500,15 +503,28 @@ export class TableStore implements TableShape {
     return !this.#parts.hasWork;
   }
 
-  /** Works on indexes that were added to segments for about so many column values; true: nothing is left to do. */
+  /**
+   * Works on indexes that were added to segments for about so many column values, or sorts some rows into indexes of deltas; true:
+   * nothing is left to do.
+   */
   indexStep(budgetValues: number): boolean {
+    const unsorted = this.#unsortedDelta();
+    if (unsorted !== undefined) {
+      unsorted.settleStep();
+      return false;
+    }
     this.#parts.step(budgetValues, "indexed");
     return !this.#parts.hasIndexWork;
   }
 
-  /** Whether segments wait for indexes. */
+  /** Whether segments wait for indexes, or rows of deltas to be sorted into them. */
   get hasIndexWork(): boolean {
-    return this.#parts.hasIndexWork;
+    return this.#parts.hasIndexWork || this.#unsortedDelta() !== undefined;
+  }
+
+  /** One whose rows wait to be sorted into indexes; those that a segment has replaced will hardly be read. */
+  #unsortedDelta(): Delta | undefined {
+    return this.#parts.deltas.find((delta) => delta.until === Infinity && delta.hasUnsorted);
   }
 
   /** Whether segments have indexes that no manifest names, and that would have to be built again. */

@@ -263,14 +263,16 @@ function runHistory(seed: number, options: HistoryOptions): void {
         table = TableStore.restore(piece, { definition: before, horizon, ...surroundings });
         for (const entry of replay) entry.apply(table);
         isReplaying = false;
-        table.settle();
+        table.endReplay();
         frozen = null;
       }
     }
     if (isReplaying && step > 20 && random() < 0.05) {
       isReplaying = false;
-      table.settle();
+      table.endReplay();
     }
+    // In the middle of what waits to be sorted into indexes.
+    if (!isReplaying && random() < 0.3) table.indexStep(1);
     if (random() < 0.05) held.push(at);
     if (random() < 0.05) held.splice(Math.floor(random() * held.length), 1);
     if (step % 10 === 0) assertStrict.equal(table.rowCount, model.rows(at).length);
@@ -521,4 +523,56 @@ Deno.test("segmentFilesIn().create() leaves an old file of the name as it is for
   assertStrict.deepEqual([...bytes], [1, 2, 3]);
   assertStrict.equal(disk.openFile("copy/a", { create: false, write: false }).size, 3);
   assertStrict.equal(files.open("a").size, 1);
+});
+
+Deno.test("TableStore.endReplay() leaves sorting into indexes to steps, between which rows change", () => {
+  const rows = 50_000;
+  const everything = { prefix: [], low: null, high: null, backward: false };
+  for (const change of ["none", "insert", "update", "delete", "batch", "read"] as const) {
+    let isReplaying = true;
+    const table = new TableStore({
+      definition: testTable([testColumn(1, { kind: "i32" })], [testIndex(7, [1])]),
+      horizon: { oldestSnapshot: () => Infinity, isReplaying: () => isReplaying },
+    });
+    for (let id = 1; id <= rows; id++) table.create(op(1), id, [(id * 7919) % rows]);
+    for (let id = 10; id < 20; id++) table.delete(op(2), id);
+    isReplaying = false;
+    table.endReplay();
+    let steps = 1;
+    while (!table.indexStep(1)) {
+      steps++;
+      assertStrict.ok(steps < 1000);
+      // What comes in batches waits as well.
+      if (steps > 10) continue;
+      const at = op(2 + steps);
+      switch (change) {
+        case "insert":
+          // Some take the places of those that were deleted.
+          table.create(at, rows + steps, [steps]);
+          break;
+        case "update":
+          table.update(at, 1000 + steps, [steps]);
+          break;
+        case "delete":
+          table.delete(at, 2000 + steps);
+          break;
+        case "batch": {
+          const data = Float64Array.of(steps);
+          const columns = [{ storageClass: "int" as const, data, nulls: null, big: null }];
+          table.createBatch(at, { rowCount: 1, ids: Float64Array.of(rows + steps), columns });
+          break;
+        }
+        case "read":
+          assertStrict.equal(drain(table.lookup(7, [7919], at)).length, 1);
+      }
+    }
+    assertStrict.ok(change === "none" ? steps > 20 : steps > 1, `${change}: ${steps} steps`);
+    assertStrict.ok(!table.hasIndexWork);
+    const found = drain(table.range(7, everything, 1e6)).map((location) =>
+      Number(table.valueAt(location, 1))
+    );
+    assertStrict.equal(found.length, table.rowCount, change);
+    assertStrict.ok(found.every((value, at) => at === 0 || (found[at - 1] ?? 0) <= value), change);
+    table.close();
+  }
 });
