@@ -85,6 +85,8 @@ export const LIMITS = {
   maximumNotificationBytes: 7_999,
   /** Plans kept by shape; as many again of large ones. */
   maximumCachedPlans: 2000,
+  /** Texts of BEGIN, COMMIT and ROLLBACK whose trees are kept. */
+  keptBlockTexts: 32,
   /** What the plans kept may hold in memory, roughly; the same again for large ones. */
   cachedPlanBytes: 64 * MEBIBYTE,
   /** Clients whose last reply is kept for exactly-once. */

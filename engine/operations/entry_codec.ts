@@ -71,7 +71,7 @@ export function encodeEntry(entry: Entry): Uint8Array {
 export function writeEntry(entry: Entry, writer: ByteWriter): void {
   const start = writer.length;
   const effects = entry.effects;
-  writeEntryHead({ ...entry, effectCount: effects.length }, writer);
+  writeEntryHead(entry, effects.length, writer);
   reserveBatches(effects, writer);
   for (let index = 0; index < effects.length; index++) {
     encodeEffect(effects[index] as Effect, writer);
@@ -81,10 +81,11 @@ export function writeEntry(entry: Entry, writer: ByteWriter): void {
 
 /** Appends what comes before an entry's effects. */
 export function writeEntryHead(
-  entry: Omit<Entry, "effects"> & { readonly effectCount: number },
+  entry: Omit<Entry, "effects">,
+  effectCount: number,
   writer: ByteWriter,
 ): void {
-  const { client, effectCount } = entry;
+  const { client } = entry;
   assert(Number.isSafeInteger(entry.timestamp), `timestamp ${entry.timestamp} is not a safe integer`);
   writer.writeU8(ENTRY_FORMAT_VERSION);
   writer.writeU8(client === null ? 0 : FLAG_CLIENT);
@@ -118,7 +119,7 @@ export function* encodeInSteps(
   write: (piece: Uint8Array) => void,
 ): Generator<void, void> {
   const writer = new ByteWriter(PIECE_BYTES + 4096);
-  writeEntryHead({ ...entry, effectCount: entry.effects.count }, writer);
+  writeEntryHead(entry, entry.effects.count, writer);
   let count = 0;
   for (const effect of entry.effects.each()) {
     encodeEffect(effect, writer);

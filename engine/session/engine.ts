@@ -6,6 +6,7 @@ import { dropSchemaChanges, isTemporarySchema } from "../catalog/temporary_schem
 import { isRetrySignal } from "../transactions/signals.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
 import { StateMachine } from "../machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
@@ -65,6 +66,8 @@ export class Engine {
   /** LISTEN and NOTIFY. */
   readonly notifications = new Notifications();
   readonly #sessions = new Map<number, Session>();
+  /** What begins and ends blocks, parsed: clients say it in one or two ways, and for each transaction. */
+  readonly #blockTexts = new Map<string, readonly ParsedStatement[]>();
   #nextProcessId = 1;
   #commits = 0;
   #working: Promise<void> | null = null;
@@ -202,8 +205,15 @@ export class Engine {
   }
 
   /** Parses a text of statements; raises 42601 and the like. */
-  parse(text: string): ParsedStatement[] {
-    return parseStatements(text);
+  parse(text: string): readonly ParsedStatement[] {
+    const known = this.#blockTexts.get(text);
+    if (known !== undefined) return known;
+    const statements = parseStatements(text);
+    if (text.length <= BLOCK_TEXT_LENGTH_MAX && isBlockText(statements)) {
+      if (this.#blockTexts.size === LIMITS.keptBlockTexts) this.#blockTexts.clear();
+      this.#blockTexts.set(text, statements);
+    }
+    return statements;
   }
 
   /** Microseconds since 2000-01-01 UTC. */
@@ -299,4 +309,13 @@ export class Engine {
       await this.yieldToLoop();
     }
   }
+}
+
+/** A longer text is not worth a place among those that begin and end blocks. */
+const BLOCK_TEXT_LENGTH_MAX = 64;
+
+/** Whether a text only begins or ends a block. */
+function isBlockText(statements: readonly ParsedStatement[]): boolean {
+  const kind = statements[0]?.statement.kind;
+  return statements.length === 1 && (kind === "begin" || kind === "commit" || kind === "rollback");
 }

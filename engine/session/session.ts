@@ -347,7 +347,8 @@ export class Session {
       explicit,
     });
     this.#block = block;
-    transaction.readOnly = this.settings.isOn("default_transaction_read_only");
+    this.#deriveSettings();
+    transaction.readOnly = this.#isReadOnly;
     // Fixed now: now() is when the block began, not when it is first called.
     void transaction.timestamp;
     return block;

@@ -170,6 +170,21 @@ export class TableOverlay {
     for (const batch of this.batches) yield { kind: "create_batch", tableId, batch };
   }
 
+  /** The same effects at the end of a list, without a generator between: most transactions write a row or two. */
+  appendEffects(list: Effect[]): void {
+    const { rows, truncated } = this;
+    if (truncated || this.batches.length > 0) {
+      for (const effect of this.effects()) list.push(effect);
+      return;
+    }
+    const tableId = this.definition.id;
+    for (let index = 0; index < rows.length; index++) {
+      const { id, values, existed } = rows[index] as OverlayRow;
+      if (values !== null) list.push({ kind: existed ? "update" : "create", tableId, id, values });
+      else if (existed) list.push({ kind: "delete", tableId, id });
+    }
+  }
+
   /** How many {@link effects} there are. */
   get effectCount(): number {
     let count = (this.truncated ? 1 : 0) + this.batches.length;

@@ -264,6 +264,12 @@ export class Transaction {
     }
   }
 
+  /** Whether there are any {@link batches}. */
+  get hasBatches(): boolean {
+    for (const overlay of this.#overlays.values()) if (overlay.batches.length > 0) return true;
+    return false;
+  }
+
   nextRowId(tableId: number): RowId {
     return this.#manager.nextRowId(tableId);
   }
@@ -389,10 +395,8 @@ export class Transaction {
   /** The effects of the whole transaction, catalog changes first. */
   effects(): Effect[] {
     const effects: Effect[] = this.#changes.map((change) => ({ kind: "ddl", change }));
-    for (const overlay of this.#overlays.values()) {
-      if (!overlay.isEmpty) { for (const effect of overlay.effects()) effects.push(effect); }
-    }
-    effects.push(...this.#lastSequences());
+    for (const overlay of this.#overlays.values()) overlay.appendEffects(effects);
+    if (this.#sequences.length > 0) effects.push(...this.#lastSequences());
     return effects;
   }
 

@@ -224,8 +224,10 @@ export class TransactionManager {
       transaction.runCommitChecks();
       if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
       if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
-      const checking = this.#checkBatches(transaction);
-      while (checking.next().done !== true);
+      if (transaction.hasBatches) {
+        const checking = this.#checkBatches(transaction);
+        while (checking.next().done !== true);
+      }
       const effects = transaction.effects();
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
