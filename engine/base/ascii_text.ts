@@ -7,7 +7,7 @@
  */
 
 /** Longer texts are left to the platform's decoder. */
-export const LONGEST_ASCII_TEXT = 64;
+export const LONGEST_ASCII_TEXT = 96;
 
 type Decoder = (bytes: Uint8Array, start: number) => string | null;
 

@@ -9,11 +9,13 @@
  * The reader is a cursor: after `next`, the `read…` methods walk through the current message. Fields beyond its end
  * raise 08P01, ill-formed UTF-8 22021.
  */
+import { decodeAscii } from "../../engine/base/ascii_text.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { PG_LIMITS } from "./limits.ts";
 import { FRONTEND, isFrontendMessage } from "./protocol.ts";
 
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+const lenientDecoder = new TextDecoder();
 const EMPTY = new Uint8Array(0);
 const SHORT_TEXT_BYTES = 48;
 
@@ -207,19 +209,14 @@ export class MessageReader {
 /** The text of UTF-8 bytes. Raises 22021 for others, and for zero bytes. */
 export function decodeText(bytes: Uint8Array, start: number, end: number): string {
   if (start === end) return "";
-  if (end - start <= SHORT_TEXT_BYTES) {
-    let text = "";
-    let at = start;
-    for (; at < end; at++) {
-      const code = bytes[at] as number;
-      if (code >= 0x80 || code === 0) break;
-      text += String.fromCharCode(code);
-    }
-    if (at === end) return text;
-  }
+  const ascii = decodeAscii(bytes, start, end);
+  if (ascii !== null && !ascii.includes("\0")) return ascii;
   let text: string;
   try {
-    text = strictDecoder.decode(bytes.subarray(start, end));
+    const encoded = bytes.subarray(start, end);
+    // The lenient decoder takes a third of the time. It replaces what is wrong, and drops a byte order mark at the start.
+    text = bytes[start] === 0xef ? strictDecoder.decode(encoded) : lenientDecoder.decode(encoded);
+    if (text.includes("\ufffd")) text = strictDecoder.decode(encoded);
   } catch (cause) {
     throw new DatabaseError(
       SQLSTATE.characterNotInRepertoire,

@@ -1,7 +1,9 @@
 /** Tests of {@link MessageReader}: framing in any pieces, limits, fields. */
 import { deepStrictEqual as same, strictEqual as equal, throws } from "node:assert/strict";
+import { LONGEST_ASCII_TEXT } from "../../engine/base/ascii_text.ts";
+import type { DatabaseError } from "../../engine/base/errors.ts";
 import { SeededRandom } from "../../engine/base/random.ts";
-import { MessageReader } from "./message_reader.ts";
+import { decodeText, MessageReader } from "./message_reader.ts";
 
 const encoder = new TextEncoder();
 
@@ -116,4 +118,30 @@ Deno.test("MessageReader.next() refuses a startup packet that is too short for i
   const reader = new MessageReader();
   reader.feed(Uint8Array.of(0, 0, 0, 7));
   throws(() => reader.next(), /invalid length of startup packet/);
+});
+
+Deno.test("decodeText() reads what is UTF-8 as it is, and raises 22021 for the rest", () => {
+  const long = "x".repeat(LONGEST_ASCII_TEXT);
+  for (
+    const text of ["", "a", long, `${long}y`, "é", "\ufeffa", `${long}\ufeff`, "\ufffd", `${long}\ufffd`, "𝄞"]
+  ) {
+    const bytes = encoder.encode(`<${text}>`);
+    equal(decodeText(bytes, 1, bytes.length - 1), text);
+  }
+  const wrong = [[0xff], [0xc3], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xef], [0xef, 0xbb], [
+    0xef,
+    0xbf,
+    0xbd,
+    0x80,
+  ], [0]];
+  for (const bytes of wrong) {
+    for (const before of ["", "a", long]) {
+      const all = new Uint8Array([...encoder.encode(before), ...bytes]);
+      throws(
+        () => decodeText(all, 0, all.length),
+        (error: DatabaseError) => error.code === "22021",
+        `${bytes}`,
+      );
+    }
+  }
 });
