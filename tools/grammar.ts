@@ -17,7 +17,7 @@ const grammarFile = new URL("../lang/syntax/grammar.ne", import.meta.url);
 const generatedFile = new URL("../lang/syntax/grammar.generated.ts", import.meta.url);
 
 interface Rule extends GrammarRule {
-  /** `id`, `nuller`, `arrpush`, `list` or the name of a function of the builders. */
+  /** `id`, `nuller`, `arrpush`, `parts` or the name of a function of the builders. */
   readonly maker: string;
 }
 
@@ -48,7 +48,7 @@ function symbolOf(symbol: CompiledRule["symbols"][number]): GrammarRule["symbols
 }
 
 function makerOf(postprocess: CompiledRule["postprocess"]): string {
-  if (postprocess === null || postprocess === undefined) return "list";
+  if (postprocess === null || postprocess === undefined) return "parts";
   if (typeof postprocess !== "string") return postprocess.builtin;
   return postprocess.trim().replace(/^make\./, "");
 }
@@ -62,7 +62,7 @@ export function generatedModule(source: string): string {
   }
   const makers = [...new Set(rules.map((rule) => rule.maker))];
   const names = [...new Set(rules.map((rule) => rule.name))];
-  const functions = makers.filter((maker) => !["id", "nuller", "arrpush", "list"].includes(maker));
+  const functions = makers.filter((maker) => !["id", "nuller", "arrpush", "parts"].includes(maker));
   const lines = rules.map((rule) =>
     `${makers.indexOf(rule.maker)} ${rule.name} = ${
       rule.symbols.map((symbol) => symbol.isTerminal ? `'${symbol.name}` : symbol.name).join(" ")
@@ -74,7 +74,7 @@ export function generatedModule(source: string): string {
     " */",
     ...importLines(functions),
     "",
-    "/** What builds the value of a rule; `id`, `nuller`, `arrpush` and `list` are nearley's own. */",
+    "/** What builds the value of a rule; `id`, `nuller`, `arrpush` and `parts` are nearley's own. */",
     "export const MAKERS: readonly (string | ((parts: never) => unknown))[] = [",
     ...makers.map((maker) => functions.includes(maker) ? `  ${maker},` : `  "${maker}",`),
     "];",

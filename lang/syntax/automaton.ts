@@ -34,7 +34,7 @@ const kindsByMaker: Readonly<Record<string, number>> = {
   id: FIRST,
   nuller: NOTHING,
   arrpush: PUSH,
-  list: PARTS,
+  parts: PARTS,
 };
 
 /** The builders of another tree: `make` gives the function of a rule, or null to take its only part. */

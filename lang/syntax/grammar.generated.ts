@@ -24,6 +24,7 @@ import {
   interfaceDeclaration,
   intrinsic,
   letStatement,
+  list,
   listWithRest,
   namedType,
   onlyRest,
@@ -109,16 +110,17 @@ import {
   wildcard,
 } from "./build_expressions.ts";
 
-/** What builds the value of a rule; `id`, `nuller`, `arrpush` and `list` are nearley's own. */
+/** What builds the value of a rule; `id`, `nuller`, `arrpush` and `parts` are nearley's own. */
 export const MAKERS: readonly (string | ((parts: never) => unknown))[] = [
   "id",
   published,
-  "list",
+  "parts",
   "arrpush",
   "nuller",
   use,
   typeDeclaration,
   emptyList,
+  list,
   recordBody,
   unionBody,
   aliasBody,
@@ -249,23 +251,23 @@ export const RULES = `
 3 type_body$macrocall$1$ebnf$1 = type_body$macrocall$1$ebnf$1 type_body$macrocall$1$ebnf$1$subexpression$1
 0 type_body$macrocall$1$ebnf$2 = ',
 4 type_body$macrocall$1$ebnf$2 =
-2 type_body$macrocall$1 = type_body$macrocall$2 type_body$macrocall$1$ebnf$1 type_body$macrocall$1$ebnf$2
-8 type_body = '{ type_body$macrocall$1 '}
-9 type_body = union
-10 type_body = type
-11 type_body = 'builtin
-12 record_field = 'name ': type
+8 type_body$macrocall$1 = type_body$macrocall$2 type_body$macrocall$1$ebnf$1 type_body$macrocall$1$ebnf$2
+9 type_body = '{ type_body$macrocall$1 '}
+10 type_body = union
+11 type_body = type
+12 type_body = 'builtin
+13 record_field = 'name ': type
 2 union$ebnf$1 =
 2 union$ebnf$1$subexpression$1 = '| variant
 3 union$ebnf$1 = union$ebnf$1 union$ebnf$1$subexpression$1
-13 union = '| variant union$ebnf$1
+14 union = '| variant union$ebnf$1
 2 union$ebnf$2$subexpression$1 = '| variant
 2 union$ebnf$2 = union$ebnf$2$subexpression$1
 2 union$ebnf$2$subexpression$2 = '| variant
 3 union$ebnf$2 = union$ebnf$2 union$ebnf$2$subexpression$2
-14 union = variant union$ebnf$2
-15 union = variant_with_fields
-16 variant = 'type_name
+15 union = variant union$ebnf$2
+16 union = variant_with_fields
+17 variant = 'type_name
 0 variant = variant_with_fields
 2 variant_with_fields$macrocall$2 = variant_field
 7 variant_with_fields$macrocall$1 =
@@ -274,10 +276,10 @@ export const RULES = `
 3 variant_with_fields$macrocall$1$ebnf$1 = variant_with_fields$macrocall$1$ebnf$1 variant_with_fields$macrocall$1$ebnf$1$subexpression$1
 0 variant_with_fields$macrocall$1$ebnf$2 = ',
 4 variant_with_fields$macrocall$1$ebnf$2 =
-2 variant_with_fields$macrocall$1 = variant_with_fields$macrocall$2 variant_with_fields$macrocall$1$ebnf$1 variant_with_fields$macrocall$1$ebnf$2
-17 variant_with_fields = 'type_name '( variant_with_fields$macrocall$1 ')
-18 variant_field = type
-19 variant_field = 'name ': type
+8 variant_with_fields$macrocall$1 = variant_with_fields$macrocall$2 variant_with_fields$macrocall$1$ebnf$1 variant_with_fields$macrocall$1$ebnf$2
+18 variant_with_fields = 'type_name '( variant_with_fields$macrocall$1 ')
+19 variant_field = type
+20 variant_field = 'name ': type
 2 type_parameters$macrocall$2 = type_parameter
 7 type_parameters$macrocall$1 =
 2 type_parameters$macrocall$1$ebnf$1 =
@@ -285,25 +287,25 @@ export const RULES = `
 3 type_parameters$macrocall$1$ebnf$1 = type_parameters$macrocall$1$ebnf$1 type_parameters$macrocall$1$ebnf$1$subexpression$1
 0 type_parameters$macrocall$1$ebnf$2 = ',
 4 type_parameters$macrocall$1$ebnf$2 =
-2 type_parameters$macrocall$1 = type_parameters$macrocall$2 type_parameters$macrocall$1$ebnf$1 type_parameters$macrocall$1$ebnf$2
-20 type_parameters = '[ type_parameters$macrocall$1 ']
+8 type_parameters$macrocall$1 = type_parameters$macrocall$2 type_parameters$macrocall$1$ebnf$1 type_parameters$macrocall$1$ebnf$2
+21 type_parameters = '[ type_parameters$macrocall$1 ']
 2 type_parameter$ebnf$1$subexpression$1$ebnf$1 =
 2 type_parameter$ebnf$1$subexpression$1$ebnf$1$subexpression$1 = '+ named_type
 3 type_parameter$ebnf$1$subexpression$1$ebnf$1 = type_parameter$ebnf$1$subexpression$1$ebnf$1 type_parameter$ebnf$1$subexpression$1$ebnf$1$subexpression$1
 2 type_parameter$ebnf$1$subexpression$1 = ': named_type type_parameter$ebnf$1$subexpression$1$ebnf$1
 0 type_parameter$ebnf$1 = type_parameter$ebnf$1$subexpression$1
 4 type_parameter$ebnf$1 =
-21 type_parameter = 'type_name type_parameter$ebnf$1
+22 type_parameter = 'type_name type_parameter$ebnf$1
 2 interface$ebnf$1 =
 3 interface$ebnf$1 = interface$ebnf$1 signature
-22 interface = 'interface 'type_name '{ interface$ebnf$1 '}
-23 signature = 'fn heading
+23 interface = 'interface 'type_name '{ interface$ebnf$1 '}
+24 signature = 'fn heading
 0 constant$ebnf$1 = type_annotation
 4 constant$ebnf$1 =
-24 constant = 'const owned_name constant$ebnf$1 '= expression
-25 function = 'fn heading block
-26 function = 'intrinsic 'fn heading
-27 function = 'extern 'text 'fn heading
+25 constant = 'const owned_name constant$ebnf$1 '= expression
+26 function = 'fn heading block
+27 function = 'intrinsic 'fn heading
+28 function = 'extern 'text 'fn heading
 0 heading$ebnf$1 = type_parameters
 4 heading$ebnf$1 =
 2 heading$macrocall$2 = parameter
@@ -313,26 +315,26 @@ export const RULES = `
 3 heading$macrocall$1$ebnf$1 = heading$macrocall$1$ebnf$1 heading$macrocall$1$ebnf$1$subexpression$1
 0 heading$macrocall$1$ebnf$2 = ',
 4 heading$macrocall$1$ebnf$2 =
-2 heading$macrocall$1 = heading$macrocall$2 heading$macrocall$1$ebnf$1 heading$macrocall$1$ebnf$2
+8 heading$macrocall$1 = heading$macrocall$2 heading$macrocall$1$ebnf$1 heading$macrocall$1$ebnf$2
 0 heading$ebnf$2 = result_type
 4 heading$ebnf$2 =
 0 heading$ebnf$3 = effects
 4 heading$ebnf$3 =
-28 heading = owned_name heading$ebnf$1 '( heading$macrocall$1 ') heading$ebnf$2 heading$ebnf$3
-29 owned_name = 'name
-30 owned_name = 'type_name '. 'name
-31 parameter = parameter_name
+29 heading = owned_name heading$ebnf$1 '( heading$macrocall$1 ') heading$ebnf$2 heading$ebnf$3
+30 owned_name = 'name
+31 owned_name = 'type_name '. 'name
+32 parameter = parameter_name
 0 parameter$ebnf$1 = 'inout
 4 parameter$ebnf$1 =
-32 parameter = parameter_name ': parameter$ebnf$1 type
+33 parameter = parameter_name ': parameter$ebnf$1 type
 0 parameter_name = 'name
 0 parameter_name = '_
-33 result_type = '-> type
+34 result_type = '-> type
 2 effects$ebnf$1 =
 2 effects$ebnf$1$subexpression$1 = ', 'type_name
 3 effects$ebnf$1 = effects$ebnf$1 effects$ebnf$1$subexpression$1
-34 effects = 'uses 'type_name effects$ebnf$1
-35 test = 'test 'text block
+35 effects = 'uses 'type_name effects$ebnf$1
+36 test = 'test 'text block
 2 property$macrocall$2 = parameter
 7 property$macrocall$1 =
 2 property$macrocall$1$ebnf$1 =
@@ -340,12 +342,12 @@ export const RULES = `
 3 property$macrocall$1$ebnf$1 = property$macrocall$1$ebnf$1 property$macrocall$1$ebnf$1$subexpression$1
 0 property$macrocall$1$ebnf$2 = ',
 4 property$macrocall$1$ebnf$2 =
-2 property$macrocall$1 = property$macrocall$2 property$macrocall$1$ebnf$1 property$macrocall$1$ebnf$2
-36 property = 'property 'text '( property$macrocall$1 ') block
+8 property$macrocall$1 = property$macrocall$2 property$macrocall$1$ebnf$1 property$macrocall$1$ebnf$2
+37 property = 'property 'text '( property$macrocall$1 ') block
 2 eval$ebnf$1 =
 3 eval$ebnf$1 = eval$ebnf$1 eval_case
-37 eval = 'eval 'text 'threshold expression '{ eval$ebnf$1 '}
-38 eval_case = 'case 'text '=> expression
+38 eval = 'eval 'text 'threshold expression '{ eval$ebnf$1 '}
+39 eval_case = 'case 'text '=> expression
 0 type = named_type
 2 type$macrocall$2 = type
 7 type$macrocall$1 =
@@ -354,8 +356,8 @@ export const RULES = `
 3 type$macrocall$1$ebnf$1 = type$macrocall$1$ebnf$1 type$macrocall$1$ebnf$1$subexpression$1
 0 type$macrocall$1$ebnf$2 = ',
 4 type$macrocall$1$ebnf$2 =
-2 type$macrocall$1 = type$macrocall$2 type$macrocall$1$ebnf$1 type$macrocall$1$ebnf$2
-39 type = 'open_paren type$macrocall$1 ')
+8 type$macrocall$1 = type$macrocall$2 type$macrocall$1$ebnf$1 type$macrocall$1$ebnf$2
+40 type = 'open_paren type$macrocall$1 ')
 2 type$macrocall$4 = parameter_type
 7 type$macrocall$3 =
 2 type$macrocall$3$ebnf$1 =
@@ -363,16 +365,16 @@ export const RULES = `
 3 type$macrocall$3$ebnf$1 = type$macrocall$3$ebnf$1 type$macrocall$3$ebnf$1$subexpression$1
 0 type$macrocall$3$ebnf$2 = ',
 4 type$macrocall$3$ebnf$2 =
-2 type$macrocall$3 = type$macrocall$4 type$macrocall$3$ebnf$1 type$macrocall$3$ebnf$2
+8 type$macrocall$3 = type$macrocall$4 type$macrocall$3$ebnf$1 type$macrocall$3$ebnf$2
 0 type$ebnf$1 = result_type
 4 type$ebnf$1 =
-40 type = 'fn 'open_paren type$macrocall$3 ') type$ebnf$1
+41 type = 'fn 'open_paren type$macrocall$3 ') type$ebnf$1
 0 named_type$ebnf$1 = type_arguments
 4 named_type$ebnf$1 =
-41 named_type = 'type_name named_type$ebnf$1
+42 named_type = 'type_name named_type$ebnf$1
 0 named_type$ebnf$2 = type_arguments
 4 named_type$ebnf$2 =
-42 named_type = 'name '. 'type_name named_type$ebnf$2
+43 named_type = 'name '. 'type_name named_type$ebnf$2
 2 type_arguments$macrocall$2 = type
 7 type_arguments$macrocall$1 =
 2 type_arguments$macrocall$1$ebnf$1 =
@@ -380,35 +382,35 @@ export const RULES = `
 3 type_arguments$macrocall$1$ebnf$1 = type_arguments$macrocall$1$ebnf$1 type_arguments$macrocall$1$ebnf$1$subexpression$1
 0 type_arguments$macrocall$1$ebnf$2 = ',
 4 type_arguments$macrocall$1$ebnf$2 =
-2 type_arguments$macrocall$1 = type_arguments$macrocall$2 type_arguments$macrocall$1$ebnf$1 type_arguments$macrocall$1$ebnf$2
-20 type_arguments = '[ type_arguments$macrocall$1 ']
+8 type_arguments$macrocall$1 = type_arguments$macrocall$2 type_arguments$macrocall$1$ebnf$1 type_arguments$macrocall$1$ebnf$2
+21 type_arguments = '[ type_arguments$macrocall$1 ']
 0 parameter_type$ebnf$1 = 'inout
 4 parameter_type$ebnf$1 =
-43 parameter_type = parameter_type$ebnf$1 type
-33 type_annotation = ': type
+44 parameter_type = parameter_type$ebnf$1 type
+34 type_annotation = ': type
 2 block$ebnf$1 =
 3 block$ebnf$1 = block$ebnf$1 statement
-44 block = '{ block$ebnf$1 '}
+45 block = '{ block$ebnf$1 '}
 0 statement$ebnf$1 = type_annotation
 4 statement$ebnf$1 =
 2 statement$ebnf$2$subexpression$1 = 'let_else block
 0 statement$ebnf$2 = statement$ebnf$2$subexpression$1
 4 statement$ebnf$2 =
-45 statement = 'let pattern statement$ebnf$1 '= expression statement$ebnf$2
+46 statement = 'let pattern statement$ebnf$1 '= expression statement$ebnf$2
 0 statement$ebnf$3 = type_annotation
 4 statement$ebnf$3 =
-46 statement = 'var 'name statement$ebnf$3 '= expression
-47 statement = 'while expression block
+47 statement = 'var 'name statement$ebnf$3 '= expression
+48 statement = 'while expression block
 0 statement$ebnf$4 = 'inout
 4 statement$ebnf$4 =
-48 statement = 'for statement$ebnf$4 pattern 'in expression block
+49 statement = 'for statement$ebnf$4 pattern 'in expression block
 0 statement = simple_statement
-49 simple_statement = postfix assignment_operator expression
-50 simple_statement = 'return expression
-51 simple_statement = 'return_alone
-52 simple_statement = 'break
-53 simple_statement = 'continue
-54 simple_statement = expression
+50 simple_statement = postfix assignment_operator expression
+51 simple_statement = 'return expression
+52 simple_statement = 'return_alone
+53 simple_statement = 'break
+54 simple_statement = 'continue
+55 simple_statement = expression
 0 assignment_operator = '=
 0 assignment_operator = '+=
 0 assignment_operator = '-=
@@ -419,13 +421,13 @@ export const RULES = `
 0 assignment_operator = '-%=
 0 assignment_operator = '*%=
 0 expression = or
-55 or = or 'or and
+56 or = or 'or and
 0 or = and
-55 and = and 'and not
+56 and = and 'and not
 0 and = not
-56 not = 'not not
+57 not = 'not not
 0 not = comparison
-55 comparison = range comparison_operator range
+56 comparison = range comparison_operator range
 0 comparison = range
 0 comparison_operator = '==
 0 comparison_operator = '!=
@@ -433,32 +435,32 @@ export const RULES = `
 0 comparison_operator = '<=
 0 comparison_operator = '>
 0 comparison_operator = '>=
-57 range = bit_or '.. bit_or
-57 range = bit_or '..= bit_or
+58 range = bit_or '.. bit_or
+58 range = bit_or '..= bit_or
 0 range = bit_or
-55 bit_or = bit_or '| bit_xor
+56 bit_or = bit_or '| bit_xor
 0 bit_or = bit_xor
-55 bit_xor = bit_xor '^ bit_and
+56 bit_xor = bit_xor '^ bit_and
 0 bit_xor = bit_and
-55 bit_and = bit_and '& shift
+56 bit_and = bit_and '& shift
 0 bit_and = shift
-55 shift = shift shift_operator sum
+56 shift = shift shift_operator sum
 0 shift = sum
 0 shift_operator = '<<
 0 shift_operator = '>>
-55 sum = sum sum_operator product
+56 sum = sum sum_operator product
 0 sum = product
 0 sum_operator = '+
 0 sum_operator = '-
 0 sum_operator = '+%
 0 sum_operator = '-%
-55 product = product product_operator unary
+56 product = product product_operator unary
 0 product = unary
 0 product_operator = '*
 0 product_operator = '/
 0 product_operator = '%
 0 product_operator = '*%
-56 unary = 'negate unary
+57 unary = 'negate unary
 0 unary = postfix
 2 postfix$macrocall$2 = argument
 7 postfix$macrocall$1 =
@@ -467,36 +469,36 @@ export const RULES = `
 3 postfix$macrocall$1$ebnf$1 = postfix$macrocall$1$ebnf$1 postfix$macrocall$1$ebnf$1$subexpression$1
 0 postfix$macrocall$1$ebnf$2 = ',
 4 postfix$macrocall$1$ebnf$2 =
-2 postfix$macrocall$1 = postfix$macrocall$2 postfix$macrocall$1$ebnf$1 postfix$macrocall$1$ebnf$2
-58 postfix = postfix '( postfix$macrocall$1 ')
-59 postfix = postfix '[ expression ']
-60 postfix = postfix '. member
-61 postfix = postfix '?
+8 postfix$macrocall$1 = postfix$macrocall$2 postfix$macrocall$1$ebnf$1 postfix$macrocall$1$ebnf$2
+59 postfix = postfix '( postfix$macrocall$1 ')
+60 postfix = postfix '[ expression ']
+61 postfix = postfix '. member
+62 postfix = postfix '?
 2 postfix$ebnf$1 =
 2 postfix$ebnf$1$subexpression$1 = ', field
 3 postfix$ebnf$1 = postfix$ebnf$1 postfix$ebnf$1$subexpression$1
 0 postfix$ebnf$2 = ',
 4 postfix$ebnf$2 =
-62 postfix = postfix 'record_brace first_field postfix$ebnf$1 postfix$ebnf$2 '}
+63 postfix = postfix 'record_brace first_field postfix$ebnf$1 postfix$ebnf$2 '}
 0 postfix = primary
 0 member = 'name
 0 member = 'type_name
 0 member = 'integer
-63 argument = expression
-64 argument = '& postfix
-65 argument = 'name ': expression
-66 argument = 'name ': '& postfix
-67 first_field = '.. expression
+64 argument = expression
+65 argument = '& postfix
+66 argument = 'name ': expression
+67 argument = 'name ': '& postfix
+68 first_field = '.. expression
 0 first_field = field
-68 field = 'name ': expression
-69 primary = 'integer
-70 primary = 'float
-71 primary = 'character
-72 primary = 'true
-72 primary = 'false
+69 field = 'name ': expression
+70 primary = 'integer
+71 primary = 'float
+72 primary = 'character
+73 primary = 'true
+73 primary = 'false
 0 primary = string
-73 primary = 'name
-73 primary = 'type_name
+74 primary = 'name
+74 primary = 'type_name
 2 primary$macrocall$2 = expression
 7 primary$macrocall$1 =
 2 primary$macrocall$1$ebnf$1 =
@@ -504,17 +506,17 @@ export const RULES = `
 3 primary$macrocall$1$ebnf$1 = primary$macrocall$1$ebnf$1 primary$macrocall$1$ebnf$1$subexpression$1
 0 primary$macrocall$1$ebnf$2 = ',
 4 primary$macrocall$1$ebnf$2 =
-2 primary$macrocall$1 = primary$macrocall$2 primary$macrocall$1$ebnf$1 primary$macrocall$1$ebnf$2
-74 primary = 'open_bracket primary$macrocall$1 ']
-75 primary = 'open_paren ')
-76 primary = 'open_paren expression ')
+8 primary$macrocall$1 = primary$macrocall$2 primary$macrocall$1$ebnf$1 primary$macrocall$1$ebnf$2
+75 primary = 'open_bracket primary$macrocall$1 ']
+76 primary = 'open_paren ')
+77 primary = 'open_paren expression ')
 2 primary$ebnf$1$subexpression$1 = ', expression
 2 primary$ebnf$1 = primary$ebnf$1$subexpression$1
 2 primary$ebnf$1$subexpression$2 = ', expression
 3 primary$ebnf$1 = primary$ebnf$1 primary$ebnf$1$subexpression$2
 0 primary$ebnf$2 = ',
 4 primary$ebnf$2 =
-77 primary = 'open_paren expression primary$ebnf$1 primary$ebnf$2 ')
+78 primary = 'open_paren expression primary$ebnf$1 primary$ebnf$2 ')
 0 primary = block
 0 primary = if
 0 primary = match
@@ -525,48 +527,48 @@ export const RULES = `
 3 primary$macrocall$3$ebnf$1 = primary$macrocall$3$ebnf$1 primary$macrocall$3$ebnf$1$subexpression$1
 0 primary$macrocall$3$ebnf$2 = ',
 4 primary$macrocall$3$ebnf$2 =
-2 primary$macrocall$3 = primary$macrocall$4 primary$macrocall$3$ebnf$1 primary$macrocall$3$ebnf$2
+8 primary$macrocall$3 = primary$macrocall$4 primary$macrocall$3$ebnf$1 primary$macrocall$3$ebnf$2
 0 primary$ebnf$3 = result_type
 4 primary$ebnf$3 =
-78 primary = 'fn 'open_paren primary$macrocall$3 ') primary$ebnf$3 block
-79 string = 'text
+79 primary = 'fn 'open_paren primary$macrocall$3 ') primary$ebnf$3 block
+80 string = 'text
 2 string$ebnf$1 =
 3 string$ebnf$1 = string$ebnf$1 string_part
-80 string = 'text_start string$ebnf$1 'text_end
+81 string = 'text_start string$ebnf$1 'text_end
 0 string_part = 'text_part
-33 string_part = 'interpolation_start expression 'interpolation_end
+34 string_part = 'interpolation_start expression 'interpolation_end
 0 if$ebnf$1 = else
 4 if$ebnf$1 =
-81 if = 'if expression block if$ebnf$1
+82 if = 'if expression block if$ebnf$1
 0 if$ebnf$2 = else
 4 if$ebnf$2 =
-82 if = 'if 'let pattern '= expression block if$ebnf$2
-33 else = 'else block
-33 else = 'else if
+83 if = 'if 'let pattern '= expression block if$ebnf$2
+34 else = 'else block
+34 else = 'else if
 2 match$ebnf$1 =
 3 match$ebnf$1 = match$ebnf$1 match_arm
-83 match = 'match expression '{ match$ebnf$1 '}
+84 match = 'match expression '{ match$ebnf$1 '}
 2 match_arm$ebnf$1$subexpression$1 = 'if expression
 0 match_arm$ebnf$1 = match_arm$ebnf$1$subexpression$1
 4 match_arm$ebnf$1 =
-84 match_arm = pattern match_arm$ebnf$1 '=> simple_statement
+85 match_arm = pattern match_arm$ebnf$1 '=> simple_statement
 0 pattern = simple_pattern
 2 pattern$ebnf$1$subexpression$1 = '| simple_pattern
 2 pattern$ebnf$1 = pattern$ebnf$1$subexpression$1
 2 pattern$ebnf$1$subexpression$2 = '| simple_pattern
 3 pattern$ebnf$1 = pattern$ebnf$1 pattern$ebnf$1$subexpression$2
-85 pattern = simple_pattern pattern$ebnf$1
-86 simple_pattern = '_
-87 simple_pattern = 'name
-88 simple_pattern = pattern_bound
-89 simple_pattern = pattern_bound '.. pattern_bound
-89 simple_pattern = pattern_bound '..= pattern_bound
+86 pattern = simple_pattern pattern$ebnf$1
+87 simple_pattern = '_
+88 simple_pattern = 'name
+89 simple_pattern = pattern_bound
+90 simple_pattern = pattern_bound '.. pattern_bound
+90 simple_pattern = pattern_bound '..= pattern_bound
 0 simple_pattern$ebnf$1 = 'negate
 4 simple_pattern$ebnf$1 =
-90 simple_pattern = simple_pattern$ebnf$1 'float
-91 simple_pattern = 'text
-92 simple_pattern = 'true
-92 simple_pattern = 'false
+91 simple_pattern = simple_pattern$ebnf$1 'float
+92 simple_pattern = 'text
+93 simple_pattern = 'true
+93 simple_pattern = 'false
 2 simple_pattern$macrocall$2 = pattern
 7 simple_pattern$macrocall$1 =
 2 simple_pattern$macrocall$1$ebnf$1 =
@@ -574,14 +576,14 @@ export const RULES = `
 3 simple_pattern$macrocall$1$ebnf$1 = simple_pattern$macrocall$1$ebnf$1 simple_pattern$macrocall$1$ebnf$1$subexpression$1
 0 simple_pattern$macrocall$1$ebnf$2 = ',
 4 simple_pattern$macrocall$1$ebnf$2 =
-2 simple_pattern$macrocall$1 = simple_pattern$macrocall$2 simple_pattern$macrocall$1$ebnf$1 simple_pattern$macrocall$1$ebnf$2
-93 simple_pattern = 'open_paren simple_pattern$macrocall$1 ')
+8 simple_pattern$macrocall$1 = simple_pattern$macrocall$2 simple_pattern$macrocall$1$ebnf$1 simple_pattern$macrocall$1$ebnf$2
+94 simple_pattern = 'open_paren simple_pattern$macrocall$1 ')
 2 simple_pattern$macrocall$4 = pattern
 2 simple_pattern$macrocall$5 = rest
-94 simple_pattern$macrocall$3 =
+95 simple_pattern$macrocall$3 =
 0 simple_pattern$macrocall$3$ebnf$1 = ',
 4 simple_pattern$macrocall$3$ebnf$1 =
-95 simple_pattern$macrocall$3 = simple_pattern$macrocall$5 simple_pattern$macrocall$3$ebnf$1
+96 simple_pattern$macrocall$3 = simple_pattern$macrocall$5 simple_pattern$macrocall$3$ebnf$1
 2 simple_pattern$macrocall$3$ebnf$2 =
 2 simple_pattern$macrocall$3$ebnf$2$subexpression$1 = ', simple_pattern$macrocall$4
 3 simple_pattern$macrocall$3$ebnf$2 = simple_pattern$macrocall$3$ebnf$2 simple_pattern$macrocall$3$ebnf$2$subexpression$1
@@ -591,15 +593,15 @@ export const RULES = `
 2 simple_pattern$macrocall$3$ebnf$3$subexpression$1 = ', simple_pattern$macrocall$5 simple_pattern$macrocall$3$ebnf$3$subexpression$1$ebnf$1
 0 simple_pattern$macrocall$3$ebnf$3 = simple_pattern$macrocall$3$ebnf$3$subexpression$1
 4 simple_pattern$macrocall$3$ebnf$3 =
-96 simple_pattern$macrocall$3 = simple_pattern$macrocall$4 simple_pattern$macrocall$3$ebnf$2 simple_pattern$macrocall$3$ebnf$3
-97 simple_pattern = 'open_bracket simple_pattern$macrocall$3 ']
-98 simple_pattern = pattern_path
+97 simple_pattern$macrocall$3 = simple_pattern$macrocall$4 simple_pattern$macrocall$3$ebnf$2 simple_pattern$macrocall$3$ebnf$3
+98 simple_pattern = 'open_bracket simple_pattern$macrocall$3 ']
+99 simple_pattern = pattern_path
 2 simple_pattern$macrocall$7 = variant_field_pattern
 2 simple_pattern$macrocall$8 = '..
-94 simple_pattern$macrocall$6 =
+95 simple_pattern$macrocall$6 =
 0 simple_pattern$macrocall$6$ebnf$1 = ',
 4 simple_pattern$macrocall$6$ebnf$1 =
-95 simple_pattern$macrocall$6 = simple_pattern$macrocall$8 simple_pattern$macrocall$6$ebnf$1
+96 simple_pattern$macrocall$6 = simple_pattern$macrocall$8 simple_pattern$macrocall$6$ebnf$1
 2 simple_pattern$macrocall$6$ebnf$2 =
 2 simple_pattern$macrocall$6$ebnf$2$subexpression$1 = ', simple_pattern$macrocall$7
 3 simple_pattern$macrocall$6$ebnf$2 = simple_pattern$macrocall$6$ebnf$2 simple_pattern$macrocall$6$ebnf$2$subexpression$1
@@ -609,14 +611,14 @@ export const RULES = `
 2 simple_pattern$macrocall$6$ebnf$3$subexpression$1 = ', simple_pattern$macrocall$8 simple_pattern$macrocall$6$ebnf$3$subexpression$1$ebnf$1
 0 simple_pattern$macrocall$6$ebnf$3 = simple_pattern$macrocall$6$ebnf$3$subexpression$1
 4 simple_pattern$macrocall$6$ebnf$3 =
-96 simple_pattern$macrocall$6 = simple_pattern$macrocall$7 simple_pattern$macrocall$6$ebnf$2 simple_pattern$macrocall$6$ebnf$3
-99 simple_pattern = pattern_path '( simple_pattern$macrocall$6 ')
+97 simple_pattern$macrocall$6 = simple_pattern$macrocall$7 simple_pattern$macrocall$6$ebnf$2 simple_pattern$macrocall$6$ebnf$3
+100 simple_pattern = pattern_path '( simple_pattern$macrocall$6 ')
 2 simple_pattern$macrocall$10 = field_pattern
 2 simple_pattern$macrocall$11 = '..
-94 simple_pattern$macrocall$9 =
+95 simple_pattern$macrocall$9 =
 0 simple_pattern$macrocall$9$ebnf$1 = ',
 4 simple_pattern$macrocall$9$ebnf$1 =
-95 simple_pattern$macrocall$9 = simple_pattern$macrocall$11 simple_pattern$macrocall$9$ebnf$1
+96 simple_pattern$macrocall$9 = simple_pattern$macrocall$11 simple_pattern$macrocall$9$ebnf$1
 2 simple_pattern$macrocall$9$ebnf$2 =
 2 simple_pattern$macrocall$9$ebnf$2$subexpression$1 = ', simple_pattern$macrocall$10
 3 simple_pattern$macrocall$9$ebnf$2 = simple_pattern$macrocall$9$ebnf$2 simple_pattern$macrocall$9$ebnf$2$subexpression$1
@@ -626,30 +628,30 @@ export const RULES = `
 2 simple_pattern$macrocall$9$ebnf$3$subexpression$1 = ', simple_pattern$macrocall$11 simple_pattern$macrocall$9$ebnf$3$subexpression$1$ebnf$1
 0 simple_pattern$macrocall$9$ebnf$3 = simple_pattern$macrocall$9$ebnf$3$subexpression$1
 4 simple_pattern$macrocall$9$ebnf$3 =
-96 simple_pattern$macrocall$9 = simple_pattern$macrocall$10 simple_pattern$macrocall$9$ebnf$2 simple_pattern$macrocall$9$ebnf$3
-100 simple_pattern = pattern_path pattern_brace simple_pattern$macrocall$9 '}
+97 simple_pattern$macrocall$9 = simple_pattern$macrocall$10 simple_pattern$macrocall$9$ebnf$2 simple_pattern$macrocall$9$ebnf$3
+101 simple_pattern = pattern_path pattern_brace simple_pattern$macrocall$9 '}
 0 pattern_bound$ebnf$1 = 'negate
 4 pattern_bound$ebnf$1 =
-101 pattern_bound = pattern_bound$ebnf$1 'integer
-71 pattern_bound = 'character
+102 pattern_bound = pattern_bound$ebnf$1 'integer
+72 pattern_bound = 'character
 2 pattern_path$ebnf$1$subexpression$1 = 'name '.
 0 pattern_path$ebnf$1 = pattern_path$ebnf$1$subexpression$1
 4 pattern_path$ebnf$1 =
 2 pattern_path$ebnf$2$subexpression$1 = '. 'type_name
 0 pattern_path$ebnf$2 = pattern_path$ebnf$2$subexpression$1
 4 pattern_path$ebnf$2 =
-102 pattern_path = pattern_path$ebnf$1 'type_name pattern_path$ebnf$2
+103 pattern_path = pattern_path$ebnf$1 'type_name pattern_path$ebnf$2
 0 pattern_brace = '{
 0 pattern_brace = 'record_brace
-103 variant_field_pattern = pattern
-104 variant_field_pattern = 'name ': pattern
+104 variant_field_pattern = pattern
+105 variant_field_pattern = 'name ': pattern
 2 field_pattern$ebnf$1$subexpression$1 = ': pattern
 0 field_pattern$ebnf$1 = field_pattern$ebnf$1$subexpression$1
 4 field_pattern$ebnf$1 =
-105 field_pattern = 'name field_pattern$ebnf$1
+106 field_pattern = 'name field_pattern$ebnf$1
 0 rest$ebnf$1 = 'name
 4 rest$ebnf$1 =
-106 rest = '.. rest$ebnf$1
+107 rest = '.. rest$ebnf$1
 `;
 
 /** Sets of terminals. */

@@ -75,7 +75,7 @@ function unpackRules(): Rule[] {
     const [maker = "", name = "", , ...symbols] = line.split(" ");
     const nameNumber = names.get(name) ?? names.size;
     names.set(name, nameNumber);
-    return { name, nameNumber, symbols, maker: MAKERS[Number(maker)] ?? "list" };
+    return { name, nameNumber, symbols, maker: MAKERS[Number(maker)] ?? "parts" };
   });
 }
 
