@@ -1,0 +1,238 @@
+/**
+ * Whether a type fits an interface: it has the interface's functions, or they are derived from its parts.
+ *
+ * Recursive types are taken to fit while they are looked into (the largest fixed point), so a list of itself is as comparable as its other parts.
+ */
+import { ERROR_TYPE, isError, resolve } from "../types/primitives.ts";
+import type { InterfaceDefinition, Type } from "../types/type.ts";
+import { substitute, Unifier } from "../types/unification.ts";
+import { typeText } from "../types/type_text.ts";
+import type { Obligation } from "./body.ts";
+import { FunctionSymbol } from "./symbols.ts";
+import type { World } from "./world.ts";
+
+/** Why a type does not fit: a sentence, from the outermost reason to the innermost. */
+export interface Misfit {
+  readonly message: string;
+  /** The part that is to blame, when it is not the type itself. */
+  readonly culprit: Type;
+  /** The interface's function that is missing or differs. */
+  readonly functionName: string | null;
+}
+
+/** Null when the type fits. Types that are not known yet fit. */
+export function misfit(
+  world: World,
+  type: Type,
+  wanted: InterfaceDefinition,
+  visiting: Type[] = [],
+): Misfit | null {
+  const at = resolve(type);
+  if (isError(at)) return null;
+  if (at.kind === "parameter") {
+    if (at.parameter.bounds.includes(wanted) || wanted.self === at.parameter) return null;
+    return {
+      message: `the type parameter \`${at.parameter.name}\` does not ask for it`,
+      culprit: at,
+      functionName: null,
+    };
+  }
+  if (at.kind === "variable" && at.literal === null) return null;
+  if (at.kind === "named" && visiting.some((other) => isSame(other, at))) return null;
+  visiting.push(at);
+  const problem = misfitOf(world, at, wanted, visiting);
+  visiting.pop();
+  return problem;
+}
+
+function misfitOf(world: World, at: Type, wanted: InterfaceDefinition, visiting: Type[]): Misfit | null {
+  const own = ownFunctions(world, at, wanted, visiting);
+  if (own === "fits") return null;
+  if (wanted.derived === null || own !== "none") {
+    if (own !== "none") return own;
+    return {
+      message: `it has no function \`${wanted.functions[0]?.name ?? wanted.name}\``,
+      culprit: at,
+      functionName: wanted.functions[0]?.name ?? null,
+    };
+  }
+  return derivedMisfit(world, at, wanted, visiting);
+}
+
+/** Whether the type has all of the interface's functions itself; "none" when it has not one of them. */
+function ownFunctions(
+  world: World,
+  type: Type,
+  wanted: InterfaceDefinition,
+  visiting: Type[],
+): "fits" | "none" | Misfit {
+  const members = world.membersOf(type);
+  let problem: Misfit | null = null;
+  let count = 0;
+  for (const each of wanted.functions) {
+    const member = members?.get(each.name);
+    if (!(member instanceof FunctionSymbol)) {
+      problem ??= { message: `it has no function \`${each.name}\``, culprit: type, functionName: each.name };
+      continue;
+    }
+    count++;
+    problem ??= functionMisfit(world, member, type, wanted, each, visiting);
+  }
+  if (count === 0 && wanted.functions.length > 0) return "none";
+  return problem ?? "fits";
+}
+
+function functionMisfit(
+  world: World,
+  member: FunctionSymbol,
+  type: Type,
+  wanted: InterfaceDefinition,
+  each: InterfaceDefinition["functions"][number],
+  visiting: Type[],
+): Misfit | null {
+  const differs: Misfit = {
+    message: `its \`${each.name}\` takes or gives other types than the interface says`,
+    culprit: type,
+    functionName: each.name,
+  };
+  if (member.parameters.length !== each.parameters.length) return differs;
+  const unifier = new Unifier();
+  const types = member.typeParameters.map(() => unifier.fresh());
+  const put = (wantedType: Type) => substitute(wantedType, [wanted.self], [type]);
+  for (const [index, parameter] of each.parameters.entries()) {
+    const mine = member.parameters[index];
+    if (mine === undefined || (mine.kind === "inout") !== parameter.isInout) return differs;
+    if (!unifier.attempt(put(parameter.type), substitute(mine.type, member.typeParameters, types))) {
+      return differs;
+    }
+  }
+  if (!unifier.attempt(put(each.result), substitute(member.result, member.typeParameters, types))) {
+    return differs;
+  }
+  for (const [index, parameter] of member.typeParameters.entries()) {
+    for (const bound of parameter.bounds) {
+      const problem = misfit(
+        world,
+        types[index] ?? ERROR_TYPE,
+        bound,
+        bound === wanted ? visiting : [...visiting],
+      );
+      if (problem !== null) return problem;
+    }
+  }
+  return null;
+}
+
+function derivedMisfit(
+  world: World,
+  type: Type,
+  wanted: InterfaceDefinition,
+  visiting: Type[],
+): Misfit | null {
+  switch (type.kind) {
+    case "primitive":
+      if (type.name === "Never") return null;
+      if (wanted.derived === "Hash" && (type.name === "Float" || type.name === "F32")) {
+        return {
+          message:
+            `a \`${type.name}\` cannot be a key: numbers that differ in their last bit would be different keys`,
+          culprit: type,
+          functionName: null,
+        };
+      }
+      return null;
+    case "variable":
+      if (wanted.derived === "Hash" && type.literal === "float") {
+        return { message: "a `Float` cannot be a key", culprit: type, functionName: null };
+      }
+      return null;
+    case "function":
+      return { message: "functions have none of the derived interfaces", culprit: type, functionName: null };
+    case "parameter":
+      return null;
+    case "tuple":
+      return firstMisfit(world, type.elements, wanted, visiting);
+    case "named":
+      return firstMisfit(world, partsOf(type), wanted, visiting);
+  }
+}
+
+/** The types of all fields; of a type that the compiler knows its arguments. */
+function partsOf(type: Extract<Type, { kind: "named" }>): readonly Type[] {
+  const { definition } = type;
+  const { body } = definition;
+  if (body.kind === "builtin") return type.arguments;
+  const fields = body.kind === "record" ? body.fields : body.variants.flatMap((variant) => variant.fields);
+  return fields.map((field) => substitute(field.type, definition.typeParameters, type.arguments));
+}
+
+function firstMisfit(
+  world: World,
+  parts: readonly Type[],
+  wanted: InterfaceDefinition,
+  visiting: Type[],
+): Misfit | null {
+  for (const part of parts) {
+    const problem = misfit(world, part, wanted, visiting);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function isSame(left: Type, right: Type): boolean {
+  const a = resolve(left);
+  const b = resolve(right);
+  if (a === b) return true;
+  if (a.kind === "named" && b.kind === "named") {
+    return a.definition === b.definition &&
+      a.arguments.every((argument, index) => isSame(argument, b.arguments[index] ?? ERROR_TYPE));
+  }
+  return typeText(a, true) === typeText(b, true);
+}
+
+/** Reports, in the end, a type that lacks an interface which something asks for. */
+export function requireInterface({ type, interface: wanted, span, asker, body }: Obligation): void {
+  const problem = misfit(body.world, type, wanted);
+  if (problem === null) return;
+  const { reporter } = body;
+  const text = typeText(type);
+  const culprit = typeText(problem.culprit);
+  const because = culprit === text ? problem.message : `\`${culprit}\` in it does not: ${problem.message}`;
+  const at = resolve(problem.culprit);
+  const details = { labels: [], seeAlso: [] };
+  if (at.kind === "parameter" && body.symbol !== null) {
+    const declared = body.symbol.declaration.typeParameters.find((each) =>
+      each.name.text === at.parameter.name
+    );
+    if (declared !== undefined) {
+      const isFirst = declared.bounds.length === 0;
+      reporter.report("TY0010", span, `${asker} asks for \`${wanted.name}\`, and ${because}.`, {
+        labels: [reporter.label(declared.span, "declared here")],
+        fixes: [
+          reporter.insert(
+            `ask \`${at.parameter.name}\` for \`${wanted.name}\``,
+            "safe",
+            declared.span.end,
+            isFirst ? `: ${wanted.name}` : ` + ${wanted.name}`,
+          ),
+        ],
+      });
+      return;
+    }
+  }
+  const code = wanted.derived === null ? "TY0011" : "TY0010";
+  reporter.report(
+    code,
+    span,
+    `${asker} asks for \`${wanted.name}\`, which \`${text}\` does not have: ${because}.`,
+    {
+      ...details,
+      labels: wanted.derived === null
+        ? [{ file: wanted.file, span: wanted.nameSpan, message: "the interface is declared here" }]
+        : [],
+      ...(problem.functionName !== null && wanted.derived === null
+        ? { hint: `Write \`fn ${culprit}.${problem.functionName}\` as the interface has it.` }
+        : {}),
+    },
+  );
+}

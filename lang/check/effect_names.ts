@@ -1,0 +1,34 @@
+/**
+ * Effects as written behind `uses`.
+ */
+import type * as ast from "../syntax/ast.ts";
+import { type Effect, EFFECTS } from "../types/type.ts";
+import { nearest } from "./edit_distance.ts";
+import type { ModuleScope } from "./symbols.ts";
+
+const BY_NAME: ReadonlyMap<string, Effect> = new Map(EFFECTS.map((effect) => [effect, effect]));
+
+/** The effects that a function declares, or null when it declares none. */
+export function declaredEffects(scope: ModuleScope, declaration: ast.FunctionDeclaration): Effect[] | null {
+  if (declaration.effects === null) return null;
+  const effects: Effect[] = [];
+  const { reporter } = scope;
+  for (const [index, name] of declaration.effects.entries()) {
+    const effect = BY_NAME.get(name.text);
+    if (effect === undefined) {
+      const names = nearest(name.text, EFFECTS);
+      reporter.report("EF0002", name.span, `There is no effect \`${name.text}\`.`, {
+        hint: `The effects are ${EFFECTS.map((each) => `\`${each}\``).join(", ")}.`,
+        fixes: names.map((other) => reporter.fix(`write \`${other}\``, "maybe", name.span, other)),
+      });
+    } else if (effects.includes(effect)) {
+      const before = declaration.effects[index - 1];
+      reporter.report("EF0006", name.span, `The effect \`${effect}\` stands here twice.`, {
+        fixes: before === undefined
+          ? []
+          : [reporter.fix("remove the second", "safe", { start: before.span.end, end: name.span.end }, "")],
+      });
+    } else effects.push(effect);
+  }
+  return effects;
+}

@@ -1,0 +1,151 @@
+/**
+ * While a function holds a place `inout`, nobody else touches that place.
+ *
+ * Two places overlap unless their roots, or fields on the way, or whole numbers that index the same list, differ. A value that is read from
+ * within a lent place before the call is a copy, and allowed.
+ */
+import type { Span } from "../source/source_file.ts";
+import type { Expression, Local, Place } from "../typed/tree.ts";
+import type { Body } from "./body.ts";
+import { visitExpressions } from "./typed_walk.ts";
+
+/** One argument: its place when it is `inout`, and what evaluating it writes. */
+export interface Lent {
+  readonly place: Place | null;
+  readonly span: Span;
+  readonly writes: readonly { readonly place: Place; readonly span: Span }[];
+}
+
+type Step = { readonly kind: "field"; readonly index: number } | {
+  readonly kind: "element";
+  readonly index: Expression;
+};
+
+interface Path {
+  readonly root: Local;
+  readonly steps: readonly Step[];
+}
+
+function pathOf(place: Place): Path {
+  switch (place.kind) {
+    case "local":
+      return { root: place.local, steps: [] };
+    case "field": {
+      const path = pathOf(place.target);
+      return { root: path.root, steps: [...path.steps, { kind: "field", index: place.index }] };
+    }
+    case "element": {
+      const path = pathOf(place.target);
+      return { root: path.root, steps: [...path.steps, { kind: "element", index: place.index }] };
+    }
+  }
+}
+
+function readPath(expression: Expression): Path | null {
+  switch (expression.kind) {
+    case "local":
+      return { root: expression.local, steps: [] };
+    case "field": {
+      const path = readPath(expression.target);
+      return path === null
+        ? null
+        : { ...path, steps: [...path.steps, { kind: "field", index: expression.index }] };
+    }
+    case "element": {
+      const path = readPath(expression.target);
+      return path === null
+        ? null
+        : { ...path, steps: [...path.steps, { kind: "element", index: expression.index }] };
+    }
+    default:
+      return null;
+  }
+}
+
+function pathsOverlap(left: Path, right: Path): boolean {
+  if (left.root !== right.root) return false;
+  for (const [index, step] of left.steps.entries()) {
+    const other = right.steps[index];
+    if (other === undefined) return true;
+    if (step.kind === "field" && other.kind === "field") {
+      if (step.index !== other.index) return false;
+    } else if (step.kind === "element" && other.kind === "element") {
+      const [a, b] = [step.index, other.index];
+      if (a.kind === "integer" && b.kind === "integer" && a.value !== b.value) return false;
+    }
+  }
+  return true;
+}
+
+/** Whether writing one may change the other. */
+export function placesOverlap(left: Place, right: Place): boolean {
+  return pathsOverlap(pathOf(left), pathOf(right));
+}
+
+/** Reports arguments of one call that hold, or change, the same place. */
+export function checkExclusive(body: Body, lent: readonly Lent[]): void {
+  const { reporter } = body;
+  for (const [index, mine] of lent.entries()) {
+    const { place } = mine;
+    if (place === null) continue;
+    for (const [otherIndex, other] of lent.entries()) {
+      if (otherIndex === index) continue;
+      if (other.place !== null && otherIndex < index && placesOverlap(place, other.place)) {
+        const isElement = place.kind === "element" && other.place.kind === "element";
+        reporter.report(
+          "MV0009",
+          mine.span,
+          `\`${
+            reporter.text(mine.span)
+          }\` is lent twice in one call: while one \`inout\` parameter holds it, nobody else may touch it.`,
+          {
+            labels: [reporter.label(other.span, "lent here first")],
+            hint: isElement
+              ? "Two elements by index may be the same one. `list.swap(i, j)` exchanges two."
+              : "Copy the value into a variable of its own first.",
+          },
+        );
+      }
+      const write = other.writes.find((each) => placesOverlap(place, each.place));
+      if (write !== undefined) {
+        reporter.report(
+          "MV0013",
+          write.span,
+          `\`${reporter.text(mine.span)}\` is lent to the same call that this argument changes it for.`,
+          {
+            labels: [reporter.label(mine.span, "lent here")],
+            hint: "Work out the argument in a statement before the call.",
+          },
+        );
+      }
+    }
+  }
+}
+
+/** Reports uses of a place inside of the loop that holds it. */
+export function checkHeld(body: Body, held: Place, holder: Span, loop: Expression): void {
+  const { reporter } = body;
+  const path = pathOf(held);
+  const report = (span: Span) =>
+    reporter.report(
+      "MV0014",
+      span,
+      `The loop holds \`${
+        reporter.text(held.span)
+      }\` while it changes its elements, so nobody else may touch it.`,
+      {
+        labels: [reporter.label(holder, "held here")],
+        hint: "Go over the indexes, `for i in 0..list.len()`, to touch the list inside the loop.",
+      },
+    );
+  visitExpressions(loop, (expression) => {
+    const read = readPath(expression);
+    if (read !== null && pathsOverlap(path, read)) {
+      report(expression.span);
+      return false;
+    }
+    return read === null;
+  }, (place) => {
+    if (pathsOverlap(path, pathOf(place))) report(place.span);
+  });
+}

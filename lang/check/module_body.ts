@@ -1,0 +1,369 @@
+/**
+ * Checks what is inside a module's declarations: bodies of functions, values of constants, tests.
+ *
+ * A function whose types are not all written is checked when the first call of it is met, with the types of that call's arguments; what nobody calls
+ * comes last. Functions of the library are checked when somebody asks for their body.
+ */
+import type * as ast from "../syntax/ast.ts";
+import type { Expression, TypedModule, TypedTest } from "../typed/tree.ts";
+import { FLOAT, isError, isNever, NEVER, resolve, UNIT } from "../types/primitives.ts";
+import { typeText } from "../types/type_text.ts";
+import { hasUnknown } from "../types/unification.ts";
+import { Body, type Reason, type ReturnFrame, Session } from "./body.ts";
+import { checkConstants } from "./constants.ts";
+import { settleEffects, signatureEnd } from "./effects.ts";
+import { check, DISCARDED, infer } from "./infer.ts";
+import { makeParameters } from "./declare.ts";
+import { checkInterfaceEffects, reportUnusedDeclarations } from "./module_lint.ts";
+import { ConstantSymbol, EffectSources, FunctionSymbol, type ModuleScope, Variable } from "./symbols.ts";
+import { SymbolTable } from "./symbol_table.ts";
+import { checkTypeSizes } from "./type_sizes.ts";
+import { typeOf } from "./type_expressions.ts";
+import type { World } from "./world.ts";
+
+/** Makes bodies and values of a module answer when they are asked for. */
+export function prepareLazily(world: World, scope: ModuleScope): void {
+  for (const symbol of scope.functions) {
+    symbol.checkBody = () => {
+      const session = newSession(world, scope, null);
+      checkFunction(session, symbol);
+      session.finish();
+    };
+  }
+  for (const symbol of scope.constants) {
+    symbol.checkValue = () => {
+      const session = newSession(world, scope, null);
+      checkConstantValue(session, symbol);
+      session.finish();
+    };
+  }
+}
+
+function newSession(world: World, scope: ModuleScope, symbols: SymbolTable | null): Session {
+  return new Session({ world, scope, symbols, inferBody: checkFunction });
+}
+
+/** What checking a module gives. */
+export interface CheckedModule {
+  readonly typed: TypedModule;
+  readonly symbols: SymbolTable | null;
+}
+
+/** Checks everything in a module. */
+export function checkModule(world: World, scope: ModuleScope, withSymbols: boolean): CheckedModule {
+  const symbols = withSymbols ? new SymbolTable() : null;
+  const session = newSession(world, scope, symbols);
+  for (const symbol of scope.functions) symbol.checkBody = () => checkFunction(session, symbol);
+  for (const symbol of scope.constants) symbol.checkValue = () => checkConstantValue(session, symbol);
+  if (symbols !== null) defineSymbols(scope, symbols);
+  for (const symbol of scope.constants) {
+    if (symbol.valueState === "unchecked") checkConstantValue(session, symbol);
+  }
+  const isReady = (symbol: FunctionSymbol) => symbol.areParametersKnown && symbol.bodyState === "unchecked";
+  for (const symbol of scope.functions) {
+    if (isReady(symbol) && symbol.isResultKnown) checkFunction(session, symbol);
+  }
+  const tests = checkTests(session);
+  for (const symbol of scope.functions) if (isReady(symbol)) checkFunction(session, symbol);
+  for (const symbol of scope.functions) if (symbol.bodyState === "unchecked") checkFunction(session, symbol);
+  for (const symbol of scope.functions) {
+    for (const parameter of symbol.parameters) {
+      if (parameter.type.kind === "variable") {
+        session.mustBeKnown(parameter.type, parameter.span, `the parameter \`${parameter.name}\``);
+      }
+    }
+  }
+  session.finish();
+  settleEffects(scope, scope.functions);
+  checkConstants(scope);
+  checkTypeSizes(scope);
+  checkInterfaceEffects(world, scope);
+  if (!scope.isLibrary) reportUnusedDeclarations(scope);
+  return { typed: typedModule(scope, tests), symbols };
+}
+
+/** The module as the typed program has it. */
+export function typedModule(scope: ModuleScope, tests: readonly TypedTest[]): TypedModule {
+  const entries = [...scope.types.values()];
+  return {
+    name: scope.name,
+    file: scope.file,
+    isLibrary: scope.isLibrary,
+    types: entries.flatMap((entry) => entry.kind === "definition" ? [entry.definition] : []),
+    interfaces: entries.flatMap((entry) => entry.kind === "interface" ? [entry.definition] : []),
+    functions: scope.functions,
+    constants: scope.constants,
+    tests,
+  };
+}
+
+function defineSymbols(scope: ModuleScope, symbols: SymbolTable): void {
+  for (const symbol of [...scope.functions, ...scope.constants]) symbols.define(symbol.nameSpan, symbol);
+  for (const entry of scope.types.values()) {
+    if (entry.kind === "definition") symbols.define(entry.span, entry.definition);
+  }
+}
+
+/** Checks the body of a function, once. */
+export function checkFunction(session: Session, symbol: FunctionSymbol): void {
+  const { declaration } = symbol;
+  if (symbol.bodyState !== "unchecked") return;
+  symbol.bodyState = "checking";
+  if (declaration.body === null || symbol.isBroken || declaration.linkage.kind !== "body") {
+    symbol.bodyState = "checked";
+    return;
+  }
+  const body = new Body(session, {
+    typeParameters: symbol.typeParameters,
+    sources: symbol.sources,
+    symbol,
+    parameters: symbol.parameters,
+  });
+  for (const parameter of symbol.parameters) {
+    session.keep(parameter);
+    session.symbols?.define(parameter.span, parameter);
+  }
+  const resultSpan = declaration.result?.span ??
+    { start: declaration.name.span.start, end: signatureEnd(session.scope, symbol) };
+  const reason: Reason = { kind: "result", span: resultSpan, isWritten: declaration.result !== null };
+  const returns: ReturnFrame = { type: symbol.result, reason, isDiscarded: false, isClosure: false };
+  body.returns = returns;
+  let typed: Expression;
+  if (symbol.isResultKnown) typed = check(body, declaration.body, symbol.result, reason);
+  else {
+    // What `return` has said, if anything, is what the end must give.
+    const known = resolve(symbol.result);
+    typed = infer(body, declaration.body, known.kind === "variable" ? null : known);
+    const now = resolve(symbol.result);
+    if (!isNever(typed.type)) {
+      if (!session.unifier.unify(symbol.result, typed.type)) {
+        reportResult(body, declaration, symbol, typed);
+      }
+    } else if (now.kind === "variable" && now.literal === null && !isError(now)) now.link = NEVER;
+  }
+  for (const parameter of symbol.parameters) {
+    body.reportIdle(parameter);
+    noteUnusedParameter(session, symbol, parameter);
+  }
+  session.keep(new ResultHolder(symbol));
+  symbol.body = typed;
+  symbol.bodyState = "checked";
+}
+
+/** Puts the type in for a result that was inferred. */
+class ResultHolder {
+  readonly #symbol: FunctionSymbol;
+  constructor(symbol: FunctionSymbol) {
+    this.#symbol = symbol;
+  }
+  get type() {
+    return this.#symbol.result;
+  }
+  set type(type) {
+    this.#symbol.result = type;
+  }
+}
+
+function reportResult(
+  body: Body,
+  declaration: ast.FunctionDeclaration,
+  symbol: FunctionSymbol,
+  typed: Expression,
+): void {
+  const block = declaration.body;
+  if (block === null) return;
+  const last = block.statements.at(-1);
+  if (last?.kind === "expression") check(body, last.expression, symbol.result, null);
+  else {
+    body.reporter.report(
+      "TY0026",
+      { start: block.span.end - 1, end: block.span.end },
+      "A value is needed at the end, because `return` gives one elsewhere.",
+    );
+  }
+  void typed;
+}
+
+const ENTRY_POINTS: ReadonlySet<string> = new Set(["main", "init", "step", "draw"]);
+
+/** Whether the host calls the function by its name. */
+export function isEntryPoint(symbol: FunctionSymbol): boolean {
+  return symbol.scope.name === "main" && symbol.owner === null && ENTRY_POINTS.has(symbol.name);
+}
+
+function noteUnusedParameter(session: Session, symbol: FunctionSymbol, parameter: Variable): void {
+  const { name, span } = parameter;
+  if (parameter.readCount > 0 || parameter.writeCount > 0 || name.startsWith("_") || name === "self") return;
+  if (isEntryPoint(symbol) || session.scope.isLibrary) return;
+  session.reporter.report(
+    "LI0007",
+    span,
+    `The parameter \`${name}\` of \`${symbol.displayName}\` is never used.`,
+    {
+      hint: "A name that begins with `_` may go unused.",
+      fixes: [session.reporter.fix(`name it \`_${name}\``, "maybe", span, `_${name}`)],
+    },
+  );
+}
+
+function checkConstantValue(session: Session, symbol: ConstantSymbol): void {
+  const { declaration } = symbol;
+  if (symbol.valueState === "checking") {
+    session.reporter.report("TY0032", declaration.name.span, `\`${symbol.displayName}\` is made of itself.`);
+    return;
+  }
+  if (symbol.valueState === "checked") return;
+  symbol.valueState = "checking";
+  const body = new Body(session, { sources: symbol.sources });
+  if (declaration.type !== null) {
+    symbol.value = check(body, declaration.value, symbol.type, {
+      kind: "annotation",
+      span: declaration.type.span,
+    });
+  } else {
+    const value = infer(body, declaration.value, null);
+    session.unifier.unify(symbol.type, value.type);
+    session.keep(symbol);
+    symbol.value = value;
+    if (declaration.isPublic) reportUntypedConstant(session, symbol, value);
+  }
+  symbol.valueState = "checked";
+}
+
+function reportUntypedConstant(session: Session, symbol: ConstantSymbol, value: Expression): void {
+  session.finishers.push(() => {
+    if (isError(value.type) || hasUnknown(value.type)) return;
+    const { reporter } = session;
+    const { span } = symbol.declaration.name;
+    const text = typeText(value.type);
+    reporter.report("TY0039", span, `The public constant \`${symbol.displayName}\` needs a type.`, {
+      fixes: [reporter.insert(`write \`: ${text}\``, "safe", span.end, `: ${text}`)],
+    });
+  });
+}
+
+function checkTests(session: Session): TypedTest[] {
+  const { scope } = session;
+  const tests: TypedTest[] = [];
+  for (const declaration of scope.module.declarations) {
+    switch (declaration.kind) {
+      case "test":
+        tests.push(testOf(session, declaration, "test", declaration.body, []));
+        break;
+      case "property": {
+        const parameters = declaration.parameters.map((parameter, index) => {
+          const context = { world: session.world, scope, typeParameters: [] };
+          if (parameter.type === null) {
+            session.reporter.report(
+              "TY0015",
+              parameter.span,
+              `The parameter \`${parameter.name.text}\` needs a type.`,
+              {
+                hint: "A property is tried with values of its parameters' types.",
+              },
+            );
+          }
+          return new Variable({
+            id: index,
+            name: parameter.name.text,
+            type: parameter.type === null ? UNIT : typeOf(context, parameter.type),
+            kind: "parameter",
+            span: parameter.name.span,
+            depth: 0,
+            origin: "parameter",
+          });
+        });
+        tests.push(testOf(session, declaration, "property", declaration.body, parameters));
+        break;
+      }
+      case "eval":
+        tests.push(evalOf(session, declaration));
+        break;
+      default:
+        break;
+    }
+  }
+  return tests;
+}
+
+function testOf(
+  session: Session,
+  declaration: ast.TestDeclaration | ast.PropertyDeclaration,
+  kind: "test" | "property",
+  block: ast.Block,
+  parameters: readonly Variable[],
+): TypedTest {
+  const body = new Body(session, { parameters });
+  body.returns = { type: UNIT, reason: null, isDiscarded: false, isClosure: false };
+  const typed = check(body, block, DISCARDED, null);
+  return {
+    kind,
+    name: declaration.name.value,
+    file: session.scope.file,
+    span: declaration.name.span,
+    parameters,
+    body: typed,
+    cases: [],
+    threshold: null,
+  };
+}
+
+function evalOf(session: Session, declaration: ast.EvalDeclaration): TypedTest {
+  const threshold = check(new Body(session, {}), declaration.threshold, FLOAT, {
+    kind: "index",
+    what: "A threshold",
+  });
+  const cases = declaration.cases.map((each) => {
+    const body = new Body(session, {});
+    const score = infer(body, each.score, null);
+    session.late.push(() => {
+      const at = resolve(score.type);
+      const fits = isError(at) || isNever(at) ||
+        at.kind === "primitive" && (at.name === "Bool" || at.name === "Float") ||
+        at.kind === "variable" && at.literal === "float";
+      if (fits) return;
+      session.reporter.report(
+        "TY0040",
+        each.score.span,
+        "The score of a case is a `Float` from 0.0 to 1.0, or a `Bool`.",
+      );
+    });
+    return { name: each.name.value, span: each.name.span, score };
+  });
+  return {
+    kind: "eval",
+    name: declaration.name.value,
+    file: session.scope.file,
+    span: declaration.name.span,
+    parameters: [],
+    body: null,
+    cases,
+    threshold,
+  };
+}
+
+/** Makes the symbols of an unchanged signature ready for a changed body. */
+export function resetForBodies(scope: ModuleScope): void {
+  for (const symbol of scope.functions) {
+    symbol.bodyState = "unchecked";
+    symbol.body = null;
+    symbol.isUsed = false;
+    clearSources(symbol.sources);
+    symbol.parameters = makeParameters(
+      symbol.declaration,
+      symbol.parameters.map((parameter) => parameter.type),
+    );
+  }
+  for (const symbol of scope.constants) {
+    symbol.valueState = "unchecked";
+    symbol.isUsed = false;
+    clearSources(symbol.sources);
+  }
+}
+
+function clearSources(sources: EffectSources): void {
+  sources.calls.clear();
+  sources.constants.clear();
+  sources.direct.clear();
+  sources.functions.clear();
+}

@@ -1,0 +1,317 @@
+/**
+ * Checks a package: its modules in the order of their imports, with what the library has, keeping results between calls.
+ *
+ * A module is checked again when its text, or the declarations of a module that it imports, changed. When only bodies changed, its symbols stay the
+ * same objects, so that nobody else needs to be looked at; the typed program given before then shows the new bodies.
+ */
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type * as ast from "../syntax/ast.ts";
+import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
+import type { TypeDefinition } from "../types/type.ts";
+import { declareNames, declareSignatures, declareTypes } from "./declare.ts";
+import { declareImports, importedPaths, reportImportCycle, sortByImports } from "./imports.ts";
+import { methodFor } from "./method_choice.ts";
+import { checkModule, prepareLazily, typedModule } from "./module_body.ts";
+import { Reporter } from "./report.ts";
+import { refreshScope, skeletonOf } from "./skeleton.ts";
+import { type FunctionSymbol, ModuleScope } from "./symbols.ts";
+import type { SymbolTable } from "./symbol_table.ts";
+import { World } from "./world.ts";
+
+/** A parsed module and its name: `physics`, `fx.particles`, `main`. */
+export interface NamedModule {
+  readonly name: string;
+  readonly module: ast.Module;
+}
+
+/** The modules of the library; each is parsed when it is needed. */
+export interface LibrarySource {
+  readonly names: readonly string[];
+  /** Whether what it exports is in scope everywhere. */
+  isPrelude(name: string): boolean;
+  /** Whether only the library may import it. */
+  isInternal(name: string): boolean;
+  /** The module, the same object each time; null when there is none. */
+  module(name: string): ast.Module | null;
+}
+
+/** What is checked. */
+export interface CheckInput {
+  readonly modules: readonly NamedModule[];
+  readonly library: LibrarySource;
+}
+
+/** What checking gives. */
+export interface CheckResult {
+  /** In the order of files and places. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Null when there are errors. */
+  readonly program: TypedProgram | null;
+  /** Modules that were checked anew. */
+  readonly checkedModules: readonly string[];
+}
+
+interface ModuleState {
+  readonly scope: ModuleScope;
+  readonly skeleton: string;
+  readonly dependencies: readonly ModuleState[];
+  typed: TypedModule;
+  diagnostics: readonly Diagnostic[];
+  symbols: SymbolTable | null;
+}
+
+/** Checks packages, and remembers. */
+export class PackageChecker {
+  readonly #withSymbols: boolean;
+  #library: LibrarySource | null = null;
+  #base: World = new World();
+  readonly #libraryStates = new Map<string, ModuleState>();
+  #states = new Map<string, ModuleState>();
+
+  constructor(options: { readonly withSymbols?: boolean } = {}) {
+    this.#withSymbols = options.withSymbols ?? false;
+  }
+
+  /** All diagnostics of the package, and the typed program when there are no errors. */
+  check(input: CheckInput): CheckResult {
+    if (this.#library !== input.library) this.#startOver(input.library);
+    const world = this.#base;
+    for (const name of this.#states.keys()) world.scopes.delete(name);
+    for (const { module } of input.modules) {
+      for (const path of importedPaths(module)) this.#loadLibrary(path);
+    }
+    const names = [...input.modules.map((each) => each.name), ...input.library.names];
+    const byName = new Map(input.modules.map((each) => [each.name, each]));
+    const groups = sortByImports(
+      input.modules.map(({ name, module }) => ({ name, imports: importedPaths(module) })),
+    );
+    const before = this.#states;
+    const states = new Map<string, ModuleState>();
+    const checked: string[] = [];
+    const declare = (group: readonly string[]) => {
+      const modules = group.flatMap((name) => byName.get(name) ?? []);
+      const kept = this.#reuse(world, modules, before, states);
+      if (kept !== null) {
+        for (const [name, state] of kept.states) states.set(name, state);
+        checked.push(...kept.checked);
+        return;
+      }
+      const fresh = this.#declare(world, modules, states, names, input.library);
+      for (const [name, state] of fresh) states.set(name, state);
+      checked.push(...fresh.keys());
+    };
+    for (const group of groups) declare(group);
+    this.#states = states;
+    const own = input.modules.flatMap((each) => states.get(each.name) ?? []);
+    const diagnostics = own.flatMap((state) => state.diagnostics).toSorted(byPlace);
+    const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === "error");
+    const ordered = groups.flat().flatMap((name) => states.get(name) ?? []);
+    return {
+      diagnostics,
+      program: hasErrors ? null : this.#program(ordered),
+      checkedModules: checked,
+    };
+  }
+
+  /** The symbols of a module that was checked last, when they are kept. */
+  symbolsOf(name: string): SymbolTable | null {
+    return this.#states.get(name)?.symbols ?? null;
+  }
+
+  #startOver(library: LibrarySource): void {
+    this.#library = library;
+    this.#base = new World();
+    this.#libraryStates.clear();
+    this.#states = new Map();
+    // The core's modules see one another, so all are declared before any is looked into.
+    const names = new Set<string>();
+    const add = (name: string): void => {
+      const module = library.module(name);
+      if (module === null || names.has(name)) return;
+      names.add(name);
+      importedPaths(module).forEach(add);
+    };
+    for (const name of library.names) if (library.isPrelude(name)) add(name);
+    this.#declareLibrary([...names]);
+  }
+
+  #loadLibrary(name: string): void {
+    const library = this.#library;
+    const module = library?.module(name) ?? null;
+    if (module === null || this.#libraryStates.has(name)) return;
+    for (const path of importedPaths(module)) this.#loadLibrary(path);
+    this.#declareLibrary([name]);
+  }
+
+  #declareLibrary(names: readonly string[]): void {
+    const library = this.#library;
+    if (library === null) return;
+    const world = this.#base;
+    const scopes = names.flatMap((name) => {
+      const module = library.module(name);
+      if (module === null) return [];
+      const scope = new ModuleScope(name, true, module, new Reporter(module.file));
+      world.scopes.set(name, scope);
+      if (library.isPrelude(name) && !library.isInternal(name)) world.core.push(scope);
+      return [scope];
+    });
+    for (const scope of scopes) declareImports(world, scope, library.names, () => false);
+    for (const scope of scopes) declareNames(world, scope);
+    for (const scope of scopes) declareTypes(world, scope);
+    for (const scope of scopes) declareSignatures(world, scope);
+    for (const scope of scopes) {
+      prepareLazily(world, scope);
+      this.#libraryStates.set(scope.name, {
+        scope,
+        skeleton: "",
+        dependencies: [],
+        typed: typedModule(scope, []),
+        diagnostics: [],
+        symbols: null,
+      });
+    }
+  }
+
+  /** Checks all of a module of the library, bodies and tests; for the library's own tests. */
+  checkLibraryModule(library: LibrarySource, name: string): CheckResult {
+    if (this.#library !== library) this.#startOver(library);
+    this.#loadLibrary(name);
+    const state = this.#libraryStates.get(name);
+    if (state === undefined) return { diagnostics: [], program: null, checkedModules: [] };
+    const { typed } = checkModule(this.#base, state.scope, false);
+    state.typed = typed;
+    const diagnostics = state.scope.reporter.diagnostics;
+    const hasErrors = diagnostics.some((each) => each.severity === "error");
+    return { diagnostics, program: hasErrors ? null : this.#program([]), checkedModules: [name] };
+  }
+
+  /** Modules of a group as they were, or with new bodies; null when they must be declared anew. */
+  #reuse(
+    world: World,
+    modules: readonly NamedModule[],
+    before: ReadonlyMap<string, ModuleState>,
+    now: ReadonlyMap<string, ModuleState>,
+  ): { readonly states: Map<string, ModuleState>; readonly checked: string[] } | null {
+    const [first] = modules;
+    if (modules.length !== 1 || first === undefined) return null;
+    const state = before.get(first.name);
+    if (state === undefined) return null;
+    // The same dependencies, each declared as before.
+    const paths = importedPaths(first.module);
+    const dependencies = paths.flatMap((path) => now.get(path) ?? this.#libraryStates.get(path) ?? []);
+    const isSame = dependencies.length === state.dependencies.length &&
+      dependencies.every((each, index) => each.scope === state.dependencies[index]?.scope);
+    if (!isSame) return null;
+    const { scope } = state;
+    if (scope.module === first.module) {
+      // Labels point into other files, whose texts may have moved.
+      const isFixed = state.diagnostics.every((diagnostic) =>
+        diagnostic.labels.every((label) =>
+          label.file === scope.file || isCurrent(label.file, now, this.#libraryStates)
+        )
+      );
+      if (isFixed) {
+        world.scopes.set(first.name, scope);
+        return { states: new Map([[first.name, { ...state, dependencies }]]), checked: [] };
+      }
+    }
+    const skeleton = skeletonOf(first.module);
+    if (skeleton !== state.skeleton || state.diagnostics.some((each) => isDeclarationCode(each.code))) {
+      return null;
+    }
+    world.scopes.set(first.name, scope);
+    refreshScope(world, scope, first.module);
+    const { typed, symbols } = checkModule(world, scope, this.#withSymbols);
+    const fresh: ModuleState = {
+      scope,
+      skeleton,
+      dependencies,
+      typed,
+      diagnostics: scope.reporter.diagnostics,
+      symbols,
+    };
+    return { states: new Map([[first.name, fresh]]), checked: [first.name] };
+  }
+
+  #declare(
+    world: World,
+    modules: readonly NamedModule[],
+    states: ReadonlyMap<string, ModuleState>,
+    names: readonly string[],
+    library: LibrarySource,
+  ): Map<string, ModuleState> {
+    const scopes = modules.map(({ name, module }) => {
+      const scope = new ModuleScope(name, false, module, new Reporter(module.file));
+      world.scopes.set(name, scope);
+      return scope;
+    });
+    for (const scope of scopes) declareImports(world, scope, names, (name) => library.isInternal(name));
+    if (scopes.length > 1) reportImportCycle(scopes);
+    for (const scope of scopes) declareNames(world, scope);
+    for (const scope of scopes) declareTypes(world, scope);
+    for (const scope of scopes) declareSignatures(world, scope);
+    const fresh = new Map<string, ModuleState>();
+    for (const scope of scopes) {
+      const { typed, symbols } = checkModule(world, scope, this.#withSymbols);
+      fresh.set(scope.name, {
+        scope,
+        skeleton: skeletonOf(scope.module),
+        dependencies: importedPaths(scope.module).flatMap((path) =>
+          states.get(path) ?? this.#libraryStates.get(path) ?? []
+        ),
+        typed,
+        diagnostics: scope.reporter.diagnostics,
+        symbols,
+      });
+    }
+    return fresh;
+  }
+
+  #program(states: readonly ModuleState[]): TypedProgram {
+    const world = this.#base;
+    const library = [...this.#libraryStates.values()].map((state) => state.typed);
+    const modules = [...library, ...states.map((state) => state.typed)];
+    const functions = new Map<string, FunctionSymbol>();
+    for (const state of this.#libraryStates.values()) {
+      for (const symbol of state.scope.functions) functions.set(symbol.id, symbol);
+    }
+    return {
+      modules,
+      root: states.find((state) => state.scope.name === "main")?.typed ?? null,
+      method: (type, definition, name) => methodFor(world, type, definition, name),
+      libraryFunction(id: string): TypedFunction {
+        const symbol = functions.get(id);
+        if (symbol === undefined) {
+          throw new Error(`Cannot find the library's function ${id}: no module has it`);
+        }
+        return symbol;
+      },
+      libraryType(name: string): TypeDefinition {
+        const definition = world.coreDefinition(name);
+        if (definition === null) throw new Error(`Cannot find the library's type ${name}: no module has it`);
+        return definition;
+      },
+    };
+  }
+}
+
+function isCurrent(
+  file: ast.Module["file"],
+  now: ReadonlyMap<string, ModuleState>,
+  library: ReadonlyMap<string, ModuleState>,
+): boolean {
+  for (const state of now.values()) if (state.scope.file === file) return true;
+  for (const state of library.values()) if (state.scope.file === file) return true;
+  return false;
+}
+
+/** Codes that declaring reports; they are lost when only bodies are checked again. */
+function isDeclarationCode(code: string): boolean {
+  return code.startsWith("MD") || code.startsWith("NM") || code.startsWith("TY") || code.startsWith("EF");
+}
+
+function byPlace(left: Diagnostic, right: Diagnostic): number {
+  if (left.file.path !== right.file.path) return left.file.path < right.file.path ? -1 : 1;
+  return left.span.start - right.span.start || left.span.end - right.span.end ||
+    (left.code < right.code ? -1 : 1);
+}
