@@ -5,6 +5,7 @@
  * what ends no expression. `{` is a record's brace after a capitalised name when `name :` or `..` follows. `return` has a value when one
  * begins on its line. `else` belongs to `let` unless it follows a `}`. Words such as `test` are keywords in their one place.
  */
+import { FOREIGN_STATEMENT_WORDS, FOREIGN_TYPES } from "./foreign_words.ts";
 import { terminalNumber, TERMINALS, type Token } from "./token.ts";
 
 const OPEN_PAREN = terminalNumber("open_paren");
@@ -24,6 +25,7 @@ const ELSE = terminalNumber("else");
 const LET_ELSE = terminalNumber("let_else");
 const NAME = terminalNumber("name");
 const TYPE_NAME = terminalNumber("type_name");
+const DOT = terminalNumber(".");
 const COLON = terminalNumber(":");
 const DOTS = terminalNumber("..");
 const PUB = terminalNumber("pub");
@@ -40,6 +42,7 @@ const CASE = terminalNumber("case");
 const INTRINSIC = terminalNumber("intrinsic");
 const EXTERN = terminalNumber("extern");
 const BUILTIN = terminalNumber("builtin");
+const FOREIGN = terminalNumber("foreign");
 const EQUALS = terminalNumber("=");
 const TYPE = terminalNumber("type");
 
@@ -144,11 +147,55 @@ export function classify(tokens: readonly Token[], from: number, to: number): vo
           break;
       }
     }
+    if (terminal === NAME || terminal === FOREIGN || (terminal === TYPE_NAME && token.isFirstOfLine)) {
+      classifyWord(tokens, index, to, previous);
+    }
     if (isEval && loose.length === 1 && token.text === "case" && isText(tokens[index + 1])) {
       token.terminal = CASE;
     }
     previous = token.terminal;
   }
+}
+
+/** Words that are plainly meant as in another language fit nowhere. */
+function classifyWord(tokens: readonly Token[], index: number, to: number, previous: number): void {
+  const token = tokens[index];
+  const next = index + 1 < to ? tokens[index + 1] : undefined;
+  if (token === undefined) return;
+  if (token.terminal === FOREIGN) token.terminal = /^[A-Z]/.test(token.text) ? TYPE_NAME : NAME;
+  if (next === undefined || next.isFirstOfLine) return;
+  const beginsStatement = token.isFirstOfLine || previous === OPEN_BRACE || previous === CLOSE_BRACE ||
+    previous === ELSE;
+  if (FOREIGN_STATEMENT_WORDS.has(token.text) && (beginsStatement || token.text === "switch")) {
+    const isCall = next.text === "(" && !isFollowedByBrace(tokens, index + 1, to);
+    if (previous !== DOT && !isCall && /^[\w("{]/.test(next.text)) token.terminal = FOREIGN;
+    return;
+  }
+  if (!token.isFirstOfLine || previous === 0) return;
+  const afterNext = index + 2 < to ? tokens[index + 2] : undefined;
+  const isText = next.terminal === TEXT || next.terminal === TEXT_START;
+  if (isText && token.terminal === NAME && token.text !== "case") {
+    if (afterNext === undefined || afterNext.isFirstOfLine || next.terminal === TEXT_START) {
+      token.terminal = FOREIGN;
+    }
+  } else if (next.terminal === NAME && afterNext?.terminal === EQUALS && !afterNext.isFirstOfLine) {
+    const isType = token.terminal === TYPE_NAME || FOREIGN_TYPES.has(token.text) ||
+      /^(auto|val|my|local|final)$/.test(token.text);
+    if (isType) token.terminal = FOREIGN;
+  }
+}
+
+/** Whether the parentheses that open at a token are followed by a brace on the same line: `switch (x) {`. */
+function isFollowedByBrace(tokens: readonly Token[], from: number, to: number): boolean {
+  let depth = 0;
+  // A hostile line may be long; nobody's condition is.
+  for (let index = from; index < Math.min(to, from + 200); index++) {
+    const text = tokens[index]?.text ?? "";
+    if (index > from && tokens[index]?.isFirstOfLine === true) return false;
+    if (text === "(") depth++;
+    else if (text === ")" && --depth === 0) return tokens[index + 1]?.text === "{";
+  }
+  return false;
 }
 
 /** Settles the words at the start of a declaration; whether it is an `eval`. */
@@ -194,7 +241,10 @@ function isText(token: Token | undefined): boolean {
 function beginsRecord(tokens: readonly Token[], index: number, to: number): boolean {
   if (index >= to) return false;
   const first = tokens[index]?.terminal;
-  return first === DOTS || (first === NAME && index + 1 < to && tokens[index + 1]?.terminal === COLON);
+  if (first === DOTS) return true;
+  // `name :=` is another language's variable.
+  return first === NAME && index + 1 < to && tokens[index + 1]?.terminal === COLON &&
+    tokens[index + 2]?.terminal !== EQUALS;
 }
 
 function isReturnAlone(next: Token | undefined, isInside: boolean): boolean {

@@ -28,12 +28,14 @@ const common = {
   name: /[a-z_][A-Za-z0-9_]*/,
   type_name: /[A-Z][A-Za-z0-9_]*/,
   comment: /\/\/[^\n]*/,
+  // Comments of other languages.
+  foreign_comment: { match: /#[^\n]*|\/\*(?:[^]*?\*\/|[^\n]*)/, lineBreaks: true },
   // Behind a single dot stands the part of a tuple: `pair.0.1` has no fraction in it.
   member: /(?<=(?<![.])[.])[0-9]+/,
   number: /[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)?(?:(?<=[0-9][eE])[+-][0-9A-Za-z_]*)?/,
-  character: /'(?:[^'\\\n]|\\[^\n])*'/,
+  character: /'(?:[^'\\\n]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))*'/,
   long_text: { match: /"""/, push: "long_text" },
-  text: /"(?:[^"\\\n{]|\\[^\n])*"/,
+  text: /"(?:[^"\\\n{]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))*"/,
   text_start: { match: /"/, push: "text" },
 };
 
@@ -45,13 +47,13 @@ const rest = {
 const lexer = moo.states({
   main: { ...common, brace: ["{", "}"], ...rest },
   text: {
-    text_part: /(?:[^"\\\n{]|\\[^\n])+/,
+    text_part: /(?:[^"\\\n{]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))+/,
     interpolation_start: { match: "{", push: "interpolation" },
     text_end: { match: '"', pop: 1 },
     text_break: { match: /\\?\r?\n|\\$/, lineBreaks: true },
   },
   long_text: {
-    text_part: { match: /(?:[^"\\{]|\\[^]|"(?!""))+/, lineBreaks: true },
+    text_part: { match: /(?:[^"\\{]|\\(?:u\{[0-9a-fA-F]*\}|[^])|"(?!""))+/, lineBreaks: true },
     interpolation_start: { match: "{", push: "interpolation" },
     text_end: { match: '"""', pop: 1 },
     text_break: /\\/,
@@ -145,6 +147,15 @@ class Run {
         break;
       case "comment":
         this.#comment(value, start);
+        break;
+      case "foreign_comment":
+        this.#mistakes.push({
+          kind: "comment",
+          start,
+          end: start + value.trimEnd().length,
+          text: value.trimEnd(),
+        });
+        if (value.includes("\n")) this.#endLine(start);
         break;
       case "member":
       case "number":
@@ -311,9 +322,14 @@ class Run {
       return;
     }
     this.#mendedAtEnd++;
-    const anchor = /\n(?=(?:pub|use|type|interface|const|fn|test|property|eval)\b|\/\/\/)/g;
-    anchor.lastIndex = unclosed.start;
-    const found = this.#mendedAtEnd > MENDED_TEXTS ? null : anchor.exec(this.#text);
+    // It ends before a line that is indented less than its own, or at the next declaration.
+    const lineStart = this.#text.lastIndexOf("\n", unclosed.start) + 1;
+    const depth = /^[ \t]*/.exec(this.#text.slice(lineStart, unclosed.start))?.[0].length ?? 0;
+    const less = depth === 0
+      ? /\n(?=(?:pub|use|type|interface|const|fn|test|property|eval)\b|\/\/\/)/g
+      : new RegExp(`\\n(?=[ \\t]{0,${Math.min(depth - 1, 200)}}[^ \\t\\n])`, "g");
+    less.lastIndex = unclosed.start;
+    const found = this.#mendedAtEnd > MENDED_TEXTS ? null : less.exec(this.#text);
     this.#mend(unclosed, found?.index ?? this.#text.length, false);
   }
 

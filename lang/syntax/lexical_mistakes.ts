@@ -11,7 +11,8 @@ export interface LexicalMistake extends Span {
     | "quotes"
     | "unclosed_text"
     | "long_text"
-    | "interpolation";
+    | "interpolation"
+    | "comment";
   readonly text: string;
 }
 

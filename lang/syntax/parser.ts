@@ -2,65 +2,179 @@
  * The parser: a source file → its syntax tree, tokens and what is wrong in it.
  *
  * Tokens are split at declarations, and each is parsed alone by the automaton. One that is wrong does not touch the others: its mistakes are
- * reported by `repair.ts`, and in the tree stands a {@link BrokenDeclaration} with what the best repair made of it.
+ * reported by `repair.ts`, and in the tree stands a {@link BrokenDeclaration} with what the best repair made of it. Linear in the size of
+ * the file but for what repairs try, which is bounded.
  */
-import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../source/source_file.ts";
-import type { BrokenDeclaration, Declaration, Module } from "./ast.ts";
+import type { BrokenDeclaration, Declaration, Module, Name } from "./ast.ts";
 import { run, syntaxBuilders } from "./automaton.ts";
 import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
+import { lexicalDiagnostic } from "./lexical_diagnostics.ts";
+import type { LexicalMistake } from "./lexical_mistakes.ts";
+import { repair, type TrialBudget, trialBudget } from "./repair.ts";
 import { anchorWithin, bracketPartners, declarationEnd } from "./split.ts";
-import type { Comment, Token } from "./token.ts";
+import { terminalNumber, Token } from "./token.ts";
+import type { Comment } from "./token.ts";
+import { usageDiagnostics } from "./usage.ts";
 
 /** What the parser makes of a file. */
 export interface ParsedFile {
   readonly module: Module;
   readonly tokens: readonly Token[];
   readonly comments: readonly Comment[];
+  /** In the order of their places. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Parses a file; never fails. */
 export function parse(file: SourceFile): ParsedFile {
-  const { tokens, comments } = lex(file.text);
-  const diagnostics: Diagnostic[] = [];
-  const partners = bracketPartners(tokens);
+  const { tokens, comments, mistakes } = lex(file.text);
+  const found: Diagnostic[] = [];
+  const budget = trialBudget();
   const declarations: Declaration[] = [];
-  for (let from = 0; from < tokens.length;) {
-    let to = declarationEnd(tokens, partners, from);
-    classify(tokens, from, to);
-    let outcome = run(tokens, from, to, syntaxBuilders());
-    if (outcome.kind === "error") {
-      const anchor = anchorWithin(tokens, from + 1, to);
-      if (anchor !== undefined) {
-        to = anchor;
-        classify(tokens, from, to);
-        outcome = run(tokens, from, to, syntaxBuilders());
-      }
+  for (const range of declarationRanges(tokens)) {
+    const outcome = run(tokens, range.from, range.to, syntaxBuilders());
+    if (outcome.kind === "done") {
+      declarations.push(outcome.value as Declaration);
+      continue;
     }
-    if (outcome.kind === "error") {
-      const token = tokens[Math.min(outcome.index, tokens.length - 1)];
-      const span = { start: token?.start ?? 0, end: token?.end ?? 0 };
-      const { code, severity, title } = codePage("SY0001");
-      const message = `This does not fit here: \`${token?.text}\`.`;
-      diagnostics.push({ code, severity, title, message, file, span, labels: [], fixes: [], seeAlso: [] });
-    }
-    declarations.push(outcome.kind === "done" ? outcome.value as Declaration : broken(tokens, from, to));
-    from = to;
+    const broken = mend(file, tokens, range, budget);
+    found.push(...withoutConsequences(file, broken.diagnostics, mistakes));
+    declarations.push(...broken.declarations);
   }
+  const lexical = mistakes.filter((mistake) => !isExplained(mistake, found)).map((mistake) =>
+    lexicalDiagnostic(file, mistake)
+  );
+  const usage = usageDiagnostics(file, declarations, tokens, comments);
+  const diagnostics = [...lexical, ...found, ...usage].sort((a, b) => a.span.start - b.span.start);
   return { module: { file, declarations }, tokens, comments, diagnostics };
 }
 
-function broken(tokens: readonly Token[], from: number, to: number): BrokenDeclaration {
+/** Where a declaration's tokens stand. */
+export interface TokenRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The declarations of a file; their terminals are settled. */
+export function* declarationRanges(tokens: readonly Token[]): Generator<TokenRange> {
+  const partners = bracketPartners(tokens);
+  // Brackets that are sound by chance may hide declarations: when the whole is wrong, those that begin a line are believed up to its end.
+  let unsound = 0;
+  for (let from = 0; from < tokens.length;) {
+    let to: number;
+    if (from < unsound) {
+      to = anchorWithin(tokens, from + 1, unsound) ?? unsound;
+      classify(tokens, from, to);
+    } else {
+      to = declarationEnd(tokens, partners, from);
+      classify(tokens, from, to);
+      const anchor = anchorWithin(tokens, from + 1, to);
+      const outcome = anchor === undefined ? null : run(tokens, from, to, syntaxBuilders());
+      if (anchor !== undefined && outcome?.kind === "error" && outcome.index >= anchor) {
+        unsound = to;
+        to = anchor;
+        classify(tokens, from, to);
+      }
+    }
+    yield { from, to };
+    from = to;
+  }
+}
+
+function mend(
+  file: SourceFile,
+  tokens: readonly Token[],
+  { from, to }: TokenRange,
+  budget: TrialBudget,
+): { readonly diagnostics: readonly Diagnostic[]; readonly declarations: readonly BrokenDeclaration[] } {
   const first = tokens[from];
+  const span = { start: first?.start ?? 0, end: tokens[to - 1]?.end ?? 0 };
+  const { diagnostics, declarations } = repair(file, span, budget);
+  const shape = { isPublic: first?.text === "pub", documentation: first?.documentation ?? null };
+  const name = nameIn(tokens, from, to);
+  const alone: BrokenDeclaration = { kind: "broken", name, repaired: null, span, ...shape };
+  if (declarations.length === 0) {
+    return { diagnostics, declarations: [{ ...alone, repaired: headingAlone(tokens, from, to) }] };
+  }
+  // What was one piece may have become several declarations; each stands for its part.
   return {
-    kind: "broken",
-    name: null,
-    repaired: null,
-    isPublic: first?.text === "pub",
-    documentation: first?.documentation ?? null,
-    span: { start: first?.start ?? 0, end: tokens[to - 1]?.end ?? 0 },
+    diagnostics,
+    declarations: declarations.map((repaired, index) => ({
+      kind: "broken",
+      name: nameOf(repaired) ?? name,
+      repaired,
+      isPublic: repaired.isPublic,
+      documentation: index === 0 ? shape.documentation : repaired.documentation,
+      span: {
+        start: index === 0 ? span.start : repaired.span.start,
+        end: declarations[index + 1]?.span.start ?? span.end,
+      },
+    })),
   };
+}
+
+/** A function whose heading is right, with an empty body in place of its own. */
+function headingAlone(tokens: readonly Token[], from: number, to: number): Declaration | null {
+  const brace = terminalNumber("{");
+  let depth = 0;
+  for (let index = from; index < to; index++) {
+    const token = tokens[index];
+    if (token === undefined) break;
+    if (/^[([]$/.test(token.text)) depth++;
+    if (/^[)\]]$/.test(token.text)) depth--;
+    if (depth !== 0 || token.terminal !== brace) continue;
+    const end = new Token(terminalNumber("}"), "}", token.end, token.end, false, false);
+    const outcome = run([...tokens.slice(from, index + 1), end], 0, index + 2 - from, syntaxBuilders());
+    return outcome.kind === "done" ? outcome.value as Declaration : null;
+  }
+  return null;
+}
+
+/** The name that a declaration seems to have. */
+function nameIn(tokens: readonly Token[], from: number, to: number): Name | null {
+  for (let index = from; index < Math.min(to, from + 6); index++) {
+    const keyword = tokens[index]?.text ?? "";
+    if (!/^(fn|type|interface|const)$/.test(keyword)) continue;
+    const isMember = tokens[index + 2]?.text === "." && index + 3 < to;
+    const token = tokens[isMember ? index + 3 : index + 1];
+    if (token === undefined || index + 1 >= to || !/^[A-Za-z_]/.test(token.text)) return null;
+    return { text: token.text, span: token.span };
+  }
+  return null;
+}
+
+function nameOf(declaration: Declaration): Name | null {
+  return "name" in declaration && declaration.name !== null && "text" in declaration.name
+    ? declaration.name
+    : null;
+}
+
+/** What the lexer has mended need not fit as the writer meant it: on its line, and behind an open text, nothing else is told. */
+function withoutConsequences(
+  file: SourceFile,
+  diagnostics: readonly Diagnostic[],
+  mistakes: readonly LexicalMistake[],
+): Diagnostic[] {
+  return diagnostics.filter((diagnostic) =>
+    !mistakes.some((mistake) => {
+      if (isExplained(mistake, [diagnostic])) return false;
+      const line = file.lineIndexAt(mistake.start);
+      const distance = file.lineIndexAt(diagnostic.span.start) - line;
+      return distance === 0 || (distance > 0 && distance <= 1 && /text|interpolation/.test(mistake.kind));
+    })
+  );
+}
+
+/** Whether a mistake of the lexer is a part of one that has been told: the semicolons of `for (i = 0; …)`. */
+function isExplained(mistake: LexicalMistake, diagnostics: readonly Diagnostic[]): boolean {
+  return mistake.kind === "character" &&
+    diagnostics.some(({ span, fixes }) =>
+      (span.start <= mistake.start && mistake.end <= span.end) ||
+      fixes.some((fix) =>
+        fix.edits.some((edit) => edit.span.start <= mistake.start && mistake.end <= edit.span.end)
+      )
+    );
 }

@@ -4,6 +4,7 @@
  * A declaration begins at a keyword outside of brackets. Brackets that have no partner would hide the rest of the file: behind one, a
  * keyword at the start of a line, not indented, begins a declaration too ({@link anchorWithin}). Everything is linear in the tokens.
  */
+import { FOREIGN_MODIFIERS } from "./foreign_words.ts";
 import { terminalNumber, type Token } from "./token.ts";
 
 const openers = new Map(
@@ -87,7 +88,8 @@ export function declarationEnd(tokens: readonly Token[], partners: Int32Array, f
 /** Behind the words that belong to the keyword after them: `pub`, `intrinsic`, `extern "…"`. */
 function skipStart(tokens: readonly Token[], from: number): number {
   let index = from;
-  if (tokens[index]?.terminal === PUB) index++;
+  const first = tokens[index];
+  if (first?.terminal === PUB || (first !== undefined && FOREIGN_MODIFIERS.has(first.text))) index++;
   const text = tokens[index]?.text;
   if (text === "intrinsic" && tokens[index + 1]?.terminal === FN) index++;
   else if (text === "extern" && tokens[index + 1]?.terminal === TEXT) index += 2;

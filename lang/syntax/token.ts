@@ -149,7 +149,7 @@ export const NAMED_TERMINALS: readonly string[] = [
   "interpolation_end",
 ];
 
-/** Terminals that `classify` makes of others, and what they are written as. */
+/** Terminals that `classify` makes of others, and what they are written as; `foreign` is in no rule of the grammar. */
 export const CONTEXTUAL_TERMINALS: Readonly<Record<string, string>> = {
   open_paren: "(",
   open_bracket: "[",
@@ -165,6 +165,7 @@ export const CONTEXTUAL_TERMINALS: Readonly<Record<string, string>> = {
   intrinsic: "intrinsic",
   extern: "extern",
   builtin: "builtin",
+  foreign: "",
 };
 
 /** All terminals of the grammar; the first is the end of a declaration. */

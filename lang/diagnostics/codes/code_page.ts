@@ -15,3 +15,12 @@ export interface CodePage {
   /** The program after each fix of the first diagnostic, in their order; each clears it. Without a fix, a right program. */
   readonly fixed: readonly string[];
 }
+
+/** A program as a template that is indented like the code around it. */
+export function program(parts: TemplateStringsArray): string {
+  const lines = (parts.raw[0] ?? "").replaceAll("\\`", "`").replaceAll("\\$", "$").split("\n").slice(1);
+  const depth = Math.min(
+    ...lines.slice(0, -1).filter((line) => line !== "").map((line) => line.search(/\S/)),
+  );
+  return lines.map((line) => line.slice(depth)).join("\n").trimEnd() + "\n";
+}

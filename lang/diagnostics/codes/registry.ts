@@ -6,12 +6,14 @@
  */
 import type { CodePage } from "./code_page.ts";
 import { SYNTAX_PAGES } from "./syntax.ts";
+import { MORE_SYNTAX_PAGES } from "./syntax_more.ts";
 
 export type { CodePage } from "./code_page.ts";
 
 /** All pages, in the order of the phases. */
 export const CODE_PAGES: readonly CodePage[] = [
   ...SYNTAX_PAGES,
+  ...MORE_SYNTAX_PAGES,
 ];
 
 const byCode = new Map(CODE_PAGES.map((page) => [page.code, page]));

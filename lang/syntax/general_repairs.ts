@@ -1,0 +1,206 @@
+/**
+ * Repairs by trial for mistakes that nobody recognizes: each terminal that fits is put in, or takes the place of the wrong token, or that is taken away.
+ *
+ * They are tried on the states of the automaton first, which costs nothing; only the best become edits of the text.
+ */
+import { advance, statesBefore } from "./automaton.ts";
+import { expectationText } from "./expectation.ts";
+import {
+  deletion,
+  insertion,
+  type MistakePlace,
+  type Proposal,
+  type ProposedFix,
+  quoted,
+  replacement,
+  typeOf,
+} from "./mistake.ts";
+import { CONTEXTUAL_TERMINALS, terminalNumber, TERMINALS } from "./token.ts";
+
+/** How many tokens behind the edit are looked at. */
+const LOOKAHEAD = 12;
+
+/** How many edits are worth a trial on the text. */
+const TRIED_EDITS = 6;
+
+/** What is proposed, and how it is told once it is known what helps. */
+export interface GeneralProposal {
+  readonly fixes: readonly ProposedFix[];
+  describe(fix: ProposedFix | null): Proposal;
+}
+
+interface Candidate {
+  readonly fix: ProposedFix;
+  readonly score: number;
+}
+
+/** What stands in for an expression that is missing: it fits everywhere, and says that it is missing when it is reached. */
+const missingExpression = 'panic("not written yet")';
+
+const placeholders: Readonly<Record<string, string>> = {
+  name: "name",
+  type_name: "Type",
+  text: '"name"',
+};
+
+/** How unlikely it is that just this was forgotten. */
+const costs: Readonly<Record<string, number>> = {
+  ",": 1,
+  ")": 1,
+  "]": 1,
+  "}": 1,
+  ":": 1.5,
+  "=": 1.5,
+  "=>": 1.5,
+  "->": 1.6,
+  "{": 1.5,
+  "(": 1.6,
+  "in": 1.7,
+};
+
+/** Proposes what the trials on the automaton's states find best. */
+export function generalProposal(place: MistakePlace): GeneralProposal {
+  const stack = statesBefore(place.tokens, place.from, place.index);
+  const candidates: Candidate[] = [];
+  const add = (fix: ProposedFix, progress: number, cost: number) => {
+    if (progress > 0) candidates.push({ fix, score: progress - cost });
+  };
+  for (const terminal of place.expected) {
+    const name = TERMINALS[terminal] ?? "";
+    const progress = progressWith(place, stack, [terminal], place.index);
+    const inserted = insertionOf(place, name);
+    if (inserted !== null) add(inserted, progress, insertionCost(name));
+    const replaced = replacementOf(place, name);
+    if (replaced !== null) {
+      add(replaced, progressWith(place, stack, [terminal], place.index + 1), insertionCost(name) + 2);
+    }
+  }
+  if (place.expectsExpression) {
+    const progress = progressWith(place, stack, [terminalNumber("name")], place.index);
+    add(
+      insertFix(place, missingExpression, "put an expression in", "placeholder"),
+      progress,
+      2.5,
+    );
+  }
+  if (!place.isAtEnd) {
+    add(
+      {
+        title: `remove ${quoted(place.wrong)}`,
+        applicability: "maybe",
+        edits: [deletion(place, place.wrong)],
+      },
+      progressWith(place, stack, [], place.index + 1),
+      2,
+    );
+  }
+  candidates.sort((a, b) => b.score - a.score);
+  return {
+    fixes: candidates.slice(0, TRIED_EDITS).map((candidate) => candidate.fix),
+    describe: (fix) => describe(place, fix),
+  };
+}
+
+/** How many tokens from an index on fit after some terminals; more than are looked at when the declaration's end does too. */
+function progressWith(
+  place: MistakePlace,
+  states: readonly number[],
+  terminals: readonly number[],
+  from: number,
+): number {
+  const stack = [...states];
+  for (const terminal of terminals) if (!advance(stack, terminal)) return 0;
+  let count = 0;
+  for (let index = from; index < place.to && count < LOOKAHEAD; index++) {
+    if (!advance(stack, place.tokens[index]?.terminal ?? 0)) return count;
+    count++;
+  }
+  if (count < LOOKAHEAD && !advance(stack, 0)) return count;
+  return LOOKAHEAD + 1;
+}
+
+function insertionCost(name: string): number {
+  const known = costs[name];
+  if (known !== undefined) return known;
+  return name in placeholders ? 2.2 : /^\w/.test(name) ? 3 : 4;
+}
+
+function insertionOf(place: MistakePlace, name: string): ProposedFix | null {
+  const placeholder = placeholders[name];
+  if (placeholder !== undefined) {
+    // Where an expression may stand, a name is not what is missing.
+    if (place.expectsExpression || place.expects("_")) return null;
+    return insertFix(place, placeholder, `put ${name === "text" ? "a text" : "a name"} in`, "placeholder");
+  }
+  if (!isWritable(name)) return null;
+  return insertFix(place, name, `put \`${name}\` in`, "maybe");
+}
+
+/** Terminals with values, and those that only their place makes what they are, are not made up. */
+function isWritable(name: string): boolean {
+  return !/^(integer|float|character|text\w*|interpolation\w*|\$end|return|not|true|false|_)$/.test(name) &&
+    !(name in CONTEXTUAL_TERMINALS);
+}
+
+function insertFix(
+  place: MistakePlace,
+  text: string,
+  title: string,
+  applicability: ProposedFix["applicability"],
+): ProposedFix {
+  const before = place.at(-1);
+  const hugsLeft = /^[)\],:.?([]$/.test(text) ||
+    (text === "}" && typeOf(place.wrong) === "interpolation_end");
+  const offset = before.text === "" ? place.wrong.start : before.end;
+  const next = place.file.text[offset] ?? "\n";
+  const left = hugsLeft || before.text === "(" || before.text === "[" || before.text === "" ? "" : " ";
+  const right = /[\s)\],.]/.test(next) || text === "(" || text === "[" || text === "." ? "" : " ";
+  return { title, applicability, edits: [insertion(offset, `${left}${text}${right}`)] };
+}
+
+function replacementOf(place: MistakePlace, name: string): ProposedFix | null {
+  const wrong = place.wrong;
+  if (place.isAtEnd || !isWritable(name) || name in placeholders) return null;
+  // Only like for like: punctuation for punctuation.
+  if (/^\w/.test(name) || /^[\w"']/.test(wrong.text)) return null;
+  return {
+    title: `write \`${name}\` for ${quoted(wrong)}`,
+    applicability: "maybe",
+    edits: [replacement(wrong, name)],
+  };
+}
+
+function describe(place: MistakePlace, fix: ProposedFix | null): Proposal {
+  const expected = expectationText(place.expected);
+  const wrong = place.wrong;
+  const isInserted = fix?.edits.every((edit) => edit.start === edit.end) === true;
+  if (place.isAtEnd) {
+    const last = place.at(-1);
+    return {
+      code: "SY0002",
+      span: last,
+      message: `The declaration ends here, but ${expected} should follow.`,
+      expected,
+      actual: "the end of the declaration",
+      fixes: [],
+    };
+  }
+  if (isInserted && place.expectsExpression && fix?.applicability === "placeholder") {
+    return {
+      code: "SY0003",
+      span: wrong,
+      message: `An expression should stand here, before ${quoted(wrong)}.`,
+      expected,
+      actual: quoted(wrong),
+      fixes: [],
+    };
+  }
+  return {
+    code: isInserted ? "SY0004" : "SY0001",
+    span: wrong,
+    message: `Here should stand ${expected}, not ${quoted(wrong)}.`,
+    expected,
+    actual: quoted(wrong),
+    fixes: [],
+  };
+}

@@ -1,0 +1,227 @@
+/** Puts the lexer's mistakes into words. */
+import { codePage } from "../diagnostics/codes/registry.ts";
+import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
+import type { SourceFile } from "../source/source_file.ts";
+import type { LexicalMistake } from "./lexical_mistakes.ts";
+import { numberMistake } from "./lexical_mistakes.ts";
+
+interface Told {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+  readonly fixes?: readonly (readonly [string, Fix["applicability"], string] | null)[];
+  /** Edits that are not the whole span's. */
+  readonly others?: readonly Fix[];
+}
+
+/** Characters that look like others, or that other languages have. */
+const replacements: Readonly<Record<string, string>> = {
+  "“": '"',
+  "”": '"',
+  "„": '"',
+  "«": '"',
+  "»": '"',
+  "‘": "'",
+  "’": "'",
+  "`": '"',
+  "×": "*",
+  "÷": "/",
+  "−": "-",
+  "–": "-",
+  "—": "-",
+  "≤": "<=",
+  "≥": ">=",
+  "≠": "!=",
+  "→": "->",
+  "⇒": "=>",
+  "…": "..",
+  "，": ",",
+  "；": "",
+  "：": ":",
+  "（": "(",
+  "）": ")",
+  "\u00a0": " ",
+  "\u200b": "",
+  "\ufeff": "",
+};
+
+/** The diagnostic of a mistake. */
+export function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnostic {
+  const told = tell(file, mistake);
+  const page = codePage(told.code);
+  const span = { start: mistake.start, end: mistake.end };
+  const wholes = (told.fixes ?? []).flatMap((fix) =>
+    fix === null ? [] : [{ title: fix[0], applicability: fix[1], edits: [{ file, span, text: fix[2] }] }]
+  );
+  return {
+    code: told.code,
+    severity: page.severity,
+    title: page.title,
+    message: told.message,
+    file,
+    span: spanToShow(mistake),
+    labels: [],
+    ...(told.hint === undefined ? {} : { hint: told.hint }),
+    fixes: [...wholes, ...told.others ?? []],
+    seeAlso: [],
+  };
+}
+
+/** Of an unclosed text its quote is shown. */
+function spanToShow(mistake: LexicalMistake): { start: number; end: number } {
+  const { start, end } = mistake;
+  if (mistake.kind === "unclosed_text" || mistake.kind === "interpolation") return { start, end: start + 1 };
+  return mistake.kind === "long_text" ? { start, end: start + 3 } : { start, end };
+}
+
+function tell(file: SourceFile, mistake: LexicalMistake): Told {
+  switch (mistake.kind) {
+    case "character":
+      return tellCharacter(file, mistake);
+    case "escape":
+      return tellEscape(mistake);
+    case "number":
+      return tellNumber(mistake);
+    case "quotes":
+      return {
+        code: "SY0063",
+        message: mistake.text === "''"
+          ? "A character stands between single quotes, and here is none."
+          : "Between single quotes stands one character; a text stands between double quotes.",
+        fixes: [["write a text", "safe", asText(mistake.text)]],
+      };
+    case "unclosed_text":
+      return {
+        code: "SY0064",
+        message: "The text is not closed on its line.",
+        hint: 'A text of several lines stands between `"""`.',
+        others: [insertFix(file, mistake.end, '"', "close the text")],
+      };
+    case "long_text":
+      return {
+        code: "SY0065",
+        message: 'Nothing closes this text: its end, another `"""`, is missing.',
+        others: [insertFix(file, mistake.end, `\n${indentation(file, mistake.start)}"""`, "close the text")],
+      };
+    case "interpolation":
+      return {
+        code: "SY0066",
+        message: "The `{` in this text is not closed by a `}`.",
+        others: [
+          insertFix(file, mistake.end - 1, "}", "close the braces"),
+          insertFix(file, mistake.start, "\\", "write the brace itself"),
+        ],
+      };
+    case "comment":
+      return {
+        code: "SY0067",
+        message: "A comment begins with `//` and ends with its line.",
+        fixes: [["write it with `//`", "safe", asComment(mistake.text)]],
+      };
+  }
+}
+
+function indentation(file: SourceFile, offset: number): string {
+  return /^[ \t]*/.exec(file.lineText(file.lineIndexAt(offset)))?.[0] ?? "";
+}
+
+function insertFix(file: SourceFile, offset: number, text: string, title: string): Fix {
+  return { title, applicability: "maybe", edits: [{ file, span: { start: offset, end: offset }, text }] };
+}
+
+function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
+  const { text } = mistake;
+  if (/^;+$/.test(text)) {
+    return {
+      code: "SY0068",
+      message: "Statements end with their line; a semicolon is not needed.",
+      fixes: [["remove the semicolon", "safe", ""]],
+    };
+  }
+  if (text === "!") {
+    return {
+      code: "SY0069",
+      message: "`!` is written `not`.",
+      fixes: [["write `not`", "safe", "not "]],
+    };
+  }
+  const known = [...text].map((letter) => replacements[letter]);
+  const meant = known.every((letter) => letter !== undefined) ? known.join("") : null;
+  const codePoint = (text.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const isName = /^[\p{L}\p{N}$@~\\]+$/u.test(text);
+  return {
+    code: "SY0060",
+    message: /^[\x21-\x7e]+$/.test(text)
+      ? `\`${text}\` has no meaning here.`
+      : `\`${text}\` (U+${codePoint}) has no meaning outside of texts and comments.`,
+    ...(/^\p{L}+$/u.test(text) ? { hint: "Names are written with `a` to `z`, digits and `_`." } : {}),
+    fixes: [
+      meant === null ? null : [meant === "" ? "remove it" : `write \`${meant}\``, "maybe", meant],
+      meant === null && !(isName && touchesName(file, mistake)) ? ["remove it", "maybe", ""] : null,
+      meant === null && isName && touchesName(file, mistake)
+        ? ["remove it from the name", "maybe", ""]
+        : null,
+    ],
+  };
+}
+
+function touchesName(file: SourceFile, mistake: LexicalMistake): boolean {
+  return /\w/.test(file.text[mistake.start - 1] ?? "") || /\w/.test(file.text[mistake.end] ?? "");
+}
+
+function tellEscape(mistake: LexicalMistake): Told {
+  const { text } = mistake;
+  const known: Readonly<Record<string, string>> = {
+    "\\0": "\\u{0}",
+    "\\}": "}",
+    "\\'": "'",
+    "\\a": "\\u{7}",
+  };
+  const meant = known[text] ?? /^\\x([0-9a-f]{2})/i.exec(text)?.[0];
+  return {
+    code: "SY0061",
+    message: text.startsWith("\\u{")
+      ? `\`${text}\` is no character: code points go up to 10FFFF, without D800 to DFFF.`
+      : `\`${text}\` is no escape.`,
+    hint: "There are `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"`, `\\{` and `\\u{1F600}`; in characters also `\\'`.",
+    fixes: [
+      meant === undefined ? null : [`write \`${meant}\``, "maybe", meant],
+      ["write the backslash itself", "maybe", `\\${text}`],
+    ],
+  };
+}
+
+function tellNumber(mistake: LexicalMistake): Told {
+  const meant = meantNumber(mistake.text);
+  return {
+    code: "SY0062",
+    message: `\`${mistake.text}\` is no number.`,
+    hint: "Whole numbers are `12`, `1_000`, `0xff` and `0b1010`, others `1.5` and `1.0e-3`.",
+    fixes: [meant === null ? null : [`write \`${meant}\``, "maybe", meant]],
+  };
+}
+
+function meantNumber(text: string): string | null {
+  const candidates = [
+    text.replace(/^0X/, "0x").replace(/^0B/, "0b"),
+    text.replace(/^([0-9][0-9_]*)[eE]/, "$1.0e"),
+    text.replace(/_+(?=\D|$)/g, "").replace(/__+/g, "_"),
+    text.replace(/(?:[fFdDlLuU]|[uif](?:8|16|32|64|size)|n)$/, ""),
+    /^0[oO][0-7]+$/.test(text) ? `0x${parseInt(text.slice(2), 8).toString(16)}` : text,
+    text.replace(/[eE][+-]?$/, ""),
+    /^[0-9]+[eE][+-]?$/.test(text) ? text.replace(/[eE][+-]?$/, "") : text,
+  ];
+  return candidates.find((candidate) => candidate !== text && numberMistake(candidate, 0) === null) ?? null;
+}
+
+function asText(character: string): string {
+  return `"${character.slice(1, -1).replaceAll("\\'", "'").replace(/(?<!\\)(["{])/g, "\\$1")}"`;
+}
+
+function asComment(text: string): string {
+  if (text.startsWith("#")) return `//${text.slice(1)}`;
+  const lines = text.replace(/^\/\*+!?/, "").replace(/\*+\/$/, "").split("\n");
+  return lines.map((line) => line.trim().replace(/^\* ?/, "")).filter((line, index) =>
+    line !== "" || (index > 0 && index < lines.length - 1)
+  ).map((line) => `// ${line}`.trimEnd()).join("\n");
+}

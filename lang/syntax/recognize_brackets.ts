@@ -1,0 +1,210 @@
+/** Mistakes with brackets and separators. */
+import {
+  deletion,
+  insertion,
+  type MistakePlace,
+  type Proposal,
+  type ProposedFix,
+  quoted,
+  type Recognizer,
+  replacement,
+  typeOf,
+} from "./mistake.ts";
+import type { Token } from "./token.ts";
+
+const closerOf: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
+const isCloser = (token: Token) => /^[)\]}]$/.test(token.text) && typeOf(token) !== "interpolation_end";
+
+/** A bracket that nothing closes: told at the bracket. */
+const unclosedBracket: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (open === undefined) return null;
+  const opening = place.token(open);
+  const closer = closerOf[opening.text] ?? "";
+  const wrong = place.wrong;
+  const isOther = isCloser(wrong) && wrong.text !== closer &&
+    place.open.some((index) => closerOf[place.token(index).text] === wrong.text);
+  const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong)) || wrong.text === "{" ||
+    typeOf(wrong) === "interpolation_end";
+  if (!ends || !place.expects(closer)) return null;
+  const fixes = closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)];
+  return {
+    code: "SY0005",
+    span: opening,
+    message: `Nothing closes this \`${opening.text}\`.`,
+    labels: place.isAtEnd
+      ? []
+      : [{ span: wrong.span, message: `a \`${closer}\` should stand before ${quoted(wrong)}` }],
+    expected: `\`${closer}\``,
+    actual: quoted(wrong),
+    fixes,
+    isCertain: true,
+  };
+};
+
+function closeAt(place: MistakePlace, offset: number, text: string): ProposedFix {
+  const line = place.file.lineIndexAt(offset) + 1;
+  return {
+    title: `close it on line ${line}`,
+    applicability: "maybe",
+    edits: [insertion(offset, text)],
+  };
+}
+
+/** Where a `}` may have been forgotten: where the indentation says so, or at the end. */
+function closingBraces(place: MistakePlace, open: number): ProposedFix[] {
+  const fixes: ProposedFix[] = [];
+  const culprit = badlyIndentedBlock(place) ?? open;
+  const depth = place.indentation(place.token(culprit).start);
+  for (let index = culprit + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (!token.isFirstOfLine || place.indentation(token.start).length > depth.length) continue;
+    if (place.file.lineIndexAt(token.start) === place.file.lineIndexAt(place.token(culprit).start)) continue;
+    fixes.push(closeAt(place, place.token(index - 1).end, `\n${depth}}`));
+    break;
+  }
+  const last = place.at(-1).end;
+  const indentation = place.indentation(place.token(open).start);
+  const sameLine = place.file.lineIndexAt(place.token(open).start) === place.file.lineIndexAt(last);
+  const atEnd = closeAt(place, last, sameLine ? " }" : `\n${indentation}}`);
+  if (!fixes.some((fix) => fix.edits[0]?.start === last)) fixes.push(atEnd);
+  return fixes;
+}
+
+/** A `{` whose `}` is indented less than the line of the `{`: it closes what stands around instead. */
+function badlyIndentedBlock(place: MistakePlace): number | undefined {
+  const open: number[] = [];
+  for (let index = place.from; index < place.to; index++) {
+    const token = place.token(index);
+    if (token.text === "{") open.push(index);
+    if (token.text !== "}") continue;
+    const partner = open.pop();
+    if (partner === undefined || !token.isFirstOfLine) continue;
+    const inner = place.indentation(place.token(partner).start).length;
+    if (place.indentation(token.start).length < inner) return partner;
+  }
+  return undefined;
+}
+
+/** A closing bracket that closes nothing, or another kind than was opened. */
+const strayBracket: Recognizer = (place) => {
+  const wrong = place.wrong;
+  if (!isCloser(wrong)) return null;
+  const open = place.open.at(-1);
+  const opening = open === undefined ? null : place.token(open);
+  const closer = opening === null ? "" : closerOf[opening.text] ?? "";
+  const isKnown = place.open.some((index) => closerOf[place.token(index).text] === wrong.text);
+  if (opening === null || (opening.text === "{" && !isKnown)) {
+    return {
+      code: "SY0006",
+      span: wrong,
+      message: `No bracket is open that this ${quoted(wrong)} could close.`,
+      fixes: [{ title: `remove ${quoted(wrong)}`, applicability: "maybe", edits: [deletion(place, wrong)] }],
+      isCertain: true,
+    };
+  }
+  if (closer === wrong.text || !place.expects(closer)) return null;
+  return {
+    code: "SY0007",
+    span: wrong,
+    message: `The \`${opening.text}\` that is open is closed by \`${closer}\`, not ${quoted(wrong)}.`,
+    labels: [{ span: opening.span, message: "this one is open" }],
+    expected: `\`${closer}\``,
+    actual: quoted(wrong),
+    fixes: [
+      { title: `write \`${closer}\``, applicability: "maybe", edits: [replacement(wrong, closer)] },
+      { title: `remove ${quoted(wrong)}`, applicability: "maybe", edits: [deletion(place, wrong)] },
+    ],
+  };
+};
+
+/** Elements without a comma between them. */
+const missingComma: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (open === undefined || place.isAtEnd || !place.expects(",")) return null;
+  if (isCloser(place.wrong) || /^[^\w"'(\[{.&-]/.test(place.wrong.text)) return null;
+  return {
+    code: "SY0008",
+    span: place.wrong,
+    message: `A comma should stand between these elements, before ${quoted(place.wrong)}.`,
+    labels: [{ span: place.token(open).span, message: "in what begins here" }],
+    expected: "`,`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "put a comma in",
+      applicability: "maybe",
+      edits: [insertion(place.at(-1).end, ",")],
+    }],
+  };
+};
+
+/** Commas between statements or the arms of a match. */
+const needlessComma: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (place.text(0) !== "," || (open !== undefined && place.token(open).text !== "{")) return null;
+  const isMatch = open !== undefined && isMatchBrace(place, open);
+  return {
+    code: "SY0009",
+    span: place.wrong,
+    message: isMatch
+      ? "The arms of a `match` have no commas between them."
+      : "Statements and declarations have no commas between them.",
+    fixes: [{
+      title: "remove the comma",
+      applicability: "safe",
+      edits: everyComma(place, open).map((token) => deletion(place, token)),
+    }],
+  };
+};
+
+/** The comma, and those after the other arms of the same match. */
+function everyComma(place: MistakePlace, open: number | undefined): Token[] {
+  const commas = [place.wrong];
+  if (open === undefined || !isMatchBrace(place, open)) return commas;
+  let depth = 0;
+  for (let index = place.index + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    if (depth === 0 && token.text === "," && place.token(index + 1).isFirstOfLine) commas.push(token);
+  }
+  return commas;
+}
+
+/** Whether a brace holds the arms of a match. */
+export function isMatchBrace(place: MistakePlace, open: number): boolean {
+  for (let index = open - 1; index >= place.from; index--) {
+    const text = place.token(index).text;
+    if (text === "match" || text === "switch") return true;
+    if (text === "{" || text === "}" || text === "=>") return false;
+  }
+  return false;
+}
+
+/** `"{}"`. */
+const emptyInterpolation: Recognizer = (place): Proposal | null => {
+  if (typeOf(place.wrong) !== "interpolation_end" || typeOf(place.at(-1)) !== "interpolation_start") {
+    return null;
+  }
+  return {
+    code: "SY0010",
+    span: { start: place.at(-1).start, end: place.wrong.end },
+    message: "Between `{` and `}` in a text stands an expression, and here is none.",
+    fixes: [{
+      title: "write the braces themselves",
+      applicability: "maybe",
+      edits: [replacement(place.at(-1), "\\{")],
+    }],
+  };
+};
+
+/** In the order in which they are asked. */
+export const bracketRecognizers: readonly Recognizer[] = [
+  emptyInterpolation,
+  needlessComma,
+  unclosedBracket,
+  strayBracket,
+];
+
+/** Asked when all others have found nothing. */
+export const lateBracketRecognizers: readonly Recognizer[] = [missingComma];

@@ -1,0 +1,420 @@
+/** Mistakes in declarations and types. */
+import { FOREIGN_DECLARATIONS, FOREIGN_MODIFIERS, FOREIGN_TYPES } from "./foreign_words.ts";
+import {
+  deletion,
+  insertion,
+  type MistakePlace,
+  type Proposal,
+  quoted,
+  type Recognizer,
+  replacement,
+  type TextEdit,
+  typeOf,
+} from "./mistake.ts";
+import { endOfExpression } from "./recognize_operators.ts";
+
+/** `function f`, `struct Ball`, `import x`. */
+const foreignDeclaration: Recognizer = (place) => {
+  const word = place.wrong;
+  const known = FOREIGN_DECLARATIONS.get(word.text);
+  if (known === undefined || !place.expects("fn") || place.expectsExpression) return null;
+  const next = place.at(1);
+  if (!/^(name|type_name|text|open_paren)$/.test(typeOf(next))) return null;
+  return {
+    code: "SY0040",
+    span: word,
+    message: known === "const"
+      ? "At the top of a module a value gets its name by `const`."
+      : `This language writes \`${known}\`, not \`${word.text}\`.`,
+    expected: `\`${known}\``,
+    actual: quoted(word),
+    fixes: [{
+      title: `write \`${known}\``,
+      applicability: known === "const" ? "maybe" : "safe",
+      edits: [replacement(word, known), ...typeBodyEdits(place, known)],
+    }],
+    isCertain: true,
+  };
+};
+
+/** What has to change behind `struct Ball` or `enum Phase` beside the word. */
+function typeBodyEdits(place: MistakePlace, known: string): TextEdit[] {
+  if (known !== "type") return [];
+  const name = place.at(1);
+  const edits: TextEdit[] = /^[a-z]/.test(name.text)
+    ? [replacement(name, name.text.charAt(0).toUpperCase() + name.text.slice(1))]
+    : [];
+  let open = place.index + 2;
+  while (open < place.to && !/^[{=]$/.test(place.token(open).text)) open++;
+  if (place.token(open).text !== "{") return edits;
+  if (!/^(enum|union|data)$/.test(place.text(0))) {
+    return [...edits, insertion(place.token(open - 1).end, " ="), ...missingCommas(place, open)];
+  }
+  edits.push(replacement(place.token(open), "="));
+  let depth = 0;
+  for (let index = open + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) {
+      edits.push(deletion(place, token));
+      break;
+    }
+    if (depth === 0 && token.text === ",") {
+      edits.push(replacement(token, place.token(index + 1).text === "}" ? "" : " |"));
+    }
+  }
+  return edits;
+}
+
+/** Fields on lines of their own without commas. */
+function missingCommas(place: MistakePlace, open: number): TextEdit[] {
+  const edits: TextEdit[] = [];
+  let depth = 0;
+  for (let index = open + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    const before = place.token(index - 1);
+    if (
+      depth === 0 && token.isFirstOfLine && before.text !== "," && before.text !== "{" && token.text !== "}"
+    ) {
+      edits.push(insertion(before.end, ","));
+    }
+  }
+  return edits;
+}
+
+/** `public fn`, `static fn`. */
+const foreignModifier: Recognizer = (place) => {
+  const word = place.wrong;
+  const known = FOREIGN_MODIFIERS.get(word.text);
+  if (known === undefined || !place.expects("fn") || place.expectsExpression) return null;
+  return {
+    code: "SY0041",
+    span: word,
+    message: known === null
+      ? `There is no \`${word.text}\`: a declaration belongs to its module unless it is \`pub\`.`
+      : `What a module exports begins with \`pub\`, not \`${word.text}\`.`,
+    actual: quoted(word),
+    fixes: [
+      known === null
+        ? { title: `remove \`${word.text}\``, applicability: "safe", edits: [deletion(place, word)] }
+        : { title: "write `pub`", applicability: "safe", edits: [replacement(word, "pub")] },
+    ],
+  };
+};
+
+/** `pub use`, `pub test`, `pub pub`; also inside of an interface. */
+const misplacedPub: Recognizer = (place) => {
+  const isBefore = place.text(-1) === "pub" && /^(use|test|property|eval|pub)$/.test(place.text(0));
+  const isInside = place.text(0) === "pub" && place.open.length > 0;
+  if (!isBefore && !isInside) return null;
+  const word = isBefore ? place.at(-1) : place.wrong;
+  return {
+    code: "SY0042",
+    span: word,
+    message: isInside
+      ? "`pub` stands before a declaration of the module only."
+      : `\`pub\` does not stand before \`${place.text(0)}\`.`,
+    fixes: [{ title: "remove `pub`", applicability: "safe", edits: [deletion(place, word)] }],
+  };
+};
+
+const capitalized = (text: string) =>
+  text.split("_").filter((part) => part !== "").map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join("");
+
+const snakeCase = (text: string) =>
+  text.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2").toLowerCase();
+
+/** `type ball`, `interface area`, `fn ball.move`. */
+const smallTypeName: Recognizer = (place) => {
+  const isDeclared = typeOf(place.wrong) === "name" && place.expects("type_name") && !place.expects("name") &&
+    !place.isAfterExpression;
+  const isOwner = place.text(0) === "." && /^(fn|const)$/.test(place.text(-2)) &&
+    typeOf(place.at(-1)) === "name";
+  if (!isDeclared && !isOwner) return null;
+  const name = isDeclared ? place.wrong : place.at(-1);
+  return {
+    code: "SY0043",
+    span: name,
+    message: `Types, variants and type parameters begin with a capital letter, \`${name.text}\` does not.`,
+    fixes: [{
+      title: `write \`${capitalized(name.text)}\``,
+      applicability: "maybe",
+      edits: [replacement(name, capitalized(name.text))],
+    }],
+  };
+};
+
+/** `fn Move()`, `x: Int` with a capital. */
+const capitalName: Recognizer = (place) => {
+  const isFunction = place.text(-2) === "fn" && typeOf(place.at(-1)) === "type_name" &&
+    /^[([]$/.test(place.text(0));
+  const isName = typeOf(place.wrong) === "type_name" && place.expects("name") && !place.expects("type_name");
+  if (!isFunction && !isName) return null;
+  const name = isFunction ? place.at(-1) : place.wrong;
+  return {
+    code: "SY0044",
+    span: name,
+    message: `Functions, values and fields begin with a small letter, \`${name.text}\` does not.`,
+    fixes: [{
+      title: `write \`${snakeCase(name.text)}\``,
+      applicability: "maybe",
+      edits: [replacement(name, snakeCase(name.text))],
+    }],
+  };
+};
+
+/** `x: int`, `List[string]`. */
+const smallType: Recognizer = (place) => {
+  const name = place.at(-1);
+  const isRead = typeOf(name) === "name" && place.expects(".") && place.expected.size === 1;
+  if (!isRead) return null;
+  const known = FOREIGN_TYPES.get(name.text.toLowerCase()) ?? capitalized(name.text);
+  return {
+    code: "SY0045",
+    span: name,
+    message: `Types begin with a capital letter: \`${known}\`, not \`${name.text}\`.`,
+    expected: "a type",
+    actual: quoted(name),
+    fixes: [{ title: `write \`${known}\``, applicability: "safe", edits: [replacement(name, known)] }],
+    isCertain: true,
+  };
+};
+
+/** `List<Int>`, `fn f<T>(x: T)`. */
+const angleBrackets: Recognizer = (place) => {
+  if (place.text(0) !== "<" || !/^(type_name|name)$/.test(typeOf(place.at(-1)))) return null;
+  const edits: TextEdit[] = [];
+  let depth = 0;
+  for (let index = place.index; index < place.to; index++) {
+    const token = place.token(index);
+    if (token.text === "<") {
+      depth++;
+      edits.push(replacement(token, "["));
+    } else if (token.text === ">" || token.text === ">>") {
+      depth -= token.text.length;
+      edits.push(replacement(token, "]".repeat(token.text.length)));
+    } else if (!/^(name|type_name|,|\.|:|\+|\(|\)|open_paren|fn|->)$/.test(typeOf(token))) return null;
+    if (depth <= 0) break;
+  }
+  if (depth !== 0) return null;
+  return {
+    code: "SY0046",
+    span: place.wrong,
+    message: "The arguments of a type stand in `[ ]`.",
+    expected: "`[`",
+    actual: "`<`",
+    fixes: [{ title: "write `[ ]`", applicability: "safe", edits }],
+  };
+};
+
+/** `fn f(): Int`, `fn f() => Int`, `fn f() Int`. */
+const resultArrow: Recognizer = (place) => {
+  if (!place.expects("->") || place.text(-1) !== ")") return null;
+  const wrong = place.wrong;
+  const isSign = /^(:|=>|=|-|>)$/.test(wrong.text);
+  const isMissing = typeOf(wrong) === "type_name" || typeOf(wrong) === "open_paren";
+  if (!isSign && !isMissing || (wrong.text === "=" && !/^[A-Z(]/.test(place.text(1)))) return null;
+  const edit = isSign
+    ? replacement({ start: place.at(-1).end, end: wrong.end }, " ->")
+    : insertion(place.at(-1).end, " ->");
+  return {
+    code: "SY0047",
+    span: wrong,
+    message: "Before the type of a function's result stands `->`.",
+    expected: "`->`",
+    actual: quoted(wrong),
+    fixes: [{ title: isSign ? "write `->`" : "put `->` in", applicability: "safe", edits: [edit] }],
+  };
+};
+
+/** `fn main { … }`. */
+const missingParameters: Recognizer = (place) => {
+  if (!place.expects("(") || !/^(\{|->|uses)$/.test(place.text(0))) return null;
+  if (!/^(fn|\.|\])$/.test(place.text(-2)) && place.text(-1) !== "]") return null;
+  return {
+    code: "SY0048",
+    span: place.wrong,
+    message: "A function has its parameters in parentheses, also when there are none.",
+    expected: "`(`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "put `()` in",
+      applicability: "safe",
+      edits: [insertion(place.at(-1).end, "()")],
+    }],
+  };
+};
+
+/** `&self`, `&mut self`, `x: &Int`. */
+const reference: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (place.text(0) !== "&" || open === undefined || place.token(open).text !== "(") return null;
+  const isMutable = place.text(1) === "mut";
+  const name = place.at(isMutable ? 2 : 1);
+  if (name.text === "self") {
+    const owner = place.token(place.from + (place.token(place.from).text === "pub" ? 2 : 1));
+    if (typeOf(owner) !== "type_name") return null;
+    const written = `self: ${isMutable ? "inout " : ""}${owner.text}`;
+    return referenceProposal(place, name.end, written);
+  }
+  if (!place.expects("type_name")) return null;
+  return referenceProposal(place, isMutable ? place.at(1).end : place.wrong.end, isMutable ? "inout" : "");
+};
+
+function referenceProposal(place: MistakePlace, end: number, text: string): Proposal {
+  const span = { start: place.wrong.start, end };
+  const space = text === "" && place.file.text[end] === " " ? 1 : 0;
+  return {
+    code: "SY0049",
+    span,
+    message:
+      "There are no references: a parameter is a value, or `inout` when it changes the caller's variable.",
+    fixes: [{
+      title: text === "" ? "remove `&`" : `write \`${text}\``,
+      applicability: "maybe",
+      edits: [replacement({ start: span.start, end: end + space }, text)],
+    }],
+  };
+}
+
+/** `inout x: Int`. */
+const misplacedInout: Recognizer = (place) => {
+  const [inout, name, colon] = [place.at(0), place.at(1), place.at(2)];
+  if (!/^(inout|mut|var)$/.test(inout.text) || typeOf(name) !== "name" || colon.text !== ":") return null;
+  if (!place.expects("name") && place.text(-1) !== "mut") return null;
+  return {
+    code: "SY0051",
+    span: inout,
+    message: "`inout` stands before the type of a parameter, not before its name.",
+    fixes: [{
+      title: "put `inout` before the type",
+      applicability: "safe",
+      edits: [
+        replacement({ start: inout.start, end: name.start }, ""),
+        insertion(colon.end, " inout"),
+      ],
+    }],
+  };
+};
+
+/** A statement at the top of a module. */
+const statementAtTop: Recognizer = (place) => {
+  if (place.index !== place.from || place.isAtEnd || !place.expects("fn") || place.expectsExpression) {
+    return null;
+  }
+  if (/^[)\]},.:=]/.test(place.text(0))) return null;
+  const last = place.token(place.to - 1);
+  return {
+    code: "SY0052",
+    span: place.wrong,
+    message: `At the top of a module stand declarations, such as \`fn\` or \`type\`, and ${
+      quoted(place.wrong)
+    } begins none.`,
+    expected: "a declaration",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "put it into `fn main`",
+      applicability: "maybe",
+      edits: [insertion(place.wrong.start, "fn main() {\n"), insertion(last.end, "\n}")],
+    }],
+    isCertain: true,
+  };
+};
+
+/** `fn f() = 1`. */
+const equalsBody: Recognizer = (place) => {
+  if (!/^(=|=>)$/.test(place.text(0)) || !place.expects("{") || place.open.length > 0) return null;
+  const end = endOfExpression(place, place.index + 1);
+  if (end <= place.index + 1) return null;
+  return {
+    code: "SY0053",
+    span: place.wrong,
+    message: "The body of a function stands in braces; its value is the last expression.",
+    expected: "`{`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "put braces around it",
+      applicability: "safe",
+      edits: [replacement(place.wrong, "{"), insertion(place.token(end - 1).end, " }")],
+    }],
+  };
+};
+
+/** `test "{x}" { … }`. */
+const textWithExpression: Recognizer = (place) => {
+  if (typeOf(place.wrong) !== "text_start" || !place.expects("text")) return null;
+  const edits: TextEdit[] = [];
+  for (let index = place.index; index < place.to; index++) {
+    const token = place.token(index);
+    if (typeOf(token) === "text_end") break;
+    if (typeOf(token) === "interpolation_start") edits.push(insertion(token.start, "\\"));
+  }
+  const isLong = place.text(0) === '"""';
+  return {
+    code: "SY0054",
+    span: place.wrong,
+    message: isLong
+      ? "A text of one line stands here, without expressions in it."
+      : "This text is fixed when the program is compiled, so it holds no expressions.",
+    fixes: edits.length === 0 || isLong
+      ? []
+      : [{ title: "write the braces themselves", applicability: "safe", edits }],
+    isCertain: true,
+  };
+};
+
+/** `{ x: 1.0 }` without the type before it. */
+const recordWithoutType: Recognizer = (place) => {
+  const isBody = typeOf(place.wrong) === "record_brace" && place.expects("{");
+  const isValue = place.text(0) === ":" && typeOf(place.at(-1)) === "name" && place.text(-2) === "{";
+  if (!isBody && !isValue) return null;
+  const base = { code: "SY0057", message: "A record is written with its type: `Ball { x: 1.0 }`." };
+  if (isValue) {
+    const brace = place.at(-2);
+    const edits = [insertion(brace.start, "Type ")];
+    return {
+      ...base,
+      span: { start: brace.start, end: place.wrong.end },
+      fixes: [{ title: "put the type before it", applicability: "placeholder", edits }],
+    };
+  }
+  let close = place.index;
+  for (let depth = 0; close < place.to; close++) {
+    if (/^[([{]$/.test(place.token(close).text)) depth++;
+    if (/^[)\]}]$/.test(place.token(close).text) && --depth === 0) break;
+  }
+  const type = place.text(-1);
+  return {
+    ...base,
+    span: place.wrong,
+    fixes: [{
+      title: `make it a \`${type}\` in the body`,
+      applicability: "safe",
+      edits: [insertion(place.wrong.start, `{ ${type} `), insertion(place.token(close).end, " }")],
+    }],
+  };
+};
+
+/** In the order in which they are asked. */
+export const declarationRecognizers: readonly Recognizer[] = [
+  foreignModifier,
+  foreignDeclaration,
+  misplacedPub,
+  textWithExpression,
+  recordWithoutType,
+  missingParameters,
+  angleBrackets,
+  reference,
+  misplacedInout,
+  smallType,
+  smallTypeName,
+  capitalName,
+  resultArrow,
+  equalsBody,
+];
+
+/** Asked when the others have found nothing. */
+export const lateDeclarationRecognizers: readonly Recognizer[] = [statementAtTop];

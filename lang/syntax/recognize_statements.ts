@@ -1,0 +1,498 @@
+/** Mistakes in statements and expressions that look like another language's. */
+import { FOREIGN_TYPES } from "./foreign_words.ts";
+import {
+  deletion,
+  insertion,
+  type MistakePlace,
+  type Proposal,
+  quoted,
+  type Recognizer,
+  replacement,
+  typeOf,
+} from "./mistake.ts";
+import { endOfExpression } from "./recognize_operators.ts";
+import { isMatchBrace } from "./recognize_brackets.ts";
+import { KEYWORDS } from "./token.ts";
+
+/** `let mut x`. */
+const mutableLet: Recognizer = (place) => {
+  const [first, word] = [place.at(-2), place.at(-1)];
+  if (first.text !== "let" || word.text !== "mut") return null;
+  return {
+    code: "SY0020",
+    span: { start: first.start, end: word.end },
+    message: "A variable that changes begins with `var`.",
+    expected: "`var`",
+    actual: "`let mut`",
+    fixes: [{
+      title: "write `var`",
+      applicability: "safe",
+      edits: [replacement({ start: first.start, end: word.end }, "var")],
+    }],
+  };
+};
+
+/** `const` in a block. */
+const constantInBlock: Recognizer = (place) => {
+  if (place.text(0) !== "const" || !place.expectsStatement) return null;
+  return {
+    code: "SY0021",
+    span: place.wrong,
+    message: "`const` stands at the top of a module; in a block, `let` gives a value its name.",
+    expected: "`let`",
+    actual: "`const`",
+    fixes: [{ title: "write `let`", applicability: "safe", edits: [replacement(place.wrong, "let")] }],
+  };
+};
+
+/** `elif`, `else if` in one word. */
+const elseIf: Recognizer = (place) => {
+  if (!/^(elif|elsif|elseif)$/.test(place.text(0))) return null;
+  return {
+    code: "SY0022",
+    span: place.wrong,
+    message: `\`${place.text(0)}\` is written as two words, \`else if\`.`,
+    expected: "`else if`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "write `else if`",
+      applicability: "safe",
+      edits: [replacement(place.wrong, "else if")],
+    }],
+  };
+};
+
+/** `switch`, `loop`, `unless`, `until`, `foreach`, `throw`, `try`. */
+const foreignStatement: Recognizer = (place) => {
+  const word = place.wrong;
+  if (typeOf(word) !== "foreign") return null;
+  const propose = (code: string, message: string, fixes: Proposal["fixes"], hint?: string): Proposal => ({
+    code,
+    span: word,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    fixes,
+    isCertain: true,
+  });
+  switch (word.text) {
+    case "switch":
+      return propose("SY0023", "Values are told apart by `match`.", [
+        { title: "write `match`", applicability: "maybe", edits: [replacement(word, "match")] },
+      ]);
+    case "loop":
+      return propose("SY0024", "A loop without end is `while true`.", [
+        { title: "write `while true`", applicability: "safe", edits: [replacement(word, "while true")] },
+      ]);
+    case "unless":
+    case "until": {
+      const kept = word.text === "unless" ? "if" : "while";
+      return propose("SY0024", `\`${word.text}\` is written \`${kept} not\`.`, [
+        { title: `write \`${kept} not\``, applicability: "maybe", edits: [replacement(word, `${kept} not`)] },
+      ]);
+    }
+    case "foreach":
+      return propose("SY0024", "A loop over values begins with `for`.", [
+        { title: "write `for`", applicability: "safe", edits: [replacement(word, "for")] },
+      ]);
+    case "throw":
+    case "raise": {
+      const end = endOfExpression(place, place.index + 1);
+      const value = place.source(place.at(1).start, place.token(end - 1).end);
+      return propose("SY0025", "There are no exceptions: what can go wrong is in the result.", [{
+        title: "return an error",
+        applicability: "maybe",
+        edits: [replacement({ start: word.start, end: place.token(end - 1).end }, `return Err(${value})`)],
+      }], "A function that can fail has the result `Result[T, E]`; `panic` ends the program.");
+    }
+    case "try":
+      return propose(
+        "SY0025",
+        "There are no exceptions: what can go wrong is in the result.",
+        [],
+        "Look at a `Result` with `match`, or pass its error on with `?`.",
+      );
+  }
+  return foreignFunction(place) ?? foreignVariable(place) ?? callWithoutParentheses(place);
+};
+
+/** `function f() { … }` in a block. */
+function foreignFunction(place: MistakePlace): Proposal | null {
+  const word = place.wrong;
+  if (!/^(function|def|func|fun)$/.test(word.text) || place.expects("pub")) return null;
+  const hasName = typeOf(place.at(1)) === "name";
+  return {
+    code: "SY0026",
+    span: word,
+    message: "A function inside of another is a value, `fn(x) { … }`, with a name by `let`.",
+    fixes: [{
+      title: "make it a function value",
+      applicability: "safe",
+      edits: hasName
+        ? [replacement({ start: word.start, end: place.at(1).end }, `let ${place.text(1)} = fn`)]
+        : [replacement(word, "fn")],
+    }],
+  };
+}
+
+/** `fn f() { … }` in a block. */
+const functionInBlock: Recognizer = (place) => {
+  if (place.text(-1) !== "fn" || typeOf(place.wrong) !== "name" || !place.expects("open_paren")) return null;
+  if (place.index - 1 === place.from) return null;
+  return {
+    code: "SY0026",
+    span: { start: place.at(-1).start, end: place.wrong.end },
+    message: "A function inside of another is a value, `fn(x) { … }`, with a name by `let`.",
+    fixes: [{
+      title: "make it a function value",
+      applicability: "safe",
+      edits: [
+        replacement({ start: place.at(-1).start, end: place.wrong.end }, `let ${place.text(0)} = fn`),
+      ],
+    }],
+  };
+};
+
+/** `int x = 5`. */
+function foreignVariable(place: MistakePlace): Proposal | null {
+  const [type, name, equals] = [place.at(0), place.at(1), place.at(2)];
+  if (typeOf(name) !== "name" || equals.text !== "=") return null;
+  const isInferred = /^(auto|val|const|my|local|final)$/.test(type.text);
+  const known = FOREIGN_TYPES.get(type.text) ?? type.text;
+  const text = isInferred ? `let ${name.text}` : `let ${name.text}: ${known}`;
+  return {
+    code: "SY0027",
+    span: { start: type.start, end: name.end },
+    message: "A type stands behind the name, and `let` or `var` before it.",
+    fixes: ["let", "var"].map((word) => ({
+      title: `begin with \`${word}\``,
+      applicability: "maybe",
+      edits: [replacement({ start: type.start, end: name.end }, text.replace("let", word))],
+    })),
+  };
+}
+
+/** `print "x"`. */
+function callWithoutParentheses(place: MistakePlace): Proposal | null {
+  const end = endOfExpression(place, place.index + 1);
+  if (end <= place.index + 1) return null;
+  const last = place.token(end - 1).end;
+  return {
+    code: "SY0028",
+    span: place.wrong,
+    message: `The arguments of \`${place.text(0)}\` stand in parentheses.`,
+    fixes: [{
+      title: "put parentheses around the arguments",
+      applicability: "safe",
+      edits: [replacement({ start: place.wrong.end, end: place.at(1).start }, "("), insertion(last, ")")],
+    }],
+  };
+}
+
+/** `x := 5`. */
+const shortDeclaration: Recognizer = (place) => {
+  if (place.text(0) !== ":" || place.text(1) !== "=" || typeOf(place.at(-1)) !== "name") return null;
+  const name = place.at(-1);
+  if (place.at(1).start !== place.wrong.end || !name.isFirstOfLine && place.text(-2) !== "{") return null;
+  return {
+    code: "SY0029",
+    span: { start: place.wrong.start, end: place.at(1).end },
+    message: "`let` or `var` gives a value its name.",
+    fixes: ["let", "var"].map((word) => ({
+      title: `begin with \`${word}\``,
+      applicability: "maybe",
+      edits: [
+        insertion(name.start, `${word} `),
+        replacement({ start: place.wrong.start, end: place.at(1).end }, "="),
+      ],
+    })),
+  };
+};
+
+/** `let x 5`, `let x == 5`. */
+const missingEquals: Recognizer = (place) => {
+  if (!place.expects("=") || place.isAtEnd || place.wrong.isFirstOfLine) return null;
+  const start = place.token(place.lineStart(place.index - 1));
+  if (!/^(let|var|const|type|pub)$/.test(start.text) || place.isAfterExpression) return null;
+  const isDouble = place.text(0) === "==";
+  if (!isDouble && /^[^\w"'({[-]/.test(place.text(0))) return null;
+  const equals = isDouble ? replacement(place.wrong, "=") : insertion(place.at(-1).end, " =");
+  return {
+    code: "SY0030",
+    span: place.wrong,
+    message: "Between a name and its value stands `=`.",
+    expected: "`=`",
+    actual: quoted(place.wrong),
+    fixes: [{ title: isDouble ? "write `=`" : "put `=` in", applicability: "safe", edits: [equals] }],
+  };
+};
+
+/** `let type = 1`. */
+const reservedWord: Recognizer = (place) => {
+  const wrong = place.wrong;
+  if (!KEYWORDS.includes(wrong.text) || wrong.text === "_" || !place.expects("name")) return null;
+  if (wrong.isFirstOfLine || (place.expectsExpression && place.expectsStatement)) return null;
+  const next = place.text(1);
+  if (!/^[=:,).(\]}]$|^in$|^=>$|^[+\-*/%]=$|^\.\.$/.test(next) && !place.isFirstOfLine(1)) return null;
+  return {
+    code: "SY0031",
+    span: wrong,
+    message: `\`${wrong.text}\` is a word of the language, so nothing can be named so.`,
+    expected: "a name",
+    actual: quoted(wrong),
+    fixes: [{
+      title: `name it \`${wrong.text}_\``,
+      applicability: "maybe",
+      edits: [replacement(wrong, `${wrong.text}_`)],
+    }],
+  };
+};
+
+/** `if c then …`, `while c do …`. */
+const thenWord: Recognizer = (place) => {
+  if (!/^(then|do)$/.test(place.text(0)) || !place.expects("{")) return null;
+  const word = place.wrong;
+  const base = { code: "SY0032", span: word, expected: "`{`", actual: quoted(word) };
+  const message = `There is no \`${word.text}\`: what belongs to a condition stands in braces.`;
+  if (place.text(1) === "{") {
+    const edits = [deletion(place, word)];
+    return { ...base, message, fixes: [{ title: `remove \`${word.text}\``, applicability: "safe", edits }] };
+  }
+  if (place.isFirstOfLine(1)) return { ...base, message, fixes: [], isCertain: true };
+  const wrapped = inBraces(place, place.index + 1, word);
+  return {
+    ...base,
+    message,
+    fixes: [{ title: "put braces around it", applicability: "safe", edits: wrapped }],
+  };
+};
+
+/** `if c return`, `else x`. */
+const missingBraces: Recognizer = (place) => {
+  const wrong = place.wrong;
+  if (!place.expects("{") || place.isAtEnd || /^[^\w"'([-]/.test(wrong.text)) return null;
+  const head = headWord(place);
+  if (head === null) return null;
+  return {
+    code: "SY0033",
+    span: wrong,
+    message: `What belongs to \`${head}\` stands in braces.`,
+    expected: "`{`",
+    actual: quoted(wrong),
+    fixes: [{
+      title: "put braces around it",
+      applicability: "safe",
+      edits: inBraces(place, place.index, null),
+    }],
+  };
+};
+
+function headWord(place: MistakePlace): string | null {
+  for (let index = place.index - 1; index >= place.from; index--) {
+    const text = place.token(index).text;
+    if (text === "if" && place.token(index - 1).text === "else") return "else";
+    if (/^(if|while|for|else)$/.test(text)) return text;
+    if (/^[{}]$/.test(text)) return null;
+  }
+  return null;
+}
+
+/** Edits that put braces around the rest of a line, and around what follows an `else` there. */
+function inBraces(place: MistakePlace, from: number, replaced: { start: number; end: number } | null) {
+  const start = place.token(from);
+  const edits = [replaced === null ? insertion(start.start, "{ ") : replacement(replaced, "{")];
+  let depth = 0;
+  let index = from;
+  for (; index < place.to; index++) {
+    const token = place.token(index);
+    if (depth === 0 && index > from && (token.isFirstOfLine || token.text === "else")) break;
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+  }
+  edits.push(insertion(place.token(index - 1).end, " }"));
+  if (place.token(index).text === "else" && !/^(if|\{)$/.test(place.token(index + 1).text)) {
+    const end = endOfExpression(place, index + 1);
+    if (end > index + 1) {
+      edits.push(insertion(place.token(index + 1).start, "{ "), insertion(place.token(end - 1).end, " }"));
+    }
+  }
+  return edits;
+}
+
+/** `for (let i = 0; i < n; i++)`. */
+const countedFor: Recognizer = (place) => {
+  const first = place.lineStart(Math.min(place.index, place.to - 1));
+  let start = place.index;
+  while (start > first && place.token(start).text !== "for") start--;
+  if (place.token(start).text !== "for") return null;
+  const rest = place.source(place.token(start).start, place.file.text.length).split("\n", 1)[0] ?? "";
+  const header =
+    /^for\s*\(?\s*(?:(?:let|var|int|mut|auto)\s+)*(\w+)\s*=\s*([^;]+?)\s*;\s*\1\s*(<=?|!=)\s*([^;]+?)\s*;\s*(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*1)\s*\)?(?=\s*(?:\{|$))/
+      .exec(rest);
+  if (header === null) return null;
+  const [whole, name, low, operator, high] = header;
+  const offset = place.token(start).start;
+  const span = { start: offset, end: offset + whole.length };
+  return {
+    code: "SY0034",
+    span,
+    message: "A loop that counts goes over a range.",
+    fixes: [{
+      title: "loop over a range",
+      applicability: "safe",
+      edits: [replacement(span, `for ${name} in ${low}${operator === "<=" ? "..=" : ".."}${high}`)],
+    }],
+  };
+};
+
+/** `for x of xs`, `for x : xs`. */
+const forOf: Recognizer = (place) => {
+  if (!place.expects("in") || !/^(of|:|=|from|<-)$/.test(place.text(0))) return null;
+  return {
+    code: "SY0035",
+    span: place.wrong,
+    message: "Between the name and what a loop goes over stands `in`.",
+    expected: "`in`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "write `in`",
+      applicability: "safe",
+      edits: [
+        replacement(place.wrong, place.file.text[place.wrong.start - 1] === " " ? "in" : " in"),
+      ],
+    }],
+  };
+};
+
+/** `case A`, `default`, `else` in a match. */
+const caseInMatch: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (open === undefined || !isMatchBrace(place, open)) return null;
+  if (place.text(-1) === "case" && place.token(place.index - 1).isFirstOfLine) {
+    return {
+      code: "SY0036",
+      span: place.at(-1),
+      message: "An arm of a `match` begins with its pattern.",
+      fixes: [{ title: "remove `case`", applicability: "safe", edits: everyCase(place, open) }],
+    };
+  }
+  if (
+    (place.text(0) !== "else" && place.text(-1) !== "default") || !place.expects("_") && !place.expects("=>")
+  ) {
+    return null;
+  }
+  const word = place.text(0) === "else" ? place.wrong : place.at(-1);
+  return {
+    code: "SY0037",
+    span: word,
+    message: "The arm for everything else has the pattern `_`.",
+    expected: "`_`",
+    actual: quoted(word),
+    fixes: [{
+      title: "write `_`",
+      applicability: "safe",
+      edits: word === place.wrong
+        ? [replacement(word, "_")]
+        : [replacement(word, "_"), ...place.text(0) === ":" ? [replacement(place.wrong, " =>")] : []],
+    }],
+  };
+};
+
+function everyCase(place: MistakePlace, open: number) {
+  const edits = [];
+  let depth = 0;
+  for (let index = open + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    if (depth === 0 && token.text === "case" && token.isFirstOfLine) edits.push(deletion(place, token));
+  }
+  return edits;
+}
+
+/** `->` or `:` for `=>` in an arm. */
+const armArrow: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (!place.expects("=>") || open === undefined || !/^(->|:|=|then|-|>)$/.test(place.text(0))) return null;
+  const span = place.wrong;
+  return {
+    code: "SY0038",
+    span,
+    message: "Between the pattern of an arm and its value stands `=>`.",
+    expected: "`=>`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: "write `=>`",
+      applicability: "safe",
+      edits: [
+        replacement(span, place.file.text[span.start - 1] === " " ? "=>" : " =>"),
+        ...everyArrow(place),
+      ],
+    }],
+  };
+};
+
+/** The same sign in the other arms of the match. */
+function everyArrow(place: MistakePlace) {
+  const edits = [];
+  let depth = 0;
+  const sign = place.text(0);
+  let isBehindArrow = true;
+  for (let index = place.index + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (depth === 0 && token.isFirstOfLine) isBehindArrow = false;
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    if (depth > 0 || isBehindArrow) continue;
+    if (token.text === "=>") return [];
+    if (token.text !== sign) continue;
+    isBehindArrow = true;
+    edits.push(replacement(token, place.file.text[token.start - 1] === " " ? "=>" : " =>"));
+  }
+  return edits;
+}
+
+/** `let Some(x) = match y { … } else { … }`. */
+const elseAfterBrace: Recognizer = (place) => {
+  if (place.text(0) !== "else" || place.text(-1) !== "}" || !place.expectsStatement) return null;
+  let start = place.index - 1;
+  for (let depth = 0; start >= place.from; start--) {
+    const text = place.token(start).text;
+    if (/^[)\]}]$/.test(text)) depth++;
+    if (/^[([{]$/.test(text) && --depth < 0) return null;
+    if (depth === 0 && text === "let") break;
+  }
+  let equals = start;
+  while (equals < place.index && place.token(equals).text !== "=") equals++;
+  if (start < place.from || equals >= place.index) return null;
+  return {
+    code: "SY0039",
+    span: place.wrong,
+    message: "An `else` behind `}` belongs to an `if`, not to the `let`.",
+    fixes: [{
+      title: "put parentheses around the value",
+      applicability: "safe",
+      edits: [insertion(place.token(equals + 1).start, "("), insertion(place.at(-1).end, ")")],
+    }],
+  };
+};
+
+/** In the order in which they are asked. */
+export const statementRecognizers: readonly Recognizer[] = [
+  countedFor,
+  mutableLet,
+  elseIf,
+  foreignStatement,
+  functionInBlock,
+  constantInBlock,
+  shortDeclaration,
+  caseInMatch,
+  armArrow,
+  forOf,
+  thenWord,
+  elseAfterBrace,
+  missingEquals,
+  reservedWord,
+];
+
+/** Asked when the others have found nothing. */
+export const lateStatementRecognizers: readonly Recognizer[] = [missingBraces];

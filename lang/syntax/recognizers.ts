@@ -1,0 +1,17 @@
+/** All recognizers of mistakes, the most certain first. */
+import type { Recognizer } from "./mistake.ts";
+import { bracketRecognizers, lateBracketRecognizers } from "./recognize_brackets.ts";
+import { declarationRecognizers, lateDeclarationRecognizers } from "./recognize_declarations.ts";
+import { operatorRecognizers } from "./recognize_operators.ts";
+import { lateStatementRecognizers, statementRecognizers } from "./recognize_statements.ts";
+
+/** In the order in which they are asked. */
+export const recognizers: readonly Recognizer[] = [
+  ...statementRecognizers,
+  ...declarationRecognizers,
+  ...operatorRecognizers,
+  ...bracketRecognizers,
+  ...lateStatementRecognizers,
+  ...lateBracketRecognizers,
+  ...lateDeclarationRecognizers,
+];

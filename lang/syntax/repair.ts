@@ -1,0 +1,231 @@
+/**
+ * Reports what is wrong in a piece of a file, and mends it by trial.
+ *
+ * At each error the recognizers propose what mistake it may be, and edits are made of the terminals that fit (put in, in place of the wrong token, or
+ * the wrong token taken away). Each edit is tried: the piece is read again with it, and how far that goes ranks them. The best become the fixes, the
+ * very best is taken for granted and reading goes on behind it, so that several mistakes in one declaration are all told; when nothing
+ * leads on, the rest of the declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, and {@link TRIED_TOKENS} read in trials for one
+ * file, after which errors are told without fixes.
+ */
+import { codePage } from "../diagnostics/codes/registry.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { SourceFile } from "../source/source_file.ts";
+import type { Declaration } from "./ast.ts";
+import { buildersOf, expectedAfter, statesBefore, syntaxBuilders } from "./automaton.ts";
+import { readEdited, type Reading } from "./edited_text.ts";
+import { generalProposal } from "./general_repairs.ts";
+import { MistakePlace, type Proposal, type ProposedFix, type TextEdit } from "./mistake.ts";
+import { recognizers } from "./recognizers.ts";
+
+/** How many mistakes are told of one piece. */
+const ERRORS_PER_PIECE = 5;
+
+/** How many tokens may be read in trials for one file. */
+const TRIED_TOKENS = 400_000;
+
+/** How many tokens behind an edit have to fit before it counts as one that leads on. */
+const CONVINCING_TOKENS = 4;
+
+/** How many ways to mend a mistake are offered. */
+const OFFERED_FIXES = 4;
+
+/** What is spent on trials in one file. */
+export interface TrialBudget {
+  tokens: number;
+}
+
+/** A budget for a file. */
+export function trialBudget(): TrialBudget {
+  return { tokens: TRIED_TOKENS };
+}
+
+/** What became of a piece. */
+export interface Repaired {
+  readonly diagnostics: readonly Diagnostic[];
+  /** What the mended text holds; empty when it could not be mended. */
+  readonly declarations: readonly Declaration[];
+}
+
+const nothing = () => null;
+const checkOnly = () => buildersOf((rule) => typeof rule.maker === "string" ? rule.maker : nothing);
+
+/** Mends a piece of a file that has an error in it. */
+export function repair(
+  file: SourceFile,
+  piece: { readonly start: number; readonly end: number },
+  budget: TrialBudget,
+): Repaired {
+  return new Repair(file, piece, budget).result();
+}
+
+interface Trial {
+  readonly fix: ProposedFix;
+  /** Tokens that fit behind the edit; infinite when all of them do. */
+  readonly progress: number;
+}
+
+class Repair {
+  readonly #file: SourceFile;
+  readonly #piece: { readonly start: number; readonly end: number };
+  readonly #budget: TrialBudget;
+  readonly #diagnostics: Diagnostic[] = [];
+  #edits: readonly TextEdit[] = [];
+
+  constructor(
+    file: SourceFile,
+    piece: { readonly start: number; readonly end: number },
+    budget: TrialBudget,
+  ) {
+    this.#file = file;
+    this.#piece = piece;
+    this.#budget = budget;
+  }
+
+  result(): Repaired {
+    for (let count = 0; count < ERRORS_PER_PIECE; count++) {
+      const reading = this.#read(this.#edits);
+      const place = placeOf(this.#file, reading);
+      if (place === null) return { diagnostics: this.#diagnostics, declarations: this.#declarations() };
+      if (place === "too deep") {
+        this.#reportDepth(reading);
+        break;
+      }
+      const best = this.#report(place);
+      if (best === null || best.progress < CONVINCING_TOKENS) break;
+      this.#edits = withEdits(this.#edits, best.fix.edits) ?? this.#edits;
+    }
+    return { diagnostics: this.#diagnostics, declarations: [] };
+  }
+
+  #read(edits: readonly TextEdit[]): Reading {
+    const reading = readEdited(this.#file.text, this.#piece, edits, checkOnly());
+    this.#budget.tokens -= reading.tokens.length;
+    return reading;
+  }
+
+  #declarations(): Declaration[] {
+    const reading = readEdited(this.#file.text, this.#piece, this.#edits, syntaxBuilders());
+    return reading.declarations.flatMap(({ outcome }) =>
+      outcome.kind === "done" ? [outcome.value as Declaration] : []
+    );
+  }
+
+  /** Tells one mistake; the best way to mend it, or null. */
+  #report(place: MistakePlace): Trial | null {
+    let certain: Proposal | null = null;
+    for (const recognize of recognizers) {
+      const proposal = recognize(place);
+      if (proposal === null) continue;
+      const trials = this.#tried(place, proposal.fixes);
+      const good = trials.filter((trial) => trial.progress >= Math.min(2, remaining(place)));
+      if (good.length > 0) {
+        this.#push(proposal, good.map((trial) => trial.fix));
+        return best(good);
+      }
+      if (proposal.isCertain === true) certain ??= proposal;
+    }
+    if (certain !== null) {
+      this.#push(certain, []);
+      return null;
+    }
+    const general = generalProposal(place);
+    const trials = this.#tried(place, general.fixes).filter((trial) => trial.progress > 0);
+    const most = Math.max(0, ...trials.map((trial) => trial.progress));
+    const good = trials.filter((trial) => trial.progress === most).slice(0, OFFERED_FIXES - 1);
+    this.#push(general.describe(good[0]?.fix ?? null), good.map((trial) => trial.fix));
+    return good[0] ?? null;
+  }
+
+  #tried(place: MistakePlace, fixes: readonly ProposedFix[]): Trial[] {
+    return fixes.flatMap((fix) => {
+      const edits = withEdits(this.#edits, fix.edits);
+      if (edits === null || this.#budget.tokens <= 0) return [];
+      return [{ fix, progress: progressOf(place, this.#read(edits)) }];
+    });
+  }
+
+  #push(proposal: Proposal, fixes: readonly ProposedFix[]): void {
+    const file = this.#file;
+    const page = codePage(proposal.code);
+    this.#diagnostics.push({
+      code: proposal.code,
+      severity: page.severity,
+      title: page.title,
+      message: proposal.message,
+      file,
+      span: { start: proposal.span.start, end: proposal.span.end },
+      labels: (proposal.labels ?? []).map((label) => ({ ...label, file })),
+      ...(proposal.hint === undefined ? {} : { hint: proposal.hint }),
+      ...(proposal.expected === undefined ? {} : { expected: proposal.expected }),
+      ...(proposal.actual === undefined ? {} : { actual: proposal.actual }),
+      fixes: fixes.map((fix) => ({
+        title: fix.title,
+        applicability: fix.applicability,
+        edits: fix.edits.map((edit) => ({
+          file,
+          span: { start: edit.start, end: edit.end },
+          text: edit.text,
+        })),
+      })),
+      seeAlso: [],
+    });
+  }
+
+  #reportDepth(reading: Reading): void {
+    const last = reading.declarations.at(-1);
+    const index = last?.outcome.kind === "error" ? last.outcome.index : 0;
+    const token = reading.tokens[Math.min(index, reading.tokens.length - 1)];
+    this.#push({
+      code: "SY0050",
+      span: { start: token?.start ?? 0, end: token?.end ?? 0 },
+      message: "This lies deeper in other expressions, types or blocks than the compiler can follow.",
+      hint: "Give a part of it a name with `let`, or make a function of it.",
+      fixes: [],
+    }, []);
+  }
+}
+
+/** The first error of a reading, or null. */
+function placeOf(file: SourceFile, reading: Reading): MistakePlace | "too deep" | null {
+  const last = reading.declarations.at(-1);
+  if (last === undefined || last.outcome.kind === "done") return null;
+  if (last.outcome.isTooDeep) return "too deep";
+  const { from, to } = last;
+  const { index } = last.outcome;
+  const expected = expectedAfter(statesBefore(reading.tokens, from, index));
+  return new MistakePlace(file, reading.tokens, { from, to, index }, expected);
+}
+
+function remaining(place: MistakePlace): number {
+  return place.isAtEnd ? Infinity : place.to - place.index;
+}
+
+/** How many tokens fit behind the wrong one after an edit. */
+function progressOf(place: MistakePlace, reading: Reading): number {
+  const last = reading.declarations.at(-1);
+  if (last === undefined || last.outcome.kind === "done") return Infinity;
+  if (last.outcome.isTooDeep) return 0;
+  const error = last.outcome.index;
+  const behind = place.wrong.end;
+  let index = reading.tokens.findIndex((token) => token.start >= behind);
+  if (index < 0) index = reading.tokens.length;
+  return Math.max(0, error - index);
+}
+
+/** Edits and some more, sorted; null where they touch one another. */
+function withEdits(before: readonly TextEdit[], added: readonly TextEdit[]): readonly TextEdit[] | null {
+  const all = [...before, ...added].map((edit, order) => ({ edit, order }))
+    .sort((a, b) => a.edit.start - b.edit.start || a.edit.end - b.edit.end || a.order - b.order)
+    .map(({ edit }) => edit);
+  for (let index = 1; index < all.length; index++) {
+    if ((all[index]?.start ?? 0) < (all[index - 1]?.end ?? 0)) return null;
+  }
+  return all;
+}
+
+function best(trials: readonly Trial[]): Trial | null {
+  return trials.reduce<Trial | null>(
+    (found, trial) => found === null || trial.progress > found.progress ? trial : found,
+    null,
+  );
+}
