@@ -6,26 +6,35 @@
  * uses what stands before it. Nothing here parses or checks; whoever needs a module takes its text.
  */
 import { SourceFile } from "../source/source_file.ts";
+import audio from "./modules/audio.lang" with { type: "text" };
 import bool from "./modules/bool.lang" with { type: "text" };
 import bytes from "./modules/bytes.lang" with { type: "text" };
+import canvas from "./modules/canvas.lang" with { type: "text" };
 import char from "./modules/char.lang" with { type: "text" };
 import decimal from "./modules/decimal.lang" with { type: "text" };
 import f32 from "./modules/f32.lang" with { type: "text" };
 import float from "./modules/float.lang" with { type: "text" };
+import input from "./modules/input.lang" with { type: "text" };
 import int from "./modules/int.lang" with { type: "text" };
 import int64 from "./modules/int64.lang" with { type: "text" };
+import json from "./modules/json.lang" with { type: "text" };
 import list from "./modules/list.lang" with { type: "text" };
 import log from "./modules/log.lang" with { type: "text" };
 import map from "./modules/map.lang" with { type: "text" };
+import math from "./modules/math.lang" with { type: "text" };
 import option from "./modules/option.lang" with { type: "text" };
 import order from "./modules/order.lang" with { type: "text" };
 import pool from "./modules/pool.lang" with { type: "text" };
 import prelude from "./modules/prelude.lang" with { type: "text" };
+import process from "./modules/process.lang" with { type: "text" };
+import random from "./modules/random.lang" with { type: "text" };
 import range from "./modules/range.lang" with { type: "text" };
 import raw from "./modules/raw.lang" with { type: "text" };
 import result from "./modules/result.lang" with { type: "text" };
 import set from "./modules/set.lang" with { type: "text" };
+import storage from "./modules/storage.lang" with { type: "text" };
 import string from "./modules/string.lang" with { type: "text" };
+import time from "./modules/time.lang" with { type: "text" };
 
 /** One module of the library. */
 export interface LibraryModule {
@@ -75,6 +84,15 @@ export const LIBRARY_MODULES: readonly LibraryModule[] = [
   libraryModule("std.set", set, inPrelude),
   libraryModule("std.pool", pool, inPrelude),
   libraryModule("std.log", log),
+  libraryModule("std.math", math),
+  libraryModule("std.random", random),
+  libraryModule("std.json", json),
+  libraryModule("std.time", time),
+  libraryModule("host.process", process),
+  libraryModule("web.canvas", canvas),
+  libraryModule("web.input", input),
+  libraryModule("web.audio", audio),
+  libraryModule("web.storage", storage),
 ];
 
 const byName = new Map(LIBRARY_MODULES.map((module) => [module.name, module]));
