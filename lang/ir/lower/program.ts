@@ -1,0 +1,386 @@
+/**
+ * Lowers what can be reached of a program: each function once for each list of type arguments that it is used with.
+ */
+import type { SourceFile } from "../../source/source_file.ts";
+import type { TrapKind } from "../../typed/trap.ts";
+import type { MethodChoice, TypedConstant, TypedFunction, TypedProgram } from "../../typed/tree.ts";
+import type { DerivedInterface, InterfaceDefinition, Type } from "../../types/type.ts";
+import type { Span } from "../../source/source_file.ts";
+import { Allocator, CLASS_COUNT } from "../allocator.ts";
+import { CellFunctionMaker } from "../cells.ts";
+import {
+  type CellKind,
+  type CellVariant,
+  type Layout,
+  Layouts,
+  substitution,
+  TAG_OFFSET,
+} from "../layout.ts";
+import {
+  get,
+  i32,
+  type IrExpression,
+  type IrFunction,
+  type IrGlobal,
+  type IrPlace,
+  type IrSlot,
+  newFunction,
+  newLocal,
+  type TrapSite,
+} from "../node.ts";
+import { Runtime } from "../runtime.ts";
+import { Statics } from "../statics.ts";
+import type { resolveCallee } from "./call.ts";
+import { derivedCall } from "./derived.ts";
+import { lowerExpression, storeMemory } from "./expression.ts";
+import { Frame, type Value } from "./frame.ts";
+
+/** Lowers a program. */
+export class ProgramLowering {
+  readonly program: TypedProgram;
+  readonly statics = new Statics();
+  readonly layouts: Layouts;
+  readonly allocator: Allocator;
+  readonly cells: CellFunctionMaker;
+  readonly runtime: Runtime;
+  readonly functions: IrFunction[] = [];
+  readonly imports: IrFunction[] = [];
+  readonly globals: IrGlobal[] = [];
+  readonly table: IrFunction[] = [];
+  readonly sites: TrapSite[] = [];
+  readonly trapGlobal: IrGlobal;
+  readonly frontier: IrGlobal;
+  #heads = 0;
+  readonly #instances = new Map<string, IrFunction>();
+  readonly #functionValues = new Map<IrFunction, number>();
+  readonly #derivedValues = new Map<string, number>();
+  readonly #derived = new Map<string, IrFunction>();
+  readonly #interfaces = new Map<DerivedInterface, InterfaceDefinition>();
+  readonly #methods = new Map<string, MethodChoice | null>();
+  readonly #importsByName = new Map<string, IrFunction>();
+  readonly #staticCells = new Map<number, number>();
+  readonly #queue: (() => void)[] = [];
+  #isDraining = false;
+  /** Whether the host needs the export `allocate`. */
+  usesAllocate = false;
+  #resultCell = 0;
+  #closures = 0;
+
+  constructor(program: TypedProgram) {
+    this.program = program;
+    this.trapGlobal = this.global("trap_site", "trap_site");
+    const heapBytes = this.global("heap_bytes", "heap_bytes");
+    this.frontier = { name: "heap_top", type: "i32", initial: 0, exportName: null };
+    const register = (target: IrFunction): void => {
+      this.functions.push(target);
+    };
+    this.allocator = new Allocator({
+      heads: () => {
+        if (this.#heads === 0) {
+          this.#heads = this.statics.reserve(CLASS_COUNT * 4, 4);
+          this.globals.push(this.frontier);
+        }
+        return this.#heads;
+      },
+      site: () => this.site("memory", null),
+      register,
+      heapBytes,
+      frontier: this.frontier,
+    });
+    this.cells = new CellFunctionMaker(this.allocator, register);
+    this.layouts = new Layouts(this.cells);
+    this.runtime = new Runtime(this.allocator, register);
+    for (const module of program.modules) {
+      for (const definition of module.interfaces) {
+        if (definition.derived !== null) this.#interfaces.set(definition.derived, definition);
+      }
+    }
+  }
+
+  /** A new global of 32 bits. */
+  global(name: string, exportName: string | null): IrGlobal {
+    const known = this.globals.find((global) => global.name === name);
+    if (known !== undefined) return known;
+    const global: IrGlobal = { name, type: "i32", initial: 0, exportName };
+    this.globals.push(global);
+    return global;
+  }
+
+  /** Where a trap tells more: the text of a panic or a side of a comparison. */
+  trapText(which: "text" | "other"): IrGlobal {
+    return this.global(`trap_${which}`, `trap_${which}`);
+  }
+
+  /** A new trap site. */
+  site(kind: TrapKind, place: IrPlace | null): TrapSite {
+    const site: TrapSite = { number: this.sites.length, kind, place };
+    this.sites.push(site);
+    return site;
+  }
+
+  /** The layout of one byte. */
+  get byteLayout(): Layout {
+    const { shape } = this.layouts.of({ kind: "primitive", name: "Bytes" });
+    if (shape.kind !== "block") throw new Error("Cannot lower bytes: their layout is no block");
+    return shape.element;
+  }
+
+  /** The function for these type arguments. */
+  instance(target: TypedFunction, typeArguments: readonly Type[]): IrFunction {
+    const suffix = typeArguments.length === 0
+      ? ""
+      : `[${typeArguments.map((argument) => this.layouts.key(argument)).join()}]`;
+    const key = target.id + suffix;
+    const known = this.#instances.get(key);
+    if (known !== undefined) return known;
+    const made = newFunction(
+      typeArguments.length === 0
+        ? target.id
+        : `${target.id}[${typeArguments.map((argument) => this.layouts.of(argument).name).join(", ")}]`,
+      { place: { file: target.file, offset: target.nameSpan.start } },
+    );
+    this.#instances.set(key, made);
+    const { body } = target;
+    if (body === null) throw new Error(`Cannot lower ${target.id}: it has no body`);
+    const frame = new Frame({
+      program: this,
+      function: made,
+      file: target.file,
+      source: target,
+      put: substitution(target.typeParameters, typeArguments),
+      result: target.result,
+    });
+    frame.declareParameters(target.parameters);
+    this.functions.push(made);
+    this.#later(() => frame.return(lowerExpression(frame, body)));
+    return made;
+  }
+
+  #later(work: () => void): void {
+    this.#queue.push(work);
+  }
+
+  /** Lowers all that was asked for. */
+  drain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    for (let work = this.#queue.shift(); work !== undefined; work = this.#queue.shift()) work();
+    this.#isDraining = false;
+  }
+
+  /** Adds a function that has its body. */
+  addFunction(target: IrFunction): void {
+    this.functions.push(target);
+  }
+
+  /** A number for a closure's name. */
+  nextClosure(): number {
+    return this.#closures++;
+  }
+
+  /** The method that a type has for a derived interface, or null when it is derived. */
+  derivedMethod(type: Type, which: DerivedInterface, name: string): MethodChoice | null {
+    const definition = this.#interfaces.get(which);
+    if (definition === undefined) return null;
+    const key = `${which}|${this.layouts.of(type).key}`;
+    const known = this.#methods.get(key);
+    if (known !== undefined) return known;
+    const choice = this.program.method(type, definition, name);
+    this.#methods.set(key, choice);
+    return choice;
+  }
+
+  /** The derived function of a type; `write` declares it and gives what writes its body. */
+  derived(type: Type, which: DerivedInterface, write: (made: IrFunction) => () => void): IrFunction {
+    const layout = this.layouts.of(type);
+    const key = `${which}|${layout.key}`;
+    const known = this.#derived.get(key);
+    if (known !== undefined) return known;
+    const made = newFunction(`${which}.${layout.name}`, {});
+    this.#derived.set(key, made);
+    const body = write(made);
+    this.functions.push(made);
+    this.#later(body);
+    return made;
+  }
+
+  /** The number of a function among those that are values. */
+  tableIndex(target: IrFunction): number {
+    if (target.tableIndex < 0) {
+      target.tableIndex = this.table.length;
+      this.table.push(target);
+    }
+    return target.tableIndex;
+  }
+
+  /** The address of the cell of a function as a value. */
+  functionValue(frame: Frame, callee: ReturnType<typeof resolveCallee>, type: Type, span: Span): number {
+    if (type.kind !== "function") throw new Error("Cannot lower a function value: its type is no function");
+    if (callee.kind === "function" && callee.function.body !== null) {
+      const target = this.instance(callee.function, callee.typeArguments);
+      const known = this.#functionValues.get(target);
+      if (known !== undefined) return known;
+      const address = this.statics.constantClosure(this.tableIndex(this.#adapter(target)));
+      this.#functionValues.set(target, address);
+      return address;
+    }
+    const key = `${callee.kind === "derived" ? callee.name : callee.function.id}|${this.layouts.key(type)}`;
+    const known = this.#derivedValues.get(key);
+    if (known !== undefined) return known;
+    const address = this.statics.constantClosure(this.tableIndex(this.#wrapper(frame, callee, type, span)));
+    this.#derivedValues.set(key, address);
+    return address;
+  }
+
+  /** Code of a function value: drops the cell that it is given and calls the function. */
+  #adapter(target: IrFunction): IrFunction {
+    const made = newFunction(`${target.name}.value`, {});
+    made.parameters.push(newLocal(made, { name: "environment", type: "i32" }));
+    const args: IrExpression[] = [];
+    for (const parameter of target.parameters) {
+      const { name, type, pointer, isBorrowed } = parameter;
+      const local = newLocal(made, { name, type, pointer, isBorrowed });
+      made.parameters.push(local);
+      args.push(pointer !== null && !isBorrowed ? { kind: "own", local } : get(local));
+    }
+    made.results = target.results;
+    const results = target.results.map((slot) =>
+      newLocal(made, { name: "r", type: slot.type, pointer: slot.pointer })
+    );
+    const call = { kind: "call" as const, function: target, args };
+    const [only] = results;
+    if (only === undefined) made.body = [{ kind: "call", call }];
+    else if (results.length === 1) made.body = [{ kind: "set", local: only, value: call }];
+    else made.body = [{ kind: "multi", locals: results, call }];
+    made.body.push({
+      kind: "return",
+      values: results.map((local) => local.pointer === null ? get(local) : { kind: "own", local }),
+    });
+    this.functions.push(made);
+    return made;
+  }
+
+  /** Code of a function value whose body is here: an intrinsic, a derived function or one of the host. */
+  #wrapper(frame: Frame, callee: ReturnType<typeof resolveCallee>, type: Type, span: Span): IrFunction {
+    if (type.kind !== "function") throw new Error("Cannot lower a function value: its type is no function");
+    const made = newFunction(`${callee.kind === "derived" ? callee.name : callee.function.id}.value`, {});
+    made.parameters.push(newLocal(made, { name: "environment", type: "i32" }));
+    const inner = new Frame({
+      program: this,
+      function: made,
+      file: frame.file,
+      source: null,
+      put: new Map(),
+      result: type.result,
+    });
+    const locals = type.parameters.map((parameter, index) => ({
+      id: index,
+      name: `argument${index}`,
+      type: parameter.type,
+      kind: parameter.isInout ? "inout" as const : "parameter" as const,
+      span,
+    }));
+    inner.declareParameters(locals);
+    if (callee.kind === "derived") {
+      const values = locals.map((local): Value => {
+        const binding = inner.binding(local);
+        return binding.kind === "value" ? binding.value : [];
+      });
+      inner.return(derivedCall(inner, callee.name, callee.self, values));
+    } else {
+      inner.return(lowerExpression(inner, {
+        kind: "call",
+        span,
+        type: type.result,
+        callee: { kind: "function", function: callee.function, typeArguments: callee.typeArguments },
+        arguments: locals.map((local) =>
+          local.kind === "inout"
+            ? { kind: "inout", place: { kind: "local", span, type: local.type, local } }
+            : { kind: "value", value: { kind: "local", span, type: local.type, local } }
+        ),
+      }));
+    }
+    this.functions.push(made);
+    return made;
+  }
+
+  /** The value of a constant, worked out where it is used; what is known is known when the program is compiled. */
+  constantValue(frame: Frame, constant: TypedConstant): Value {
+    const file: SourceFile = frame.file;
+    frame.file = constant.file;
+    const value = lowerExpression(frame, constant.value);
+    frame.file = file;
+    return value;
+  }
+
+  /** A counted cell of a variant's fields. */
+  makeCell(
+    frame: Frame,
+    cell: CellKind,
+    variant: CellVariant,
+    hasTag: boolean,
+    fields: readonly Value[],
+  ): IrExpression {
+    const pointer = frame.local("cell", { type: "i32", pointer: cell });
+    frame.set(pointer, this.allocator.take(variant.size));
+    const word = (offset: number, value: number): void =>
+      frame.emit({ kind: "store", op: "i32.store", address: get(pointer), offset, value: i32(value) });
+    word(0, 1);
+    if (hasTag) word(TAG_OFFSET, variant.tag);
+    for (const [index, field] of variant.fields.entries()) {
+      storeMemory(frame, {
+        kind: "memory",
+        address: get(pointer),
+        offset: field.offset,
+        base: pointer,
+        layout: field.layout,
+      }, fields[index] ?? []);
+    }
+    return get(pointer);
+  }
+
+  /** The address of a static cell of the library. */
+  staticCell(slot: number): number {
+    const known = this.#staticCells.get(slot);
+    if (known !== undefined) return known;
+    const address = this.statics.reserve(4, 4);
+    this.#staticCells.set(slot, address);
+    return address;
+  }
+
+  /** Where the host writes pointer and length of what it gives. */
+  resultCell(): number {
+    if (this.#resultCell === 0) {
+      this.#resultCell = this.statics.reserve(8);
+      this.usesAllocate = true;
+    }
+    return this.#resultCell;
+  }
+
+  /** A function of the host. */
+  imported(
+    module: string,
+    name: string,
+    parameters: readonly IrSlot[],
+    results: readonly IrSlot[],
+  ): IrFunction {
+    const key = `${module}|${name}`;
+    const known = this.#importsByName.get(key);
+    if (known !== undefined) return known;
+    const made = newFunction(name, { imported: { module, name } });
+    for (const [index, slot] of parameters.entries()) {
+      made.parameters.push(
+        newLocal(made, {
+          name: `p${index}`,
+          type: slot.type,
+          pointer: slot.pointer,
+          isBorrowed: slot.pointer !== null,
+        }),
+      );
+    }
+    made.results = [...results];
+    this.#importsByName.set(key, made);
+    this.imports.push(made);
+    return made;
+  }
+}
