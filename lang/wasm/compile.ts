@@ -3,11 +3,12 @@
  *
  * The same program and options give the same bytes, whatever was compiled before.
  */
-import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
+import type { TypedFunction, TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";
 import { ProgramLowering } from "../ir/lower/program.ts";
 import { insertCounts } from "../ir/ownership.ts";
 import type { IrFunction, IrModule } from "../ir/node.ts";
 import { printModule } from "../ir/print.ts";
+import { lowerTest } from "../ir/lower/test.ts";
 import { reachable } from "../ir/reach.ts";
 import { type EncodedModule, encodeModule } from "./module_encoder.ts";
 
@@ -19,6 +20,8 @@ export interface CompileOptions {
   readonly target: Target;
   /** Functions that are exported, for the target `core`. */
   readonly exports?: readonly TypedFunction[];
+  /** Tests that are exported: `test_0` and so on; of an eval `test_0_case_0`, `test_0_threshold`, which give an `f64`. */
+  readonly tests?: readonly { readonly module: TypedModule; readonly test: TypedTest }[];
   readonly isRelease?: boolean;
   readonly hasGas?: boolean;
   /** Most pages of memory, 64 KiB each. */
@@ -53,6 +56,9 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
     name: target.name,
     function: lowering.instance(target, []),
   }));
+  for (const [index, { module, test }] of (options.tests ?? []).entries()) {
+    exports.push(...lowerTest(lowering, module, test, `test_${index}`));
+  }
   lowering.drain();
   for (const target of lowering.functions) insertCounts(target);
   const used = reachable([...exports.map((exported) => exported.function), ...lowering.table]);

@@ -79,7 +79,11 @@ export class FunctionEncoder {
     const code = this.#out;
     this.#numberLocals(code);
     this.#statements(body);
-    if (this.#function.results.length > 0 && !endsInLeaving(body)) code.byte(0x00);
+    const last = body[body.length - 1];
+    // Behind the end of a block the engine takes control to come here, also where it never does.
+    const leaves = last !== undefined &&
+      (last.kind === "return" || last.kind === "trap" || last.kind === "branch");
+    if (this.#function.results.length > 0 && !leaves) code.byte(0x00);
     code.byte(0x0b);
     return code;
   }
