@@ -294,7 +294,10 @@ export class Body {
   reportIdle(variable: Variable): void {
     const { name, span, origin } = variable;
     if (name.startsWith("_") || origin === "compiler" || origin === "self") return;
-    if (variable.readCount === 0 && origin !== "parameter") {
+    if (
+      variable.readCount === 0 && origin !== "parameter" &&
+      (variable.kind !== "inout" || variable.writeCount === 0)
+    ) {
       const isWritten = variable.writeCount > 0;
       this.reporter.report(
         "LI0001",

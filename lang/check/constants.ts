@@ -19,16 +19,11 @@ export function checkConstants(scope: ModuleScope): void {
 
 function checkForm(scope: ModuleScope, symbol: ConstantSymbol, value: Expression): void {
   visitExpressions(value, (expression) => {
-    if (
-      expression.kind !== "propagate" && expression.kind !== "return" && expression.kind !== "expect" &&
-      expression.kind !== "snapshot"
-    ) {
-      return true;
-    }
+    if (expression.kind !== "expect" && expression.kind !== "snapshot") return true;
     scope.reporter.report(
       "TY0041",
       expression.span,
-      `The constant \`${symbol.displayName}\` is worked out before anything runs: there is nothing to return from or to test.`,
+      `The constant \`${symbol.displayName}\` is worked out before anything runs, so nothing can be tested in it.`,
     );
     return false;
   });

@@ -5,7 +5,7 @@ import type * as ast from "../syntax/ast.ts";
 import type { Expression, MatchArm, Pattern, Statement } from "../typed/tree.ts";
 import { BOOL, ERROR_TYPE, isNever, isUnit, NEVER, resolve, UNIT } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
-import { typeText } from "../types/type_text.ts";
+import { typeText, typeWithArticle } from "../types/type_text.ts";
 import type { Body, Reason } from "./body.ts";
 import { checkMatch } from "./exhaustiveness.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
@@ -95,7 +95,7 @@ function reportMissingResult(body: Body, expression: ast.Block, expected: Type, 
   reporter.report(
     "TY0026",
     last?.kind === "assign" || last?.kind === "var" || last?.kind === "let" ? last.span : brace,
-    `A \`${text}\` is needed, but this block ends without a value.`,
+    `This block ends without a value, but ${typeWithArticle(expected)} is needed.`,
     {
       labels: reason?.kind === "result" && reason.isWritten
         ? [reporter.label(reason.span, "because of this result")]
@@ -185,9 +185,11 @@ export function inferIf(
     what: "The condition of `if`",
   });
   if (otherwise === null) {
-    const then = check(body, expression.then, DISCARDED, null);
-    reportMissingElse(body, expression, expected);
-    return { kind: "if", span, type: UNIT, condition, then, otherwise: null };
+    const isMissing = reportMissingElse(body, expression, expected);
+    const then = isMissing
+      ? infer(body, expression.then, expected)
+      : check(body, expression.then, DISCARDED, null);
+    return { kind: "if", span, type: isMissing ? ERROR_TYPE : UNIT, condition, then, otherwise: null };
   }
   const branches = new Branches(body, { expected, reason, what: "branch" });
   const then = branches.add(expression.then);
@@ -195,15 +197,17 @@ export function inferIf(
   return body.node({ kind: "if", span, type: branches.type, condition, then, otherwise: other });
 }
 
-function reportMissingElse(body: Body, expression: ast.If, expected: Type | null): void {
-  if (expected === null || expected === DISCARDED || isUnit(expected)) return;
-  if (body.unifier.attempt(expected, UNIT)) return;
+function reportMissingElse(body: Body, expression: ast.If, expected: Type | null): boolean {
+  if (expected === null || expected === DISCARDED || isUnit(expected)) return false;
+  if (body.unifier.attempt(expected, UNIT)) return false;
   const { reporter } = body;
   const text = typeText(expected);
   reporter.report(
     "TY0016",
     { start: expression.span.start, end: expression.condition.span.end },
-    `A \`${text}\` is needed, but without \`else\` this \`if\` gives nothing when its condition is false.`,
+    `Without \`else\` this \`if\` gives nothing when its condition is false, but ${
+      typeWithArticle(expected)
+    } is needed.`,
     {
       fixes: [
         reporter.insert(
@@ -217,6 +221,7 @@ function reportMissingElse(body: Body, expression: ast.If, expected: Type | null
       actual: "()",
     },
   );
+  return true;
 }
 
 function inferIfLet(
@@ -228,6 +233,7 @@ function inferIfLet(
 ): Expression {
   const { span, otherwise } = expression;
   const subject = infer(body, expression.condition, null);
+  const isMissing = otherwise === null && reportMissingElse(body, expression, expected);
   const mark = body.enter();
   const pattern = bindPattern(body, written, subject.type, "pattern");
   const branches = new Branches(body, {
@@ -240,13 +246,12 @@ function inferIfLet(
   const other: Expression = otherwise === null
     ? { kind: "tuple", span: { start: span.end, end: span.end }, type: UNIT, elements: [] }
     : branches.add(otherwise);
-  if (otherwise === null) reportMissingElse(body, expression, expected);
   const rest: Pattern = body.session.keep({ kind: "wildcard", span: other.span, type: subject.type });
   body.session.finishers.push(() => noteAlways(body, written, pattern, subject.type, "if let"));
   return body.node({
     kind: "match",
     span,
-    type: otherwise === null ? UNIT : branches.type,
+    type: isMissing ? ERROR_TYPE : otherwise === null ? UNIT : branches.type,
     subject,
     arms: [{ pattern, guard: null, body: then }, { pattern: rest, guard: null, body: other }],
   });
@@ -340,7 +345,7 @@ function reportMatch(
     { start: expression.span.start, end: expression.subject.span.end },
     `This \`match\` must take every \`${typeText(type)}\`, but it misses ${list}${more}.`,
     {
-      labels: [reporter.label(expression.subject.span, `a \`${typeText(type)}\``)],
+      labels: [reporter.label(expression.subject.span, typeWithArticle(type))],
       fixes: [
         addArms(body, expression, "add the missing cases", found.missing),
         addArms(body, expression, "add `_` for all others", ["_"]),

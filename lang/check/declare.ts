@@ -89,11 +89,6 @@ function declareType(world: World, scope: ModuleScope, declaration: ast.TypeDecl
   const place = { isPublic, scope, span: name.span };
   reportDuplicates(scope, "NM0010", "type parameter", declaration.typeParameters.map((each) => each.name));
   if (body.kind === "builtin") {
-    if (!scope.isLibrary) {
-      scope.reporter.report("MD0007", declaration.span, "`builtin` types are the library's alone.", {
-        hint: "Write a record `{ … }`, variants, or another type.",
-      });
-    }
     const type = PRIMITIVES.get(name.text);
     if (type !== undefined && scope.isLibrary) {
       world.primitiveScopes.set(name.text, scope);
@@ -312,9 +307,10 @@ function fillInterface(
   );
   if (declaration?.kind !== "interface") return;
   const definition: Unfinished<typeof entry.definition> = entry.definition;
-  const context: TypeContext = { world, scope, typeParameters: [definition.self] };
   reportDuplicates(scope, "NM0009", "function", declaration.functions.map((each) => each.name));
   definition.functions = declaration.functions.map((each): InterfaceFunction => {
+    const typeParameters = [definition.self, ...parametersOf(each.typeParameters)];
+    const context: TypeContext = { world, scope, typeParameters };
     if (each.typeParameters.length > 0) {
       scope.reporter.report(
         "TY0037",
@@ -399,13 +395,6 @@ function declareFunction(world: World, scope: ModuleScope, symbol: FunctionSymbo
     symbol.result = signatureUnifier.fresh();
   }
   checkSelf(world, scope, symbol);
-  if (declaration.linkage.kind !== "body" && !scope.isLibrary) {
-    scope.reporter.report(
-      "MD0007",
-      declaration.name.span,
-      "`intrinsic` and `extern` functions are the library's alone.",
-    );
-  }
   symbol.declaredEffects = declaredEffects(scope, declaration) ??
     (declaration.isPublic || declaration.linkage.kind !== "body" || scope.isLibrary ? [] : null);
   if (symbol.declaredEffects !== null) symbol.effects = new Set(symbol.declaredEffects);

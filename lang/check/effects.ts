@@ -49,6 +49,8 @@ export function causeOf(
 
 function checkDeclared(scope: ModuleScope, symbol: FunctionSymbol, declared: readonly Effect[]): void {
   const { reporter } = scope;
+  // A misspelt effect is told once: what it should have been is not missing as well.
+  if (symbol.declaration.effects?.some((name) => !EFFECTS.some((each) => each === name.text))) return;
   const actual = effectsOf(symbol.sources);
   const missing = EFFECTS.filter((effect) => actual.has(effect) && !declared.includes(effect));
   const { declaration } = symbol;

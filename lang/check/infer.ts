@@ -7,7 +7,7 @@ import type * as ast from "../syntax/ast.ts";
 import type { Expression } from "../typed/tree.ts";
 import { BOOL, CHAR, ERROR_TYPE, isError, isNever, isUnit, resolve, STRING } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
-import { typeText } from "../types/type_text.ts";
+import { typeWithArticle } from "../types/type_text.ts";
 import { inferList, inferRecord, inferTuple } from "./aggregates.ts";
 import type { Body, Reason } from "./body.ts";
 import { inferCall } from "./calls.ts";
@@ -125,13 +125,15 @@ function isFunctionOfKnownResult(body: Body, expected: Type, actual: Type): bool
 /** Warns of a value that nobody takes. */
 function noteDiscarded(body: Body, expression: ast.Expression, typed: Expression): void {
   if (expression.kind === "block" || expression.kind === "if" || expression.kind === "match") return;
+  // Who changes a place may well not care for what the call gives beside.
+  if (typed.kind === "call" && typed.arguments.some((argument) => argument.kind === "inout")) return;
   const check = () => {
     const type = resolve(typed.type);
     if (isUnit(type) || isNever(type) || isError(type)) return;
     if (type.kind === "variable" && type.literal === null) return;
     const { reporter } = body;
     const isComparison = expression.kind === "binary" && expression.operator === "==";
-    reporter.report("LI0005", expression.span, `This is a \`${typeText(type)}\` that nobody takes.`, {
+    reporter.report("LI0005", expression.span, `This is ${typeWithArticle(type)} that nobody takes.`, {
       hint: isComparison ? "A value is given to a place by `=`." : undefined,
       fixes: [
         ...(isComparison ? [reporter.fix("assign with `=`", "maybe", expression.operatorSpan, "=")] : []),

@@ -79,7 +79,27 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   checkTypeSizes(scope);
   checkInterfaceEffects(world, scope);
   if (!scope.isLibrary) reportUnusedDeclarations(scope);
+  dropDoubtfulWarnings(scope);
   return { typed: typedModule(scope, tests), symbols };
+}
+
+/** Warnings that an error may have caused: what is broken uses nothing, and leaves much unreached. */
+const DOUBTFUL: ReadonlySet<string> = new Set([
+  "LI0001",
+  "LI0002",
+  "LI0003",
+  "LI0005",
+  "LI0006",
+  "LI0007",
+  "LI0008",
+  "EF0003",
+  "MX0002",
+]);
+
+function dropDoubtfulWarnings(scope: ModuleScope): void {
+  const isWhole = scope.module.declarations.every((declaration) => declaration.kind !== "broken");
+  if (isWhole && scope.reporter.errorCount === 0) return;
+  scope.reporter.keepOnly((diagnostic) => !DOUBTFUL.has(diagnostic.code));
 }
 
 /** The module as the typed program has it. */

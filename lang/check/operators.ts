@@ -303,7 +303,6 @@ export function inferRange(body: Body, expression: ast.RangeExpression): Express
   const { span } = expression;
   const start = check(body, expression.start, INT, { kind: "index", what: "The start of a range" });
   const end = check(body, expression.end, INT, { kind: "index", what: "The end of a range" });
-  noteEmptyRange(body, expression, start, end);
   const type = body.world.coreNamed("Range") ?? ERROR_TYPE;
   const one: Expression = { kind: "integer", span: end.span, type: INT, value: 1n };
   const last: Expression = expression.isInclusive

@@ -5,7 +5,7 @@
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { SourceFile } from "../source/source_file.ts";
-import { type ParsedFile, parse } from "../syntax/parser.ts";
+import { parse, type ParsedFile } from "../syntax/parser.ts";
 import type { TypedProgram } from "../typed/tree.ts";
 import { type LibrarySource, PackageChecker } from "./package_checker.ts";
 import { STANDARD_LIBRARY } from "./standard_library.ts";
@@ -47,7 +47,10 @@ export class PackageAnalyser {
     const files = new Map<string, ParsedFile>();
     for (const [path, text] of texts) {
       const before = this.#files.get(path);
-      files.set(path, before !== undefined && before.module.file.text === text ? before : parse(new SourceFile(path, text)));
+      files.set(
+        path,
+        before !== undefined && before.module.file.text === text ? before : parse(new SourceFile(path, text)),
+      );
     }
     this.#files = files;
     const modules = [...files].flatMap(([path, parsed]) => {

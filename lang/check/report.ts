@@ -1,11 +1,9 @@
 /**
  * Collects the diagnostics of one module: fills in title and severity from the registry of codes, and tells one mistake once.
  */
-import { findCodePage } from "../diagnostics/codes/registry.ts";
+import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Applicability, Diagnostic, Edit, Fix, Label } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
-
-const WARNINGS: ReadonlySet<string> = new Set(["MX0002", "MX0007", "MX0009", "EF0003", "EF0006", "MD0005"]);
 
 /** What a diagnostic may say beside its message. */
 export interface Details {
@@ -20,7 +18,7 @@ export interface Details {
 /** Gathers what is wrong with one file. */
 export class Reporter {
   readonly file: SourceFile;
-  readonly diagnostics: Diagnostic[] = [];
+  diagnostics: Diagnostic[] = [];
   readonly #seen = new Set<string>();
 
   constructor(file: SourceFile) {
@@ -32,11 +30,7 @@ export class Reporter {
     const key = `${code} ${span.start} ${span.end}`;
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
-    const page = findCodePage(code) ??
-      {
-        title: code,
-        severity: code.startsWith("LI") || WARNINGS.has(code) ? "warning" as const : "error" as const,
-      };
+    const page = codePage(code);
     this.diagnostics.push({
       code,
       severity: page.severity,
@@ -51,6 +45,11 @@ export class Reporter {
       fixes: details.fixes ?? [],
       seeAlso: details.seeAlso ?? [],
     });
+  }
+
+  /** Takes away what does not hold. */
+  keepOnly(holds: (diagnostic: Diagnostic) => boolean): void {
+    this.diagnostics = this.diagnostics.filter(holds);
   }
 
   /** The number of errors so far. */

@@ -17,7 +17,7 @@ import {
   UNIT,
 } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
-import { typeText } from "../types/type_text.ts";
+import { typeText, typeWithArticle } from "../types/type_text.ts";
 import type { Body } from "./body.ts";
 import { noteAlways } from "./control.ts";
 import { checkMatch } from "./exhaustiveness.ts";
@@ -322,7 +322,7 @@ function checkReturn(body: Body, statement: ast.ReturnStatement): CheckedStateme
     body.reporter.report(
       "TY0026",
       span,
-      `A \`${typeText(returns.type)}\` is needed, but this returns no value.`,
+      `This returns no value, but ${typeWithArticle(returns.type)} is needed.`,
       {
         labels: returns.reason?.kind === "result" && returns.reason.isWritten
           ? [body.reporter.label(returns.reason.span, "because of this result")]

@@ -40,3 +40,9 @@ export function typeTexts(left: Type, right: Type): readonly [string, string] {
   if (texts[0] !== texts[1]) return texts;
   return [typeText(left, true), typeText(right, true)];
 }
+
+/** The type in backquotes behind "a" or "an". */
+export function typeWithArticle(type: Type): string {
+  const text = typeText(type);
+  return `${/^[AEIO]/.test(text) ? "an" : "a"} \`${text}\``;
+}

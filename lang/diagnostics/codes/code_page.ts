@@ -24,3 +24,20 @@ export function program(parts: TemplateStringsArray): string {
   );
   return lines.map((line) => line.slice(depth)).join("\n").trimEnd() + "\n";
 }
+
+/** The files of a page's program: a line `// src/physics.lang` begins another one, what comes first is `src/main.lang`. */
+export function filesOfPage(program: string): ReadonlyMap<string, string> {
+  const files = new Map<string, string>();
+  let path = "src/main.lang";
+  let text = "";
+  for (const line of program.split(/(?<=\n)/)) {
+    const next = /^\/\/ (src\/\S+\.lang)\n$/.exec(line)?.[1];
+    if (next === undefined) text += line;
+    else {
+      files.set(path, text);
+      path = next;
+      text = "";
+    }
+  }
+  return files.set(path, text);
+}

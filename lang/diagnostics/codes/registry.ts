@@ -5,8 +5,15 @@
  * `LI` lint, `IC` internal error. A code once given is never given another meaning.
  */
 import type { CodePage } from "./code_page.ts";
+import { EFFECT_PAGES } from "./effects.ts";
+import { LINT_PAGES } from "./lint.ts";
+import { MATCHING_PAGES } from "./matching.ts";
+import { MODULE_PAGES } from "./modules.ts";
+import { MUTATION_PAGES } from "./mutation.ts";
+import { NAME_PAGES } from "./names.ts";
 import { SYNTAX_PAGES } from "./syntax.ts";
 import { MORE_SYNTAX_PAGES } from "./syntax_more.ts";
+import { TYPE_PAGES } from "./types.ts";
 
 export type { CodePage } from "./code_page.ts";
 
@@ -14,6 +21,13 @@ export type { CodePage } from "./code_page.ts";
 export const CODE_PAGES: readonly CodePage[] = [
   ...SYNTAX_PAGES,
   ...MORE_SYNTAX_PAGES,
+  ...NAME_PAGES,
+  ...TYPE_PAGES,
+  ...EFFECT_PAGES,
+  ...MATCHING_PAGES,
+  ...MUTATION_PAGES,
+  ...MODULE_PAGES,
+  ...LINT_PAGES,
 ];
 
 const byCode = new Map(CODE_PAGES.map((page) => [page.code, page]));

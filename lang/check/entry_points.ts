@@ -1,0 +1,170 @@
+/**
+ * Entry points: the functions of `src/main.lang` that the host of a target calls, and what they must be like.
+ */
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
+import { isPrimitive, isUnit, resolve } from "../types/primitives.ts";
+import { type Effect, EFFECTS, type Type } from "../types/type.ts";
+import { typeText } from "../types/type_text.ts";
+import { Reporter } from "./report.ts";
+
+/** What a package is built for. */
+export type Target = "wasm32-web" | "wasm32-wasi" | "wasm32-db";
+
+/** The entry points that were found, and what is wrong with them. */
+export interface EntryPoints {
+  readonly functions: readonly TypedFunction[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Effects whose imports a target's host does not have. */
+const ABSENT: Readonly<Record<Target, readonly Effect[]>> = {
+  "wasm32-web": [],
+  "wasm32-wasi": ["Draw", "Audio", "Input"],
+  "wasm32-db": EFFECTS,
+};
+
+/** Finds the functions that the target's host calls, and checks their signatures and effects. */
+export function findEntryPoints(program: TypedProgram, target: Target): EntryPoints {
+  const { root } = program;
+  if (root === null) return { functions: [], diagnostics: [] };
+  const reporter = new Reporter(root.file);
+  const functions = target === "wasm32-web"
+    ? webFunctions(root, reporter)
+    : target === "wasm32-wasi"
+    ? commandFunctions(root, reporter)
+    : databaseFunctions(root, reporter);
+  for (const entry of functions) checkEffects(reporter, entry, target);
+  return { functions, diagnostics: reporter.diagnostics };
+}
+
+function named(root: TypedModule, name: string): TypedFunction | null {
+  return root.functions.find((each) => each.owner === null && each.name === name) ?? null;
+}
+
+const START = { start: 0, end: 0 };
+
+function missing(reporter: Reporter, name: string, signature: string): void {
+  reporter.report("TY0043", START, `\`src/main.lang\` has no function \`${name}\`, which the host calls.`, {
+    hint: `Write \`${signature} { … }\`.`,
+  });
+}
+
+function wrong(reporter: Reporter, entry: TypedFunction, signature: string): void {
+  reporter.report(
+    "TY0042",
+    entry.nameSpan,
+    `The host calls \`${entry.name}\` as \`${signature}\`, but it is \`${signatureText(entry)}\`.`,
+  );
+}
+
+function signatureText(entry: TypedFunction): string {
+  const parameters = entry.parameters.map((parameter) =>
+    `${parameter.name}: ${parameter.kind === "inout" ? "inout " : ""}${typeText(parameter.type)}`
+  );
+  const result = isUnit(entry.result) ? "" : ` -> ${typeText(entry.result)}`;
+  return `fn ${entry.name}(${parameters.join(", ")})${result}`;
+}
+
+function commandFunctions(root: TypedModule, reporter: Reporter): TypedFunction[] {
+  const main = named(root, "main");
+  const signature = "fn main() -> Int";
+  if (main === null) {
+    missing(reporter, "main", signature);
+    return [];
+  }
+  const [first] = main.parameters;
+  const takesArguments = first !== undefined && first.kind === "parameter" && isListOfStrings(first.type);
+  const fits = isPrimitive(main.result, "Int") && main.typeParameters.length === 0 &&
+    (main.parameters.length === 0 || main.parameters.length === 1 && takesArguments);
+  if (!fits) wrong(reporter, main, "fn main() -> Int` or `fn main(args: List[String]) -> Int");
+  return [main];
+}
+
+function isListOfStrings(type: Type): boolean {
+  const at = resolve(type);
+  return at.kind === "named" && at.definition.name === "List" && isPrimitive(at.arguments[0] ?? at, "String");
+}
+
+function isSame(left: Type, right: Type): boolean {
+  return typeText(left, true) === typeText(right, true);
+}
+
+function webFunctions(root: TypedModule, reporter: Reporter): TypedFunction[] {
+  const [init, step, draw] = [named(root, "init"), named(root, "step"), named(root, "draw")];
+  if (init === null) missing(reporter, "init", "pub fn init(seed: Int) -> State");
+  if (step === null) missing(reporter, "step", "pub fn step(state: inout State, input: Input)");
+  if (draw === null) missing(reporter, "draw", "pub fn draw(state: State) uses Draw");
+  if (init === null) return [];
+  const state = init.result;
+  const stateText = typeText(state);
+  const [seed] = init.parameters;
+  const initFits = init.parameters.length <= 1 && init.typeParameters.length === 0 && !isUnit(state) &&
+    (seed === undefined || seed.kind === "parameter" && isPrimitive(seed.type, "Int"));
+  if (!initFits) wrong(reporter, init, `fn init(seed: Int) -> ${isUnit(state) ? "State" : stateText}`);
+  if (step !== null) {
+    const [first, second] = step.parameters;
+    const fits = first !== undefined && first.kind === "inout" && isSame(first.type, state) &&
+      isUnit(step.result) &&
+      step.parameters.length <= 2 &&
+      (second === undefined || second.kind === "parameter" && isInput(second.type));
+    if (!fits) wrong(reporter, step, `fn step(state: inout ${stateText}, input: Input)`);
+  }
+  if (draw !== null) {
+    const [first] = draw.parameters;
+    const fits = first !== undefined && first.kind === "parameter" && isSame(first.type, state) &&
+      isUnit(draw.result) &&
+      draw.parameters.length === 1;
+    if (!fits) wrong(reporter, draw, `fn draw(state: ${stateText})`);
+  }
+  return [init, step, draw].flatMap((each) => each ?? []);
+}
+
+function isInput(type: Type): boolean {
+  const at = resolve(type);
+  return at.kind === "named" && at.definition.module === "web.input" && at.definition.name === "Input";
+}
+
+const COLUMN_TYPES: ReadonlySet<string> = new Set([
+  "Bool",
+  "Int",
+  "Int64",
+  "Float",
+  "F32",
+  "String",
+  "Bytes",
+]);
+
+function isColumn(type: Type): boolean {
+  const at = resolve(type);
+  return at.kind === "primitive" && COLUMN_TYPES.has(at.name);
+}
+
+function databaseFunctions(root: TypedModule, reporter: Reporter): TypedFunction[] {
+  const candidates = root.functions.filter((each) => each.isPublic && each.owner === null);
+  const functions = candidates.filter((each) =>
+    each.typeParameters.length === 0 && isColumn(each.result) &&
+    each.parameters.every((parameter) => parameter.kind === "parameter" && isColumn(parameter.type))
+  );
+  if (functions.length > 0) return functions;
+  const [first] = candidates;
+  if (first === undefined) missing(reporter, "of its own", "pub fn price(count: Int) -> Float");
+  else wrong(reporter, first, "a function over numbers, `Bool`, `String` and `Bytes");
+  return [];
+}
+
+function checkEffects(reporter: Reporter, entry: TypedFunction, target: Target): void {
+  const absent = ABSENT[target].filter((effect) => entry.effects.has(effect));
+  if (absent.length === 0) return;
+  const names = absent.map((effect) => `\`${effect}\``).join(" and ");
+  reporter.report(
+    "EF0007",
+    entry.nameSpan,
+    `\`${entry.name}\` uses ${names}, which \`${target}\` does not have.`,
+    {
+      hint: target === "wasm32-db"
+        ? "A database function gives the same result for the same arguments, on every node."
+        : undefined,
+    },
+  );
+}

@@ -1,0 +1,67 @@
+/** Codes of modules. */
+import type { CodePage } from "./code_page.ts";
+
+/** `MD0001` and on. */
+export const MODULE_PAGES: readonly CodePage[] = [
+  {
+    code: "MD0001",
+    title: "Unknown module",
+    severity: "error",
+    explanation:
+      "`use physics` is the file `src/physics.lang`; modules of the library begin with `std.`, `web.` or `host.`.",
+    bad: "use std.maths\n\npub fn start() -> Float {\n  1.0\n}\n",
+    fixed: ["use std.math\n\npub fn start() -> Float {\n  1.0\n}\n"],
+  },
+  {
+    code: "MD0002",
+    title: "Circle of imports",
+    severity: "error",
+    explanation:
+      "Modules import one another without circles, so that each can be understood before those that use it.",
+    bad:
+      "use physics\n\npub fn start() -> Int {\n  physics.gravity()\n}\n// src/physics.lang\nuse main\n\npub fn gravity() -> Int {\n  main.start()\n}\n",
+    fixed: [
+      "use physics\n\npub fn start() -> Int {\n  physics.gravity()\n}\n// src/physics.lang\npub fn gravity() -> Int {\n  9\n}\n",
+    ],
+  },
+  {
+    code: "MD0003",
+    title: "Import of itself",
+    severity: "error",
+    explanation: "The names of a module are in scope in it.",
+    bad: "use main\n\npub fn start() -> Int {\n  1\n}\n",
+    fixed: ["\npub fn start() -> Int {\n  1\n}\n"],
+  },
+  {
+    code: "MD0004",
+    title: "Two modules of one name",
+    severity: "error",
+    explanation:
+      "A module is known by the last name of its path, or by the one behind `as`. Two of them differ.",
+    bad:
+      "use physics\nuse fx.physics\n\npub fn start() -> Int {\n  physics.gravity()\n}\n// src/physics.lang\npub fn gravity() -> Int {\n  9\n}\n// src/fx/physics.lang\npub fn sparks() -> Int {\n  9\n}\n",
+    fixed: [
+      "use physics\nuse fx.physics as fx_physics\n\npub fn start() -> Int {\n  physics.gravity()\n}\n// src/physics.lang\npub fn gravity() -> Int {\n  9\n}\n// src/fx/physics.lang\npub fn sparks() -> Int {\n  9\n}\n",
+    ],
+  },
+  {
+    code: "MD0005",
+    title: "Imported twice",
+    severity: "warning",
+    explanation: "One `use` of a module is enough.",
+    bad:
+      "use physics\nuse physics\n\npub fn start() -> Int {\n  physics.gravity()\n}\n// src/physics.lang\npub fn gravity() -> Int {\n  9\n}\n",
+    fixed: [
+      "use physics\n\npub fn start() -> Int {\n  physics.gravity()\n}\n// src/physics.lang\npub fn gravity() -> Int {\n  9\n}\n",
+    ],
+  },
+  {
+    code: "MD0006",
+    title: "Module of the library alone",
+    severity: "error",
+    explanation:
+      "Some modules trust their callers: they check neither indexes nor texts. Only the library uses them.",
+    bad: "use std.raw\n\npub fn start(list: List[Int]) -> Int {\n  raw.list_get(list, 0)\n}\n",
+    fixed: ["pub fn start(list: List[Int]) -> Int {\n  list[0]\n}\n"],
+  },
+];
