@@ -207,10 +207,13 @@ const RAW = of("std.raw", [
   ["fn remainder_unsigned64(left: Int64, right: Int64) -> Int64", "i64.rem_u; the right side is not 0"],
 
   [
-    "fn static_take(slot: Int) -> Bytes",
-    "the bytes of a static cell, which is empty afterwards; at first they are empty",
+    "fn static_take(slot: Int) -> Bytes uses Draw",
+    "the bytes of a static cell, which is empty afterwards; at first they are empty. Cells hold the commands of a frame, hence the effect",
   ],
-  ["fn static_put(slot: Int, bytes: Bytes)", "puts bytes into a static cell; what was there is dropped"],
+  [
+    "fn static_put(slot: Int, bytes: Bytes) uses Draw",
+    "puts bytes into a static cell; what was there is dropped",
+  ],
 ]);
 
 /** All intrinsics, grouped by module. */
