@@ -1,6 +1,7 @@
 /** Every page of the registry: its bad program raises the code and no other error, and each fix clears it. */
 import assert from "node:assert/strict";
 import { SourceFile } from "../../source/source_file.ts";
+import { parseManifest } from "../../package/manifest.ts";
 import { parse } from "../../syntax/parser.ts";
 import type { Diagnostic, Fix } from "../diagnostic.ts";
 import { CODE_PAGES } from "./registry.ts";
@@ -11,7 +12,10 @@ type Check = (program: string) => readonly Diagnostic[];
 const checkSyntax: Check = (text) => parse(new SourceFile("src/main.lang", text)).diagnostics;
 
 /** The check by the first letters of the codes that it raises. */
-const checks = new Map<string, Check>([["SY", checkSyntax]]);
+const checks = new Map<string, Check>([["SY", checkSyntax], [
+  "PK",
+  (text) => parseManifest(text).diagnostics,
+]]);
 
 function fixed(text: string, fix: Fix): string {
   let result = text;

@@ -11,6 +11,7 @@ import { MATCHING_PAGES } from "./matching.ts";
 import { MODULE_PAGES } from "./modules.ts";
 import { MUTATION_PAGES } from "./mutation.ts";
 import { NAME_PAGES } from "./names.ts";
+import { PACKAGE_PAGES } from "./packages.ts";
 import { SYNTAX_PAGES } from "./syntax.ts";
 import { MORE_SYNTAX_PAGES } from "./syntax_more.ts";
 import { TYPE_PAGES } from "./types.ts";
@@ -27,6 +28,7 @@ export const CODE_PAGES: readonly CodePage[] = [
   ...MATCHING_PAGES,
   ...MUTATION_PAGES,
   ...MODULE_PAGES,
+  ...PACKAGE_PAGES,
   ...LINT_PAGES,
 ];
 

@@ -1,0 +1,89 @@
+/** Differences of files in the unified format, as `patch` and `git apply` read it. */
+import { type DiffLine, diffLines } from "./line_diff.ts";
+import { plainStyle, type Style } from "./style.ts";
+
+const CONTEXT = 3;
+
+/** The difference of two versions of a file; empty when they are the same. */
+export function unifiedDiff(path: string, before: string, after: string, style: Style = plainStyle): string {
+  if (before === after) return "";
+  const lines = diffLines(before.split("\n"), after.split("\n"));
+  // The last piece of a split text is what follows its last line break: nothing, where the file ends as it should.
+  const endsBefore = before.endsWith("\n") || before === "";
+  const endsAfter = after.endsWith("\n") || after === "";
+  const body = renderHunks(numbered(lines, { endsBefore, endsAfter }), style);
+  return `${style("strong", `--- a/${path}`)}\n${style("strong", `+++ b/${path}`)}\n${body}`;
+}
+
+interface NumberedLine extends DiffLine {
+  /** Lines of the old and of the new file before this one. */
+  readonly before: number;
+  readonly after: number;
+  /** Whether the file ends here without a line break. */
+  readonly isCut: boolean;
+}
+
+function numbered(
+  lines: readonly DiffLine[],
+  ends: { readonly endsBefore: boolean; readonly endsAfter: boolean },
+): NumberedLine[] {
+  let before = 0;
+  let after = 0;
+  const beforeCount = lines.filter((line) => line.kind !== "add").length;
+  const afterCount = lines.filter((line) => line.kind !== "remove").length;
+  const result: NumberedLine[] = [];
+  for (const line of lines) {
+    const at = { before, after };
+    if (line.kind !== "add") before++;
+    if (line.kind !== "remove") after++;
+    const isLastBefore = line.kind !== "add" && before === beforeCount;
+    const isLastAfter = line.kind !== "remove" && after === afterCount;
+    const add = (kind: DiffLine["kind"], isCut: boolean) =>
+      result.push({ kind, text: line.text, ...at, isCut });
+    const isPhantomBefore = isLastBefore && ends.endsBefore;
+    const isPhantomAfter = isLastAfter && ends.endsAfter;
+    if (line.kind !== "same") {
+      if (!(isPhantomBefore || isPhantomAfter)) {
+        add(line.kind, isLastBefore || isLastAfter);
+      }
+    } else if (isPhantomBefore && isPhantomAfter) continue;
+    else if (isPhantomBefore) add("add", true);
+    else if (isPhantomAfter) add("remove", true);
+    else add("same", isLastBefore && isLastAfter);
+  }
+  return result;
+}
+
+function renderHunks(lines: readonly NumberedLine[], style: Style): string {
+  let text = "";
+  let index = 0;
+  while (index < lines.length) {
+    const first = lines.findIndex((line, at) => at >= index && line.kind !== "same");
+    if (first < 0) break;
+    let last = first;
+    for (let at = first; at < lines.length && at <= last + 2 * CONTEXT; at++) {
+      if (lines[at]?.kind !== "same") last = at;
+    }
+    const hunk = lines.slice(Math.max(index, first - CONTEXT), last + 1 + CONTEXT);
+    text += renderHunk(hunk, style);
+    index = last + 1;
+  }
+  return text;
+}
+
+function renderHunk(lines: readonly NumberedLine[], style: Style): string {
+  const [first] = lines;
+  if (first === undefined) return "";
+  const before = lines.filter((line) => line.kind !== "add").length;
+  const after = lines.filter((line) => line.kind !== "remove").length;
+  const range = (start: number, count: number) =>
+    count === 1 ? `${start + 1}` : `${count === 0 ? start : start + 1},${count}`;
+  let text = `${style("info", `@@ -${range(first.before, before)} +${range(first.after, after)} @@`)}\n`;
+  for (const line of lines) {
+    const sign = line.kind === "same" ? " " : line.kind === "add" ? "+" : "-";
+    const shown = `${sign}${line.text}`;
+    text += `${line.kind === "same" ? shown : style(line.kind, shown)}\n`;
+    if (line.isCut) text += "\\ No newline at end of file\n";
+  }
+  return text;
+}
