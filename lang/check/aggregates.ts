@@ -46,12 +46,16 @@ export function inferList(body: Body, expression: ast.ListLiteral, expected: Typ
       return typed;
     }
     const isFirst = each === first;
-    return check(
+    const before = body.reporter.diagnostics.length;
+    const typed = check(
       body,
       each,
       element,
       isFirst || isHinted || first === undefined ? null : { kind: "element", span: first.span },
     );
+    // A whole list of another type is one mistake.
+    if (isHinted && body.reporter.diagnostics.length > before) element = ERROR_TYPE;
+    return typed;
   });
   element ??= body.session.freshAt(span, "the elements of this list");
   return body.node({

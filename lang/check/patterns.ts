@@ -535,7 +535,6 @@ function bindList(binding: Binding, pattern: ast.ListPattern, type: Type): Patte
 }
 
 function bindAlternatives(binding: Binding, pattern: ast.AlternativePattern, type: Type): Pattern {
-  const { body } = binding;
   const before = new Set(binding.given);
   const first = pattern.alternatives[0];
   if (first === undefined) return wildcard(binding, pattern, type);

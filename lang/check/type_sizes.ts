@@ -22,20 +22,23 @@ export function checkTypeSizes(scope: ModuleScope): void {
     // A type of the library is a list or the like, which may be empty; types of other modules have been looked at.
     return definition.module !== scope.name || ended.has(definition);
   };
-  for (let changed = true; changed;) {
-    changed = false;
-    for (const definition of own) {
-      if (ended.has(definition)) continue;
-      const { body } = definition;
-      const ends = body.kind === "builtin" ||
-        (body.kind === "record"
-          ? body.fields.every((field) => hasEnd(field.type))
-          : body.variants.some((variant) => variant.fields.every((field) => hasEnd(field.type))));
-      if (!ends) continue;
-      ended.add(definition);
-      changed = true;
+  const settle = (): void => {
+    for (let changed = true; changed;) {
+      changed = false;
+      for (const definition of own) {
+        if (ended.has(definition)) continue;
+        const { body } = definition;
+        const ends = body.kind === "builtin" ||
+          (body.kind === "record"
+            ? body.fields.every((field) => hasEnd(field.type))
+            : body.variants.some((variant) => variant.fields.every((field) => hasEnd(field.type))));
+        if (!ends) continue;
+        ended.add(definition);
+        changed = true;
+      }
     }
-  }
+  };
+  settle();
   for (const definition of own) {
     if (ended.has(definition)) continue;
     scope.reporter.report(
@@ -44,5 +47,8 @@ export function checkTypeSizes(scope: ModuleScope): void {
       `A value of \`${definition.name}\` would never end: each holds another one.`,
       { hint: "Put an `Option`, a `List`, or a variant without it, between them." },
     );
+    // Types that hold one another are one mistake.
+    ended.add(definition);
+    settle();
   }
 }

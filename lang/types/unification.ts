@@ -26,7 +26,12 @@ export class Unifier {
   unify(left: Type, right: Type): boolean {
     const a = resolve(left);
     const b = resolve(right);
-    if (a === b || a === ERROR_TYPE || b === ERROR_TYPE) return true;
+    if (a === b) return true;
+    if (a === ERROR_TYPE || b === ERROR_TYPE) {
+      // What is met by a mistake is broken as well, so that nobody asks what it is.
+      this.#poison(a === ERROR_TYPE ? b : a);
+      return true;
+    }
     if (a.kind === "variable") return this.#bind(a, b);
     if (b.kind === "variable") return this.#bind(b, a);
     switch (a.kind) {
@@ -86,6 +91,27 @@ export class Unifier {
     if (occurs(variable, type)) return false;
     this.#link(variable, type);
     return true;
+  }
+
+  #poison(type: Type): void {
+    const at = resolve(type);
+    switch (at.kind) {
+      case "variable":
+        if (at !== ERROR_TYPE && at.literal === null) this.#link(at, ERROR_TYPE);
+        break;
+      case "tuple":
+        for (const element of at.elements) this.#poison(element);
+        break;
+      case "named":
+        for (const argument of at.arguments) this.#poison(argument);
+        break;
+      case "function":
+        for (const parameter of at.parameters) this.#poison(parameter.type);
+        this.#poison(at.result);
+        break;
+      default:
+        break;
+    }
   }
 
   #link(variable: TypeVariable, type: Type): void {
