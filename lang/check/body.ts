@@ -7,7 +7,7 @@
 import type * as ast from "../syntax/ast.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Expression, Place } from "../typed/tree.ts";
-import { ERROR_TYPE, resolve } from "../types/primitives.ts";
+import { ERROR_TYPE, resolve, UNIT } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type, TypeParameter, TypeVariable } from "../types/type.ts";
 import { hasVariables, Unifier, zonk } from "../types/unification.ts";
 import { requireInterface } from "./conformance.ts";
@@ -62,6 +62,8 @@ export class Session {
   readonly #types: { type: Type }[] = [];
   readonly #lists: Type[][] = [];
   readonly #origins: { readonly variable: TypeVariable; readonly span: Span; readonly what: string }[] = [];
+  /** Types that may stay open: no value of them is ever made. */
+  readonly #open: TypeVariable[] = [];
   readonly #obligations: Obligation[] = [];
   /** Checks that would rather wait until the whole module has been seen. */
   readonly late: (() => void)[] = [];
@@ -89,6 +91,13 @@ export class Session {
   freshAt(span: Span, what: string): TypeVariable {
     const variable = this.unifier.fresh();
     this.#origins.push({ variable, span, what });
+    return variable;
+  }
+
+  /** A type that is `()` when nothing says what it is, such as that of the errors of `Ok(1)`. */
+  freshOpen(): TypeVariable {
+    const variable = this.unifier.fresh();
+    this.#open.push(variable);
     return variable;
   }
 
@@ -124,6 +133,10 @@ export class Session {
       this.reporter.report("TY0012", span, `The type of ${what} cannot be told from how it is used.`, {
         hint: "Write its type, as in `let xs: List[Int] = []` or `fn(x: Int) { … }`.",
       });
+    }
+    for (const variable of this.#open) {
+      const at = resolve(variable);
+      if (at.kind === "variable" && at.literal === null && at !== ERROR_TYPE) at.link = UNIT;
     }
     for (const obligation of this.#obligations) requireInterface(obligation);
     for (const item of this.#types) item.type = zonk(item.type);

@@ -223,7 +223,7 @@ function callVariant(
   const variant = chooseVariant(body, variants, expected, callee.span);
   if (variant === null) return brokenCall(body, expression);
   body.session.symbols?.refer(callee.span, variant);
-  const instance = instantiateVariant(body, variant, callee.span);
+  const instance = instantiateVariant(body, variant);
   if (expected !== null && expected !== DISCARDED) body.unifier.attempt(instance.type, expected);
   if (variant.fields.length === 0) {
     body.reporter.report("TY0005", expression.span, `The variant \`${variant.name}\` has no fields.`, {

@@ -66,12 +66,10 @@ export interface VariantInstance {
   readonly fields: readonly { readonly name: string | null; readonly type: Type }[];
 }
 
-/** A use of a variant; `known` is the union's type where it is known already. */
-export function instantiateVariant(body: Body, variant: VariantDefinition, span: Span): VariantInstance {
+/** A use of a variant. Types that its fields do not have may stay open. */
+export function instantiateVariant(body: Body, variant: VariantDefinition): VariantInstance {
   const { definition } = variant;
-  const types = definition.typeParameters.map((parameter): Type =>
-    body.session.freshAt(span, `\`${parameter.name}\` of \`${definition.name}\``)
-  );
+  const types = definition.typeParameters.map((): Type => body.session.freshOpen());
   return {
     type: { kind: "named", definition, arguments: types },
     fields: variant.fields.map((field) => ({

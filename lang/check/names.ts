@@ -162,7 +162,7 @@ function inferVariantName(
   const variant = chooseVariant(body, variants, expected, span);
   if (variant === null) return body.broken(span);
   body.session.symbols?.refer(span, variant);
-  const instance = instantiateVariant(body, variant, span);
+  const instance = instantiateVariant(body, variant);
   if (variant.fields.length > 0) return constructorFunction(body, variant, instance, span);
   return body.node({ kind: "variant", span, type: instance.type, variant, fields: [], order: [] });
 }
