@@ -42,6 +42,7 @@ export class Allocator {
   readonly #register: (target: IrFunction) => void;
   readonly #heapBytes: IrGlobal;
   readonly #frontier: IrGlobal;
+  readonly #hasGas: boolean;
   #take: IrFunction | null = null;
   #give: IrFunction | null = null;
   #takeAny: IrFunction | null = null;
@@ -54,12 +55,15 @@ export class Allocator {
     readonly register: (target: IrFunction) => void;
     readonly heapBytes: IrGlobal;
     readonly frontier: IrGlobal;
+    /** Whether what is taken is charged by its size. */
+    readonly hasGas: boolean;
   }) {
     this.#heads = options.heads;
     this.#site = options.site;
     this.#register = options.register;
     this.#heapBytes = options.heapBytes;
     this.#frontier = options.frontier;
+    this.#hasGas = options.hasGas;
   }
 
   /** An expression that takes a block of a size known now. */
@@ -104,6 +108,7 @@ export class Allocator {
     const bytes = out.parameter("bytes");
     out.result();
     this.#addHeapBytes(out, get(bytes), "i32.add");
+    if (this.#hasGas) out.add({ kind: "charge", amount: 0, bytes: op("i32.shr_u", get(bytes), i32(3)) });
     const found = out.local("found", load("i32.load", get(head), 0));
     out.if(get(found), () => {
       out.store(get(head), 0, load("i32.load", get(found), 0));

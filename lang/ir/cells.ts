@@ -44,13 +44,13 @@ export class CellFunctionMaker implements CellFunctions {
   }
 
   /** @inheritdoc */
-  release(cell: CellKind): IrFunction {
+  release(cell: CellKind, made: (target: IrFunction) => void): IrFunction {
     const { contents } = cell;
     switch (contents.kind) {
       case "block":
-        return this.#releaseBlock(cell, contents.element);
+        return this.#releaseBlock(cell, contents.element, made);
       case "variants":
-        return this.#releaseCell(cell, contents);
+        return this.#releaseCell(cell, contents, made);
       case "closure":
         return this.#releaseClosure();
     }
@@ -79,13 +79,14 @@ export class CellFunctionMaker implements CellFunctions {
     });
   }
 
-  #releaseBlock(cell: CellKind, element: Layout): IrFunction {
+  #releaseBlock(cell: CellKind, element: Layout, made: (target: IrFunction) => void): IrFunction {
     const known = element.hasPointers ? undefined : this.#plainReleases.get(element.size);
     if (known !== undefined) return known;
     const out = new RawBuilder(element.hasPointers ? `release.${cell.name}` : `release.plain${element.size}`);
     if (!element.hasPointers) this.#plainReleases.set(element.size, out.function);
     const target = out.function;
-    // Registered before its body is written: elements may hold blocks of the same kind.
+    // Known before its body is written: elements may hold blocks of the same kind.
+    made(target);
     this.#register(target);
     const pointer = out.parameter("pointer");
     this.#countDown(out, pointer);
@@ -93,8 +94,10 @@ export class CellFunctionMaker implements CellFunctions {
       forElements(out, pointer, element, (at) => {
         for (const [index, slot] of element.slots.entries()) {
           if (slot.pointer === null) continue;
-          const callee = slot.pointer === cell ? target : slot.pointer.release();
-          out.call(callee, load("i32.load", get(at), BLOCK_HEADER + (element.offsets[index] ?? 0)));
+          out.call(
+            slot.pointer.release(),
+            load("i32.load", get(at), BLOCK_HEADER + (element.offsets[index] ?? 0)),
+          );
         }
       });
     }
@@ -106,9 +109,14 @@ export class CellFunctionMaker implements CellFunctions {
     return target;
   }
 
-  #releaseCell(cell: CellKind, contents: CellContents & { readonly kind: "variants" }): IrFunction {
+  #releaseCell(
+    cell: CellKind,
+    contents: CellContents & { readonly kind: "variants" },
+    made: (target: IrFunction) => void,
+  ): IrFunction {
     const out = new RawBuilder(`release.${cell.name}`);
     const target = out.function;
+    made(target);
     this.#register(target);
     const pointer = out.parameter("pointer");
     this.#countDown(out, pointer);

@@ -117,7 +117,8 @@ export type CellContents =
 
 /** Makes the functions of cells when they are asked for. */
 export interface CellFunctions {
-  release(cell: CellKind): IrFunction;
+  /** `made` is told the function before its body is written, because cells may hold cells of their own kind. */
+  release(cell: CellKind, made: (target: IrFunction) => void): IrFunction;
   unshare(cell: CellKind): IrFunction;
 }
 
@@ -144,8 +145,12 @@ export class CellKind implements PointerKind {
 
   /** @inheritdoc */
   release(): IrFunction {
-    this.#release ??= this.#functions.release(this);
-    return this.#release;
+    if (this.#release !== null) return this.#release;
+    const made = this.#functions.release(this, (target) => {
+      this.#release = target;
+    });
+    this.#release = made;
+    return made;
   }
 
   /** @inheritdoc */

@@ -171,8 +171,8 @@ export type Statement =
   | { readonly kind: "release"; readonly local: IrLocal }
   /** Makes the cell that an owned variable points to its own. */
   | { readonly kind: "unique"; readonly local: IrLocal }
-  /** Gas for what follows. */
-  | { readonly kind: "charge"; readonly amount: number }
+  /** Gas for what follows: an amount, and eighths of bytes known when the program runs. */
+  | { readonly kind: "charge"; readonly amount: number; readonly bytes: IrExpression | null }
   /** The place in the source of what follows. */
   | { readonly kind: "at"; readonly place: IrPlace };
 
@@ -195,7 +195,8 @@ export interface IrModule {
   /** First address behind static data. */
   readonly heapStart: number;
   readonly trapGlobal: IrGlobal;
-  readonly gasGlobal: IrGlobal | null;
+  readonly gas: { readonly global: IrGlobal; readonly site: TrapSite } | null;
+  readonly customSections: readonly { readonly name: string; readonly bytes: Uint8Array }[];
 }
 
 /** A constant of a type. */

@@ -140,7 +140,11 @@ function printStatement(statement: Statement, indent: string, lines: string[]): 
       line(`${statement.kind} ${localName(statement.local)}`);
       return;
     case "charge":
-      line(`charge ${statement.amount}`);
+      line(
+        `charge ${statement.amount}${
+          statement.bytes === null ? "" : ` + ${expressionText(statement.bytes)}`
+        }`,
+      );
       return;
     case "at": {
       const { line: row, column } = statement.place.file.positionOf({

@@ -28,6 +28,8 @@ export function expressionsOf(statement: Statement): readonly IrExpression[] {
       return [statement.index];
     case "return":
       return statement.values;
+    case "charge":
+      return statement.bytes === null ? NONE : [statement.bytes];
     default:
       return NONE;
   }
@@ -185,6 +187,8 @@ export function mapStatement(statement: Statement, rewrite: (at: IrExpression) =
     }
     case "switch":
       return { ...statement, index: rewrite(statement.index) };
+    case "charge":
+      return statement.bytes === null ? statement : { ...statement, bytes: rewrite(statement.bytes) };
     case "return": {
       const values = mapList(statement.values, rewrite);
       return values === statement.values ? statement : { ...statement, values };

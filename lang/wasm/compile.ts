@@ -4,15 +4,21 @@
  * The same program and options give the same bytes, whatever was compiled before.
  */
 import type { TypedFunction, TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";
+import { limitDepth } from "../ir/depth.ts";
+import { chargeGas } from "../ir/gas.ts";
+import { commandEntries, databaseEntries, webEntries } from "../ir/lower/entry.ts";
 import { ProgramLowering } from "../ir/lower/program.ts";
+import { type Exported, lowerTest } from "../ir/lower/test_entry.ts";
+import type { IrGlobal, IrModule } from "../ir/node.ts";
+import { optimise } from "../ir/optimise.ts";
 import { insertCounts } from "../ir/ownership.ts";
-import type { IrFunction, IrModule } from "../ir/node.ts";
 import { printModule } from "../ir/print.ts";
-import { lowerTest } from "../ir/lower/test.ts";
 import { reachable } from "../ir/reach.ts";
 import { type EncodedModule, encodeModule } from "./module_encoder.ts";
+import { sourceMap } from "./source_map.ts";
+import { stateSection } from "./state_section.ts";
 
-/** Where a module runs; `core` exports functions as they are, for tests of the compiler. */
+/** Where a module runs; `core` exports functions as they are, for tests of programs and of the compiler. */
 export type Target = "wasm32-web" | "wasm32-wasi" | "wasm32-db" | "core";
 
 /** What is asked of the compiler. */
@@ -22,7 +28,6 @@ export interface CompileOptions {
   readonly exports?: readonly TypedFunction[];
   /** Tests that are exported: `test_0` and so on; of an eval `test_0_case_0`, `test_0_threshold`, which give an `f64`. */
   readonly tests?: readonly { readonly module: TypedModule; readonly test: TypedTest }[];
-  readonly isRelease?: boolean;
   readonly hasGas?: boolean;
   /** Most pages of memory, 64 KiB each. */
   readonly maximumPages?: number;
@@ -34,6 +39,8 @@ export interface CompileOptions {
 export interface CompiledModule extends EncodedModule {
   /** The intermediate representation, when it was wanted. */
   readonly text: string | null;
+  /** The source map as JSON, for a file of this name. */
+  sourceMap(fileName: string): string;
 }
 
 /** 256 MiB. */
@@ -46,35 +53,74 @@ export function compile(program: TypedProgram, options: CompileOptions): Compile
     maximumPages: options.maximumPages ?? MAXIMUM_PAGES,
     hasNames: true,
   });
-  return { ...encoded, text: options.wantsText === true ? printModule(module) : null };
+  return {
+    ...encoded,
+    text: options.wantsText === true ? printModule(module) : null,
+    sourceMap: (fileName) => sourceMap(encoded.places, fileName),
+  };
+}
+
+function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported[] {
+  const { root } = lowering.program;
+  switch (options.target) {
+    case "wasm32-web":
+      return root === null ? [] : webEntries(lowering, root);
+    case "wasm32-wasi":
+      return root === null ? [] : commandEntries(lowering, root);
+    case "wasm32-db":
+      return root === null ? [] : databaseEntries(lowering, root);
+    case "core":
+      return (options.exports ?? []).map((target) => ({
+        name: target.name,
+        function: lowering.instance(target, []),
+      }));
+  }
 }
 
 /** Lowers a program and runs the passes. */
 export function lowerProgram(program: TypedProgram, options: CompileOptions): IrModule {
-  const lowering = new ProgramLowering(program);
-  const exports = (options.exports ?? []).map((target) => ({
-    name: target.name,
-    function: lowering.instance(target, []),
-  }));
+  const lowering = new ProgramLowering(program, { hasGas: options.hasGas === true });
+  const exports = entriesOf(lowering, options);
   for (const [index, { module, test }] of (options.tests ?? []).entries()) {
     exports.push(...lowerTest(lowering, module, test, `test_${index}`));
   }
   lowering.drain();
-  for (const target of lowering.functions) insertCounts(target);
-  const used = reachable([...exports.map((exported) => exported.function), ...lowering.table]);
-  const functions: IrFunction[] = lowering.functions.filter((target) => used.has(target));
+  if (lowering.usesAllocate) exports.push({ name: "allocate", function: lowering.runtime.allocate() });
+  const roots = [...exports.map((exported) => exported.function), ...lowering.table];
+  optimise(lowering.functions, roots);
+  for (const target of reachable(roots)) insertCounts(target);
+  const used = reachable(roots);
+  const functions = lowering.functions.filter((target) => used.has(target));
+  limitDepth(functions, {
+    table: lowering.table,
+    depth: () => lowering.global("call_depth", null),
+    site: (target) => lowering.site("depth", target.place),
+  });
+  let gas: IrModule["gas"] = null;
+  if (options.hasGas === true) {
+    const global: IrGlobal = { name: "gas_left", type: "i64", initial: 0n, exportName: "gas_left" };
+    lowering.globals.push(global);
+    gas = { global, site: lowering.site("gas", null) };
+    for (const target of functions) chargeGas(target);
+  }
   const heapStart = Math.ceil(lowering.statics.end / 16) * 16;
   lowering.frontier.initial = heapStart;
+  const data = lowering.statics.segments();
+  const { stateLayout, stateAddress, table } = lowering;
   return {
     functions,
     imports: lowering.imports.filter((imported) => used.has(imported)),
     globals: lowering.globals,
     exports,
-    table: lowering.table,
-    data: lowering.statics.segments(),
+    table,
+    data,
     sites: lowering.sites,
     heapStart,
     trapGlobal: lowering.trapGlobal,
-    gasGlobal: null,
+    gas,
+    customSections: stateLayout === null ? [] : [{
+      name: "lang.state",
+      bytes: stateSection({ address: stateAddress, layout: stateLayout, data, heapStart, table }),
+    }],
   };
 }

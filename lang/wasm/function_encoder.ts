@@ -48,6 +48,7 @@ export class FunctionEncoder {
   readonly #module: ModuleIndexes;
   readonly #trapGlobal: number;
   readonly #gasGlobal: number;
+  readonly #gasSite: number;
   readonly #out = new ByteWriter();
   readonly #labels: (Label | null)[] = [];
   readonly #numbers = new Map<IrLocal, number>();
@@ -64,12 +65,13 @@ export class FunctionEncoder {
   constructor(
     owner: IrFunction,
     module: ModuleIndexes,
-    globals: { readonly trap: number; readonly gas: number },
+    globals: { readonly trap: number; readonly gas: number; readonly gasSite: number },
   ) {
     this.#function = owner;
     this.#module = module;
     this.#trapGlobal = globals.trap;
     this.#gasGlobal = globals.gas;
+    this.#gasSite = globals.gasSite;
   }
 
   /** The body with its variables, without the length before it. */
@@ -287,19 +289,24 @@ export class FunctionEncoder {
         return;
       }
       case "charge":
-        this.#charge(statement.amount);
+        this.#charge(statement.amount, statement.bytes);
         return;
       case "at":
         return;
     }
   }
 
-  #charge(amount: number): void {
+  #charge(amount: number, bytes: IrExpression | null): void {
     const out = this.#out;
     out.byte(0x23);
     out.unsigned(this.#gasGlobal);
     out.byte(0x42);
     out.signed64(BigInt(amount));
+    if (bytes !== null) {
+      this.#expression(bytes);
+      out.byte(0xad);
+      out.byte(0x7c);
+    }
     out.byte(0x7d);
     out.byte(0x24);
     out.unsigned(this.#gasGlobal);
@@ -310,7 +317,7 @@ export class FunctionEncoder {
     out.byte(0x53);
     out.byte(0x04);
     out.byte(EMPTY_BLOCK);
-    this.#trap(0);
+    this.#trap(this.#gasSite);
     out.byte(0x0b);
   }
 

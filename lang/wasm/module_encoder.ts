@@ -109,6 +109,12 @@ export function encodeModule(module: IrModule, options: EncodeOptions): EncodedM
   }
   if (module.data.length > 0) out.section(11, encodeData(module));
   if (module.sites.length > 0) out.section(0, encodeSites(module));
+  for (const { name, bytes } of module.customSections) {
+    const section = new ByteWriter();
+    section.text(name);
+    section.bytes(bytes);
+    out.section(0, section);
+  }
   if (options.hasNames) out.section(0, encodeNames(module, code.localNames));
   return {
     bytes: out.take(),
@@ -125,7 +131,8 @@ function encodeCode(module: IrModule, indexes: Indexes) {
   section.unsigned(module.functions.length);
   const globals = {
     trap: indexes.globalIndex(module.trapGlobal.name),
-    gas: module.gasGlobal === null ? 0 : indexes.globalIndex(module.gasGlobal.name),
+    gas: module.gas === null ? 0 : indexes.globalIndex(module.gas.global.name),
+    gasSite: module.gas?.site.number ?? 0,
   };
   for (const own of module.functions) {
     const encoder = new FunctionEncoder(own, indexes, globals);

@@ -176,6 +176,7 @@ function callExtern(
   // A text or bytes: the host allocates them and writes pointer and length where the last argument points to.
   const scratch = i32(frame.program.resultCell());
   const target = frame.program.imported(module, name, [...parameters, { type: "i32", pointer: null }], []);
+  frame.program.usesAllocate = true;
   frame.call(target, [...passed, scratch]);
   return [
     frame.helper(frame.program.runtime.receive(), [

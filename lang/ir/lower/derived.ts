@@ -6,7 +6,7 @@
 import type { DerivedInterface, Type } from "../../types/type.ts";
 import { resolve } from "../../types/primitives.ts";
 import { substitute, type Substitution, substitution } from "../layout.ts";
-import { get, i32, type IrExpression, type IrFunction, newFunction, newLocal, op } from "../node.ts";
+import { get, i32, type IrExpression, type IrFunction, newLocal, op } from "../node.ts";
 import { fold } from "../fold.ts";
 import { compareScalars } from "./arithmetic.ts";
 import { fieldOf, type Located, primitiveOf, read } from "./expression.ts";

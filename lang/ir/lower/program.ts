@@ -64,9 +64,13 @@ export class ProgramLowering {
   /** Whether the host needs the export `allocate`. */
   usesAllocate = false;
   #resultCell = 0;
+  #keptResult = 0;
+  /** Where a game's state lies, for pages that keep it over a reload. */
+  stateAddress = 0;
+  stateLayout: Layout | null = null;
   #closures = 0;
 
-  constructor(program: TypedProgram) {
+  constructor(program: TypedProgram, options: { readonly hasGas: boolean }) {
     this.program = program;
     this.trapGlobal = this.global("trap_site", "trap_site");
     const heapBytes = this.global("heap_bytes", "heap_bytes");
@@ -86,6 +90,7 @@ export class ProgramLowering {
       register,
       heapBytes,
       frontier: this.frontier,
+      hasGas: options.hasGas,
     });
     this.cells = new CellFunctionMaker(this.allocator, register);
     this.layouts = new Layouts(this.cells);
@@ -348,11 +353,16 @@ export class ProgramLowering {
     return address;
   }
 
+  /** What keeps the last text that was given to the host. */
+  keptResult(): number {
+    if (this.#keptResult === 0) this.#keptResult = this.statics.reserve(4, 4);
+    return this.#keptResult;
+  }
+
   /** Where the host writes pointer and length of what it gives. */
   resultCell(): number {
     if (this.#resultCell === 0) {
       this.#resultCell = this.statics.reserve(8);
-      this.usesAllocate = true;
     }
     return this.#resultCell;
   }

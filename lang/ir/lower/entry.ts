@@ -1,0 +1,242 @@
+/**
+ * The functions that hosts call, for each target; docs/compiler.md, "Hosts", says what they take and give.
+ *
+ * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives; `wasm32-db` turns pointers and lengths into texts and back.
+ */
+import type { TypedFunction, TypedModule } from "../../typed/tree.ts";
+import type { Type } from "../../types/type.ts";
+import { LENGTH_OFFSET } from "../layout.ts";
+import {
+  get,
+  i32,
+  type IrExpression,
+  type IrLocal,
+  load,
+  newFunction,
+  newLocal,
+  op,
+  type ScalarType,
+} from "../node.ts";
+import { primitiveOf, readMemory, writeMemory } from "./expression.ts";
+import { Frame, type MemoryLocation, ownedAll, type Value } from "./frame.ts";
+import { putLocation, takeLocation } from "./place.ts";
+import type { ProgramLowering } from "./program.ts";
+import type { Exported } from "./test_entry.ts";
+import { textConstant } from "./text.ts";
+
+const UNIT: Type = { kind: "tuple", elements: [] };
+const INT: Type = { kind: "primitive", name: "Int" };
+const TEXT: Type = { kind: "primitive", name: "String" };
+
+/** Where `main` gets its arguments from. */
+export const PROCESS_MODULE = "lang:host/process@1.0.0";
+
+/** A function of the module's top level by its name. */
+function topLevel(module: TypedModule, name: string): TypedFunction | null {
+  return module.functions.find((each) => each.name === name && each.owner === null) ?? null;
+}
+
+function wrapper(
+  program: ProgramLowering,
+  module: TypedModule,
+  options: {
+    readonly name: string;
+    readonly result: Type;
+    readonly parameters?: readonly ScalarType[];
+    readonly write: (frame: Frame, parameters: readonly IrLocal[]) => Value;
+  },
+): Exported {
+  const made = newFunction(`export.${options.name}`, {});
+  const frame = new Frame({
+    program,
+    function: made,
+    file: module.file,
+    source: null,
+    put: new Map(),
+    result: options.result,
+  });
+  frame.declareParameters([]);
+  const parameters = (options.parameters ?? []).map((type, index) =>
+    newLocal(made, { name: `p${index}`, type })
+  );
+  made.parameters.push(...parameters);
+  frame.return(options.write(frame, parameters));
+  program.addFunction(made);
+  return { name: options.name, function: made };
+}
+
+/** `init`, `step`, `draw` of a game, those that it has. */
+export function webEntries(program: ProgramLowering, root: TypedModule): Exported[] {
+  const exported: Exported[] = [];
+  const init = topLevel(root, "init");
+  const step = topLevel(root, "step");
+  const draw = topLevel(root, "draw");
+  const state = init === null ? null : stateCell(program, init.result);
+  if (init !== null && state !== null) {
+    exported.push(wrapper(program, root, {
+      name: "init",
+      result: UNIT,
+      parameters: ["i32"],
+      write: (frame, parameters) => {
+        const args = parameters.slice(0, init.parameters.length).map(get);
+        writeMemory(frame, state, frame.call(program.instance(init, []), args));
+        return [];
+      },
+    }));
+  }
+  for (const entry of [step, draw]) {
+    if (entry === null) continue;
+    exported.push(wrapper(program, root, {
+      name: entry.name,
+      result: UNIT,
+      write: (frame) => {
+        callWithState(frame, entry, state);
+        if (entry === draw && entry.effects.has("Draw")) {
+          frame.call(program.instance(program.program.libraryFunction("web.canvas.present"), []), []);
+        }
+        return [];
+      },
+    }));
+  }
+  return exported;
+}
+
+function stateCell(program: ProgramLowering, type: Type): MemoryLocation {
+  const layout = program.layouts.of(type);
+  const address = program.statics.reserve(layout.size, Math.max(8, layout.alignment));
+  program.stateAddress = address;
+  program.stateLayout = layout;
+  return { kind: "memory", address: i32(address), offset: 0, base: null, layout };
+}
+
+/** Calls `step` or `draw`: `inout` and plain parameters of the state's type take the state, one of `Input` what the host gives. */
+function callWithState(frame: Frame, entry: TypedFunction, state: MemoryLocation | null): void {
+  const { program } = frame;
+  const args: IrExpression[] = [];
+  let changesState = false;
+  for (const parameter of entry.parameters) {
+    const layout = program.layouts.of(parameter.type);
+    if (state !== null && layout === state.layout) {
+      if (parameter.kind === "inout") {
+        changesState = true;
+        args.push(...ownedAll(takeLocation(frame, state)));
+      } else {
+        args.push(...readMemory(frame, state, false));
+      }
+    } else {
+      const current = program.program.libraryFunction("web.input.Input.current");
+      args.push(...frame.call(program.instance(current, []), []));
+    }
+  }
+  const results = frame.call(program.instance(entry, []), args);
+  if (changesState && state !== null) putLocation(frame, state, results);
+}
+
+/** `run` of a command: the exit code. */
+export function commandEntries(program: ProgramLowering, root: TypedModule): Exported[] {
+  const main = topLevel(root, "main");
+  if (main === null) return [];
+  return [wrapper(program, root, {
+    name: "run",
+    result: INT,
+    write: (frame) => {
+      const args = main.parameters.length === 0 ? [] : commandArguments(frame);
+      const [code] = frame.call(program.instance(main, []), args);
+      return [code ?? i32(0)];
+    },
+  })];
+}
+
+/** The host gives the arguments as a text, a zero character before each. */
+function commandArguments(frame: Frame): Value {
+  const { program } = frame;
+  const scratch = i32(program.resultCell());
+  const given = program.imported(PROCESS_MODULE, "arguments", [{ type: "i32", pointer: null }], []);
+  program.usesAllocate = true;
+  frame.call(given, [scratch]);
+  const [slot] = program.layouts.of(TEXT).slots;
+  const text = frame.helper(
+    program.runtime.receive(),
+    [load("i32.load", scratch, 0), load("i32.load", scratch, 4)],
+    slot?.pointer ?? null,
+  );
+  const split = program.instance(program.program.libraryFunction("std.string.String.split"), []);
+  const parts = frame.call(split, [text, textConstant(frame, "\0")]);
+  const drop = program.instance(program.program.libraryFunction("std.list.List.drop"), [TEXT]);
+  return frame.call(drop, [...parts, i32(1)]);
+}
+
+/** Every public function of the root module whose types a database has. */
+export function databaseEntries(program: ProgramLowering, root: TypedModule): Exported[] {
+  return root.functions.filter((each) => each.isPublic && isCallableFromDatabase(each)).map((target) =>
+    databaseEntry(program, root, target)
+  );
+}
+
+/** Whether a database can call the function. */
+export function isCallableFromDatabase(target: TypedFunction): boolean {
+  if (target.typeParameters.length > 0 || target.owner !== null || target.effects.size > 0) return false;
+  return target.parameters.every((parameter) => parameter.kind !== "inout" && isPlainType(parameter.type)) &&
+    isPlainType(target.result);
+}
+
+function isPlainType(type: Type): boolean {
+  const name = primitiveOf(type);
+  return name !== null && name !== "Never";
+}
+
+function isText(type: Type): boolean {
+  const name = primitiveOf(type);
+  return name === "String" || name === "Bytes";
+}
+
+function databaseEntry(program: ProgramLowering, root: TypedModule, target: TypedFunction): Exported {
+  const parameters = target.parameters.flatMap((parameter): ScalarType[] =>
+    isText(parameter.type)
+      ? ["i32", "i32"]
+      : program.layouts.of(parameter.type).slots.map((slot) => slot.type)
+  );
+  if (target.parameters.some((parameter) => isText(parameter.type))) program.usesAllocate = true;
+  const givesText = isText(target.result);
+  return wrapper(program, root, {
+    name: target.name,
+    result: givesText ? INT : target.result,
+    parameters,
+    write: (frame, locals) => {
+      let position = 0;
+      const next = (): IrExpression => {
+        const local = locals[position++];
+        return local === undefined ? i32(0) : get(local);
+      };
+      const args = target.parameters.map((parameter): IrExpression => {
+        const [slot] = program.layouts.of(parameter.type).slots;
+        if (!isText(parameter.type)) return next();
+        return frame.helper(program.runtime.receive(), [next(), next()], slot?.pointer ?? null);
+      });
+      const result = frame.call(program.instance(target, []), args);
+      return givesText ? [keepResult(frame, target.result, result)] : result;
+    },
+  });
+}
+
+/** Keeps a text until the next call, and gives the address of its pointer and length. */
+function keepResult(frame: Frame, type: Type, value: Value): IrExpression {
+  const { program } = frame;
+  const cell = program.resultCell();
+  const [block] = value;
+  if (block === undefined) return i32(cell);
+  const pointer = frame.reusable(block);
+  const layout = program.layouts.of(type);
+  const store = (offset: number, word: IrExpression): void =>
+    frame.emit({ kind: "store", op: "i32.store", address: i32(cell), offset, value: word });
+  store(0, op("i32.add", pointer, i32(16)));
+  store(4, load("i32.load", pointer, LENGTH_OFFSET));
+  writeMemory(frame, {
+    kind: "memory",
+    address: i32(program.keptResult()),
+    offset: 0,
+    base: null,
+    layout,
+  }, [pointer]);
+  return i32(cell);
+}

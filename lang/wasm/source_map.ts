@@ -1,0 +1,43 @@
+/**
+ * A source map, version 3: offsets in the module's bytes as columns of one generated line, as tools for WebAssembly expect.
+ */
+import type { CodePlace } from "./function_encoder.ts";
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** A signed number in base 64 with continuation bits. */
+function variableLength(value: number): string {
+  let rest = value < 0 ? (-value << 1) | 1 : value << 1;
+  let text = "";
+  do {
+    const digit = rest & 31;
+    rest >>>= 5;
+    text += DIGITS.charAt(rest > 0 ? digit | 32 : digit);
+  } while (rest > 0);
+  return text;
+}
+
+/** The source map of a module as JSON. */
+export function sourceMap(places: readonly CodePlace[], fileName: string): string {
+  const sources: string[] = [];
+  const numbers = new Map<string, number>();
+  const segments: string[] = [];
+  let [column, source, line, sourceColumn] = [0, 0, 0, 0];
+  for (const { offset, place } of places) {
+    const { path } = place.file;
+    let number = numbers.get(path);
+    if (number === undefined) {
+      number = sources.length;
+      numbers.set(path, number);
+      sources.push(path);
+    }
+    const placeLine = place.file.lineIndexAt(place.offset);
+    const placeColumn = place.offset - (place.file.lineStarts[placeLine] ?? 0);
+    segments.push(
+      variableLength(offset - column) + variableLength(number - source) + variableLength(placeLine - line) +
+        variableLength(placeColumn - sourceColumn),
+    );
+    [column, source, line, sourceColumn] = [offset, number, placeLine, placeColumn];
+  }
+  return JSON.stringify({ version: 3, file: fileName, sources, names: [], mappings: segments.join(",") });
+}
