@@ -33,6 +33,8 @@ export interface LibrarySource {
   isInternal(name: string): boolean;
   /** The module, the same object each time; null when there is none. */
   module(name: string): ast.Module | null;
+  /** Its tests and properties, which the module does not have among its declarations. */
+  tests(name: string): readonly ast.Declaration[];
 }
 
 /** What is checked. */
@@ -178,7 +180,11 @@ export class PackageChecker {
     this.#loadLibrary(name);
     const state = this.#libraryStates.get(name);
     if (state === undefined) return { diagnostics: [], program: null, checkedModules: [] };
-    const { typed } = checkModule(this.#base, state.scope, false);
+    const { scope } = state;
+    const { module } = scope;
+    scope.module = { ...module, declarations: [...module.declarations, ...library.tests(name)] };
+    const { typed } = checkModule(this.#base, scope, false);
+    scope.module = module;
     state.typed = typed;
     const diagnostics = state.scope.reporter.diagnostics;
     const hasErrors = diagnostics.some((each) => each.severity === "error");

@@ -2,7 +2,7 @@
  * Statements: definitions, assignments, loops, and the ways out of them.
  */
 import type * as ast from "../syntax/ast.ts";
-import type { ArithmeticOperator, Expression, Statement } from "../typed/tree.ts";
+import type { ArithmeticOperator, Expression, Place, Statement } from "../typed/tree.ts";
 import {
   BOOL,
   ERROR_TYPE,
@@ -599,11 +599,28 @@ function reportNotIterable(body: Body, statement: ast.ForStatement, type: Type):
   });
 }
 
+/** The place that `for inout` goes over: of a pool the list of its values, of a list itself. */
+function listOfPool(place: Place, type: Type): Place {
+  if (type.kind !== "named" || type.definition.body.kind !== "record") return place;
+  const { fields } = type.definition.body;
+  const index = fields.findIndex((field) => field.name === "values");
+  const list = fields[index]?.type;
+  if (list?.kind !== "named") return place;
+  return {
+    kind: "field",
+    span: place.span,
+    type: { kind: "named", definition: list.definition, arguments: type.arguments },
+    target: place,
+    index,
+  };
+}
+
 function checkForInout(body: Body, statement: ast.ForStatement): CheckedStatement {
   const { span, subject, pattern } = statement;
   const typed = infer(body, subject, null);
   const type = resolve(typed.type);
-  const isList = type.kind === "named" && body.world.isCore(type, "List");
+  const isList = type.kind === "named" &&
+    (body.world.isCore(type, "List") || body.world.isCore(type, "Pool"));
   if (!isList && !isError(type)) {
     body.reporter.report(
       "TY0022",
@@ -615,7 +632,8 @@ function checkForInout(body: Body, statement: ast.ForStatement): CheckedStatemen
       },
     );
   }
-  const place = isList ? placeOf(body, subject, typed) : null;
+  const owner = isList ? placeOf(body, subject, typed) : null;
+  const place = owner === null ? null : listOfPool(owner, type);
   if (isList && place === null) reportUnwritable(body, subject, typed, { kind: "loop" });
   if (place !== null) body.writes.push({ place, span: subject.span });
   const element = type.kind === "named" && isList ? type.arguments[0] ?? ERROR_TYPE : ERROR_TYPE;
