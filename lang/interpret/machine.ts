@@ -174,8 +174,8 @@ export class Machine {
       return body.code(frame);
     } catch (error) {
       if (error instanceof ControlSignal && typeof error.completion !== "symbol") return error.completion;
-      // The stack of the interpreter itself may end first.
-      if (error instanceof RangeError && /call stack/.test(error.message)) throw depthTrap(site);
+      // The stack of the interpreter itself may end first; where there is no room for the trap either, the caller makes it.
+      if (error instanceof RangeError) throw depthTrap(site);
       if (error instanceof ProgramTrap && error.calls.length < 100) error.calls.push(site);
       throw error;
     } finally {

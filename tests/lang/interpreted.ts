@@ -1,0 +1,63 @@
+/**
+ * Runs whole programs in the interpreter, for tests that compare its answers with files or with compiled code.
+ */
+import { PackageAnalyser } from "../../lang/check/package_analysis.ts";
+import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
+import {
+  ExpectationTrap,
+  Interpreter,
+  ProgramTrap,
+  RecordingHost,
+  type Site,
+} from "../../lang/interpret/interpreter.ts";
+import { ListValue } from "../../lang/interpret/value.ts";
+import type { TypedProgram } from "../../lang/typed/tree.ts";
+
+/** Checks a program of one file; throws with all errors when there are any. */
+export function checkedProgram(text: string): TypedProgram {
+  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", text]]));
+  const errors = diagnostics.filter((each) => each.severity === "error");
+  if (program === null || errors.length > 0) {
+    throw new Error(`Cannot run the program:\n${errors.map(told).join("\n")}`);
+  }
+  return program;
+}
+
+/** A diagnostic on one line. */
+export function told({ file, span, code, message }: Diagnostic): string {
+  const { line, column } = file.positionOf(span);
+  return `${file.path}:${line}:${column} ${code} ${message}`;
+}
+
+/**
+ * What `main` of a program prints. When the program traps, a last line says why and where, in the program itself by line and column, in the
+ * library by module: `! overflow at 3:5`.
+ */
+export function interpretedOutput(program: TypedProgram): string {
+  const main = program.root?.functions.find((fn) => fn.name === "main" && fn.owner === null);
+  if (main === undefined) throw new Error("Cannot run the program: it has no main");
+  const host = new RecordingHost();
+  try {
+    new Interpreter(program, host).call(main, main.parameters.map(() => new ListValue([])));
+  } catch (error) {
+    if (!(error instanceof ProgramTrap)) throw error;
+    return `${host.output}${trapLine(error)}\n`;
+  }
+  return host.output;
+}
+
+/** The line that tells of a trap. */
+export function trapLine(trap: ProgramTrap): string {
+  const sides = trap instanceof ExpectationTrap && trap.sides !== null
+    ? `: ${trap.sides.left} ${trap.sides.operator} ${trap.sides.right}`
+    : trap.kind === "panic"
+    ? `: ${trap.message}`
+    : "";
+  return `! ${trap.kind} ${placeOf(trap.site)}${sides}`;
+}
+
+function placeOf({ file, span }: Site): string {
+  if (file.path !== "src/main.lang") return `in ${file.path.replace(":", ".")}`;
+  const { line, column } = file.positionOf(span);
+  return `at ${line}:${column}`;
+}
