@@ -92,7 +92,7 @@ export function closureCode(
       new Set(node.captures),
     );
     const slots = captures.map(({ local }) => inner.slotOf(local));
-    return { body: inner.body(node.parameters, node.body), slots };
+    return { body: inner.body(node.parameters, node.body, node.span), slots };
   };
   return (frame) => {
     const values: Value[] = captures.map(({ read }) => copied(read(frame)));

@@ -100,11 +100,11 @@ export class FunctionCompiler {
     return { file: this.file, span: node.span };
   }
 
-  /** A function's body with the slots of its parameters. */
-  body(parameters: readonly Local[], body: Expression): CompiledBody {
+  /** A function's body with the slots of its parameters; `entry` is the function's name. */
+  body(parameters: readonly Local[], body: Expression, entry: Span): CompiledBody {
     const parameterSlots = parameters.map((parameter) => this.slotOf(parameter));
     const code = this.#tail(body);
-    return { code, slotCount: this.slotCount, parameterSlots };
+    return { code, slotCount: this.slotCount, parameterSlots, entry: { file: this.file, span: entry } };
   }
 
   /** What a place is; see {@link PlaceCode}. */

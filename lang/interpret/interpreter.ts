@@ -38,7 +38,7 @@ export class Interpreter {
   runTest(module: TypedModule, test: TypedTest, args: readonly Value[] = []): void {
     if (test.body === null) throw new RangeError(`Cannot run the test ${test.name}: it is an eval`);
     const compiler = new FunctionCompiler(this.#machine, module.file, new Map());
-    const body = compiler.body(test.parameters, test.body);
+    const body = compiler.body(test.parameters, test.body, test.span);
     this.#machine.run(body, args, { file: module.file, span: test.span }, null);
   }
 

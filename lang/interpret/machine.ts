@@ -34,6 +34,8 @@ export interface CompiledBody {
   readonly slotCount: number;
   /** Slot of each parameter; -1 - n for the n-th of those held `inout`. */
   readonly parameterSlots: readonly number[];
+  /** The function's name, where a call that is too deep is told. */
+  readonly entry: Site;
 }
 
 /** Program, host and everything that was made from them so far. */
@@ -137,7 +139,7 @@ export class Machine {
     return (args, site) => {
       if (compiled === null) {
         const compiler = new FunctionCompiler(this, fn.file, substitutionOf(fn.typeParameters, types));
-        compiled = compiler.body(fn.parameters, body);
+        compiled = compiler.body(fn.parameters, body, fn.nameSpan);
       }
       return this.run(compiled, args, site, null);
     };
@@ -168,14 +170,14 @@ export class Machine {
       if (arg instanceof Reference) frame.references[-1 - slot] = arg;
       else frame.slots[slot] = arg;
     }
-    if (this.#depth >= DEPTH_LIMIT) throw depthTrap(site);
+    if (this.#depth >= DEPTH_LIMIT) throw depthTrap(body.entry);
     this.#depth++;
     try {
       return body.code(frame);
     } catch (error) {
       if (error instanceof ControlSignal && typeof error.completion !== "symbol") return error.completion;
       // The stack of the interpreter itself may end first; where there is no room for the trap either, the caller makes it.
-      if (error instanceof RangeError) throw depthTrap(site);
+      if (error instanceof RangeError) throw depthTrap(body.entry);
       if (error instanceof ProgramTrap && error.calls.length < 100) error.calls.push(site);
       throw error;
     } finally {

@@ -49,7 +49,7 @@ export function interpretedOutput(program: TypedProgram): string {
 /** The line that tells of a trap. */
 export function trapLine(trap: ProgramTrap): string {
   const sides = trap instanceof ExpectationTrap && trap.sides !== null
-    ? `: ${trap.sides.left} ${trap.sides.operator} ${trap.sides.right}`
+    ? `: ${trap.sides.left} and ${trap.sides.right}`
     : trap.kind === "panic"
     ? `: ${trap.message}`
     : "";
