@@ -5,7 +5,7 @@
  * - `db/no-ambient`: the engine never asks the world for time, chance, disk or network outside `engine/host`;
  * - `db/synchronous-core`: no `async`, `await` or promise inside a statement;
  * - `db/no-empty-catch`: an error is handled, or a comment says why it need not be;
- * - `db/no-console`: only programs and tools write to the console.
+ * - `db/no-console`: only programs, tools and the scripts of pages write to the console.
  *
  * Limits: the rules read one file and no types. A name that the file itself declares is not taken for the global of
  * that name. Test files are exempt from all but `db/no-empty-catch`.
@@ -249,11 +249,11 @@ const noEmptyCatchRule: Deno.lint.Rule = {
 const noConsoleRule: Deno.lint.Rule = {
   create(context) {
     const path = projectPath(context.filename);
-    if (path.startsWith("cli/") || isTestFile(path)) return {};
+    if (path.startsWith("cli/") || path.includes("/web/") || isTestFile(path)) return {};
     return {
       MemberExpression(node) {
         if (node.object.type === "Identifier" && node.object.name === "console") {
-          context.report({ node, message: "console is for cli/, tools/ and tests/ only" });
+          context.report({ node, message: "console is for cli/, tools/, tests/ and pages only" });
         }
       },
     };
