@@ -34,7 +34,8 @@ function documentSources(): SourceFile[] {
 }
 
 function pageSources(): SourceFile[] {
-  return CODE_PAGES.flatMap((page) => {
+  // Those of packages are manifests.
+  return CODE_PAGES.filter((page) => !page.code.startsWith("PK")).flatMap((page) => {
     const isSyntax = page.code.startsWith("SY");
     const programs = isSyntax ? page.fixed : [page.bad, ...page.fixed];
     return programs.map((text, index) => new SourceFile(`explain:${page.code}.${index}`, text));
