@@ -14,6 +14,7 @@ import { checkConstants } from "./constants.ts";
 import { settleEffects, signatureEnd } from "./effects.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { makeParameters } from "./declare.ts";
+import { docExamples, exampleScope } from "./doc_examples.ts";
 import { checkInterfaceEffects, reportUnusedDeclarations } from "./module_lint.ts";
 import { ConstantSymbol, EffectSources, FunctionSymbol, type ModuleScope, Variable } from "./symbols.ts";
 import { SymbolTable } from "./symbol_table.ts";
@@ -64,6 +65,7 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
     if (isReady(symbol) && symbol.isResultKnown) checkFunction(session, symbol);
   }
   const tests = checkTests(session);
+  const examples = scope.isLibrary ? null : checkExamples(session);
   for (const symbol of scope.functions) if (isReady(symbol)) checkFunction(session, symbol);
   for (const symbol of scope.functions) if (symbol.bodyState === "unchecked") checkFunction(session, symbol);
   for (const symbol of scope.functions) {
@@ -74,13 +76,14 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
     }
   }
   session.finish();
+  examples?.session.finish();
   settleEffects(scope, scope.functions);
   checkConstants(scope);
   checkTypeSizes(scope);
   checkInterfaceEffects(world, scope);
   if (!scope.isLibrary) reportUnusedDeclarations(scope);
   dropDoubtfulWarnings(scope);
-  return { typed: typedModule(scope, tests), symbols };
+  return { typed: typedModule(scope, [...tests, ...(examples?.tests ?? [])]), symbols };
 }
 
 /** Warnings that an error may have caused: what is broken uses nothing, and leaves much unreached. */
@@ -326,6 +329,32 @@ function testOf(
     cases: [],
     threshold: null,
   };
+}
+
+/** Examples are tests of a scope of their own; null when there are none. */
+function checkExamples(
+  session: Session,
+): { readonly session: Session; readonly tests: readonly TypedTest[] } | null {
+  const { scope } = session;
+  const { examples, diagnostics } = docExamples(scope.module);
+  for (const diagnostic of diagnostics) scope.reporter.add(diagnostic);
+  if (examples.length === 0) return null;
+  const inner = newSession(session.world, exampleScope(scope), session.symbols);
+  const tests = examples.map((example): TypedTest => {
+    const body = new Body(inner, {});
+    body.returns = { type: UNIT, reason: null, isDiscarded: false, isClosure: false };
+    return {
+      kind: "example",
+      name: example.name,
+      file: scope.file,
+      span: example.span,
+      parameters: [],
+      body: check(body, example.body, DISCARDED, null),
+      cases: [],
+      threshold: null,
+    };
+  });
+  return { session: inner, tests };
 }
 
 function evalOf(session: Session, declaration: ast.EvalDeclaration): TypedTest {

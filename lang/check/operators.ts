@@ -14,6 +14,7 @@ import {
   isInteger,
   isNever,
   isNumber,
+  isPrimitive,
   resolve,
   STRING,
 } from "../types/primitives.ts";
@@ -279,7 +280,7 @@ function inferComparison(body: Body, expression: ast.Binary, operator: Compariso
       body,
     });
   }
-  if (isEquality) noteBooleanComparison(body, expression, operator);
+  if (isEquality && isPrimitive(type, "Bool")) noteBooleanComparison(body, expression, operator);
   return { kind: "compare", operator, span: expression.span, type: BOOL, left, right };
 }
 

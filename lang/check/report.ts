@@ -47,6 +47,11 @@ export class Reporter {
     });
   }
 
+  /** Adds a diagnostic of somebody else. */
+  add(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+  }
+
   /** Takes away what does not hold. */
   keepOnly(holds: (diagnostic: Diagnostic) => boolean): void {
     this.diagnostics = this.diagnostics.filter(holds);

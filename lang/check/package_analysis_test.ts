@@ -1,0 +1,180 @@
+/** Analysing versions of one package: what is checked again, what stays, and that nothing goes stale. */
+import assert from "node:assert/strict";
+import { PackageAnalyser } from "./package_analysis.ts";
+
+const physics = `/// Gravity.
+pub type Body = { x: Float, speed: Float }
+
+pub fn Body.fall(self: inout Body, time: Float) {
+  self.speed += 9.8 * time
+  self.x += self.speed * time
+}
+
+pub fn resting(x: Float) -> Body {
+  Body { x: x, speed: 0.0 }
+}
+`;
+
+const main = `use physics
+
+pub fn start() -> Float {
+  var body = physics.resting(1.0)
+  body.fall(0.5)
+  body.x
+}
+`;
+
+const other = `pub fn double(n: Int) -> Int {
+  n * 2
+}
+`;
+
+function texts(changes: Record<string, string> = {}): Map<string, string> {
+  return new Map(Object.entries({
+    "src/main.lang": main,
+    "src/physics.lang": physics,
+    "src/tools/other.lang": other,
+    ...changes,
+  }));
+}
+
+function codes(analyser: PackageAnalyser, files: ReadonlyMap<string, string>): string[] {
+  return analyser.analyse(files).diagnostics.map(({ code, file, span }) =>
+    `${code} ${file.path}:${file.positionOf(span).line}`
+  );
+}
+
+Deno.test("analyse() checks nothing again when nothing changed", () => {
+  const analyser = new PackageAnalyser();
+  const first = analyser.analyse(texts());
+  assert.deepEqual(first.diagnostics, []);
+  assert.deepEqual(first.checkedModules, ["physics", "main", "tools.other"]);
+  const second = analyser.analyse(texts());
+  assert.deepEqual(second.checkedModules, []);
+  assert.deepEqual(second.diagnostics, []);
+  assert.ok(second.program?.root?.name === "main");
+});
+
+Deno.test("analyse() checks one module again when a body changed, and the others see the new body", () => {
+  const analyser = new PackageAnalyser();
+  const before = analyser.analyse(texts());
+  const caller = before.program?.root?.functions[0];
+  const changed = texts({ "src/physics.lang": physics.replace("9.8", "1.6 + 0.0") });
+  const after = analyser.analyse(changed);
+  assert.deepEqual(after.checkedModules, ["physics"]);
+  assert.equal(after.program?.root?.functions[0], caller);
+  const physicsModule = after.program?.modules.find((module) => module.name === "physics");
+  const fall = physicsModule?.functions.find((each) => each.name === "fall");
+  assert.equal(fall?.file.text, changed.get("src/physics.lang"));
+  assert.match(
+    JSON.stringify(fall?.body, (key, value) => key === "span" || key === "local" ? undefined : value),
+    /"value":1\.6/,
+  );
+});
+
+Deno.test("analyse() checks importers again when a signature changed", () => {
+  const analyser = new PackageAnalyser();
+  analyser.analyse(texts());
+  const changed = texts({
+    "src/physics.lang": physics.replace("resting(x: Float)", "resting(x: Int)").replace(
+      "x: x",
+      "x: x.to_float()",
+    ),
+  });
+  assert.deepEqual(codes(analyser, changed), ["TY0001 src/main.lang:4"]);
+  assert.deepEqual(codes(analyser, texts()), []);
+});
+
+Deno.test("analyse() gives the same diagnostics as a fresh analysis, whatever came before", () => {
+  const versions = [
+    texts(),
+    texts({ "src/physics.lang": physics.replace("self.speed * time", "self.sped * time") }),
+    texts({ "src/physics.lang": `\n\n${physics}` }),
+    texts({ "src/main.lang": main.replace("body.fall(0.5)", "body.fal(0.5)") }),
+    texts({ "src/physics.lang": physics.replace("pub fn resting", "fn resting") }),
+    // The label of a private name points into the other file, whose lines have moved.
+    texts({ "src/physics.lang": `\n\n\n${physics.replace("pub fn resting", "fn resting")}` }),
+    texts({ "src/tools/other.lang": "fn unused() {}\n" }),
+    texts({ "src/main.lang": main.replace("use physics", "use tools.other") }),
+    texts({ "src/main.lang": "" }),
+    texts({ "src/physics.lang": "pub type Body = {" }),
+    texts(),
+  ];
+  const plain = (analyser: PackageAnalyser, files: ReadonlyMap<string, string>) =>
+    analyser.analyse(files).diagnostics.map((diagnostic) => ({
+      code: diagnostic.code,
+      message: diagnostic.message,
+      place: diagnostic.file.positionOf(diagnostic.span),
+      labels: diagnostic.labels.map(({ file, span, message }) => ({
+        path: file.path,
+        place: file.positionOf(span),
+        message,
+      })),
+      fixes: diagnostic.fixes.map((fix) => ({
+        title: fix.title,
+        edits: fix.edits.map(({ span, text }) => ({ span, text })),
+      })),
+    }));
+  const analyser = new PackageAnalyser();
+  for (const from of versions) {
+    for (const to of versions) {
+      plain(analyser, from);
+      assert.deepEqual(plain(analyser, to), plain(new PackageAnalyser(), to));
+    }
+  }
+});
+
+Deno.test("analyse() keeps inferred signatures from one version out of the next", () => {
+  const analyser = new PackageAnalyser();
+  const source = (value: string) =>
+    `fn twice(n) { n + n }\n\npub fn start() -> Bool {\n  let value = twice(${value})\n  value == ${value}\n}\n`;
+  const version = (value: string) => new Map([["src/main.lang", source(value)]]);
+  assert.deepEqual(analyser.analyse(version("1")).diagnostics, []);
+  assert.deepEqual(analyser.analyse(version("1.5")).diagnostics, []);
+  assert.deepEqual(analyser.analyse(version('"a"')).diagnostics, []);
+});
+
+Deno.test("analyse() makes tests of the examples in documentation, in their places", () => {
+  const source = `/// Doubles.
+///
+/// \`\`\`
+/// expect(double(2) == 4)
+/// let n = main.double(1.5)
+/// \`\`\`
+///
+/// \`\`\`text
+/// no code
+/// \`\`\`
+pub fn double(n: Int) -> Int {
+  n * 2
+}
+`;
+  const analyser = new PackageAnalyser();
+  const wrong = analyser.analyse(new Map([["src/main.lang", source]]));
+  assert.deepEqual(
+    wrong.diagnostics.map((
+      { code, file, span },
+    ) => [code, file.positionOf(span).line, file.text.slice(span.start, span.end)]),
+    [["TY0001", 5, "1.5"]],
+  );
+  const right = analyser.analyse(
+    new Map([["src/main.lang", source.replace("let n = main.double(1.5)", "expect(main.double(3) == 6)")]]),
+  );
+  assert.deepEqual(right.diagnostics, []);
+  const [example] = right.program?.root?.tests ?? [];
+  assert.equal(example?.kind, "example");
+  assert.equal(example?.name, "double");
+  assert.equal(right.program?.root?.tests.length, 1);
+});
+
+Deno.test("symbolsOf() finds definitions, references and types", () => {
+  const analyser = new PackageAnalyser({ withSymbols: true });
+  analyser.analyse(texts());
+  const symbols = analyser.symbolsOf("src/main.lang");
+  const target = symbols?.targetAt(main.indexOf("resting") + 2);
+  assert.ok(target !== null && target !== undefined && "id" in target);
+  assert.equal(target.id, "physics.resting");
+  const local = symbols?.targetAt(main.indexOf("body.x"));
+  assert.ok(local !== null && local !== undefined && "span" in local);
+  assert.deepEqual(local.span, { start: main.indexOf("body ="), end: main.indexOf("body =") + 4 });
+});
