@@ -1,0 +1,81 @@
+/** `lang build`. */
+import { type Command, Option } from "commander";
+import { build, type BuildOptions } from "../../lang/commands/build.ts";
+import { reportToJson } from "../../lang/diagnostics/json.ts";
+import { type PackageTarget, TARGETS } from "../../lang/package/manifest.ts";
+import { type Context, openPackage, showDiagnostics } from "./context.ts";
+import { examples } from "./examples.ts";
+
+interface Options {
+  readonly target?: PackageTarget;
+  readonly release?: boolean;
+  readonly gas?: boolean;
+  readonly emit?: "ir";
+  readonly format: "human" | "json";
+}
+
+/** Adds the command. */
+export function addBuildCommand(program: Command, context: Context): void {
+  program.command("build")
+    .summary("compile a package to WebAssembly")
+    .description("Compiles a package into target/main.wasm, with its source map beside it.")
+    .argument("[path]", "folder of the package")
+    .addOption(
+      new Option("--target <target>", "what to build for (default: project.toml, else the entry points)")
+        .choices(
+          TARGETS,
+        ),
+    )
+    .option("--release", "make it as small and quick as it gets; takes longer")
+    .option("--gas", "charge gas for what it does, so that it can be stopped")
+    .addOption(
+      new Option("--emit <what>", "write the intermediate representation too, to target/main.ir").choices([
+        "ir",
+      ]),
+    )
+    .addOption(
+      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["lang build", "for development"],
+        ["lang build --release", "to publish"],
+        ["lang build --target wasm32-wasi", "another target than the manifest's"],
+      ]),
+    )
+    .action(async (path: string | undefined, options: Options) => {
+      const { workspace } = openPackage(path);
+      const asked: BuildOptions = {
+        ...(options.target === undefined ? {} : { target: options.target }),
+        isRelease: options.release ?? false,
+        hasGas: options.gas ?? false,
+        emitIr: options.emit === "ir",
+      };
+      const { diagnostics, built } = await build(workspace, asked);
+      if (built === null) context.exitCode = 1;
+      if (options.format === "json") {
+        context.terminal.writeJson({
+          ...reportToJson(diagnostics),
+          ok: built !== null,
+          ...(built === null ? {} : { target: built.target, bytes: built.bytes.length, files: built.paths }),
+        });
+        return;
+      }
+      showDiagnostics(context, diagnostics);
+      if (built === null) return;
+      const [module = ""] = built.paths;
+      context.terminal.write(
+        `${module}  ${sizeText(built.bytes.length)}, ${built.target ?? "library"}${
+          options.release ? ", release" : ""
+        }\n`,
+      );
+    });
+}
+
+/** `2.3 KiB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const [size, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KiB"] : [bytes / 1024 / 1024, "MiB"];
+  return `${size.toFixed(1)} ${unit}`;
+}

@@ -1,0 +1,50 @@
+/** `lang check`. */
+import { type Command, Option } from "commander";
+import { reportToJson } from "../../lang/diagnostics/json.ts";
+import { reportToSarif } from "../../lang/diagnostics/sarif.ts";
+import { version } from "../version.ts";
+import { type Context, hasErrors, openPackage, showDiagnostics } from "./context.ts";
+import { examples } from "./examples.ts";
+
+interface Options {
+  readonly format: "human" | "json" | "sarif";
+}
+
+/** Adds the command. */
+export function addCheckCommand(program: Command, context: Context): void {
+  program.command("check")
+    .summary("find all mistakes of a package")
+    .description("Finds all mistakes of a package, in every file under src/, and says how to mend them.")
+    .argument("[path]", "folder of the package, or a file in it whose mistakes alone are shown")
+    .addOption(
+      new Option("--format <format>", "form of the output").choices(["human", "json", "sarif"]).default(
+        "human",
+      ),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["lang check", "the package around this folder"],
+        ["lang check src/main.lang", "one file of it"],
+        ["lang check --format json", "one JSON object, for programs"],
+        ["lang check --format sarif > lang.sarif", "for code hosts and editors"],
+      ]),
+    )
+    .action((path: string | undefined, options: Options) => {
+      const { workspace, file } = openPackage(path);
+      const all = workspace.check().diagnostics;
+      const diagnostics = file === null ? all : all.filter((each) => each.file.path === file);
+      if (hasErrors(diagnostics)) context.exitCode = 1;
+      const { terminal } = context;
+      switch (options.format) {
+        case "json":
+          return terminal.writeJson(reportToJson(diagnostics));
+        case "sarif":
+          return terminal.write(`${JSON.stringify(reportToSarif(diagnostics, version), null, 2)}\n`);
+        case "human": {
+          showDiagnostics(context, diagnostics);
+          if (diagnostics.length === 0) terminal.write("no mistakes\n");
+        }
+      }
+    });
+}

@@ -1,0 +1,49 @@
+/** What every command is given, and what they share: the terminal, the package, diagnostics. */
+import { CommandError } from "../../lang/commands/command_error.ts";
+import { Workspace } from "../../lang/commands/workspace.ts";
+import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
+import { renderReport } from "../../lang/diagnostics/human.ts";
+import { DiskFiles } from "./disk_files.ts";
+import { findPackage } from "./package_folder.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The surroundings of one command. */
+export interface Context {
+  readonly terminal: Terminal;
+  /** What stood behind `--`. */
+  readonly programArguments: readonly string[];
+  /** Set by a command that fails without an error being thrown. */
+  exitCode: number;
+}
+
+/** A package on disk. */
+export interface OpenPackage {
+  readonly workspace: Workspace;
+  readonly root: string;
+  /** The file that was named, relative to the root. */
+  readonly file: string | null;
+}
+
+/** Opens the package of a path. */
+export function openPackage(path: string | undefined): OpenPackage {
+  const { root, file } = findPackage(path);
+  return { workspace: new Workspace(new DiskFiles(root)), root, file };
+}
+
+/** Shows diagnostics to people, on standard error. */
+export function showDiagnostics(context: Context, diagnostics: readonly Diagnostic[]): void {
+  const { terminal } = context;
+  terminal.writeError(renderReport(diagnostics, { style: terminal.errorStyle }));
+}
+
+/** Whether one of them is an error. */
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some(({ severity }) => severity === "error");
+}
+
+/** A whole number of an option. */
+export function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new CommandError(`Cannot use ${name} "${text}": it is not a whole number`);
+}

@@ -1,0 +1,75 @@
+/** What the commands write to: standard output and error, with colours where a person reads them. */
+import { colourStyle, plainStyle, type Style } from "../../lang/diagnostics/style.ts";
+
+/** When colours are used. */
+export type ColourChoice = "always" | "never" | "auto";
+
+interface Stream {
+  writeSync(bytes: Uint8Array): number;
+  isTerminal(): boolean;
+}
+
+/** Writes texts and knows their style. */
+export class Terminal {
+  readonly #stdout: Stream;
+  readonly #stderr: Stream;
+  #colours: ColourChoice = "auto";
+
+  constructor(stdout: Stream = Deno.stdout, stderr: Stream = Deno.stderr) {
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+  }
+
+  /** Sets when colours are used. */
+  useColours(choice: ColourChoice): void {
+    this.#colours = choice;
+  }
+
+  /** Writes to standard output. */
+  write(text: string): void {
+    writeAll(this.#stdout, new TextEncoder().encode(text));
+  }
+
+  /** Writes bytes to standard output. */
+  writeBytes(bytes: Uint8Array): void {
+    writeAll(this.#stdout, bytes);
+  }
+
+  /** Writes to standard error. */
+  writeError(text: string): void {
+    writeAll(this.#stderr, new TextEncoder().encode(text));
+  }
+
+  /** Writes a value as JSON on one line to standard output. */
+  writeJson(value: unknown): void {
+    this.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** The style of standard output. */
+  get style(): Style {
+    return this.#styleFor(this.#stdout);
+  }
+
+  /** The style of standard error. */
+  get errorStyle(): Style {
+    return this.#styleFor(this.#stderr);
+  }
+
+  /** Whether somebody sees what is written to standard error as it comes. */
+  get isWatched(): boolean {
+    return this.#stderr.isTerminal();
+  }
+
+  #styleFor(stream: Stream): Style {
+    if (this.#colours === "always") return colourStyle;
+    if (this.#colours === "never") return plainStyle;
+    // See no-color.org: set to anything but the empty text.
+    const isRefused = (Deno.env.get("NO_COLOR") ?? "") !== "" || Deno.env.get("TERM") === "dumb";
+    return stream.isTerminal() && !isRefused ? colourStyle : plainStyle;
+  }
+}
+
+function writeAll(stream: Stream, bytes: Uint8Array): void {
+  let rest = bytes;
+  while (rest.length > 0) rest = rest.subarray(stream.writeSync(rest));
+}

@@ -1,0 +1,78 @@
+/** `lang test`. */
+import { type Command, Option } from "commander";
+import { test } from "../../lang/commands/tests.ts";
+import { reportToJson } from "../../lang/diagnostics/json.ts";
+import { renderResults } from "../../lang/testing/report.ts";
+import { type Context, hasErrors, openPackage, showDiagnostics, wholeNumber } from "./context.ts";
+import { examples } from "./examples.ts";
+
+interface Options {
+  readonly filter?: string;
+  readonly eval?: boolean;
+  readonly update?: boolean;
+  readonly seed?: string;
+  readonly verbose?: boolean;
+  readonly format: "human" | "json";
+}
+
+/** Adds the command. */
+export function addTestCommand(program: Command, context: Context): void {
+  program.command("test")
+    .summary("run the tests of a package")
+    .description(
+      "Runs test blocks, examples in documentation and properties in the WebAssembly that ships, each with a memory of its own.",
+    )
+    .argument("[path]", "folder of the package")
+    .option("--filter <text>", "only tests whose module and name contain the text")
+    .option("--eval", "run the eval blocks instead")
+    .option("--update", "write what expect_snapshot is given into the sources")
+    .option("--seed <number>", "what the arguments of properties are made of (default: another each time)")
+    .option("--verbose", "show tests that passed as well")
+    .addOption(
+      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["lang test", "all tests"],
+        ['lang test --filter "bounces"', "tests with this in their name"],
+        ["lang test --seed 42", "properties with the same arguments again"],
+        ["lang test --update", "renew the snapshots"],
+      ]),
+    )
+    .action((path: string | undefined, options: Options) => {
+      const { workspace } = openPackage(path);
+      const seed = options.seed === undefined
+        ? crypto.getRandomValues(new Uint16Array(1))[0] ?? 0
+        : wholeNumber("--seed", options.seed);
+      const outcome = test(workspace, {
+        filter: options.filter,
+        evals: options.eval ?? false,
+        seed,
+        update: options.update ?? false,
+      });
+      if (!outcome.isPassed) context.exitCode = 1;
+      const { terminal } = context;
+      if (options.format === "json") {
+        return terminal.writeJson({
+          ...reportToJson(outcome.diagnostics),
+          ok: outcome.isPassed,
+          seed,
+          tests: outcome.results,
+          updated: outcome.updatedPaths,
+        });
+      }
+      if (outcome.results === null || hasErrors(outcome.diagnostics)) {
+        showDiagnostics(context, outcome.diagnostics);
+      }
+      if (outcome.results === null) return;
+      for (const updated of outcome.updatedPaths) terminal.write(`updated ${updated}\n`);
+      terminal.write(
+        renderResults(outcome.results, {
+          style: terminal.style,
+          isVerbose: options.verbose ?? false,
+          seed,
+        }),
+      );
+    });
+}

@@ -1,0 +1,99 @@
+/**
+ * A package that commands work on: its files, and what analysing them gave.
+ *
+ * Analysing again costs what changed. Texts laid over the files, as an editor's unsaved ones, are taken instead of them.
+ */
+import { PackageAnalyser, type PackageAnalysis } from "../check/package_analysis.ts";
+import { findEntryPoints } from "../check/entry_points.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import { type Manifest, type PackageTarget, parseManifest } from "../package/manifest.ts";
+import type { PackageFiles } from "../package/package_files.ts";
+import type { TypedProgram } from "../typed/tree.ts";
+import { CommandError } from "./command_error.ts";
+
+/** Where the manifest stands. */
+export const MANIFEST_PATH = "project.toml";
+
+/** A package, analysed. */
+export interface CheckedPackage {
+  /** Of manifest and sources. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Null when it has errors. */
+  readonly manifest: Manifest | null;
+  /** Null when there are errors. */
+  readonly program: TypedProgram | null;
+  /** What it is built for: as the manifest says, else as the entry points tell; null for a library. */
+  readonly target: PackageTarget | null;
+  readonly analysis: PackageAnalysis;
+}
+
+/** A package and what is known of it. */
+export class Workspace {
+  readonly files: PackageFiles;
+  readonly #analyser: PackageAnalyser;
+
+  constructor(files: PackageFiles, options: { readonly withSymbols?: boolean } = {}) {
+    this.files = files;
+    this.#analyser = new PackageAnalyser(options);
+  }
+
+  /** Paths of the sources, sorted. */
+  get sourcePaths(): readonly string[] {
+    return this.files.list().filter((path) => path.startsWith("src/") && path.endsWith(".lang"));
+  }
+
+  /** Texts of the sources by path. */
+  sources(overlay: ReadonlyMap<string, string> = new Map()): Map<string, string> {
+    const texts = new Map<string, string>();
+    for (const path of this.sourcePaths) {
+      const text = overlay.get(path) ?? this.files.read(path);
+      if (text !== undefined) texts.set(path, text);
+    }
+    for (const [path, text] of overlay) if (path.startsWith("src/")) texts.set(path, text);
+    return texts;
+  }
+
+  /** Analyses the package as it is now. */
+  check(overlay: ReadonlyMap<string, string> = new Map()): CheckedPackage {
+    const text = overlay.get(MANIFEST_PATH) ?? this.files.read(MANIFEST_PATH);
+    if (text === undefined) {
+      throw new CommandError(
+        "Cannot open the package: there is no project.toml",
+        "`lang new NAME` writes a package.",
+      );
+    }
+    const parsed = parseManifest(text, MANIFEST_PATH);
+    const sources = this.sources(overlay);
+    if (sources.size === 0) {
+      throw new CommandError(
+        "Cannot check the package: there are no sources under src/",
+        "The root module of a package is src/main.lang.",
+      );
+    }
+    const analysis = this.#analyser.analyse(sources);
+    const diagnostics = [...parsed.diagnostics, ...analysis.diagnostics];
+    const target = parsed.manifest?.target ?? null;
+    const { program } = analysis;
+    if (program !== null && target !== null) {
+      diagnostics.push(...findEntryPoints(program, target).diagnostics);
+    }
+    const isRight = !diagnostics.some(({ severity }) => severity === "error");
+    return {
+      diagnostics,
+      manifest: parsed.manifest,
+      program: isRight ? program : null,
+      target: target ?? (program === null ? null : inferTarget(program)),
+      analysis,
+    };
+  }
+}
+
+/** What the entry points of the root module are for; null when it has none. */
+export function inferTarget(program: TypedProgram): PackageTarget | null {
+  const names = new Set(
+    program.root?.functions.filter((each) => each.owner === null).map((each) => each.name) ?? [],
+  );
+  if (names.has("main")) return "wasm32-wasi";
+  if (names.has("init") && (names.has("step") || names.has("draw"))) return "wasm32-web";
+  return null;
+}
