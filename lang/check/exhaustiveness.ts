@@ -12,10 +12,17 @@ import { substitute } from "../types/unification.ts";
 import { limitsOf } from "./patterns.ts";
 import type { World } from "./world.ts";
 
+/** What a record's pattern is written with. */
+interface RecordFields {
+  readonly name: string;
+  readonly names: readonly string[];
+}
+
 /** A constructor with as many columns as it has parts. */
 type Constructor =
   | { readonly kind: "variant"; readonly variant: VariantDefinition }
-  | { readonly kind: "single" }
+  /** A tuple, or a record. */
+  | { readonly kind: "single"; readonly fields: RecordFields | null }
   | { readonly kind: "boolean"; readonly value: boolean }
   | { readonly kind: "empty" | "element" };
 
@@ -54,7 +61,8 @@ export function checkMatch(
     if (before.length > 0 && !matcher.isUseful(before, [shape], [type])) unreachable.push(index);
     if (!arm.isGuarded) before.push([shape]);
   }
-  return { missing: [...new Set(missing)], unreachable };
+  // What takes everything takes the others as well.
+  return { missing: missing.includes("_") ? ["_"] : [...new Set(missing)], unreachable };
 }
 
 function shapeOf(pattern: Pattern): Shape {
@@ -73,9 +81,17 @@ function shapeOf(pattern: Pattern): Shape {
     case "range":
       return { kind: "interval", low: pattern.start, high: pattern.end };
     case "tuple":
-      return { kind: "constructor", constructor: { kind: "single" }, parts: pattern.elements.map(shapeOf) };
+      return {
+        kind: "constructor",
+        constructor: { kind: "single", fields: null },
+        parts: pattern.elements.map(shapeOf),
+      };
     case "record":
-      return { kind: "constructor", constructor: { kind: "single" }, parts: pattern.fields.map(shapeOf) };
+      return {
+        kind: "constructor",
+        constructor: { kind: "single", fields: null },
+        parts: pattern.fields.map(shapeOf),
+      };
     case "variant":
       return {
         kind: "constructor",
@@ -257,7 +273,7 @@ class Matcher {
     if (at.kind === "primitive" && at.name === "Bool") {
       return [true, false].map((value) => ({ constructor: { kind: "boolean", value }, types: [] }));
     }
-    if (at.kind === "tuple") return [{ constructor: { kind: "single" }, types: at.elements }];
+    if (at.kind === "tuple") return [{ constructor: { kind: "single", fields: null }, types: at.elements }];
     if (at.kind === "named") {
       const { definition } = at;
       const put = (each: Type) => substitute(each, definition.typeParameters, at.arguments);
@@ -268,9 +284,13 @@ class Matcher {
         ];
       }
       if (definition.body.kind === "record") {
+        const { fields } = definition.body;
         return [{
-          constructor: { kind: "single" },
-          types: definition.body.fields.map((field) => put(field.type)),
+          constructor: {
+            kind: "single",
+            fields: { name: definition.name, names: fields.map((field) => field.name ?? "_") },
+          },
+          types: fields.map((field) => put(field.type)),
         }];
       }
       if (definition.body.kind === "union") {
@@ -319,7 +339,10 @@ function witnessText(shape: Shape): string {
             ? constructor.variant.name
             : `${constructor.variant.name}(${parts.join(", ")})`;
         case "single":
-          return parts.length > 0 && parts.every((part) => part === "_") ? "_" : `(${parts.join(", ")})`;
+          if (parts.length > 0 && parts.every((part) => part === "_")) return "_";
+          return constructor.fields === null
+            ? `(${parts.join(", ")})`
+            : recordText(constructor.fields, parts);
         case "empty":
           return "[]";
         case "element":
@@ -327,6 +350,12 @@ function witnessText(shape: Shape): string {
       }
     }
   }
+}
+
+function recordText({ name, names }: RecordFields, parts: readonly string[]): string {
+  const given = parts.flatMap((part, index) => part === "_" ? [] : [`${names[index]}: ${part}`]);
+  const rest = given.length < parts.length ? [".."] : [];
+  return `${name} { ${[...given, ...rest].join(", ")} }`;
 }
 
 function listParts(shape: Shape): string[] {
