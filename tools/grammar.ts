@@ -3,7 +3,7 @@
  *
  * nearley's own compiler reads the notation; from its rules come the tables of the LALR(1) automaton. The module holds the rules as text, one
  * a line (`name = symbols`, terminals behind an apostrophe), the functions that build their nodes, and the rows of the tables. A test
- * compares, so the module is always the grammar's.
+ * compares, so the module is always the grammar's. The TextMate grammar for editors, `editors/lang.tmlanguage.json`, is written as well.
  */
 import nearley from "nearley";
 import compileGrammar from "nearley/lib/compile.js";
@@ -11,10 +11,13 @@ import notation from "nearley/lib/nearley-language-bootstrapped.js";
 import * as build from "../lang/syntax/build.ts";
 import * as buildExpressions from "../lang/syntax/build_expressions.ts";
 import { type Action, type GrammarRule, lalrAutomaton } from "../lang/syntax/lalr_automaton.ts";
+import { textMateGrammar } from "../lang/syntax/textmate.ts";
 import { TERMINALS } from "../lang/syntax/token.ts";
 
 const grammarFile = new URL("../lang/syntax/grammar.ne", import.meta.url);
 const generatedFile = new URL("../lang/syntax/grammar.generated.ts", import.meta.url);
+
+const editorsFile = new URL("../editors/lang.tmlanguage.json", import.meta.url);
 
 interface Rule extends GrammarRule {
   /** `id`, `nuller`, `arrpush`, `parts` or the name of a function of the builders. */
@@ -180,4 +183,6 @@ function base36(number: number): string {
 
 if (import.meta.main) {
   Deno.writeTextFileSync(generatedFile, generatedModule(Deno.readTextFileSync(grammarFile)));
+  Deno.mkdirSync(new URL("./", editorsFile), { recursive: true });
+  Deno.writeTextFileSync(editorsFile, `${JSON.stringify(textMateGrammar(), null, 2)}\n`);
 }

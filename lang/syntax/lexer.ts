@@ -21,33 +21,38 @@ export interface Lexed {
   readonly mistakes: LexicalMistake[];
 }
 
-const outside = PUNCTUATION.filter((text) => text !== "{" && text !== "}");
+const withoutBraces = PUNCTUATION.filter((text) => text !== "{" && text !== "}");
+
+/** What tokens look like; the grammar for editors is made of the same expressions. */
+export const PATTERNS = {
+  word: /[A-Za-z_][A-Za-z0-9_]*/,
+  comment: /\/\/[^\n]*/,
+  // Behind a single dot stands the part of a tuple: `pair.0.1` has no fraction in it.
+  number:
+    /(?<=(?<![.])[.])[0-9]+|[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)?(?:(?<=[0-9][eE])[+-][0-9A-Za-z_]*)?/,
+  character: /'(?:[^'\\\n]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))*'/,
+  escape: /\\(?:u\{[0-9a-fA-F]*\}|[^\n])/,
+} as const;
 
 const common = {
   space: { match: /[ \t\r\n]+/, lineBreaks: true },
-  name: /[a-z_][A-Za-z0-9_]*/,
-  type_name: /[A-Z][A-Za-z0-9_]*/,
-  comment: /\/\/[^\n]*/,
+  word: PATTERNS.word,
+  comment: PATTERNS.comment,
   // Comments of other languages.
   foreign_comment: { match: /#[^\n]*|\/\*(?:[^]*?\*\/|[^\n]*)/, lineBreaks: true },
-  // Behind a single dot stands the part of a tuple: `pair.0.1` has no fraction in it.
-  member: /(?<=(?<![.])[.])[0-9]+/,
-  number: /[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)?(?:(?<=[0-9][eE])[+-][0-9A-Za-z_]*)?/,
-  character: /'(?:[^'\\\n]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))*'/,
+  number: PATTERNS.number,
+  character: PATTERNS.character,
   long_text: { match: /"""/, push: "long_text" },
-  text: /"(?:[^"\\\n{]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))*"/,
+  text: new RegExp(`"(?:[^"\\\\\\n{]|${PATTERNS.escape.source})*"`),
   text_start: { match: /"/, push: "text" },
 };
 
-const rest = {
-  punctuation: outside,
-  bad: { match: /[\ud800-\udbff][\udc00-\udfff]|[^]/, lineBreaks: true },
-};
+const bad = { match: /[\ud800-\udbff][\udc00-\udfff]|[^]/, lineBreaks: true };
 
 const lexer = moo.states({
-  main: { ...common, brace: ["{", "}"], ...rest },
+  main: { ...common, punctuation: [...PUNCTUATION], bad },
   text: {
-    text_part: /(?:[^"\\\n{]|\\(?:u\{[0-9a-fA-F]*\}|[^\n]))+/,
+    text_part: new RegExp(`(?:[^"\\\\\\n{]|${PATTERNS.escape.source})+`),
     interpolation_start: { match: "{", push: "interpolation" },
     text_end: { match: '"', pop: 1 },
     text_break: { match: /\\?\r?\n|\\$/, lineBreaks: true },
@@ -62,9 +67,16 @@ const lexer = moo.states({
     ...common,
     interpolation_end: { match: "}", pop: 1 },
     brace: { match: "{", push: "braces" },
-    ...rest,
+    punctuation: withoutBraces,
+    bad,
   },
-  braces: { ...common, brace: { match: "{", push: "braces" }, close: { match: "}", pop: 1 }, ...rest },
+  braces: {
+    ...common,
+    brace: { match: "{", push: "braces" },
+    close: { match: "}", pop: 1 },
+    punctuation: withoutBraces,
+    bad,
+  },
 });
 
 const keywords = new Map(KEYWORDS.map((word) => [word, terminalNumber(word)]));
@@ -134,11 +146,8 @@ class Run {
       case "space":
         if (value.includes("\n")) this.#endLine(start);
         break;
-      case "name":
-        this.#push(keywords.get(value) ?? NAME, value, start);
-        break;
-      case "type_name":
-        this.#push(TYPE_NAME, value, start);
+      case "word":
+        this.#push(keywords.get(value) ?? (value.charCodeAt(0) <= 90 ? TYPE_NAME : NAME), value, start);
         break;
       case "punctuation":
       case "brace":
@@ -157,7 +166,6 @@ class Run {
         });
         if (value.includes("\n")) this.#endLine(start);
         break;
-      case "member":
       case "number":
         this.#number(value, start);
         break;

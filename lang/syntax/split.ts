@@ -5,18 +5,16 @@
  * keyword at the start of a line, not indented, begins a declaration too ({@link anchorWithin}). Everything is linear in the tokens.
  */
 import { FOREIGN_MODIFIERS } from "./foreign_words.ts";
-import { terminalNumber, type Token } from "./token.ts";
+import { terminalNumber, TERMINALS, type Token } from "./token.ts";
 
 const openers = new Map(
   [["(", ")"], ["[", "]"], ["{", "}"]].map(([open = "", close = ""]) =>
     [terminalNumber(open), terminalNumber(close)] as const
   ),
 );
-const closers = new Set(openers.values());
 const INTERPOLATION_START = terminalNumber("interpolation_start");
 const INTERPOLATION_END = terminalNumber("interpolation_end");
 openers.set(INTERPOLATION_START, INTERPOLATION_END);
-closers.add(INTERPOLATION_END);
 
 const NAME = terminalNumber("name");
 const TYPE_NAME = terminalNumber("type_name");
@@ -26,30 +24,38 @@ const FN = terminalNumber("fn");
 const PUB = terminalNumber("pub");
 const starters = new Set(["pub", "use", "type", "interface", "const"].map(terminalNumber));
 
+/** By terminal: 0 for what is no bracket, the closer for an opening one. */
+const closerOf = new Uint8Array(TERMINALS.length);
+/** By terminal: whether it closes. */
+const isCloser = new Uint8Array(TERMINALS.length);
+for (const [open, close] of openers) {
+  closerOf[open] = close;
+  isCloser[close] = 1;
+}
+
 /** For each token the index of its partner if it is a bracket that has one, else -1. Of wrong brackets the nearest right one counts. */
 export function bracketPartners(tokens: readonly Token[]): Int32Array {
   const partners = new Int32Array(tokens.length).fill(-1);
   const open: number[] = [];
-  const openByCloser = new Map<number, number>();
-  tokens.forEach((token, index) => {
-    const closer = openers.get(token.terminal);
-    if (closer !== undefined) {
+  const openByCloser = new Int32Array(TERMINALS.length);
+  for (let index = 0; index < tokens.length; index++) {
+    const terminal = tokens[index]?.terminal ?? 0;
+    const closer = closerOf[terminal] ?? 0;
+    if (closer !== 0) {
       open.push(index);
-      openByCloser.set(closer, (openByCloser.get(closer) ?? 0) + 1);
-      return;
+      openByCloser[closer] = (openByCloser[closer] ?? 0) + 1;
+      continue;
     }
-    if (!closers.has(token.terminal) || (openByCloser.get(token.terminal) ?? 0) === 0) return;
-    for (;;) {
-      const partner = open.pop();
-      if (partner === undefined) return;
-      const expected = openers.get(tokens[partner]?.terminal ?? 0) ?? 0;
-      openByCloser.set(expected, (openByCloser.get(expected) ?? 1) - 1);
-      if (expected !== token.terminal) continue;
+    if (isCloser[terminal] === 0 || openByCloser[terminal] === 0) continue;
+    for (let partner = open.pop(); partner !== undefined; partner = open.pop()) {
+      const expected = closerOf[tokens[partner]?.terminal ?? 0] ?? 0;
+      openByCloser[expected] = (openByCloser[expected] ?? 1) - 1;
+      if (expected !== terminal) continue;
       partners[index] = partner;
       partners[partner] = index;
-      return;
+      break;
     }
-  });
+  }
   return partners;
 }
 
