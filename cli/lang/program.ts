@@ -9,7 +9,9 @@ import { version } from "../version.ts";
 import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
 import type { Context } from "./context.ts";
+import { addNewCommand } from "./new_command.ts";
 import { addRunCommand } from "./run_command.ts";
+import { addExplainCommand, addFindCommand, addFixCommand, addFmtCommand } from "./source_commands.ts";
 import type { ColourChoice, Terminal } from "./terminal.ts";
 import { addTestCommand } from "./test_command.ts";
 
@@ -66,9 +68,14 @@ function makeProgram(context: Context): Command {
       const { color } = command.optsWithGlobals<{ color: ColourChoice }>();
       terminal.useColours(color);
     });
+  addNewCommand(program, context);
   addCheckCommand(program, context);
   addBuildCommand(program, context);
   addRunCommand(program, context);
   addTestCommand(program, context);
+  addFindCommand(program, context);
+  addExplainCommand(program, context);
+  addFmtCommand(program, context);
+  addFixCommand(program, context);
   return program;
 }

@@ -80,19 +80,67 @@ function renderFile(
     const from = Math.min(...parts.map((part) => part.start));
     const shown = sourceLine(file, line, gutter, bar, style, from);
     lines.push(shown.text);
-    for (const part of parts) {
-      const start = Math.max(shown.column(part.start), 0);
-      const width = Math.max(1, Math.min(shown.column(part.end), MAXIMUM_WIDTH) - start);
-      const carets = (part.isPrimary ? "^" : "-").repeat(width);
-      const message = part.message === "" ? "" : ` ${part.message}`;
-      lines.push(
-        `${blank} ${" ".repeat(start)}${style(part.isPrimary ? role : "info", `${carets}${message}`)}`,
-      );
-    }
+    for (const row of markRows(parts, shown.column, { style, role })) lines.push(`${blank} ${row}`);
     previous = line;
   }
   lines.push(blank);
   return lines;
+}
+
+interface PlacedMark {
+  readonly from: number;
+  readonly to: number;
+  readonly message: string;
+  readonly isPrimary: boolean;
+}
+
+/**
+ * The rows under a line: marks that leave one another room share a row, the message of the last of them behind it and the others' below, from right to left.
+ */
+function markRows(
+  parts: readonly LineMark[],
+  column: (offset: number) => number,
+  options: { readonly style: Style; readonly role: Role },
+): string[] {
+  const marks = parts.map(({ start, end, message, isPrimary }): PlacedMark => {
+    const from = Math.max(column(start), 0);
+    return { from, to: Math.max(from + 1, Math.min(column(end), MAXIMUM_WIDTH)), message, isPrimary };
+  });
+  const shared: PlacedMark[] = [];
+  const alone: PlacedMark[] = [];
+  for (const mark of marks) {
+    const meets = shared.some((other) => mark.from < other.to && other.from < mark.to);
+    (meets ? alone : shared).push(mark);
+  }
+  shared.sort((left, right) => left.from - right.from);
+  return [...sharedRows(shared, options), ...alone.flatMap((mark) => sharedRows([mark], options))];
+}
+
+function sharedRows(
+  marks: readonly PlacedMark[],
+  { style, role }: { readonly style: Style; readonly role: Role },
+): string[] {
+  const paint = (mark: PlacedMark, text: string) => style(mark.isPrimary ? role : "info", text);
+  const row = (pieces: readonly { readonly mark: PlacedMark; readonly text: string }[]): string => {
+    let text = "";
+    let width = 0;
+    for (const piece of pieces) {
+      text += " ".repeat(Math.max(0, piece.mark.from - width)) + paint(piece.mark, piece.text);
+      width = piece.mark.from + piece.text.length;
+    }
+    return text;
+  };
+  const last = marks.at(-1);
+  const underlines = marks.map((mark) => {
+    const line = (mark.isPrimary ? "^" : "-").repeat(mark.to - mark.from);
+    return { mark, text: mark === last && mark.message !== "" ? `${line} ${mark.message}` : line };
+  });
+  const rows = [row(underlines)];
+  const waiting = marks.filter((mark) => mark !== last && mark.message !== "");
+  for (let mark = waiting.pop(); mark !== undefined; mark = waiting.pop()) {
+    rows.push(row([...waiting.map((other) => ({ mark: other, text: "|" })), { mark, text: mark.message }]));
+  }
+  return rows;
 }
 
 /** The parts of a mark on its lines: all of it on one line, else its beginning and its end. */

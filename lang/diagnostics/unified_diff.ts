@@ -1,18 +1,18 @@
 /** Differences of files in the unified format, as `patch` and `git apply` read it. */
 import { type DiffLine, diffLines } from "./line_diff.ts";
-import { plainStyle, type Style } from "./style.ts";
+import type { Style } from "./style.ts";
 
 const CONTEXT = 3;
 
 /** The difference of two versions of a file; empty when they are the same. */
-export function unifiedDiff(path: string, before: string, after: string, style: Style = plainStyle): string {
+export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return "";
   const lines = diffLines(before.split("\n"), after.split("\n"));
   // The last piece of a split text is what follows its last line break: nothing, where the file ends as it should.
   const endsBefore = before.endsWith("\n") || before === "";
   const endsAfter = after.endsWith("\n") || after === "";
-  const body = renderHunks(numbered(lines, { endsBefore, endsAfter }), style);
-  return `${style("strong", `--- a/${path}`)}\n${style("strong", `+++ b/${path}`)}\n${body}`;
+  const body = renderHunks(numbered(lines, { endsBefore, endsAfter }));
+  return `--- a/${path}\n+++ b/${path}\n${body}`;
 }
 
 interface NumberedLine extends DiffLine {
@@ -54,7 +54,7 @@ function numbered(
   return result;
 }
 
-function renderHunks(lines: readonly NumberedLine[], style: Style): string {
+function renderHunks(lines: readonly NumberedLine[]): string {
   let text = "";
   let index = 0;
   while (index < lines.length) {
@@ -65,25 +65,33 @@ function renderHunks(lines: readonly NumberedLine[], style: Style): string {
       if (lines[at]?.kind !== "same") last = at;
     }
     const hunk = lines.slice(Math.max(index, first - CONTEXT), last + 1 + CONTEXT);
-    text += renderHunk(hunk, style);
+    text += renderHunk(hunk);
     index = last + 1;
   }
   return text;
 }
 
-function renderHunk(lines: readonly NumberedLine[], style: Style): string {
+function renderHunk(lines: readonly NumberedLine[]): string {
   const [first] = lines;
   if (first === undefined) return "";
   const before = lines.filter((line) => line.kind !== "add").length;
   const after = lines.filter((line) => line.kind !== "remove").length;
   const range = (start: number, count: number) =>
     count === 1 ? `${start + 1}` : `${count === 0 ? start : start + 1},${count}`;
-  let text = `${style("info", `@@ -${range(first.before, before)} +${range(first.after, after)} @@`)}\n`;
+  let text = `@@ -${range(first.before, before)} +${range(first.after, after)} @@\n`;
   for (const line of lines) {
     const sign = line.kind === "same" ? " " : line.kind === "add" ? "+" : "-";
-    const shown = `${sign}${line.text}`;
-    text += `${line.kind === "same" ? shown : style(line.kind, shown)}\n`;
+    text += `${sign}${line.text}\n`;
     if (line.isCut) text += "\\ No newline at end of file\n";
   }
   return text;
+}
+
+/** A difference in the colours of a terminal. */
+export function colouredDiff(diff: string, style: Style): string {
+  return diff.replaceAll(/^.+$/gm, (line) => {
+    if (line.startsWith("---") || line.startsWith("+++")) return style("strong", line);
+    if (line.startsWith("@@")) return style("info", line);
+    return line.startsWith("+") ? style("add", line) : line.startsWith("-") ? style("remove", line) : line;
+  });
 }

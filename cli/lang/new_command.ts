@@ -1,0 +1,83 @@
+/** `lang new`. */
+import { type Command, Option } from "commander";
+import { CommandError } from "../../lang/commands/command_error.ts";
+import { isPackageName, packageNameOf } from "../../lang/package/manifest.ts";
+import { newPackageFiles, type TemplateName, TEMPLATES } from "../../lang/package/new_package.ts";
+import type { Context } from "./context.ts";
+import { DiskFiles } from "./disk_files.ts";
+import { examples } from "./examples.ts";
+
+interface Options {
+  readonly template: TemplateName;
+  readonly format: "human" | "json";
+}
+
+const NEXT: Readonly<Record<TemplateName, readonly string[]>> = {
+  "game": ["lang check", "lang test", "lang build"],
+  "tool": ["lang test", "lang run", "lang build"],
+  "library": ["lang check", "lang test"],
+  "db-function": ["lang test", "lang build"],
+};
+
+/** Adds the command. */
+export function addNewCommand(program: Command, context: Context): void {
+  program.command("new")
+    .summary("write a new package")
+    .description("Writes a package that checks, tests and builds as it is, into a new folder of its name.")
+    .argument("<name>", "name of the package and its folder")
+    .addOption(new Option("--template <template>", "what to begin with").choices(TEMPLATES).default("game"))
+    .addOption(
+      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+    )
+    .addHelpText(
+      "after",
+      examples([
+        ["lang new pong", "a game"],
+        ["lang new count --template tool", "a command"],
+        ["lang new shapes --template library", "modules for other packages"],
+        ["lang new prices --template db-function", "functions of the database"],
+      ]),
+    )
+    .action((folder: string, options: Options) => {
+      const name = folder.replace(/\/+$/, "").split("/").at(-1) ?? folder;
+      if (!isPackageName(name)) {
+        const mended = packageNameOf(name);
+        throw new CommandError(
+          `Cannot make the package: \`${name}\` is no name of a package`,
+          "Names begin with a small letter and have small letters, digits, `_` and `-`." +
+            (mended === null ? "" : ` Did you mean \`${mended}\`?`),
+        );
+      }
+      const target = folder.replace(/\/+$/, "");
+      refuseFullFolder(target);
+      const files = new DiskFiles(target);
+      const written = newPackageFiles(name, options.template);
+      for (const [path, text] of written) files.write(path, text);
+      if (options.format === "json") {
+        return context.terminal.writeJson({
+          ok: true,
+          name,
+          template: options.template,
+          files: [...written.keys()],
+        });
+      }
+      const { terminal } = context;
+      const steps = [`cd ${target}`, ...NEXT[options.template]].map((step) => `  ${step}\n`).join("");
+      terminal.write(
+        `made ${
+          terminal.style("strong", target)
+        } (${options.template}), ${written.size} files; next:\n${steps}`,
+      );
+    });
+}
+
+function refuseFullFolder(path: string): void {
+  let entries: number;
+  try {
+    entries = [...Deno.readDirSync(path)].length;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw new CommandError(`Cannot make the package: ${path} is there already and is no folder`);
+  }
+  if (entries > 0) throw new CommandError(`Cannot make the package: the folder ${path} is not empty`);
+}
