@@ -9,6 +9,7 @@ import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Expression, Place } from "../typed/tree.ts";
 import { ERROR_TYPE, resolve, UNIT } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type, TypeParameter, TypeVariable } from "../types/type.ts";
+import { weightOf } from "../types/weight.ts";
 import { hasVariables, Unifier, zonk } from "../types/unification.ts";
 import { requireInterface } from "./conformance.ts";
 import type { Reporter } from "./report.ts";
@@ -21,6 +22,9 @@ import {
 } from "./symbols.ts";
 import type { SymbolTable } from "./symbol_table.ts";
 import type { World } from "./world.ts";
+
+/** Parts that the type of an expression may have. */
+const MAXIMUM_WEIGHT = 2_000;
 
 /** Why a type is expected. */
 export type Reason =
@@ -222,7 +226,20 @@ export class Body {
 
   /** Keeps a node whose type is not known yet. */
   node<T extends Expression>(node: T): T {
-    return this.session.keep(node);
+    return weightOf(node.type) > MAXIMUM_WEIGHT ? this.#tooLarge(node) : this.session.keep(node);
+  }
+
+  /** Types that double at each step would take all memory. */
+  #tooLarge<T extends Expression>(node: T): T {
+    this.reporter.report(
+      "TY0044",
+      node.span,
+      "The type of this has too many parts: there are more than the compiler looks at.",
+      {
+        hint: "Name its parts with a record.",
+      },
+    );
+    return { ...node, type: ERROR_TYPE };
   }
 
   /** Keeps a place whose type is not known yet. */

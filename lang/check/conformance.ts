@@ -7,7 +7,7 @@ import { ERROR_TYPE, isError, resolve } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type } from "../types/type.ts";
 import { substitute, Unifier } from "../types/unification.ts";
 import { typeText } from "../types/type_text.ts";
-import type { Obligation } from "./body.ts";
+import type { Body, Obligation } from "./body.ts";
 import { FunctionSymbol } from "./symbols.ts";
 import type { World } from "./world.ts";
 
@@ -190,10 +190,24 @@ function isSame(left: Type, right: Type): boolean {
   return typeText(a, true) === typeText(b, true);
 }
 
+/** Notes which functions stand for those of an interface, whose effects are compared when all are known. */
+function noteFitting(body: Body, type: Type, wanted: InterfaceDefinition, span: Obligation["span"]): void {
+  const members = body.world.membersOf(type);
+  for (const each of wanted.functions) {
+    const member = members?.get(each.name);
+    if (member instanceof FunctionSymbol) {
+      body.scope.fittings.push({ function: member, interface: wanted, span });
+    }
+  }
+}
+
 /** Reports, in the end, a type that lacks an interface which something asks for. */
 export function requireInterface({ type, interface: wanted, span, asker, body }: Obligation): void {
   const problem = misfit(body.world, type, wanted);
-  if (problem === null) return;
+  if (problem === null) {
+    if (wanted.derived === null) noteFitting(body, type, wanted, span);
+    return;
+  }
   const { reporter } = body;
   const text = typeText(type);
   const culprit = typeText(problem.culprit);

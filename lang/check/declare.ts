@@ -167,7 +167,7 @@ function fillDefinition(
 ): void {
   const { definition } = entry;
   const context: TypeContext = { world, scope, typeParameters: definition.typeParameters };
-  fillBounds(context, definition.typeParameters, declaration.typeParameters);
+  refuseBounds(scope, declaration);
   const { body } = declaration;
   if (body.kind === "record") {
     reportDuplicates(scope, "NM0009", "field", body.fields.map((field) => field.name));
@@ -200,6 +200,23 @@ function fillDefinition(
   }
 }
 
+function refuseBounds(scope: ModuleScope, declaration: ast.TypeDeclaration): void {
+  for (const parameter of declaration.typeParameters) {
+    const last = parameter.bounds.at(-1);
+    if (last === undefined) continue;
+    const span = { start: parameter.name.span.end, end: last.span.end };
+    scope.reporter.report(
+      "TY0045",
+      span,
+      `\`${declaration.name.text}\` takes any type as \`${parameter.name.text}\`.`,
+      {
+        hint: "The functions that need an interface ask for it.",
+        fixes: [scope.reporter.fix("remove the bound", "safe", span, "")],
+      },
+    );
+  }
+}
+
 function fillBounds(
   context: TypeContext,
   parameters: readonly TypeParameter[],
@@ -224,7 +241,7 @@ export function resolveAlias(world: World, scope: ModuleScope, alias: AliasSymbo
   }
   alias.state = "resolving";
   const context: TypeContext = { world, scope, typeParameters: alias.typeParameters };
-  fillBounds(context, alias.typeParameters, alias.declaration.typeParameters);
+  refuseBounds(scope, alias.declaration);
   const { body } = alias.declaration;
   const type = body.kind === "alias" ? typeOf(context, body.type) : ERROR_TYPE;
   if (alias.state === "resolving") alias.type = type;

@@ -114,6 +114,10 @@ function shapeOf(pattern: Pattern): Shape {
 
 type Row = readonly Shape[];
 
+function takesAll(row: Row): boolean {
+  return row.every((shape) => shape.kind === "any");
+}
+
 function isSame(left: Constructor, right: Constructor): boolean {
   if (left.kind === "variant") return right.kind === "variant" && left.variant === right.variant;
   if (left.kind === "boolean") return right.kind === "boolean" && left.value === right.value;
@@ -181,6 +185,7 @@ class Matcher {
   missing(rows: readonly Row[], types: readonly Type[]): Row[] {
     const [type, ...rest] = types;
     if (type === undefined) return rows.length === 0 ? [[]] : [];
+    if (rows.some(takesAll)) return [];
     if (++this.#steps > MAXIMUM_STEPS) return [types.map(() => ANY)];
     const all = expand(rows);
     const heads = all.flatMap(([first]) => first === undefined || first.kind === "any" ? [] : [first]);
@@ -222,6 +227,7 @@ class Matcher {
     const [type, ...rest] = types;
     const [first, ...others] = row;
     if (type === undefined || first === undefined) return rows.length === 0;
+    if (rows.some(takesAll)) return false;
     if (++this.#steps > MAXIMUM_STEPS) return true;
     const all = expand(rows);
     switch (first.kind) {
@@ -239,6 +245,7 @@ class Matcher {
         );
       }
       case "interval":
+        if (first.low === first.high) return this.isUseful(within(all, first.low, first.high), others, rest);
         return pieces([...all, row], type)
           .filter(({ low, high }) => low >= first.low && high <= first.high)
           .some(({ low, high }) => this.isUseful(within(all, low, high), others, rest));

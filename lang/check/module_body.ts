@@ -15,7 +15,7 @@ import { settleEffects, signatureEnd } from "./effects.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { makeParameters } from "./declare.ts";
 import { docExamples, exampleScope } from "./doc_examples.ts";
-import { checkInterfaceEffects, reportUnusedDeclarations } from "./module_lint.ts";
+import { checkFittings, checkInterfaceEffects, reportUnusedDeclarations } from "./module_lint.ts";
 import { ConstantSymbol, EffectSources, FunctionSymbol, type ModuleScope, Variable } from "./symbols.ts";
 import { SymbolTable } from "./symbol_table.ts";
 import { checkTypeSizes } from "./type_sizes.ts";
@@ -81,6 +81,7 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   checkConstants(scope);
   checkTypeSizes(scope);
   checkInterfaceEffects(world, scope);
+  checkFittings(scope);
   if (!scope.isLibrary) reportUnusedDeclarations(scope);
   dropDoubtfulWarnings(scope);
   return { typed: typedModule(scope, [...tests, ...(examples?.tests ?? [])]), symbols };

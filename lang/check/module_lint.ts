@@ -42,6 +42,25 @@ export function checkInterfaceEffects(world: World, scope: ModuleScope): void {
   }
 }
 
+/** Reports functions that do more than the interface that they were held to says. */
+export function checkFittings(scope: ModuleScope): void {
+  for (const { function: symbol, interface: wanted, span } of scope.fittings) {
+    const allowed = wanted.functions.find((each) => each.name === symbol.name)?.effects ?? [];
+    const effect = EFFECTS.find((each) => symbol.effects.has(each) && !allowed.includes(each));
+    if (effect === undefined) continue;
+    scope.reporter.report(
+      "EF0008",
+      span,
+      `\`${symbol.displayName}\` uses \`${effect}\`, which \`${wanted.name}\` does not say of its \`${symbol.name}\`.`,
+      {
+        labels: [{ file: symbol.file, span: symbol.nameSpan, message: `uses \`${effect}\`` }],
+        hint: `Write \`uses ${effect}\` in the interface, or take the effect out.`,
+      },
+    );
+  }
+  scope.fittings.length = 0;
+}
+
 /** Warns of imports and private declarations that nobody uses. */
 export function reportUnusedDeclarations(scope: ModuleScope): void {
   const { reporter } = scope;

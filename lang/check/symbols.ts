@@ -229,6 +229,13 @@ export interface ImportSymbol {
   isUsed: boolean;
 }
 
+/** A type's own function that stands for one of an interface. */
+export interface Fitting {
+  readonly function: FunctionSymbol;
+  readonly interface: InterfaceDefinition;
+  readonly span: Span;
+}
+
 /** What one module declares and imports. */
 export class ModuleScope {
   readonly name: string;
@@ -244,6 +251,8 @@ export class ModuleScope {
   readonly imports = new Map<string, ImportSymbol>();
   /** Names whose declarations are broken: their uses are not reported. */
   readonly brokenNames = new Set<string>();
+  /** Where types were held to interfaces by functions of their own; the effects of these are compared in the end. */
+  readonly fittings: Fitting[] = [];
   readonly functions: FunctionSymbol[] = [];
   readonly constants: ConstantSymbol[] = [];
 

@@ -69,4 +69,16 @@ export const EFFECT_PAGES: readonly CodePage[] = [
     bad: 'pub fn rate(n: Int) -> Int uses Log {\n  print("rating")\n  n * 2\n}\n',
     fixed: ["pub fn rate(n: Int) -> Int {\n  n * 2\n}\n"],
   },
+  {
+    code: "EF0008",
+    title: "Effect that the interface does not have",
+    severity: "error",
+    explanation:
+      "Whoever calls a function of an interface counts on the effects that the interface says. A type whose function does more does not fit.",
+    bad:
+      'interface Area {\n  fn area(self: Self) -> Float\n}\n\ntype Dot = { x: Float }\n\nfn Dot.area(self: Dot) -> Float {\n  print("measured")\n  self.x\n}\n\nfn total[T: Area](shape: T) -> Float {\n  shape.area()\n}\n\npub fn start(dot: Dot) -> Float {\n  total(dot)\n}\n',
+    fixed: [
+      'interface Area {\n  fn area(self: Self) -> Float uses Log\n}\n\ntype Dot = { x: Float }\n\nfn Dot.area(self: Dot) -> Float {\n  print("measured")\n  self.x\n}\n\nfn total[T: Area](shape: T) -> Float {\n  shape.area()\n}\n\npub fn start(dot: Dot) -> Float uses Log {\n  total(dot)\n}\n',
+    ],
+  },
 ];

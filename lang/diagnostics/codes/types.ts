@@ -405,4 +405,23 @@ export const TYPE_PAGES: readonly CodePage[] = [
     bad: "pub fn helper() -> Int {\n  1\n}\n",
     fixed: ["fn main() -> Int {\n  0\n}\n"],
   },
+  {
+    code: "TY0044",
+    title: "Type too large",
+    severity: "error",
+    explanation: "Types may be large, but a program whose types double at each step would take all memory.",
+    bad:
+      "pub fn start() -> Int {\n  let a = (1, 2, 3, 4, 5, 6, 7, 8)\n  let b = (a, a, a, a, a, a, a, a)\n  let c = (b, b, b, b, b, b, b, b)\n  let _ = (c, c, c, c, c, c, c, c)\n  1\n}\n",
+    fixed: [
+      "type Row = { values: List[Int] }\n\npub fn start() -> Int {\n  let row = Row { values: [1, 2, 3, 4, 5, 6, 7, 8] }\n  row.values.len()\n}\n",
+    ],
+  },
+  {
+    code: "TY0045",
+    title: "Bound on the parameter of a type",
+    severity: "error",
+    explanation: "What is asked of a type parameter is asked by the functions that need it.",
+    bad: "pub type Bag[T: Hash] = { values: List[T] }\n",
+    fixed: ["pub type Bag[T] = { values: List[T] }\n"],
+  },
 ];
