@@ -1,0 +1,350 @@
+/**
+ * Runs a game in the page: loads its WebAssembly, gives it what it may ask for, and calls `step` 60 times a second.
+ *
+ * There is nothing to install and nothing to build: change it as you like. The picture is in `screen.js`, keyboard and mouse in `player.js`, sound in `sound.js`.
+ * The game calls imported functions with numbers; texts and bytes are an address and a length in its memory.
+ */
+import { Player } from "./player.js";
+import { Screen } from "./screen.js";
+import { Sound } from "./sound.js";
+
+const STEPS_A_SECOND = 60;
+/** A page that was asleep does not make up for more than this many steps at once. */
+const MOST_STEPS_A_FRAME = 5;
+
+/**
+ * Starts the game of a canvas.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {{ url?: string, seed?: number }} options where the WebAssembly is, and the seed of the game's chance; another one for each visit when left out
+ */
+export async function run(canvas, options = {}) {
+  try {
+    const bytes = await fetchGame(options.url);
+    const module = await WebAssembly.compile(coreModule(bytes));
+    return new Game(canvas, module, options.seed ?? crypto.getRandomValues(new Int32Array(1))[0]);
+  } catch (error) {
+    showProblem("The game cannot be loaded", error.message);
+    throw error;
+  }
+}
+
+/** `lang serve` has the game at `main.wasm`; a plain file server that shows the package's folder has it at `target/main.wasm`. */
+async function fetchGame(url) {
+  url ??=
+    new URL(location.pathname.includes("/web/") ? "../target/main.wasm" : "main.wasm", location.href).href;
+  const response = await fetch(url, { cache: "no-cache" });
+  if (!response.ok) throw new Error(`${url} answers ${response.status}. Run "lang build" first.`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/**
+ * `target/main.wasm` is a component, which browsers cannot load yet. It begins with a header of eight bytes; then come sections, each with a byte that
+ * says what it is, its length and its contents. The first section of kind 1 is the module that we want.
+ */
+export function coreModule(bytes) {
+  const isComponent = bytes[6] === 1;
+  if (!isComponent) return bytes;
+  for (const reader = new Reader(bytes, 8); reader.at < bytes.length;) {
+    const kind = reader.byte();
+    const length = reader.number();
+    if (kind === 1) return bytes.subarray(reader.at, reader.at + length);
+    reader.at += length;
+  }
+  throw new Error("The file holds no module.");
+}
+
+/** Reads numbers and texts as WebAssembly writes them. */
+class Reader {
+  constructor(bytes, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  byte() {
+    return this.bytes[this.at++];
+  }
+
+  /** Seven bits in each byte, the lowest first; the top bit says that more follow. */
+  number() {
+    let value = 0;
+    for (let shift = 0;; shift += 7) {
+      const byte = this.byte();
+      value += (byte & 127) * 2 ** shift;
+      if (byte < 128) return value;
+    }
+  }
+
+  text() {
+    const length = this.number();
+    this.at += length;
+    return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
+  }
+
+  list(read) {
+    return Array.from({ length: this.number() }, read);
+  }
+}
+
+// The game and its loop
+
+class Game {
+  #module;
+  #instance;
+  #screen;
+  #late = 0;
+  #before = 0;
+  #isRunning = false;
+  /** How many steps were made, and milliseconds that the last ones and the last pictures took. */
+  stats = { steps: 0, stepTime: 0, drawTime: 0 };
+
+  constructor(canvas, module, seed) {
+    this.#module = module;
+    this.#screen = new Screen(canvas);
+    const memory = new Memory(() => this.exports);
+    const imports = {
+      "lang:web/canvas@1.0.0": {
+        flush: (address, length) => this.#screen.draw(memory.words(address, length)),
+      },
+      ...inputImports(memory, new Player(canvas, this.#screen)),
+      ...audioImports(memory, new Sound()),
+      ...storageImports(memory),
+      ...hostImports(memory),
+    };
+    this.#instance = new WebAssembly.Instance(module, imports);
+    this.#guard(() => this.exports.init(seed));
+    this.resume();
+  }
+
+  get exports() {
+    return this.#instance.exports;
+  }
+
+  /** Goes on after `pause`. */
+  resume() {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#before = performance.now();
+    requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  /** Stops calling `step` and `draw`. */
+  pause() {
+    this.#isRunning = false;
+  }
+
+  /** One step and one picture, whether the game is paused or not. */
+  advance() {
+    this.#guard(() => {
+      this.#step();
+      this.#draw();
+    });
+  }
+
+  #frame(now) {
+    if (!this.#isRunning) return;
+    this.#late = Math.min(this.#late + (now - this.#before) * STEPS_A_SECOND / 1000, MOST_STEPS_A_FRAME);
+    this.#before = now;
+    this.#guard(() => {
+      // Screens do not show exactly 60 pictures a second: a step that is due within a tenth of its time is made now.
+      for (; this.#late >= 0.9; this.#late--) this.#step();
+      this.#draw();
+    });
+    if (this.#isRunning) requestAnimationFrame((next) => this.#frame(next));
+  }
+
+  #step() {
+    const start = performance.now();
+    this.exports.step();
+    this.stats.steps++;
+    this.stats.stepTime = performance.now() - start;
+  }
+
+  #draw() {
+    const start = performance.now();
+    this.exports.draw();
+    this.stats.drawTime = performance.now() - start;
+  }
+
+  /** Runs a part of the game; a game that ends with an error stops and says what and where. */
+  #guard(work) {
+    try {
+      work();
+    } catch (error) {
+      this.pause();
+      const problem = this.#problem(error);
+      showProblem("The game has stopped", problem);
+      console.error(problem, error);
+    }
+  }
+
+  /** Before a game stops it leaves the number of the place in `trap_site`; the section `lang.sites` has the places. */
+  #problem(error) {
+    if (!(error instanceof WebAssembly.RuntimeError)) return String(error);
+    const [section] = WebAssembly.Module.customSections(this.#module, "lang.sites");
+    if (section === undefined) return error.message;
+    const reader = new Reader(new Uint8Array(section));
+    const files = reader.list(() => reader.text());
+    const kinds = reader.list(() => reader.text());
+    const sites = reader.list(() => ({
+      kind: kinds[reader.number()],
+      file: files[reader.number()],
+      line: reader.number(),
+      column: reader.number(),
+    }));
+    const site = sites[this.exports.trap_site.value];
+    if (site === undefined) return error.message;
+    const message = site.kind === "panic" ? this.#panicText() : PROBLEMS[site.kind] ?? site.kind;
+    return site.line === 0 ? message : `${message}\n\n${site.file}:${site.line}:${site.column}`;
+  }
+
+  #panicText() {
+    const address = this.exports.trap_text.value;
+    if (address === 0) return "panic";
+    const length = new DataView(this.exports.memory.buffer).getInt32(address + 4, true);
+    return new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, address + 16, length));
+  }
+
+  /** All that the game knows, to be put back by `restore`. */
+  snapshot() {
+    const globals = Object.entries(this.exports).filter(([, value]) => value instanceof WebAssembly.Global);
+    return {
+      memory: new Uint8Array(this.exports.memory.buffer).slice(),
+      globals: Object.fromEntries(globals.map(([name, global]) => [name, global.value])),
+      fits: this.#fingerprint(),
+    };
+  }
+
+  /** Goes back to a snapshot, also of another build of the game whose state is of the same type. */
+  restore(snapshot) {
+    if (snapshot.fits !== this.#fingerprint()) {
+      throw new Error("The snapshot is of a game with another state.");
+    }
+    const { memory } = this.exports;
+    const missing = snapshot.memory.length - memory.buffer.byteLength;
+    if (missing > 0) memory.grow(missing / 65536);
+    new Uint8Array(memory.buffer).fill(0, snapshot.memory.length);
+    new Uint8Array(memory.buffer).set(snapshot.memory);
+    for (const [name, value] of Object.entries(snapshot.globals)) this.exports[name].value = value;
+  }
+
+  #fingerprint() {
+    const [section] = WebAssembly.Module.customSections(this.#module, "lang.state");
+    return section === undefined ? "" : String(new Uint8Array(section));
+  }
+}
+
+const PROBLEMS = {
+  overflow: "A number does not fit in its type.",
+  division: "A number is divided by zero.",
+  index: "A list has no element at this index.",
+  conversion: "A number does not fit in the type that it is converted to.",
+  expect: "What is expected does not hold.",
+  depth: "Functions call one another without end.",
+  memory: "The memory is full.",
+  gas: "The gas is used up.",
+};
+
+/** Shows an error in the page. */
+function showProblem(title, message) {
+  const panel = document.createElement("div");
+  panel.className = "problem";
+  panel.setAttribute("role", "alert");
+  const heading = document.createElement("strong");
+  heading.textContent = title;
+  const text = document.createElement("pre");
+  text.textContent = message;
+  panel.append(heading, text);
+  document.body.append(panel);
+}
+
+/** What is in the game's memory. Its buffer is a new one whenever the memory has grown. */
+class Memory {
+  #exports;
+
+  constructor(exports) {
+    this.#exports = exports;
+  }
+
+  get buffer() {
+    return this.#exports().memory.buffer;
+  }
+
+  text(address, length) {
+    return new TextDecoder().decode(new Uint8Array(this.buffer, address, length));
+  }
+
+  /** Words of four bytes, as whole numbers and as floats. */
+  words(address, length) {
+    return {
+      bytes: new Uint8Array(this.buffer, address, length),
+      integers: new Int32Array(this.buffer, address, length / 4),
+      floats: new Float32Array(this.buffer, address, length / 4),
+    };
+  }
+
+  /** Gives bytes to the game: it finds their address and length where `result` says. */
+  give(bytes, result) {
+    const address = bytes.length === 0 ? 0 : this.#exports().allocate(bytes.length);
+    new Uint8Array(this.buffer).set(bytes, address);
+    const view = new DataView(this.buffer);
+    view.setInt32(result, address, true);
+    view.setInt32(result + 4, bytes.length, true);
+  }
+}
+
+// The functions that a game imports
+
+function inputImports(memory, player) {
+  return { "lang:web/input@1.0.0": { read: (result) => memory.give(player.read(), result) } };
+}
+
+function audioImports(memory, sound) {
+  return {
+    "lang:web/audio@1.0.0": {
+      play_tone: (...tone) => sound.play(tone),
+      play_sample: (address, length, volume, speed, isLooped) =>
+        sound.playSample(memory.text(address, length), { volume, speed, isLooped: isLooped !== 0 }),
+      stop_sample: (address, length) => sound.stopSample(memory.text(address, length)),
+    },
+  };
+}
+
+// What stays when the page is closed
+
+function storageImports(memory) {
+  // Games of one address do not see each other's texts.
+  const nameOf = (address, length) => `${location.pathname}#${memory.text(address, length)}`;
+  return {
+    "lang:web/storage@1.0.0": {
+      read(address, length, result) {
+        const value = localStorage.getItem(nameOf(address, length));
+        memory.give(value === null ? new Uint8Array() : new TextEncoder().encode(`\u0001${value}`), result);
+      },
+      write(address, length, valueAddress, valueLength) {
+        localStorage.setItem(nameOf(address, length), memory.text(valueAddress, valueLength));
+      },
+      erase(address, length) {
+        localStorage.removeItem(nameOf(address, length));
+      },
+    },
+  };
+}
+
+// Log, time and chance
+
+function hostImports(memory) {
+  return {
+    "lang:host/log@1.0.0": {
+      write: (address, length) => console.log(memory.text(address, length)),
+      write_error: (address, length) => console.error(memory.text(address, length)),
+    },
+    "lang:host/time@1.0.0": {
+      now_milliseconds: () => Date.now(),
+      elapsed_milliseconds: () => performance.now(),
+    },
+    "lang:host/random@1.0.0": {
+      seed: () => crypto.getRandomValues(new BigInt64Array(1))[0],
+    },
+  };
+}
