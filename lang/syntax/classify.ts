@@ -26,6 +26,7 @@ const LET_ELSE = terminalNumber("let_else");
 const NAME = terminalNumber("name");
 const TYPE_NAME = terminalNumber("type_name");
 const DOT = terminalNumber(".");
+const COMMA = terminalNumber(",");
 const COLON = terminalNumber(":");
 const DOTS = terminalNumber("..");
 const PUB = terminalNumber("pub");
@@ -242,9 +243,28 @@ function beginsRecord(tokens: readonly Token[], index: number, to: number): bool
   if (index >= to) return false;
   const first = tokens[index]?.terminal;
   if (first === DOTS) return true;
+  if (first !== NAME || index + 1 >= to) return false;
+  const second = tokens[index + 1]?.terminal;
   // `name :=` is another language's variable.
-  return first === NAME && index + 1 < to && tokens[index + 1]?.terminal === COLON &&
-    tokens[index + 2]?.terminal !== EQUALS;
+  if (second === COLON) return tokens[index + 2]?.terminal !== EQUALS;
+  // `Ball { x = 1 }` and `Ball { x }` would be a value and a block, where no block can be meant.
+  return (second === EQUALS || second === COMMA || second === CLOSE_BRACE) && isValueAlone(tokens, index - 2);
+}
+
+/** Whether the type named by a token stands where a value does that no block follows: behind `=` or `(`, but not in a condition. */
+function isValueAlone(tokens: readonly Token[], type: number): boolean {
+  const before = type - (tokens[type - 1]?.terminal === DOT ? 3 : 1);
+  const text = tokens[before]?.text ?? "";
+  if (!/^(=|\(|,|\[|return|=>)$/.test(text)) return false;
+  // The last of several effects has a body behind it.
+  let first = before;
+  while (first > 0 && (tokens[first]?.terminal === COMMA || tokens[first]?.terminal === TYPE_NAME)) first--;
+  if (tokens[first]?.text === "uses") return false;
+  // A condition with a pattern has a block behind its value.
+  for (let index = before; index >= Math.max(0, before - 20); index--) {
+    if (tokens[index]?.text === "let") return tokens[index - 1]?.text !== "if";
+  }
+  return true;
 }
 
 function isReturnAlone(next: Token | undefined, isInside: boolean): boolean {

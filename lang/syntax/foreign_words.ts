@@ -20,6 +20,7 @@ export const FOREIGN_STATEMENT_WORDS: ReadonlySet<string> = new Set([
   "throw",
   "raise",
   "try",
+  "do",
 ]);
 
 /** Names of types in other languages, and what they are here. */

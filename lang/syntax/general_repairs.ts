@@ -153,7 +153,7 @@ function insertFix(
     (text === "}" && typeOf(place.wrong) === "interpolation_end");
   const offset = before.text === "" ? place.wrong.start : before.end;
   const next = place.file.text[offset] ?? "\n";
-  const left = hugsLeft || before.text === "(" || before.text === "[" || before.text === "" ? "" : " ";
+  const left = hugsLeft || /^[([.]?$/.test(before.text) ? "" : " ";
   const right = /[\s)\],.]/.test(next) || text === "(" || text === "[" || text === "." ? "" : " ";
   return { title, applicability, edits: [insertion(offset, `${left}${text}${right}`)] };
 }

@@ -45,8 +45,27 @@ const replacements: Readonly<Record<string, string>> = {
   "\ufeff": "",
 };
 
-/** The diagnostic of a mistake. */
-export function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnostic {
+/** The diagnostics of all mistakes of a file. Semicolons are one mistake, however many there are. */
+export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalMistake[]): Diagnostic[] {
+  const semicolons = mistakes.filter(isSemicolon);
+  const [first] = semicolons;
+  return mistakes.filter((mistake) => mistake === first || !isSemicolon(mistake)).map((mistake) => {
+    const diagnostic = lexicalDiagnostic(file, mistake);
+    if (mistake !== first || semicolons.length < 2) return diagnostic;
+    const edits = semicolons.map(({ start, end }) => ({ file, span: { start, end }, text: "" }));
+    return {
+      ...diagnostic,
+      message: `${diagnostic.message.slice(0, -1)}, nor are the ${semicolons.length - 1} behind it.`,
+      fixes: [{ title: `remove all ${semicolons.length}`, applicability: "safe", edits }],
+    };
+  });
+}
+
+function isSemicolon(mistake: LexicalMistake): boolean {
+  return mistake.kind === "character" && /^;+$/.test(mistake.text);
+}
+
+function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnostic {
   const told = tell(file, mistake);
   const page = codePage(told.code);
   const span = { start: mistake.start, end: mistake.end };
@@ -131,7 +150,7 @@ function insertFix(file: SourceFile, offset: number, text: string, title: string
 
 function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
   const { text } = mistake;
-  if (/^;+$/.test(text)) {
+  if (isSemicolon(mistake)) {
     return {
       code: "SY0068",
       message: "Statements end with their line; a semicolon is not needed.",

@@ -118,6 +118,12 @@ export class MistakePlace {
     return this.expects("let") && this.expects("while");
   }
 
+  /** Whether a declaration should begin here: at the start, or on a new line behind what may be one. */
+  get isBetweenDeclarations(): boolean {
+    if (this.expects("pub") && !this.expectsExpression) return true;
+    return this.expected.has(0) && this.wrong.isFirstOfLine && this.open.length === 0;
+  }
+
   /** Indexes of the brackets that are open before the wrong token, the innermost last. */
   get open(): readonly number[] {
     if (this.#open === null) {

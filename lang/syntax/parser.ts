@@ -11,7 +11,7 @@ import type { BrokenDeclaration, Declaration, Module, Name } from "./ast.ts";
 import { run, syntaxBuilders } from "./automaton.ts";
 import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
-import { lexicalDiagnostic } from "./lexical_diagnostics.ts";
+import { lexicalDiagnostics } from "./lexical_diagnostics.ts";
 import type { LexicalMistake } from "./lexical_mistakes.ts";
 import { repair, type TrialBudget, trialBudget } from "./repair.ts";
 import { anchorWithin, bracketPartners, declarationEnd } from "./split.ts";
@@ -44,9 +44,7 @@ export function parse(file: SourceFile): ParsedFile {
     found.push(...withoutConsequences(file, broken.diagnostics, mistakes));
     declarations.push(...broken.declarations);
   }
-  const lexical = mistakes.filter((mistake) => !isExplained(mistake, found)).map((mistake) =>
-    lexicalDiagnostic(file, mistake)
-  );
+  const lexical = lexicalDiagnostics(file, mistakes.filter((mistake) => !isExplained(mistake, found)));
   const usage = usageDiagnostics(file, declarations, tokens, comments);
   const diagnostics = [...lexical, ...found, ...usage].sort((a, b) => a.span.start - b.span.start);
   return { module: { file, declarations }, tokens, comments, diagnostics };
@@ -160,12 +158,18 @@ function withoutConsequences(
 ): Diagnostic[] {
   return diagnostics.filter((diagnostic) =>
     !mistakes.some((mistake) => {
-      if (isExplained(mistake, [diagnostic])) return false;
+      if (isHarmless(mistake) || isExplained(mistake, [diagnostic])) return false;
       const line = file.lineIndexAt(mistake.start);
       const distance = file.lineIndexAt(diagnostic.span.start) - line;
       return distance === 0 || (distance > 0 && distance <= 1 && /text|interpolation/.test(mistake.kind));
     })
   );
+}
+
+/** Whether leaving a mistake out leaves what was meant. */
+function isHarmless(mistake: LexicalMistake): boolean {
+  return mistake.kind === "escape" || mistake.kind === "number" || mistake.kind === "comment" ||
+    (mistake.kind === "character" && /^[;!]+$/.test(mistake.text));
 }
 
 /** Whether a mistake of the lexer is a part of one that has been told: the semicolons of `for (i = 0; …)`. */

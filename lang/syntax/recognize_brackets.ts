@@ -24,8 +24,8 @@ const unclosedBracket: Recognizer = (place) => {
   const wrong = place.wrong;
   const isOther = isCloser(wrong) && wrong.text !== closer &&
     place.open.some((index) => closerOf[place.token(index).text] === wrong.text);
-  const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong)) || wrong.text === "{" ||
-    typeOf(wrong) === "interpolation_end";
+  const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong)) ||
+    (wrong.text === "{" && closer !== "}") || typeOf(wrong) === "interpolation_end";
   if (!ends || !place.expects(closer)) return null;
   const fixes = closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)];
   return {
@@ -123,6 +123,8 @@ const missingComma: Recognizer = (place) => {
   const open = place.open.at(-1);
   if (open === undefined || place.isAtEnd || !place.expects(",")) return null;
   if (isCloser(place.wrong) || /^[^\w"'(\[{.&-]/.test(place.wrong.text)) return null;
+  const before = place.at(-1);
+  const semicolon = /^\s*;/.exec(place.source(before.end, place.wrong.start))?.[0];
   return {
     code: "SY0008",
     span: place.wrong,
@@ -133,8 +135,33 @@ const missingComma: Recognizer = (place) => {
     fixes: [{
       title: "put a comma in",
       applicability: "maybe",
-      edits: [insertion(place.at(-1).end, ",")],
+      edits: [
+        semicolon === undefined
+          ? insertion(before.end, ",")
+          : replacement({ start: before.end, end: before.end + semicolon.length }, ","),
+      ],
     }],
+  };
+};
+
+/** `1, 2 => …` */
+const alternativesWithCommas: Recognizer = (place) => {
+  if (place.text(0) !== "," || !place.expects("|") || !place.expects("=>")) return null;
+  const edits = [];
+  for (let index = place.index, depth = 0; index < place.to; index++) {
+    const text = place.token(index).text;
+    if (text === "=>" || text === "if") break;
+    if (/^[([{]$/.test(text)) depth++;
+    if (/^[)\]}]$/.test(text)) depth--;
+    if (depth === 0 && text === ",") edits.push(replacement(place.token(index), " |"));
+  }
+  return {
+    code: "SY0070",
+    span: place.wrong,
+    message: "Patterns that share an arm stand between bars.",
+    expected: "`|`",
+    actual: "`,`",
+    fixes: [{ title: "write `|`", applicability: "safe", edits }],
   };
 };
 
@@ -201,6 +228,7 @@ const emptyInterpolation: Recognizer = (place): Proposal | null => {
 /** In the order in which they are asked. */
 export const bracketRecognizers: readonly Recognizer[] = [
   emptyInterpolation,
+  alternativesWithCommas,
   needlessComma,
   unclosedBracket,
   strayBracket,

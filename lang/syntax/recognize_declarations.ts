@@ -11,13 +11,14 @@ import {
   type TextEdit,
   typeOf,
 } from "./mistake.ts";
-import { endOfExpression } from "./recognize_operators.ts";
+import { endOfExpression, isClosureArrow } from "./recognize_operators.ts";
 
 /** `function f`, `struct Ball`, `import x`. */
 const foreignDeclaration: Recognizer = (place) => {
   const word = place.wrong;
   const known = FOREIGN_DECLARATIONS.get(word.text);
-  if (known === undefined || !place.expects("fn") || place.expectsExpression) return null;
+  const isPlace = place.isBetweenDeclarations || (place.expects("fn") && !place.expectsExpression);
+  if (known === undefined || !isPlace) return null;
   const next = place.at(1);
   if (!/^(name|type_name|text|open_paren)$/.test(typeOf(next))) return null;
   return {
@@ -84,11 +85,160 @@ function missingCommas(place: MistakePlace, open: number): TextEdit[] {
   return edits;
 }
 
+/** `impl Ball { fn move(self) { … } }`. */
+const methodBlock: Recognizer = (place) => {
+  const [word, type, open] = [place.at(0), place.at(1), place.at(2)];
+  if (
+    !/^(impl|extension|extend)$/.test(word.text) || typeOf(type) !== "type_name" ||
+    !place.isBetweenDeclarations
+  ) {
+    return null;
+  }
+  const edits: TextEdit[] = [replacement({ start: word.start, end: open.end }, "")];
+  for (let index = place.index + 3, depth = 0; index < place.to; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) {
+      edits.push(deletion(place, token));
+      break;
+    }
+    if (depth === 0 && token.text === "fn") {
+      edits.push(insertion(place.token(index + 1).start, `${type.text}.`));
+    }
+  }
+  return {
+    code: "SY0040",
+    span: word,
+    message:
+      `A function of a type stands by itself and is named after it, \`fn ${type.text}.name(self: ${type.text})\`.`,
+    actual: quoted(word),
+    fixes: open.text === "{"
+      ? [{ title: "name the functions after the type", applicability: "maybe", edits }]
+      : [],
+    isCertain: true,
+  };
+};
+
+/** `use "physics"`. */
+const importedText: Recognizer = (place) => {
+  if (place.text(-1) !== "use" || typeOf(place.wrong) !== "text") return null;
+  const path = place.text(0).slice(1, -1).replace(/^[./]+/, "").replace(/\.\w+$/, "").replaceAll("/", ".");
+  return {
+    code: "SY0030",
+    span: place.wrong,
+    message: "A module is named by words with dots between them.",
+    expected: "a name",
+    actual: quoted(place.wrong),
+    fixes: /^[a-z_][\w.]*$/.test(path)
+      ? [{ title: `write \`${path}\``, applicability: "maybe", edits: [replacement(place.wrong, path)] }]
+      : [],
+    isCertain: true,
+  };
+};
+
+/** `test name { … }`. */
+const unquotedTestName: Recognizer = (place) => {
+  if (!/^(test|property|eval)$/.test(place.text(0)) || !place.isBetweenDeclarations) return null;
+  let end = place.index + 1;
+  while (end < place.to && /^\w/.test(place.token(end).text) && place.token(end).text !== "threshold") end++;
+  if (end === place.index + 1 || !/^(\{|\(|threshold)$/.test(place.token(end).text)) return null;
+  return {
+    code: "SY0059",
+    span: { start: place.at(1).start, end: place.token(end - 1).end },
+    message: `The name of a ${place.text(0)} is a text.`,
+    expected: "a text",
+    actual: quoted(place.at(1)),
+    fixes: [{
+      title: "put quotes around it",
+      applicability: "safe",
+      edits: [insertion(place.at(1).start, '"'), insertion(place.token(end - 1).end, '"')],
+    }],
+  };
+};
+
+/** `interface A { fn f(self) { … } }`. */
+const bodyInInterface: Recognizer = (place) => {
+  const isInterface = place.open.length === 1 && place.expects("fn") && place.expects("}") &&
+    !place.expectsExpression;
+  if (place.text(0) !== "{" || !isInterface) return null;
+  let close = place.index;
+  for (let depth = 0; close < place.to; close++) {
+    if (/^[([{]$/.test(place.token(close).text)) depth++;
+    if (/^[)\]}]$/.test(place.token(close).text) && --depth === 0) break;
+  }
+  return {
+    code: "SY0058",
+    span: place.wrong,
+    message: "An interface says what a function takes and gives; the types that have it bring the body.",
+    fixes: [{
+      title: "remove the body",
+      applicability: "maybe",
+      edits: [replacement({ start: place.at(-1).end, end: place.token(close).end }, "")],
+    }],
+  };
+};
+
+/** `Ball { x = 1.0 }`, `Ball { x }`. */
+const fieldValue: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (!place.expects(":") || open === undefined || typeOf(place.token(open)) !== "record_brace") return null;
+  const name = place.at(-1);
+  if (place.text(0) === "=") {
+    return {
+      code: "SY0072",
+      span: place.wrong,
+      message: "Between a field and its value stands `:`.",
+      expected: "`:`",
+      actual: "`=`",
+      fixes: [{
+        title: "write `:`",
+        applicability: "safe",
+        edits: otherFields(
+          place,
+          "=",
+          (token) => [replacement({ start: place.token(token - 1).end, end: place.token(token).end }, ":")],
+        ),
+      }],
+    };
+  }
+  if (place.text(0) !== "," && place.text(0) !== "}") return null;
+  return {
+    code: "SY0073",
+    span: name,
+    message: `The field \`${name.text}\` has no value.`,
+    fixes: [{
+      title: `write \`${name.text}: ${name.text}\``,
+      applicability: "maybe",
+      edits: otherFields(place, null, (token) => [
+        insertion(place.token(token - 1).end, `: ${place.token(token - 1).text}`),
+      ]),
+    }],
+  };
+};
+
+/** The edits for this field and those behind it that have the same mistake: `sign` before the value, or no value at all. */
+function otherFields(
+  place: MistakePlace,
+  sign: string | null,
+  edit: (index: number) => readonly TextEdit[],
+): readonly TextEdit[] {
+  const edits = [...edit(place.index)];
+  for (let index = place.index + (sign === null ? 0 : 1), depth = 0; index < place.to; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    if (depth !== 0 || token.text !== "," || typeOf(place.token(index + 1)) !== "name") continue;
+    const next = place.token(index + 2).text;
+    if (sign === null ? next === "," || next === "}" : next === sign) edits.push(...edit(index + 2));
+  }
+  return edits;
+}
+
 /** `public fn`, `static fn`. */
 const foreignModifier: Recognizer = (place) => {
   const word = place.wrong;
   const known = FOREIGN_MODIFIERS.get(word.text);
-  if (known === undefined || !place.expects("fn") || place.expectsExpression) return null;
+  if (known === undefined || !place.isBetweenDeclarations) return null;
   return {
     code: "SY0041",
     span: word,
@@ -169,7 +319,8 @@ const capitalName: Recognizer = (place) => {
 /** `x: int`, `List[string]`. */
 const smallType: Recognizer = (place) => {
   const name = place.at(-1);
-  const isRead = typeOf(name) === "name" && place.expects(".") && place.expected.size === 1;
+  const isRead = typeOf(name) === "name" && place.expects(".") && place.expected.size === 1 &&
+    !isClosureArrow(place, place.index - 2);
   if (!isRead) return null;
   const known = FOREIGN_TYPES.get(name.text.toLowerCase()) ?? capitalized(name.text);
   return {
@@ -401,6 +552,11 @@ const recordWithoutType: Recognizer = (place) => {
 /** In the order in which they are asked. */
 export const declarationRecognizers: readonly Recognizer[] = [
   foreignModifier,
+  methodBlock,
+  importedText,
+  unquotedTestName,
+  bodyInInterface,
+  fieldValue,
   foreignDeclaration,
   misplacedPub,
   textWithExpression,

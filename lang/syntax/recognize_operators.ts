@@ -292,8 +292,15 @@ const doubleColon: Recognizer = (place) => {
 
 /** `x => x + 1`, `|x| x + 1`. */
 const foreignClosure: Recognizer = (place) => {
-  const bar = closureBetweenBars(place);
-  if (bar !== null) return bar;
+  const other = closureBetweenBars(place) ?? lambda(place);
+  if (other !== null) return other;
+  if (isClosureArrow(place, place.index - 2)) {
+    // What stands behind `->` was taken for a type.
+    const start = closureStart(place, place.index - 3);
+    const end = endOfExpression(place, place.index - 1);
+    const parameters = place.source(place.token(start + 1).end, place.at(-3).start);
+    return closureProposal(place, { start, parameters, body: place.index - 1, end });
+  }
   if (place.text(0) !== "=>" && place.text(0) !== "->") return null;
   if (place.text(0) === "=>" && place.expects("=>")) return null;
   let start = place.index - 1;
@@ -313,6 +320,34 @@ const foreignClosure: Recognizer = (place) => {
   if (end <= place.index + 1) return null;
   return closureProposal(place, { start, parameters, body: place.index + 1, end });
 };
+
+/** Index of the `fn` of the function value whose parameters end with a `)`, or -1. */
+function closureStart(place: MistakePlace, close: number): number {
+  if (close < place.from || place.token(close).text !== ")") return -1;
+  for (let index = close, depth = 0; index >= place.from; index--) {
+    const text = place.token(index).text;
+    if (text === ")") depth++;
+    if (text === "(" && --depth === 0) return place.token(index - 1).text === "fn" ? index - 1 : -1;
+  }
+  return -1;
+}
+
+/** Whether a token is the arrow behind the parameters of a function value. */
+export function isClosureArrow(place: MistakePlace, index: number): boolean {
+  return index > place.from && place.token(index).text === "->" &&
+    closureStart(place, index - 1) > place.from;
+}
+
+/** `lambda x, y: x + y`. */
+function lambda(place: MistakePlace): ReturnType<Recognizer> {
+  if (place.text(-1) !== "lambda" || typeOf(place.wrong) !== "name") return null;
+  let colon = place.index;
+  while (colon < place.to && /^(name|,)$/.test(typeOf(place.token(colon)))) colon++;
+  const end = endOfExpression(place, colon + 1);
+  if (place.token(colon).text !== ":" || end <= colon + 1) return null;
+  const parameters = place.source(place.wrong.start, place.token(colon - 1).end);
+  return closureProposal(place, { start: place.index - 1, parameters, body: colon + 1, end });
+}
 
 function closureBetweenBars(place: MistakePlace): ReturnType<Recognizer> {
   if (place.text(0) !== "|" || !place.expectsExpression) return null;

@@ -32,6 +32,20 @@ const mutableLet: Recognizer = (place) => {
   };
 };
 
+/** `var (a, b) = c`. */
+const variablePattern: Recognizer = (place) => {
+  if (place.text(-1) !== "var" || typeOf(place.wrong) === "name" || !place.expects("name")) return null;
+  if (!/^(open_paren|open_bracket|_|type_name)$/.test(typeOf(place.wrong))) return null;
+  return {
+    code: "SY0071",
+    span: { start: place.at(-1).start, end: place.wrong.end },
+    message: "`var` makes one variable; `let` takes a value apart.",
+    expected: "a name",
+    actual: quoted(place.wrong),
+    fixes: [{ title: "write `let`", applicability: "maybe", edits: [replacement(place.at(-1), "let")] }],
+  };
+};
+
 /** `const` in a block. */
 const constantInBlock: Recognizer = (place) => {
   if (place.text(0) !== "const" || !place.expectsStatement) return null;
@@ -90,6 +104,13 @@ const foreignStatement: Recognizer = (place) => {
         { title: `write \`${kept} not\``, applicability: "maybe", edits: [replacement(word, `${kept} not`)] },
       ]);
     }
+    case "do":
+      return propose(
+        "SY0024",
+        "There is no loop that tests at its end.",
+        [],
+        "Write `while true { … if not condition { break } }`.",
+      );
     case "foreach":
       return propose("SY0024", "A loop over values begins with `for`.", [
         { title: "write `for`", applicability: "safe", edits: [replacement(word, "for")] },
@@ -287,6 +308,12 @@ const missingBraces: Recognizer = (place) => {
 };
 
 function headWord(place: MistakePlace): string | null {
+  const first = place.token(place.from).text === "pub"
+    ? place.token(place.from + 1)
+    : place.token(place.from);
+  if (place.open.length === 0 && /^(fn|test|property)$/.test(first.text) && !place.wrong.isFirstOfLine) {
+    return first.text;
+  }
   for (let index = place.index - 1; index >= place.from; index--) {
     const text = place.token(index).text;
     if (text === "if" && place.token(index - 1).text === "else") return "else";
@@ -325,6 +352,18 @@ const countedFor: Recognizer = (place) => {
   while (start > first && place.token(start).text !== "for") start--;
   if (place.token(start).text !== "for") return null;
   const rest = place.source(place.token(start).start, place.file.text.length).split("\n", 1)[0] ?? "";
+  const words = /^for\s+(\w+)\s*(?:=|in)\s*([^{]+?)\s+to\s+([^{]+?)(?=\s*(?:\{|do\b|$))/.exec(rest);
+  if (words !== null) {
+    const offset = place.token(start).start;
+    const span = { start: offset, end: offset + words[0].length };
+    const text = `for ${words[1]} in ${words[2]}..=${words[3]}`;
+    return {
+      code: "SY0034",
+      span,
+      message: "A loop that counts goes over a range.",
+      fixes: [{ title: "loop over a range", applicability: "safe", edits: [replacement(span, text)] }],
+    };
+  }
   const header =
     /^for\s*\(?\s*(?:(?:let|var|int|mut|auto)\s+)*(\w+)\s*=\s*([^;]+?)\s*;\s*\1\s*(<=?|!=)\s*([^;]+?)\s*;\s*(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*1)\s*\)?(?=\s*(?:\{|$))/
       .exec(rest);
@@ -480,6 +519,7 @@ const elseAfterBrace: Recognizer = (place) => {
 export const statementRecognizers: readonly Recognizer[] = [
   countedFor,
   mutableLet,
+  variablePattern,
   elseIf,
   foreignStatement,
   functionInBlock,

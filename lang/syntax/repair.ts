@@ -26,6 +26,9 @@ const TRIED_TOKENS = 400_000;
 /** How many tokens behind an edit have to fit before it counts as one that leads on. */
 const CONVINCING_TOKENS = 4;
 
+/** How many when the mistake was recognized. */
+const CONVINCING_TOKENS_WHEN_RECOGNIZED = 2;
+
 /** How many ways to mend a mistake are offered. */
 const OFFERED_FIXES = 4;
 
@@ -91,7 +94,7 @@ class Repair {
         break;
       }
       const best = this.#report(place);
-      if (best === null || best.progress < CONVINCING_TOKENS) break;
+      if (best === null) break;
       this.#edits = withEdits(this.#edits, best.fix.edits) ?? this.#edits;
     }
     return { diagnostics: this.#diagnostics, declarations: [] };
@@ -110,9 +113,8 @@ class Repair {
     );
   }
 
-  /** Tells one mistake; the best way to mend it, or null. */
+  /** Tells one mistake; the best way to mend it, or null when nothing leads on. */
   #report(place: MistakePlace): Trial | null {
-    let certain: Proposal | null = null;
     for (const recognize of recognizers) {
       const proposal = recognize(place);
       if (proposal === null) continue;
@@ -120,20 +122,19 @@ class Repair {
       const good = trials.filter((trial) => trial.progress >= Math.min(2, remaining(place)));
       if (good.length > 0) {
         this.#push(proposal, good.map((trial) => trial.fix));
-        return best(good);
+        return convincing(best(good), CONVINCING_TOKENS_WHEN_RECOGNIZED, place);
       }
-      if (proposal.isCertain === true) certain ??= proposal;
-    }
-    if (certain !== null) {
-      this.#push(certain, []);
-      return null;
+      if (proposal.isCertain === true) {
+        this.#push(proposal, []);
+        return null;
+      }
     }
     const general = generalProposal(place);
     const trials = this.#tried(place, general.fixes).filter((trial) => trial.progress > 0);
     const most = Math.max(0, ...trials.map((trial) => trial.progress));
     const good = trials.filter((trial) => trial.progress === most).slice(0, OFFERED_FIXES - 1);
     this.#push(general.describe(good[0]?.fix ?? null), good.map((trial) => trial.fix));
-    return good[0] ?? null;
+    return convincing(good[0] ?? null, CONVINCING_TOKENS, place);
   }
 
   #tried(place: MistakePlace, fixes: readonly ProposedFix[]): Trial[] {
@@ -221,6 +222,10 @@ function withEdits(before: readonly TextEdit[], added: readonly TextEdit[]): rea
     if ((all[index]?.start ?? 0) < (all[index - 1]?.end ?? 0)) return null;
   }
   return all;
+}
+
+function convincing(trial: Trial | null, tokens: number, place: MistakePlace): Trial | null {
+  return trial !== null && trial.progress >= Math.min(tokens, remaining(place)) ? trial : null;
 }
 
 function best(trials: readonly Trial[]): Trial | null {

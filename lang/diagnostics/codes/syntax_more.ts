@@ -476,6 +476,39 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
     `],
   },
   {
+    code: "SY0058",
+    title: "A body in an interface",
+    severity: "error",
+    explanation:
+      "An interface lists what its types can do; each type has functions of those names, with bodies.",
+    bad: program`
+      interface Area {
+        fn area(self: Self) -> Float { 0.0 }
+      }
+    `,
+    fixed: [program`
+      interface Area {
+        fn area(self: Self) -> Float
+      }
+    `],
+  },
+  {
+    code: "SY0059",
+    title: "The name of a test without quotes",
+    severity: "error",
+    explanation: "Tests, properties and evals are named by texts.",
+    bad: program`
+      test one and one {
+        expect(1 + 1 == 2)
+      }
+    `,
+    fixed: [program`
+      test "one and one" {
+        expect(1 + 1 == 2)
+      }
+    `],
+  },
+  {
     code: "SY0060",
     title: "A character without meaning",
     severity: "error",
@@ -655,6 +688,88 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
     fixed: [program`
       fn is_odd(x: Int) -> Bool {
         not (x % 2 == 0)
+      }
+    `],
+  },
+  {
+    code: "SY0070",
+    title: "Commas between patterns",
+    severity: "error",
+    explanation: "An arm for several patterns has bars between them.",
+    bad: program`
+      fn is_small(n: Int) -> Bool {
+        match n {
+          0, 1, 2 => true
+          _ => false
+        }
+      }
+    `,
+    fixed: [program`
+      fn is_small(n: Int) -> Bool {
+        match n {
+          0 | 1 | 2 => true
+          _ => false
+        }
+      }
+    `],
+  },
+  {
+    code: "SY0071",
+    title: "`var` with a pattern",
+    severity: "error",
+    explanation:
+      "`var` makes one variable that changes. `let` takes a value apart; its names stay as they are.",
+    bad: program`
+      fn first(pair: (Int, Int)) -> Int {
+        var (a, _) = pair
+        a
+      }
+    `,
+    fixed: [program`
+      fn first(pair: (Int, Int)) -> Int {
+        let (a, _) = pair
+        a
+      }
+    `],
+  },
+  {
+    code: "SY0072",
+    title: "`=` behind a field",
+    severity: "error",
+    explanation: "A record's fields have their values behind `:`.",
+    bad: program`
+      type Ball = { x: Float, y: Float }
+
+      fn resting() -> Ball {
+        return Ball { x = 1.0, y = 2.0 }
+      }
+    `,
+    fixed: [program`
+      type Ball = { x: Float, y: Float }
+
+      fn resting() -> Ball {
+        return Ball { x: 1.0, y: 2.0 }
+      }
+    `],
+  },
+  {
+    code: "SY0073",
+    title: "A field without a value",
+    severity: "error",
+    explanation:
+      "A record gives each field its value, also when a variable has the field's name. In patterns, a name alone is enough.",
+    bad: program`
+      type Ball = { x: Float, y: Float }
+
+      fn resting(x: Float, y: Float) -> Ball {
+        return Ball { x, y }
+      }
+    `,
+    fixed: [program`
+      type Ball = { x: Float, y: Float }
+
+      fn resting(x: Float, y: Float) -> Ball {
+        return Ball { x: x, y: y }
       }
     `],
   },
