@@ -54,7 +54,8 @@ export function inferList(body: Body, expression: ast.ListLiteral, expected: Typ
       isFirst || isHinted || first === undefined ? null : { kind: "element", span: first.span },
     );
     // A whole list of another type is one mistake.
-    if (isHinted && body.reporter.diagnostics.length > before) element = ERROR_TYPE;
+    const reported = body.reporter.diagnostics.slice(before);
+    if (isHinted && reported.some((each) => each.severity === "error")) element = ERROR_TYPE;
     return typed;
   });
   element ??= body.session.freshAt(span, "the elements of this list");
