@@ -160,6 +160,7 @@ export class Allocator {
   /** Sets `head` and `rounded` from `bytes`, as {@link sizeClass} does. */
   #classify(out: RawBuilder, bytes: IrExpression): { head: IrExpression; rounded: IrExpression } {
     const size = out.local("size", bytes);
+    out.if(op("i32.eqz", get(size)), () => out.set(size, i32(1)));
     const index = out.declare("index");
     const rounded = out.declare("rounded");
     out.if(op("i32.le_u", get(size), i32(FINE_LIMIT)), () => {

@@ -37,6 +37,8 @@ export interface IrLocal {
   readonly base: IrLocal | null;
   /** A parameter that belongs to the caller. */
   readonly isBorrowed: boolean;
+  /** A number that is known not to be negative and to be less than this variable's. */
+  below: IrLocal | null;
 }
 
 /** Parameter or result of a function. */
@@ -51,6 +53,17 @@ export interface IrPlace {
   readonly offset: number;
 }
 
+/** Types of what goes between a module and its host. */
+export type HostType = "bool" | "char" | "s32" | "s64" | "f32" | "f64" | "string" | "bytes";
+
+/** A function of the host: where it is found, and what it takes and gives before texts become pointers and lengths. */
+export interface ImportedFunction {
+  readonly module: string;
+  readonly name: string;
+  readonly parameters: readonly HostType[];
+  readonly result: HostType | null;
+}
+
 /** A function. */
 export interface IrFunction {
   name: string;
@@ -60,10 +73,10 @@ export interface IrFunction {
   locals: IrLocal[];
   /** Null until lowered, and for imports. */
   body: Statement[] | null;
-  readonly imported: { readonly module: string; readonly name: string } | null;
+  imported: ImportedFunction | null;
   readonly place: IrPlace | null;
   /** Helpers of the run-time, whose pointers are plain addresses: they need no ownership pass. */
-  readonly isRaw: boolean;
+  isRaw: boolean;
   /** Number among functions as values, or -1. */
   tableIndex: number;
 }
@@ -182,12 +195,18 @@ export interface DataSegment {
   readonly bytes: Uint8Array;
 }
 
+/** A function and the name that it is exported by. */
+export interface ExportedFunction {
+  readonly name: string;
+  readonly function: IrFunction;
+}
+
 /** A whole module, ready to be encoded. */
 export interface IrModule {
   readonly functions: readonly IrFunction[];
   readonly imports: readonly IrFunction[];
   readonly globals: readonly IrGlobal[];
-  readonly exports: readonly { readonly name: string; readonly function: IrFunction }[];
+  readonly exports: readonly ExportedFunction[];
   /** Functions as values, by number. */
   readonly table: readonly IrFunction[];
   readonly data: readonly DataSegment[];
@@ -226,7 +245,7 @@ export function load(name: string, address: IrExpression, offset: number): IrExp
 
 /** A function without a body yet. */
 export function newFunction(name: string, options: {
-  readonly imported?: { readonly module: string; readonly name: string };
+  readonly imported?: ImportedFunction;
   readonly place?: IrPlace | null;
   readonly isRaw?: boolean;
 }): IrFunction {
@@ -260,6 +279,7 @@ export function newLocal(owner: IrFunction, options: {
     isMutable: options.isMutable ?? false,
     base: options.base ?? null,
     isBorrowed: options.isBorrowed ?? false,
+    below: null,
   };
   owner.locals.push(local);
   return local;

@@ -351,7 +351,29 @@ export class Runtime {
     return this.#once("allocate_for_host", (out) => {
       const bytes = out.parameter("bytes");
       out.result();
+      // Nothing is freed for no bytes, so nothing is taken.
+      out.if(op("i32.eqz", get(bytes)), () => out.return(i32(8)));
       out.return(this.#allocator.takeAny(get(bytes)));
+    });
+  }
+
+  /** `(old, old bytes, alignment, bytes) -> pointer`: what the component model asks for memory with. */
+  reallocate(): IrFunction {
+    return this.#once("reallocate_for_host", (out) => {
+      const old = out.parameter("old");
+      const oldBytes = out.parameter("old_bytes");
+      const alignment = out.parameter("alignment");
+      const bytes = out.parameter("bytes");
+      out.result();
+      out.if(op("i32.eqz", get(bytes)), () => out.return(get(alignment)));
+      const made = out.local("made", this.#allocator.takeAny(get(bytes)));
+      out.if(get(oldBytes), () => {
+        const kept = out.local("kept", get(oldBytes));
+        out.if(op("i32.gt_u", get(kept), get(bytes)), () => out.set(kept, get(bytes)));
+        out.copy(get(made), get(old), get(kept));
+        this.#allocator.giveAny(out, get(old), get(oldBytes));
+      });
+      out.return(get(made));
     });
   }
 

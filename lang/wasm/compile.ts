@@ -9,12 +9,14 @@ import { chargeGas } from "../ir/gas.ts";
 import { commandEntries, databaseEntries, webEntries } from "../ir/lower/entry.ts";
 import { ProgramLowering } from "../ir/lower/program.ts";
 import { type Exported, lowerTest } from "../ir/lower/test_entry.ts";
-import type { IrGlobal, IrModule } from "../ir/node.ts";
-import { optimise } from "../ir/optimise.ts";
+import type { IrFunction, IrGlobal, IrModule } from "../ir/node.ts";
+import { optimise, optimiseCounted } from "../ir/optimise.ts";
 import { insertCounts } from "../ir/ownership.ts";
 import { printModule } from "../ir/print.ts";
 import { reachable } from "../ir/reach.ts";
+import { WasiHost } from "../ir/wasi_host.ts";
 import { type EncodedModule, encodeModule } from "./module_encoder.ts";
+import { wrapCommand, wrapPage } from "./envelope.ts";
 import { sourceMap } from "./source_map.ts";
 import { stateSection } from "./state_section.ts";
 
@@ -29,6 +31,8 @@ export interface CompileOptions {
   /** Tests that are exported: `test_0` and so on; of an eval `test_0_case_0`, `test_0_threshold`, which give an `f64`. */
   readonly tests?: readonly { readonly module: TypedModule; readonly test: TypedTest }[];
   readonly hasGas?: boolean;
+  /** Whether the module is to stand in a component: a command then calls WASI itself. */
+  readonly isEnvelope?: boolean;
   /** Most pages of memory, 64 KiB each. */
   readonly maximumPages?: number;
   /** Whether the intermediate representation is wanted as text. */
@@ -48,7 +52,23 @@ const MAXIMUM_PAGES = 4096;
 
 /** Compiles a program. */
 export function compile(program: TypedProgram, options: CompileOptions): CompiledModule {
-  const module = lowerProgram(program, options);
+  return encode(lowerProgram(program, options), options);
+}
+
+/** Compiles a program for the web or as a command, and puts the core module into a component. */
+export function compileComponent(program: TypedProgram, options: CompileOptions): CompiledModule & {
+  /** The component around a core module; an optimised one with the same imports and exports may take the first one's place. */
+  wrap(core: Uint8Array): Uint8Array<ArrayBuffer>;
+} {
+  const module = lowerProgram(program, { ...options, isEnvelope: true });
+  const compiled = encode(module, options);
+  return {
+    ...compiled,
+    wrap: (core) => options.target === "wasm32-wasi" ? wrapCommand(core, module) : wrapPage(core, module),
+  };
+}
+
+function encode(module: IrModule, options: CompileOptions): CompiledModule {
   const encoded = encodeModule(module, {
     maximumPages: options.maximumPages ?? MAXIMUM_PAGES,
     hasNames: true,
@@ -66,7 +86,7 @@ function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported
     case "wasm32-web":
       return root === null ? [] : webEntries(lowering, root);
     case "wasm32-wasi":
-      return root === null ? [] : commandEntries(lowering, root);
+      return root === null ? [] : commandEntries(lowering, root, options.isEnvelope === true);
     case "wasm32-db":
       return root === null ? [] : databaseEntries(lowering, root);
     case "core":
@@ -77,6 +97,18 @@ function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported
   }
 }
 
+/** Lets the module call WASI for what its host would do; gives the functions of WASI. */
+function implementWasi(lowering: ProgramLowering): readonly IrFunction[] {
+  const host = new WasiHost({
+    allocator: lowering.allocator,
+    statics: lowering.statics,
+    append: () => lowering.runtime.append(lowering.byteLayout),
+    register: (target) => lowering.addFunction(target),
+  });
+  for (const imported of lowering.imports) host.implement(imported);
+  return host.imports;
+}
+
 /** Lowers a program and runs the passes. */
 export function lowerProgram(program: TypedProgram, options: CompileOptions): IrModule {
   const lowering = new ProgramLowering(program, { hasGas: options.hasGas === true });
@@ -85,10 +117,21 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
     exports.push(...lowerTest(lowering, module, test, `test_${index}`));
   }
   lowering.drain();
-  if (lowering.usesAllocate) exports.push({ name: "allocate", function: lowering.runtime.allocate() });
+  const wasi = options.isEnvelope === true && options.target === "wasm32-wasi" ? implementWasi(lowering) : [];
+  if (lowering.usesAllocate) {
+    if (options.target !== "wasm32-wasi" || options.isEnvelope !== true) {
+      exports.push({ name: "allocate", function: lowering.runtime.allocate() });
+    }
+    if (options.isEnvelope === true) {
+      exports.push({ name: "cabi_realloc", function: lowering.runtime.reallocate() });
+    }
+  }
   const roots = [...exports.map((exported) => exported.function), ...lowering.table];
-  optimise(lowering.functions, roots);
-  for (const target of reachable(roots)) insertCounts(target);
+  for (const target of reachable(roots)) {
+    optimise(target);
+    insertCounts(target);
+    optimiseCounted(target);
+  }
   const used = reachable(roots);
   const functions = lowering.functions.filter((target) => used.has(target));
   limitDepth(functions, {
@@ -109,7 +152,7 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
   const { stateLayout, stateAddress, table } = lowering;
   return {
     functions,
-    imports: lowering.imports.filter((imported) => used.has(imported)),
+    imports: [...lowering.imports, ...wasi].filter((each) => each.imported !== null && used.has(each)),
     globals: lowering.globals,
     exports,
     table,

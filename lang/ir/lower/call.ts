@@ -5,17 +5,29 @@
  */
 import type { Argument, Callee, Expression } from "../../typed/tree.ts";
 import { CODE_OFFSET } from "../layout.ts";
-import { get, i32, type IrExpression, type IrSlot, load } from "../node.ts";
+import {
+  get,
+  type HostType,
+  i32,
+  type ImportedFunction,
+  type IrExpression,
+  type IrSlot,
+  load,
+} from "../node.ts";
+import type { PrimitiveName, Type } from "../../types/type.ts";
 import { derivedCall } from "./derived.ts";
-import { lowerExpression, single } from "./expression.ts";
+import { lowerExpression, primitiveOf, single } from "./expression.ts";
 import { type Frame, type Location, ownedAll, type Value } from "./frame.ts";
+import { inlineCall, inlineClosure, inlinedClosures, isInlined } from "./inline.ts";
 import { lowerIntrinsic } from "./intrinsics.ts";
 import { type PreparedPlace, preparePlace, putLocation, resolvePlace, takeLocation } from "./place.ts";
 
 /** An argument, evaluated. */
 export type LoweredArgument =
   | { readonly kind: "value"; readonly value: Value }
-  | { readonly kind: "inout"; readonly prepared: PreparedPlace };
+  | { readonly kind: "inout"; readonly prepared: PreparedPlace }
+  /** A closure that is written where it is called, when the call is lowered in place. */
+  | { readonly kind: "closure"; readonly expression: Expression & { readonly kind: "closure" } };
 
 /** A function of the program that a callee stands for, or the derived function of an interface. */
 export function resolveCallee(frame: Frame, callee: Exclude<Callee, { kind: "value" }>) {
@@ -46,6 +58,10 @@ export function lowerCall(frame: Frame, call: Expression & { readonly kind: "cal
   if (target.linkage.kind === "intrinsic") {
     return lowerIntrinsic(frame, { target, typeArguments: callee.typeArguments, call });
   }
+  if (isInlined(frame, target)) {
+    const given = evaluateArguments(frame, call.arguments, inlinedClosures(target, call.arguments));
+    return inlineCall(frame, target, callee.typeArguments, given);
+  }
   const args = evaluateArguments(frame, call.arguments);
   if (target.linkage.kind === "extern") {
     return callExtern(frame, call, target.linkage.module, target.name, args);
@@ -58,10 +74,16 @@ export function lowerCall(frame: Frame, call: Expression & { readonly kind: "cal
   });
 }
 
+const NO_CLOSURES: ReadonlySet<Expression> = new Set();
+
 /** Evaluates arguments in turn, of places their indexes. */
-export function evaluateArguments(frame: Frame, args: readonly Argument[]): LoweredArgument[] {
+export function evaluateArguments(
+  frame: Frame,
+  args: readonly Argument[],
+  closures: ReadonlySet<Expression> = NO_CLOSURES,
+): LoweredArgument[] {
   const hasInout = args.some((argument) => argument.kind === "inout");
-  if (!hasInout) {
+  if (!hasInout && closures.size === 0) {
     const values = frame.values(
       args.flatMap((argument) => argument.kind === "value" ? [argument.value] : []),
     );
@@ -70,6 +92,9 @@ export function evaluateArguments(frame: Frame, args: readonly Argument[]): Lowe
   // What is a value here is kept from what the call may change.
   return args.map((argument): LoweredArgument => {
     if (argument.kind === "inout") return { kind: "inout", prepared: preparePlace(frame, argument.place) };
+    if (argument.value.kind === "closure" && closures.has(argument.value)) {
+      return { kind: "closure", expression: argument.value };
+    }
     const layout = frame.layout(argument.value.type);
     return { kind: "value", value: frame.stableValue(lowerExpression(frame, argument.value), layout) };
   });
@@ -84,10 +109,8 @@ export function passArguments(frame: Frame, options: {
   const locations: Location[] = [];
   const passed: IrExpression[] = [];
   for (const argument of options.args) {
-    if (argument.kind === "value") {
-      passed.push(...argument.value);
-      continue;
-    }
+    if (argument.kind === "value") passed.push(...argument.value);
+    if (argument.kind !== "inout") continue;
     const location = resolvePlace(frame, argument.prepared);
     locations.push(location);
     passed.push(...ownedAll(takeLocation(frame, location)));
@@ -107,6 +130,12 @@ function lowerValueCall(
   call: Expression & { readonly kind: "call" },
   callee: Expression,
 ): Value {
+  if (callee.kind === "local" && frame.isBound(callee.local)) {
+    const binding = frame.binding(callee.local);
+    if (binding.kind === "closure") {
+      return inlineClosure(frame, binding, evaluateArguments(frame, call.arguments));
+    }
+  }
   const target = frame.stable(single(frame, callee), frame.layout(callee.type).slots[0]);
   const args = evaluateArguments(frame, call.arguments);
   const parameters: IrSlot[] = [{ type: "i32", pointer: null }];
@@ -146,6 +175,23 @@ export function lowerFunctionValue(
   return get(local);
 }
 
+const HOST_TYPES: Readonly<Partial<Record<PrimitiveName, HostType>>> = {
+  Bool: "bool",
+  Char: "char",
+  Int: "s32",
+  Int64: "s64",
+  F32: "f32",
+  Float: "f64",
+  String: "string",
+  Bytes: "bytes",
+};
+
+/** What a type is called between a module and its host; null for `()`. */
+function hostType(type: Type): HostType | null {
+  const name = primitiveOf(type);
+  return name === null ? null : HOST_TYPES[name] ?? null;
+}
+
 /** A call of the host: texts and bytes go as address and length. */
 function callExtern(
   frame: Frame,
@@ -170,12 +216,20 @@ function callExtern(
     }
   }
   const result = frame.layout(call.type);
+  const host: ImportedFunction = {
+    module,
+    name,
+    parameters: call.arguments.flatMap((argument) =>
+      argument.kind === "value" ? [hostType(frame.type(argument.value.type)) ?? "s32"] : []
+    ),
+    result: hostType(frame.type(call.type)),
+  };
   if (result.shape.kind !== "block") {
-    return frame.call(frame.program.imported(module, name, parameters, result.slots), passed);
+    return frame.call(frame.program.imported(host, parameters, result.slots), passed);
   }
   // A text or bytes: the host allocates them and writes pointer and length where the last argument points to.
   const scratch = i32(frame.program.resultCell());
-  const target = frame.program.imported(module, name, [...parameters, { type: "i32", pointer: null }], []);
+  const target = frame.program.imported(host, [...parameters, { type: "i32", pointer: null }], []);
   frame.program.usesAllocate = true;
   frame.call(target, [...passed, scratch]);
   return [

@@ -31,6 +31,9 @@ const TEXT: Type = { kind: "primitive", name: "String" };
 /** Where `main` gets its arguments from. */
 export const PROCESS_MODULE = "lang:host/process@1.0.0";
 
+/** The core function behind WASI's `run`. */
+export const WASI_RUN = "wasi_run";
+
 /** A function of the module's top level by its name. */
 function topLevel(module: TypedModule, name: string): TypedFunction | null {
   return module.functions.find((each) => each.name === name && each.owner === null) ?? null;
@@ -133,10 +136,10 @@ function callWithState(frame: Frame, entry: TypedFunction, state: MemoryLocation
 }
 
 /** `run` of a command: the exit code. */
-export function commandEntries(program: ProgramLowering, root: TypedModule): Exported[] {
+export function commandEntries(program: ProgramLowering, root: TypedModule, isEnvelope: boolean): Exported[] {
   const main = topLevel(root, "main");
   if (main === null) return [];
-  return [wrapper(program, root, {
+  const run = wrapper(program, root, {
     name: "run",
     result: INT,
     write: (frame) => {
@@ -144,14 +147,26 @@ export function commandEntries(program: ProgramLowering, root: TypedModule): Exp
       const [code] = frame.call(program.instance(main, []), args);
       return [code ?? i32(0)];
     },
-  })];
+  });
+  if (!isEnvelope) return [run];
+  // WASI's `run` only says whether it went well.
+  const succeeded = wrapper(program, root, {
+    name: WASI_RUN,
+    result: INT,
+    write: (frame) => [op("i32.ne", frame.call(run.function, [])[0] ?? i32(0), i32(0))],
+  });
+  return [run, succeeded];
 }
 
 /** The host gives the arguments as a text, a zero character before each. */
 function commandArguments(frame: Frame): Value {
   const { program } = frame;
   const scratch = i32(program.resultCell());
-  const given = program.imported(PROCESS_MODULE, "arguments", [{ type: "i32", pointer: null }], []);
+  const given = program.imported(
+    { module: PROCESS_MODULE, name: "arguments", parameters: [], result: "string" },
+    [{ type: "i32", pointer: null }],
+    [],
+  );
   program.usesAllocate = true;
   frame.call(given, [scratch]);
   const [slot] = program.layouts.of(TEXT).slots;

@@ -9,7 +9,17 @@ import { resolve } from "../../types/primitives.ts";
 import type { PrimitiveName, Type } from "../../types/type.ts";
 import { BLOCK_HEADER, type Layout, LENGTH_OFFSET } from "../layout.ts";
 import { timesSize } from "../cells.ts";
-import { constant, get, i32, type IrExpression, type IrLocal, load, op, type PointerKind } from "../node.ts";
+import {
+  constant,
+  get,
+  i32,
+  type IrExpression,
+  type IrLocal,
+  type Label,
+  load,
+  op,
+  type PointerKind,
+} from "../node.ts";
 import { fold } from "../fold.ts";
 import { arithmetic, compareScalars, intervalOf, negate } from "./arithmetic.ts";
 import { lowerCall, lowerFunctionValue } from "./call.ts";
@@ -157,21 +167,49 @@ export function join(
 }
 
 function lowerIf(frame: Frame, expression: Expression & { readonly kind: "if" }): Value {
-  const condition = single(frame, expression.condition);
-  const { otherwise } = expression;
-  if (otherwise === null) {
-    frame.if(condition, () => {
-      lowerExpression(frame, expression.then);
-    });
-    return [];
-  }
+  const { condition, otherwise } = expression;
   const layout = frame.layout(expression.type);
+  if (condition.kind !== "and" && condition.kind !== "or") {
+    const test = single(frame, condition);
+    return join(frame, layout, (give) =>
+      frame.if(
+        test,
+        () => give(lowerExpression(frame, expression.then)),
+        () => {
+          if (otherwise !== null) give(lowerExpression(frame, otherwise));
+        },
+      ));
+  }
   return join(frame, layout, (give) =>
-    frame.if(
-      condition,
-      () => give(lowerExpression(frame, expression.then)),
-      () => give(lowerExpression(frame, otherwise)),
-    ));
+    frame.block("end", (end) => {
+      frame.block("else", (fail) => {
+        branchUnless(frame, condition, fail);
+        give(lowerExpression(frame, expression.then));
+        frame.emit({ kind: "branch", label: end });
+      });
+      if (otherwise !== null) give(lowerExpression(frame, otherwise));
+    }));
+}
+
+/** Branches to the label unless the condition holds; the sides of `and` and `or` are only looked at when needed. */
+export function branchUnless(frame: Frame, condition: Expression, label: Label): void {
+  switch (condition.kind) {
+    case "and":
+      branchUnless(frame, condition.left, label);
+      branchUnless(frame, condition.right, label);
+      return;
+    case "or":
+      frame.block("holds", (holds) => {
+        frame.block("next", (next) => {
+          branchUnless(frame, condition.left, next);
+          frame.emit({ kind: "branch", label: holds });
+        });
+        branchUnless(frame, condition.right, label);
+      });
+      return;
+    default:
+      frame.branchIf(fold(op("i32.eqz", single(frame, condition))), label);
+  }
 }
 
 function lowerLogic(frame: Frame, expression: Expression & { readonly kind: "and" | "or" }): IrExpression {
@@ -455,6 +493,8 @@ function locatedOf(binding: Binding): Located {
       return binding;
     case "locals":
       return { kind: "value", value: binding.locals.map(get), layout: binding.layout };
+    case "closure":
+      throw new Error("Cannot read a closure: it is only called");
   }
 }
 

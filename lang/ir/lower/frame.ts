@@ -56,12 +56,30 @@ export type Location = MemoryLocation | LocalsLocation;
 /** What a name stands for. */
 export type Binding =
   | { readonly kind: "value"; readonly value: Value; readonly layout: Layout }
+  | ClosureBinding
   | Location;
+
+/** A closure that is written where it is called: its code and how types and places in it are to be read. */
+export interface ClosureBinding {
+  readonly kind: "closure";
+  readonly expression: Expression & { readonly kind: "closure" };
+  readonly put: Substitution;
+  readonly file: SourceFile;
+  readonly inlined: readonly TypedFunction[];
+  readonly layout: Layout;
+}
 
 /** Numbers that a value lies between. */
 export interface Interval {
   readonly low: number;
   readonly high: number;
+}
+
+/** Where a return goes in a function that is lowered in place. */
+export interface ReturnTarget {
+  readonly locals: readonly IrLocal[];
+  readonly label: Label;
+  readonly layout: Layout;
 }
 
 /** Labels of a loop in the source. */
@@ -76,7 +94,7 @@ export class Frame {
   readonly function: IrFunction;
   file: SourceFile;
   readonly source: TypedFunction | null;
-  readonly #put: Substitution;
+  #put: Substitution;
   readonly #bindings = new Map<Local, Binding>();
   readonly #branched = new Set<Label>();
   /** What is known of variables that are set once. */
@@ -91,6 +109,11 @@ export class Frame {
   resultLayout: Layout;
   #out: Statement[] = [];
   #isReachable = true;
+  /** Functions that are being lowered in place, the outermost first. */
+  inlined: readonly TypedFunction[] = [];
+  /** Statements written so far. */
+  statementCount = 0;
+  #returnTarget: ReturnTarget | null = null;
 
   constructor(options: {
     readonly program: ProgramLowering;
@@ -143,6 +166,7 @@ export class Frame {
   emit(statement: Statement): void {
     if (!this.#isReachable) return;
     this.#out.push(statement);
+    this.statementCount++;
     switch (statement.kind) {
       case "branch":
         this.#branched.add(statement.label);
@@ -200,6 +224,11 @@ export class Frame {
 
   #append(statement: Statement): void {
     if (this.#isReachable) this.#out.push(statement);
+  }
+
+  /** Whether something branches to the label. */
+  isLeft(label: Label): boolean {
+    return this.#branched.has(label);
   }
 
   /** A loop; what comes to the end of its body leaves it. */
@@ -401,9 +430,50 @@ export class Frame {
     return this.#bindings.has(local);
   }
 
+  /** The type with the parameters of another function replaced. */
+  typeIn(type: Type, put: Substitution): Type {
+    return substitute(type, put);
+  }
+
+  /** Lowers with the types and the file of a function that is called in place. */
+  within<T>(
+    options: {
+      readonly put: Substitution;
+      readonly file: SourceFile;
+      readonly inlined: readonly TypedFunction[];
+    },
+    lower: () => T,
+  ): T {
+    const { file, inlined } = this;
+    const put = this.#put;
+    this.#put = options.put;
+    this.file = options.file;
+    this.inlined = options.inlined;
+    try {
+      return lower();
+    } finally {
+      this.inlined = inlined;
+      this.file = file;
+      this.#put = put;
+    }
+  }
+
+  /** Lowers with returns that set variables and leave to a label. */
+  returnTo(target: ReturnTarget, lower: () => void): void {
+    const before = this.#returnTarget;
+    this.#returnTarget = target;
+    lower();
+    this.#returnTarget = before;
+  }
+
   /** Returns a value from the function. */
   return(value: Value): void {
     if (!this.#isReachable) return;
+    if (this.#returnTarget !== null) {
+      this.setAll(this.#returnTarget.locals, value);
+      this.emit({ kind: "branch", label: this.#returnTarget.label });
+      return;
+    }
     const values = this.resultLayout.slots.map((slot, index) => owned(value[index] ?? zero(slot.type)));
     for (const { locals } of this.inouts) for (const local of locals) values.push(owned(get(local)));
     this.emit({ kind: "return", values });

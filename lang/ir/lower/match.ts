@@ -7,9 +7,16 @@
 import type { Expression, MatchArm } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { resolve } from "../../types/primitives.ts";
-import { i32, type Label, op } from "../node.ts";
-import { fold } from "../fold.ts";
-import { join, locate, type Located, lowerExpression, makeVariant, read, single } from "./expression.ts";
+import { i32, type Label } from "../node.ts";
+import {
+  branchUnless,
+  join,
+  locate,
+  type Located,
+  lowerExpression,
+  makeVariant,
+  read,
+} from "./expression.ts";
 import { type Frame, type Value, zeros } from "./frame.ts";
 import { bindPattern, tagOf, tagTest, testPattern, variantField } from "./pattern.ts";
 
@@ -64,7 +71,7 @@ function lowerArm(frame: Frame, subject: Located, arm: MatchArm, ways: {
   if (fail !== null) testPattern(frame, arm.pattern, subject, fail);
   bindPattern(frame, arm.pattern, subject);
   if (arm.guard !== null && fail !== null) {
-    frame.branchIf(fold(op("i32.eqz", single(frame, arm.guard))), fail);
+    branchUnless(frame, arm.guard, fail);
   }
   give(lowerExpression(frame, arm.body));
   if (matched !== null) frame.emit({ kind: "branch", label: matched });

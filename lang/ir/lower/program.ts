@@ -19,6 +19,7 @@ import {
 import {
   get,
   i32,
+  type ImportedFunction,
   type IrExpression,
   type IrFunction,
   type IrGlobal,
@@ -368,24 +369,15 @@ export class ProgramLowering {
   }
 
   /** A function of the host. */
-  imported(
-    module: string,
-    name: string,
-    parameters: readonly IrSlot[],
-    results: readonly IrSlot[],
-  ): IrFunction {
-    const key = `${module}|${name}`;
+  imported(host: ImportedFunction, parameters: readonly IrSlot[], results: readonly IrSlot[]): IrFunction {
+    const key = `${host.module}|${host.name}`;
     const known = this.#importsByName.get(key);
     if (known !== undefined) return known;
-    const made = newFunction(name, { imported: { module, name } });
+    const made = newFunction(host.name, { imported: host });
     for (const [index, slot] of parameters.entries()) {
+      const { type, pointer } = slot;
       made.parameters.push(
-        newLocal(made, {
-          name: `p${index}`,
-          type: slot.type,
-          pointer: slot.pointer,
-          isBorrowed: slot.pointer !== null,
-        }),
+        newLocal(made, { name: `p${index}`, type, pointer, isBorrowed: pointer !== null }),
       );
     }
     made.results = [...results];

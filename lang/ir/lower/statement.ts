@@ -7,7 +7,7 @@ import { LENGTH_OFFSET } from "../layout.ts";
 import { get, i32, type IrExpression, load, op } from "../node.ts";
 import { fold } from "../fold.ts";
 import { arithmetic, intervalOf } from "./arithmetic.ts";
-import { addressOf, joinBlocks, lowerExpression, primitiveOf, single } from "./expression.ts";
+import { addressOf, branchUnless, joinBlocks, lowerExpression, primitiveOf, single } from "./expression.ts";
 import type { Frame } from "./frame.ts";
 import { bindPattern, testPattern } from "./pattern.ts";
 import {
@@ -116,8 +116,7 @@ function lowerAssign(frame: Frame, statement: Statement & { readonly kind: "assi
 function lowerWhile(frame: Frame, statement: Statement & { readonly kind: "while" }): void {
   frame.block("exit", (exit) => {
     frame.loop("while", (again) => {
-      const condition = single(frame, statement.condition);
-      frame.branchIf(fold(op("i32.eqz", condition)), exit);
+      branchUnless(frame, statement.condition, exit);
       frame.loops.push({ exit, again });
       lowerExpression(frame, statement.body);
       frame.loops.pop();
@@ -166,6 +165,7 @@ function lowerForRange(frame: Frame, statement: Statement & { readonly kind: "fo
       frame.set(at, get(counter));
       const high = bounds.high - (statement.isInclusive ? 0 : 1);
       frame.intervals.set(at, { low: bounds.low, high: Math.max(high, bounds.low) });
+      if (bounds.low >= 0 && !statement.isInclusive && limit.kind === "get") at.below = limit.local;
       frame.bind(statement.local, { kind: "value", value: [get(at)], layout });
       if (isInside) {
         const inside = frame.insides.get(list) ?? new Set<Local>();

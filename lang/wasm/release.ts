@@ -1,0 +1,35 @@
+/**
+ * The release build: Binaryen's optimiser over our module. Loaded when it is first used, because it is large.
+ *
+ * Only features that every engine of the last years has are allowed to it. Trap sites stay valid, because a site's number is stored before the trap;
+ * names of functions stay in the name section. The same module gives the same bytes.
+ */
+
+/** How a release is optimised. */
+export interface ReleaseOptions {
+  /** For pages, size counts as much as speed. */
+  readonly isSmall: boolean;
+}
+
+/** Optimises a module. */
+export async function optimiseModule(
+  bytes: Uint8Array<ArrayBuffer>,
+  options: ReleaseOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { default: binaryen } = await import("binaryen");
+  const module = binaryen.readBinary(bytes);
+  const { Features } = binaryen;
+  module.setFeatures(
+    Features.MutableGlobals | Features.NontrappingFPToInt | Features.SignExt | Features.BulkMemory |
+      Features.Multivalue,
+  );
+  binaryen.setOptimizeLevel(3);
+  binaryen.setShrinkLevel(options.isSmall ? 1 : 0);
+  binaryen.setDebugInfo(true);
+  try {
+    module.optimize();
+    return new Uint8Array(module.emitBinary());
+  } finally {
+    module.dispose();
+  }
+}
