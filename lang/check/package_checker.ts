@@ -77,15 +77,18 @@ export class PackageChecker {
   /** All diagnostics of the package, and the typed program when there are no errors. */
   check(input: CheckInput): CheckResult {
     if (this.#library !== input.library) this.#startOver(input.library);
+    const { modules, diagnostics: clashes } = ownModules(input);
     const world = this.#base;
     for (const name of this.#states.keys()) world.scopes.delete(name);
-    for (const { module } of input.modules) {
+    for (const { module } of modules) {
       for (const path of importedPaths(module)) this.#loadLibrary(path);
+      // Who runs properties makes their arguments with it.
+      if (module.declarations.some((each) => each.kind === "property")) this.#loadLibrary("std.generate");
     }
-    const names = [...input.modules.map((each) => each.name), ...input.library.names];
-    const byName = new Map(input.modules.map((each) => [each.name, each]));
+    const names = [...modules.map((each) => each.name), ...input.library.names];
+    const byName = new Map(modules.map((each) => [each.name, each]));
     const groups = sortByImports(
-      input.modules.map(({ name, module }) => ({ name, imports: importedPaths(module) })),
+      modules.map(({ name, module }) => ({ name, imports: importedPaths(module) })),
     );
     const before = this.#states;
     const states = new Map<string, ModuleState>();
@@ -104,8 +107,8 @@ export class PackageChecker {
     };
     for (const group of groups) declare(group);
     this.#states = states;
-    const own = input.modules.flatMap((each) => states.get(each.name) ?? []);
-    const diagnostics = own.flatMap((state) => state.diagnostics).toSorted(byPlace);
+    const own = modules.flatMap((each) => states.get(each.name) ?? []);
+    const diagnostics = [...clashes, ...own.flatMap((state) => state.diagnostics)].toSorted(byPlace);
     const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === "error");
     const ordered = groups.flat().flatMap((name) => states.get(name) ?? []);
     return {
@@ -299,6 +302,22 @@ export class PackageChecker {
       },
     };
   }
+}
+
+/** The package's modules, without those that have the name of one of the library's. */
+function ownModules(
+  { modules, library }: CheckInput,
+): { readonly modules: readonly NamedModule[]; readonly diagnostics: readonly Diagnostic[] } {
+  const names = new Set(library.names);
+  const diagnostics = modules.flatMap(({ name, module }) => {
+    if (!names.has(name)) return [];
+    const reporter = new Reporter(module.file);
+    reporter.report("MD0007", { start: 0, end: 0 }, `The library has a module \`${name}\` already.`, {
+      hint: "Rename the file, or put it into another folder.",
+    });
+    return reporter.diagnostics;
+  });
+  return { modules: modules.filter(({ name }) => !names.has(name)), diagnostics };
 }
 
 function isCurrent(

@@ -1,9 +1,16 @@
-/** `test`: runs the tests of a package. */
+/**
+ * `test`: runs the tests of a package, and writes new snapshots where asked.
+ *
+ * A test ends at its first snapshot that differs, so snapshots are renewed in rounds until none differs.
+ */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import { planTests, type TestSelection } from "../testing/test_plan.ts";
+import { applyToFiles } from "../diagnostics/edits.ts";
 import { runTests } from "../testing/run_tests.ts";
+import { snapshotEdits } from "../testing/snapshots.ts";
+import { planTests, type TestSelection } from "../testing/test_plan.ts";
 import type { TestResult } from "../testing/test_result.ts";
-import type { Workspace } from "./workspace.ts";
+import { makePatch, writePatches } from "./patch.ts";
+import type { CheckedPackage, Workspace } from "./workspace.ts";
 
 /** What is asked of `test`. */
 export interface TestOptions extends TestSelection {
@@ -23,10 +30,32 @@ export interface TestOutcome {
   readonly updatedPaths: readonly string[];
 }
 
+/** Most snapshots that one test may have to be renewed at once. */
+const MAXIMUM_ROUNDS = 200;
+
 /** Runs the tests of a package that are asked for. */
 export function test(workspace: Workspace, options: TestOptions = {}): TestOutcome {
-  const { diagnostics, program } = workspace.check();
-  if (program === null) return { diagnostics, results: null, isPassed: false, updatedPaths: [] };
-  const results = runTests(program, planTests(program, options));
-  return { diagnostics, results, isPassed: results.every((result) => result.isPassed), updatedPaths: [] };
+  const updated = new Set<string>();
+  let checked: CheckedPackage = workspace.check();
+  for (let round = 0;; round++) {
+    const { diagnostics, program } = checked;
+    if (program === null) return { diagnostics, results: null, isPassed: false, updatedPaths: [...updated] };
+    const { seed } = options;
+    const results = runTests(program, planTests(program, options), seed === undefined ? {} : { seed });
+    const edits = options.update === true && round < MAXIMUM_ROUNDS ? snapshotEdits(program, results) : [];
+    if (edits.length === 0) {
+      return {
+        diagnostics,
+        results,
+        isPassed: results.every((result) => result.isPassed),
+        updatedPaths: [...updated].sort(),
+      };
+    }
+    const patches = [...applyToFiles(edits)].map(([path, { before, after }]) =>
+      makePatch(path, before, after)
+    );
+    writePatches(workspace.files, patches);
+    for (const { path } of patches) updated.add(path);
+    checked = workspace.check();
+  }
 }

@@ -149,7 +149,9 @@ export class WasmRun {
   #report({ kind, place }: TrapPlace): TrapReport {
     const [text, other] = [this.#text("trap_text"), this.#text("trap_other")];
     const said = kind === "panic" ? text : null;
-    const sides = kind === "expect" && text !== null && other !== null ? { left: text, right: other } : null;
+    // Sides of a comparison are never both empty: an empty text is shown in its quotes.
+    const hasSides = kind === "expect" && text !== null && other !== null && text + other !== "";
+    const sides = hasSides ? { left: text, right: other } : null;
     return { kind, message: said ?? trapMessage(kind), place, sides };
   }
 

@@ -14,6 +14,7 @@ import char from "./modules/char.lang" with { type: "text" };
 import decimal from "./modules/decimal.lang" with { type: "text" };
 import f32 from "./modules/f32.lang" with { type: "text" };
 import float from "./modules/float.lang" with { type: "text" };
+import generate from "./modules/generate.lang" with { type: "text" };
 import input from "./modules/input.lang" with { type: "text" };
 import int from "./modules/int.lang" with { type: "text" };
 import int64 from "./modules/int64.lang" with { type: "text" };
@@ -88,6 +89,7 @@ export const LIBRARY_MODULES: readonly LibraryModule[] = [
   libraryModule("std.random", random),
   libraryModule("std.json", json),
   libraryModule("std.time", time),
+  libraryModule("std.generate", generate, { isInternal: true }),
   libraryModule("host.process", process),
   libraryModule("web.canvas", canvas),
   libraryModule("web.input", input),

@@ -27,13 +27,13 @@ export function renderResults(results: readonly TestResult[], options: ReportOpt
 function renderResult(result: TestResult, style: Style, seed: number | undefined): string {
   const { kind, name, place, isPassed, failure, evaluation, output } = result;
   const mark = isPassed ? style("success", "pass") : style("error", "FAIL");
-  const title = kind === "example" ? name : `${kind} "${name}"`;
+  const title = kind === "example" ? `example of ${name}` : `${kind} "${name}"`;
   const lines = [
     `${mark} ${style("strong", title)} ${style("quiet", `${place.file}:${place.line}:${place.column}`)}`,
   ];
   if (evaluation !== null) lines.push(...evaluationLines(evaluation, style));
   if (failure !== null) lines.push(...failureLines(failure, style));
-  if (kind === "property" && failure !== null) {
+  if (failure !== null && kind === "property" && result.tries > 0) {
     const tries = result.tries === 1 ? "the first try" : `try ${result.tries}`;
     lines.push(
       `  failed at ${tries}${seed === undefined ? "" : `; \`lang test --seed ${seed}\` repeats it`}`,

@@ -6,20 +6,99 @@
 import { RecordingHost } from "../interpret/host.ts";
 import { type TrapReport, trapReportOf } from "../host/trap_report.ts";
 import { WasmProgram } from "../host/wasm_program.ts";
-import type { TypedProgram } from "../typed/tree.ts";
+import type { TypedProgram, TypedTest } from "../typed/tree.ts";
 import { compile } from "../wasm/compile.ts";
 import { expectationAt } from "./expectations.ts";
+import { CannotGenerate, PropertyMaker } from "./generators.ts";
+import { runProperty } from "./run_property.ts";
 import type { PlannedTest } from "./test_plan.ts";
 import type { EvalCaseResult, TestFailure, TestResult } from "./test_result.ts";
+import { trapOf } from "./trap_of.ts";
+
+/** How tests are run. */
+export interface RunOptions {
+  /** What the arguments of properties are made of. */
+  readonly seed?: number;
+  /** How often a property is tried. */
+  readonly tries?: number;
+}
 
 /** Runs tests and gives their results in the same order. */
-export function runTests(program: TypedProgram, planned: readonly PlannedTest[]): TestResult[] {
+export function runTests(
+  program: TypedProgram,
+  planned: readonly PlannedTest[],
+  options: RunOptions = {},
+): TestResult[] {
   if (planned.length === 0) return [];
-  const { bytes } = compile(program, { target: "core", tests: planned });
+  const maker = new PropertyMaker(program);
+  const runnable: { module: PlannedTest["module"]; test: TypedTest }[] = [];
+  const works = planned.map((each): (compiled: WasmProgram) => TestResult => {
+    const made = each.test.kind === "property" ? propertyOrFailure(maker, each) : each.test;
+    if (!("body" in made)) return () => made;
+    const index = runnable.push({ module: each.module, test: made }) - 1;
+    switch (each.test.kind) {
+      case "eval":
+        return (compiled) => runEval(compiled, each, index);
+      case "property":
+        return (compiled) => runPropertyTest(program, compiled, { planned: each, index, options });
+      case "test":
+      case "example":
+        return (compiled) => runTest(program, compiled, each, index);
+    }
+  });
+  const { bytes } = compile(program, { target: "core", tests: runnable });
   const compiled = new WasmProgram(bytes, program);
-  return planned.map((each, index) =>
-    each.test.kind === "eval" ? runEval(compiled, each, index) : runTest(program, compiled, each, index)
+  return works.map((work) => work(compiled));
+}
+
+/** The property as a test, or the result of one whose arguments cannot be made. */
+function propertyOrFailure(maker: PropertyMaker, planned: PlannedTest): TypedTest | TestResult {
+  try {
+    return maker.testOf(planned.test);
+  } catch (error) {
+    if (!(error instanceof CannotGenerate)) throw error;
+    const trap = { kind: "panic", message: error.message, place: planned.place, sides: null };
+    return {
+      ...described(planned),
+      isPassed: false,
+      failure: {
+        trap,
+        condition: null,
+        operator: null,
+        isSnapshot: false,
+        sourceLine: null,
+        counterexample: [],
+      },
+      output: "",
+      heapBytesLeft: 0,
+      tries: 0,
+    };
+  }
+}
+
+function runPropertyTest(
+  program: TypedProgram,
+  compiled: WasmProgram,
+  { planned, index, options }: {
+    readonly planned: PlannedTest;
+    readonly index: number;
+    readonly options: RunOptions;
+  },
+): TestResult {
+  const { trap, counterexample, output, tries, shrinks, heapBytesLeft } = runProperty(
+    compiled,
+    `test_${index}`,
+    { seed: options.seed ?? 0, ...(options.tries === undefined ? {} : { tries: options.tries }) },
   );
+  return {
+    ...described(planned),
+    isPassed: trap === null,
+    failure: trap === null ? null : failureOf(program, trap, counterexample),
+    output,
+    heapBytesLeft,
+    tries,
+    shrinks,
+  };
 }
 
 function runTest(
@@ -51,18 +130,6 @@ function described({ module, test, place }: PlannedTest) {
     shrinks: 0,
     evaluation: null,
   };
-}
-
-/** The trap that a piece of work ends with, or null. */
-export function trapOf(work: () => unknown): TrapReport | null {
-  try {
-    work();
-    return null;
-  } catch (error) {
-    const trap = trapReportOf(error);
-    if (trap === null) throw error;
-    return trap;
-  }
 }
 
 /** What there is to say of a trap in a test. */
