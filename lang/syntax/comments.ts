@@ -73,9 +73,14 @@ export class CommentMap {
   }
 }
 
+/** Whether a line without anything on it lies between two offsets. */
 function hasBlankLine(text: string, from: number, to: number): boolean {
-  const first = text.indexOf("\n", from);
-  if (first < 0 || first >= to) return false;
-  const second = text.indexOf("\n", first + 1);
-  return second >= 0 && second < to;
+  let at = text.indexOf("\n", from);
+  while (at >= 0 && at < to) {
+    let next = at + 1;
+    while (next < to && (text[next] === " " || text[next] === "\t" || text[next] === "\r")) next++;
+    if (next < to && text[next] === "\n") return true;
+    at = text.indexOf("\n", next);
+  }
+  return false;
 }

@@ -205,7 +205,9 @@ class Run {
 
   #push(terminal: number, text: string, start: number): void {
     const isFirst = this.#isFirstOfLine;
-    const isUnindented = isFirst && (start === 0 || this.#text.charCodeAt(start - 1) === 10);
+    // Inside of a text nothing begins a declaration.
+    const isUnindented = isFirst && this.#open.length === 0 &&
+      (start === 0 || this.#text.charCodeAt(start - 1) === 10);
     const token = new Token(terminal, text, start, start + text.length, isFirst, isUnindented);
     this.#isFirstOfLine = false;
     if (this.#documentation.length > 0) {

@@ -52,10 +52,13 @@ export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalM
   return mistakes.filter((mistake) => mistake === first || !isSemicolon(mistake)).map((mistake) => {
     const diagnostic = lexicalDiagnostic(file, mistake);
     if (mistake !== first || semicolons.length < 2) return diagnostic;
+    const others = semicolons.length === 2
+      ? "nor is the one behind it"
+      : `nor are the ${semicolons.length - 1} behind it`;
     const edits = semicolons.map(({ start, end }) => ({ file, span: { start, end }, text: "" }));
     return {
       ...diagnostic,
-      message: `${diagnostic.message.slice(0, -1)}, nor are the ${semicolons.length - 1} behind it.`,
+      message: `${diagnostic.message.slice(0, -1)}, ${others}.`,
       fixes: [{ title: `remove all ${semicolons.length}`, applicability: "safe", edits }],
     };
   });

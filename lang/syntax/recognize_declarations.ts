@@ -453,9 +453,7 @@ const misplacedInout: Recognizer = (place) => {
 
 /** A statement at the top of a module. */
 const statementAtTop: Recognizer = (place) => {
-  if (place.index !== place.from || place.isAtEnd || !place.expects("fn") || place.expectsExpression) {
-    return null;
-  }
+  if (place.isAtEnd || !place.isBetweenDeclarations || place.text(-1) === "pub") return null;
   if (/^[)\]},.:=]/.test(place.text(0))) return null;
   const last = place.token(place.to - 1);
   return {

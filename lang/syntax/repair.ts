@@ -93,6 +93,8 @@ class Repair {
         this.#reportDepth(reading);
         break;
       }
+      // What a repair has put in and does not fit is no mistake of the writer's.
+      if (place.wrong.text !== "" && place.wrong.start === place.wrong.end) break;
       const best = this.#report(place);
       if (best === null) break;
       this.#edits = withEdits(this.#edits, best.fix.edits) ?? this.#edits;

@@ -37,19 +37,27 @@ for (const [open, close] of openers) {
 export function bracketPartners(tokens: readonly Token[]): Int32Array {
   const partners = new Int32Array(tokens.length).fill(-1);
   const open: number[] = [];
-  const openByCloser = new Int32Array(TERMINALS.length);
+  // How many brackets of each kind are open; in each expression of a text they are counted anew, since nothing in it closes what is outside.
+  const counts: Int32Array[] = [new Int32Array(TERMINALS.length)];
   for (let index = 0; index < tokens.length; index++) {
     const terminal = tokens[index]?.terminal ?? 0;
     const closer = closerOf[terminal] ?? 0;
+    let count = counts[counts.length - 1];
+    if (count === undefined) break;
     if (closer !== 0) {
       open.push(index);
-      openByCloser[closer] = (openByCloser[closer] ?? 0) + 1;
+      if (terminal === INTERPOLATION_START) counts.push(new Int32Array(TERMINALS.length));
+      else count[closer] = (count[closer] ?? 0) + 1;
       continue;
     }
-    if (isCloser[terminal] === 0 || openByCloser[terminal] === 0) continue;
+    if (isCloser[terminal] === 0) continue;
+    if (terminal === INTERPOLATION_END) {
+      counts.pop();
+      count = counts[counts.length - 1] ?? count;
+    } else if (count[terminal] === 0) continue;
     for (let partner = open.pop(); partner !== undefined; partner = open.pop()) {
       const expected = closerOf[tokens[partner]?.terminal ?? 0] ?? 0;
-      openByCloser[expected] = (openByCloser[expected] ?? 1) - 1;
+      if (terminal !== INTERPOLATION_END) count[expected] = (count[expected] ?? 1) - 1;
       if (expected !== terminal) continue;
       partners[index] = partner;
       partners[partner] = index;
