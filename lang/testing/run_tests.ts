@@ -4,7 +4,7 @@
  * Nothing here depends on clock or order: the same program, selection and seed give the same results.
  */
 import { RecordingHost } from "../interpret/host.ts";
-import { type TrapReport, trapReportOf } from "../host/trap_report.ts";
+import type { TrapReport } from "../host/trap_report.ts";
 import { WasmProgram } from "../host/wasm_program.ts";
 import type { TypedProgram, TypedTest } from "../typed/tree.ts";
 import { compile } from "../wasm/compile.ts";
