@@ -44,7 +44,9 @@ export type Reason =
   | { readonly kind: "assignment"; readonly span: Span }
   | { readonly kind: "condition"; readonly what: string }
   | { readonly kind: "index"; readonly what: string }
-  | { readonly kind: "text" };
+  | { readonly kind: "text" }
+  /** The end of a function whose result is inferred. */
+  | { readonly kind: "tail" };
 
 /** What must hold of a type once it is known. */
 export interface Obligation {
@@ -192,6 +194,8 @@ export class Body {
   readonly closures: ClosureFrame[] = [];
   loops: LoopFrame[] = [];
   returns: ReturnFrame | null = null;
+  /** Whether it has been told that the function has a value and no result. */
+  hasSurplusResult = false;
   /** Places written so far: `inout` arguments and assignments, in their order. */
   readonly writes: { readonly place: Place; readonly span: Span }[] = [];
   /** Elements that were read by calls of the library. */
@@ -335,7 +339,11 @@ export class Body {
         isWritten ? `\`${name}\` is given values that nobody reads.` : `\`${name}\` is never used.`,
         {
           hint: "A name that begins with `_` may go unused.",
-          fixes: isWritten ? [] : [this.reporter.fix(`name it \`_${name}\``, "safe", span, `_${name}`)],
+          fixes: isWritten
+            ? []
+            : variable.isShorthand
+            ? [this.reporter.fix(`write \`${name}: _\``, "safe", span, `${name}: _`)]
+            : [this.reporter.fix(`name it \`_${name}\``, "safe", span, `_${name}`)],
         },
       );
     } else if (variable.kind === "var" && variable.writeCount === 0) {

@@ -9,6 +9,7 @@ import { typeText, typeWithArticle } from "../types/type_text.ts";
 import type { Body, Reason } from "./body.ts";
 import { checkMatch } from "./exhaustiveness.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
+import { reportMismatch } from "./mismatch.ts";
 import { bindPattern } from "./patterns.ts";
 import { checkStatement } from "./statements.ts";
 
@@ -34,7 +35,7 @@ export function inferBlock(
     if (statement === last && statement.kind === "expression") {
       const { expression: tail } = statement;
       if (isOver) result = infer(body, tail, null);
-      else if (expected === null) result = infer(body, tail, null);
+      else if (expected === null) result = infer(body, tail, null, reason);
       else result = check(body, tail, expected, reason);
       break;
     }
@@ -118,6 +119,8 @@ class Branches {
   #type: Type | null = null;
   #first: ast.Expression | null = null;
   #isSilent = true;
+  /** Whether some branches have values and others have none. */
+  #isMixed = false;
 
   constructor(
     body: Body,
@@ -141,7 +144,7 @@ class Branches {
       return typed;
     }
     if (this.#type === null || this.#first === null) {
-      const typed = infer(body, expression, null);
+      const typed = infer(body, expression, null, this.#reason?.kind === "tail" ? this.#reason : null);
       if (!isNever(typed.type)) {
         this.#isSilent = false;
         this.#type = typed.type;
@@ -149,16 +152,39 @@ class Branches {
       }
       return typed;
     }
-    const typed = check(body, expression, this.#type, {
-      kind: "branch",
-      span: this.#first.span,
-      what: this.#what,
-    });
+    const reason: Reason = { kind: "branch", span: this.#first.span, what: this.#what };
+    if (this.#reason?.kind !== "tail") return check(body, expression, this.#type, reason);
+    return this.#addToTail(expression, this.#type, reason);
+  }
+
+  /** At the end of a function that says nothing of a result, a branch without a value means that there is none. */
+  #addToTail(expression: ast.Expression, type: Type, reason: Reason): Expression {
+    const body = this.#body;
+    const typed = infer(body, expression, null, this.#reason);
+    if (isUnit(typed.type) !== isUnit(type)) this.#isMixed = true;
+    else if (!isNever(typed.type) && !body.unifier.unify(type, typed.type)) {
+      reportMismatch(body, tailOf(expression), type, typed.type, reason);
+    }
     return typed;
+  }
+
+  /** The branch as it stands in the tree: without its value when nobody takes it. */
+  seal(typed: Expression): Expression {
+    const isThrownAway = this.#expected === DISCARDED || this.#isMixed;
+    if (!isThrownAway || isUnit(typed.type) || isNever(typed.type)) return typed;
+    const { span } = typed;
+    return {
+      kind: "block",
+      span,
+      type: UNIT,
+      statements: [{ kind: "expression", span, expression: typed }],
+      result: null,
+    };
   }
 
   get type(): Type {
     if (this.#isSilent) return NEVER;
+    if (this.#isMixed) return UNIT;
     if (this.#expected === DISCARDED) return UNIT;
     return this.#expected ?? this.#type ?? UNIT;
   }
@@ -194,7 +220,14 @@ export function inferIf(
   const branches = new Branches(body, { expected, reason, what: "branch" });
   const then = branches.add(expression.then);
   const other = branches.add(otherwise);
-  return body.node({ kind: "if", span, type: branches.type, condition, then, otherwise: other });
+  return body.node({
+    kind: "if",
+    span,
+    type: branches.type,
+    condition,
+    then: branches.seal(then),
+    otherwise: branches.seal(other),
+  });
 }
 
 function reportMissingElse(body: Body, expression: ast.If, expected: Type | null): boolean {
@@ -253,7 +286,10 @@ function inferIfLet(
     span,
     type: isMissing ? ERROR_TYPE : otherwise === null ? UNIT : branches.type,
     subject,
-    arms: [{ pattern, guard: null, body: then }, { pattern: rest, guard: null, body: other }],
+    arms: [
+      { pattern, guard: null, body: branches.seal(then) },
+      { pattern: rest, guard: null, body: branches.seal(other) },
+    ],
   });
 }
 
@@ -303,7 +339,7 @@ export function inferMatch(
     span,
     type: isNever(subject.type) ? NEVER : branches.type,
     subject,
-    arms,
+    arms: arms.map((arm) => ({ ...arm, body: branches.seal(arm.body) })),
   });
 }
 

@@ -20,7 +20,7 @@ export interface EntryPoints {
 /** Effects whose imports a target's host does not have. */
 const ABSENT: Readonly<Record<Target, readonly Effect[]>> = {
   "wasm32-web": [],
-  "wasm32-wasi": ["Draw", "Audio", "Input"],
+  "wasm32-wasi": ["Draw", "Audio"],
   "wasm32-db": EFFECTS,
 };
 

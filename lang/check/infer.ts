@@ -13,7 +13,7 @@ import type { Body, Reason } from "./body.ts";
 import { inferCall } from "./calls.ts";
 import { inferClosure } from "./closures.ts";
 import { inferBlock, inferIf, inferMatch } from "./control.ts";
-import { reportMismatch } from "./mismatch.ts";
+import { reportMismatch, reportSurplusResult } from "./mismatch.ts";
 import { inferField, inferName } from "./names.ts";
 import { inferBinary, inferRange, inferUnary, integerLiteral } from "./operators.ts";
 import { inferIndex } from "./indexing.ts";
@@ -98,7 +98,7 @@ export function check(
 ): Expression {
   const typed = infer(body, expression, expected, reason);
   if (expected === DISCARDED) {
-    noteDiscarded(body, expression, typed);
+    noteDiscarded(body, expression, typed, reason);
     return typed;
   }
   if (isNever(typed.type)) return typed;
@@ -122,28 +122,38 @@ function isFunctionOfKnownResult(body: Body, expected: Type, actual: Type): bool
   });
 }
 
-/** Warns of a value that nobody takes. */
-function noteDiscarded(body: Body, expression: ast.Expression, typed: Expression): void {
+/** Warns of a value that nobody takes; at the end of a function without a result it is a mistake. */
+function noteDiscarded(
+  body: Body,
+  expression: ast.Expression,
+  typed: Expression,
+  reason: Reason | null,
+): void {
   if (expression.kind === "block" || expression.kind === "if" || expression.kind === "match") return;
   // Who changes a place may well not care for what the call gives beside.
   if (typed.kind === "call" && typed.arguments.some((argument) => argument.kind === "inout")) return;
-  const check = () => {
+  const note = () => {
     const type = resolve(typed.type);
     if (isUnit(type) || isNever(type) || isError(type)) return;
     if (type.kind === "variable" && type.literal === null) return;
-    const { reporter } = body;
-    const isComparison = expression.kind === "binary" && expression.operator === "==";
-    reporter.report("LI0005", expression.span, `This is ${typeWithArticle(type)} that nobody takes.`, {
-      hint: isComparison ? "A value is given to a place by `=`." : undefined,
-      fixes: [
-        ...(isComparison ? [reporter.fix("assign with `=`", "maybe", expression.operatorSpan, "=")] : []),
-        reporter.insert("throw it away", "maybe", expression.span.start, "let _ = "),
-      ],
-    });
+    if (reason?.kind === "result") reportSurplusResult(body, expression, type, reason);
+    else reportUnusedValue(body, expression, type);
   };
   const type = resolve(typed.type);
-  if (type.kind === "variable" && type !== ERROR_TYPE) body.session.late.push(check);
-  else check();
+  if (type.kind === "variable" && type !== ERROR_TYPE) body.session.late.push(note);
+  else note();
+}
+
+function reportUnusedValue(body: Body, expression: ast.Expression, type: Type): void {
+  const { reporter } = body;
+  const isComparison = expression.kind === "binary" && expression.operator === "==";
+  reporter.report("LI0005", expression.span, `This is ${typeWithArticle(type)} that nobody takes.`, {
+    hint: isComparison ? "A value is given to a place by `=`." : undefined,
+    fixes: [
+      ...(isComparison ? [reporter.fix("assign with `=`", "maybe", expression.operatorSpan, "=")] : []),
+      reporter.insert("throw it away", "maybe", expression.span.start, "let _ = "),
+    ],
+  });
 }
 
 /** Text with expressions: each part is shown. */

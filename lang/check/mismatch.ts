@@ -5,7 +5,7 @@ import type { Fix, Label } from "../diagnostics/diagnostic.ts";
 import type * as ast from "../syntax/ast.ts";
 import { isUnit, resolve, UNIT } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
-import { typeTexts } from "../types/type_text.ts";
+import { typeText, typeTexts } from "../types/type_text.ts";
 import type { Body, Reason } from "./body.ts";
 
 /** Reports that one type is expected and another one stands there. */
@@ -49,31 +49,41 @@ export function reportMismatch(
     : reason?.kind === "result" && !reason.isWritten
     ? "TY0027"
     : "TY0001";
-  if (code === "TY0027") {
-    reporter.report(
-      code,
-      expression.span,
-      `This function writes no result, so it gives \`()\`, yet its body ends with a value of type \`${actualText}\`.`,
-      {
-        ...details,
-        fixes: [
-          ...(reason?.kind === "result"
-            ? [
-              reporter.insert(
-                `give it the result \`${actualText}\``,
-                "maybe",
-                reason.span.end,
-                ` -> ${actualText}`,
-              ),
-            ]
-            : []),
-          reporter.insert("throw the value away", "maybe", expression.span.start, "let _ = "),
-        ],
-      },
-    );
+  if (reason?.kind === "result" && code === "TY0027") {
+    reportSurplusResult(body, expression, actual, reason);
     return;
   }
   reporter.report(code, expression.span, sentence(reason, expectedText, actualText), details);
+}
+
+/** Reports, once for a function, that it gives a value and says that it has none. */
+export function reportSurplusResult(
+  body: Body,
+  expression: ast.Expression,
+  actual: Type,
+  reason: Extract<Reason, { kind: "result" }>,
+): void {
+  if (body.hasSurplusResult) return;
+  body.hasSurplusResult = true;
+  const { reporter } = body;
+  const text = typeText(actual);
+  reporter.report(
+    "TY0027",
+    expression.span,
+    `The function ${
+      reason.isWritten ? "gives" : "writes no result, so it gives"
+    } \`()\`, yet here is a value of type \`${text}\`.`,
+    {
+      expected: "()",
+      actual: text,
+      fixes: [
+        ...(reason.isWritten
+          ? []
+          : [reporter.insert(`give it the result \`${text}\``, "maybe", reason.span.end, ` -> ${text}`)]),
+        reporter.insert("throw the value away", "maybe", expression.span.start, "let _ = "),
+      ],
+    },
+  );
 }
 
 function sentence(reason: Reason | null, expected: string, actual: string): string {

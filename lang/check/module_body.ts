@@ -6,7 +6,7 @@
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Expression, TypedModule, TypedTest } from "../typed/tree.ts";
-import { FLOAT, isError, isNever, NEVER, resolve, UNIT } from "../types/primitives.ts";
+import { isError, isNever, isUnit, NEVER, resolve } from "../types/primitives.ts";
 import { typeText } from "../types/type_text.ts";
 import { hasUnknown } from "../types/unification.ts";
 import { Body, type Reason, type ReturnFrame, Session } from "./body.ts";
@@ -14,12 +14,11 @@ import { checkConstants } from "./constants.ts";
 import { settleEffects, signatureEnd } from "./effects.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { makeParameters } from "./declare.ts";
-import { docExamples, exampleScope } from "./doc_examples.ts";
 import { checkFittings, checkInterfaceEffects, reportUnusedDeclarations } from "./module_lint.ts";
 import { ConstantSymbol, EffectSources, FunctionSymbol, type ModuleScope, Variable } from "./symbols.ts";
 import { SymbolTable } from "./symbol_table.ts";
+import { checkExamples, checkTests } from "./module_tests.ts";
 import { checkTypeSizes } from "./type_sizes.ts";
-import { typeOf } from "./type_expressions.ts";
 import type { World } from "./world.ts";
 
 /** Makes bodies and values of a module answer when they are asked for. */
@@ -40,7 +39,8 @@ export function prepareLazily(world: World, scope: ModuleScope): void {
   }
 }
 
-function newSession(world: World, scope: ModuleScope, symbols: SymbolTable | null): Session {
+/** A session for a module or one function of it. */
+export function newSession(world: World, scope: ModuleScope, symbols: SymbolTable | null): Session {
   return new Session({ world, scope, symbols, inferBody: checkFunction });
 }
 
@@ -82,7 +82,7 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   checkTypeSizes(scope);
   checkInterfaceEffects(world, scope);
   checkFittings(scope);
-  if (!scope.isLibrary) reportUnusedDeclarations(scope);
+  if (!scope.isLibrary) reportUnusedDeclarations(world, scope);
   dropDoubtfulWarnings(scope);
   return { typed: typedModule(scope, [...tests, ...(examples?.tests ?? [])]), symbols };
 }
@@ -153,11 +153,12 @@ export function checkFunction(session: Session, symbol: FunctionSymbol): void {
   const returns: ReturnFrame = { type: symbol.result, reason, isDiscarded: false, isClosure: false };
   body.returns = returns;
   let typed: Expression;
-  if (symbol.isResultKnown) typed = check(body, declaration.body, symbol.result, reason);
-  else {
+  if (symbol.isResultKnown) {
+    typed = check(body, declaration.body, isUnit(symbol.result) ? DISCARDED : symbol.result, reason);
+  } else {
     // What `return` has said, if anything, is what the end must give.
     const known = resolve(symbol.result);
-    typed = infer(body, declaration.body, known.kind === "variable" ? null : known);
+    typed = infer(body, declaration.body, known.kind === "variable" ? null : known, { kind: "tail" });
     const now = resolve(symbol.result);
     if (!isNever(typed.type)) {
       if (!session.unifier.unify(symbol.result, typed.type)) {
@@ -264,132 +265,6 @@ function reportUntypedConstant(session: Session, symbol: ConstantSymbol, value: 
       fixes: [reporter.insert(`write \`: ${text}\``, "safe", span.end, `: ${text}`)],
     });
   });
-}
-
-function checkTests(session: Session): TypedTest[] {
-  const { scope } = session;
-  const tests: TypedTest[] = [];
-  for (const declaration of scope.module.declarations) {
-    switch (declaration.kind) {
-      case "test":
-        tests.push(testOf(session, declaration, "test", declaration.body, []));
-        break;
-      case "property": {
-        const parameters = declaration.parameters.map((parameter, index) => {
-          const context = { world: session.world, scope, typeParameters: [] };
-          if (parameter.type === null) {
-            session.reporter.report(
-              "TY0015",
-              parameter.span,
-              `The parameter \`${parameter.name.text}\` needs a type.`,
-              {
-                hint: "A property is tried with values of its parameters' types.",
-              },
-            );
-          }
-          return new Variable({
-            id: index,
-            name: parameter.name.text,
-            type: parameter.type === null ? UNIT : typeOf(context, parameter.type),
-            kind: "parameter",
-            span: parameter.name.span,
-            depth: 0,
-            origin: "parameter",
-          });
-        });
-        tests.push(testOf(session, declaration, "property", declaration.body, parameters));
-        break;
-      }
-      case "eval":
-        tests.push(evalOf(session, declaration));
-        break;
-      default:
-        break;
-    }
-  }
-  return tests;
-}
-
-function testOf(
-  session: Session,
-  declaration: ast.TestDeclaration | ast.PropertyDeclaration,
-  kind: "test" | "property",
-  block: ast.Block,
-  parameters: readonly Variable[],
-): TypedTest {
-  const body = new Body(session, { parameters });
-  body.returns = { type: UNIT, reason: null, isDiscarded: false, isClosure: false };
-  const typed = check(body, block, DISCARDED, null);
-  return {
-    kind,
-    name: declaration.name.value,
-    file: session.scope.file,
-    span: declaration.name.span,
-    parameters,
-    body: typed,
-    cases: [],
-    threshold: null,
-  };
-}
-
-/** Examples are tests of a scope of their own; null when there are none. */
-function checkExamples(
-  session: Session,
-): { readonly session: Session; readonly tests: readonly TypedTest[] } | null {
-  const { scope } = session;
-  const { examples, diagnostics } = docExamples(scope.module);
-  for (const diagnostic of diagnostics) scope.reporter.add(diagnostic);
-  if (examples.length === 0) return null;
-  const inner = newSession(session.world, exampleScope(scope), session.symbols);
-  const tests = examples.map((example): TypedTest => {
-    const body = new Body(inner, {});
-    body.returns = { type: UNIT, reason: null, isDiscarded: false, isClosure: false };
-    return {
-      kind: "example",
-      name: example.name,
-      file: scope.file,
-      span: example.span,
-      parameters: [],
-      body: check(body, example.body, DISCARDED, null),
-      cases: [],
-      threshold: null,
-    };
-  });
-  return { session: inner, tests };
-}
-
-function evalOf(session: Session, declaration: ast.EvalDeclaration): TypedTest {
-  const threshold = check(new Body(session, {}), declaration.threshold, FLOAT, {
-    kind: "index",
-    what: "A threshold",
-  });
-  const cases = declaration.cases.map((each) => {
-    const body = new Body(session, {});
-    const score = infer(body, each.score, null);
-    session.late.push(() => {
-      const at = resolve(score.type);
-      const fits = isError(at) || isNever(at) ||
-        at.kind === "primitive" && (at.name === "Bool" || at.name === "Float") ||
-        at.kind === "variable" && at.literal === "float";
-      if (fits) return;
-      session.reporter.report(
-        "TY0040",
-        each.score.span,
-        "The score of a case is a `Float` from 0.0 to 1.0, or a `Bool`.",
-      );
-    });
-    return { name: each.name.value, span: each.name.span, score };
-  });
-  return {
-    kind: "eval",
-    name: declaration.name.value,
-    file: session.scope.file,
-    span: declaration.name.span,
-    parameters: [],
-    body: null,
-    cases,
-    threshold,
-  };
 }
 
 /** Makes the symbols of an unchanged signature ready for a changed body. */

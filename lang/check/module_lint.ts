@@ -62,7 +62,7 @@ export function checkFittings(scope: ModuleScope): void {
 }
 
 /** Warns of imports and private declarations that nobody uses. */
-export function reportUnusedDeclarations(scope: ModuleScope): void {
+export function reportUnusedDeclarations(world: World, scope: ModuleScope): void {
   const { reporter } = scope;
   for (const through of scope.imports.values()) {
     if (!through.isUsed && through.scope !== null) reportUnusedImport(scope, through);
@@ -72,7 +72,7 @@ export function reportUnusedDeclarations(scope: ModuleScope): void {
     if (isEntryPoint(symbol) || !isReachable(scope, symbol) || DERIVED_METHODS[symbol.name] !== undefined) {
       continue;
     }
-    if (symbol.isMethod && isMethodOfInterface(scope, symbol.name)) continue;
+    if (symbol.owner !== null && isOfInterface(world, scope, symbol.name)) continue;
     reporter.report("LI0006", symbol.nameSpan, `The function \`${symbol.displayName}\` is never used.`, {
       hint: "`pub` exports it; a name that begins with `_` may go unused.",
     });
@@ -86,8 +86,12 @@ export function reportUnusedDeclarations(scope: ModuleScope): void {
 }
 
 /** Whether an interface that the module sees has a function of that name, through which it may be called. */
-function isMethodOfInterface(scope: ModuleScope, name: string): boolean {
-  const seen = [scope, ...[...scope.imports.values()].flatMap((through) => through.scope ?? [])];
+function isOfInterface(world: World, scope: ModuleScope, name: string): boolean {
+  const seen = [
+    scope,
+    ...world.core,
+    ...[...scope.imports.values()].flatMap((through) => through.scope ?? []),
+  ];
   return seen.some((each) =>
     [...each.types.values()].some((entry) =>
       entry.kind === "interface" && entry.definition.functions.some((other) => other.name === name)

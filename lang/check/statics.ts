@@ -11,8 +11,8 @@ import type { Type } from "../types/type.ts";
 import type { Body } from "./body.ts";
 import { resolveAlias } from "./declare.ts";
 import { nearest } from "./edit_distance.ts";
-import { unimportedHome } from "./suggestions.ts";
-import type { ImportSymbol, TypeEntry, ValueSymbol } from "./symbols.ts";
+import { publishFix, unimportedHome } from "./suggestions.ts";
+import type { ImportSymbol, ModuleScope, TypeEntry, ValueSymbol } from "./symbols.ts";
 
 /** What a dotted name stands for. */
 export type Static =
@@ -144,18 +144,18 @@ function resolveInModule(body: Body, through: ImportSymbol, name: ast.Name): Sta
   const variants = isType ? scope.variants.get(name.text) ?? [] : [];
   const symbol = isType ? undefined : scope.values.get(name.text);
   if (entry !== undefined && (variants.length === 0 || entry.kind === "definition")) {
-    if (!entry.isPublic) reportPrivate(body, name, through.path, entry.scope.file, entry.span);
+    if (!entry.isPublic) reportPrivate(body, name, entry.scope, entry.span);
     return { kind: "type", entry };
   }
   if (variants.length > 0) {
     const variant = variants[0];
     if (variant !== undefined && !variant.definition.isPublic) {
-      reportPrivate(body, name, through.path, variant.definition.file, variant.definition.nameSpan);
+      reportPrivate(body, name, scope, variant.definition.nameSpan);
     }
     return { kind: "variants", variants };
   }
   if (symbol !== undefined) {
-    if (!symbol.isPublic) reportPrivate(body, name, through.path, symbol.file, symbol.nameSpan);
+    if (!symbol.isPublic) reportPrivate(body, name, symbol.scope, symbol.nameSpan);
     return { kind: "value", symbol };
   }
   if (scope.brokenNames.has(name.text)) return { kind: "broken" };
@@ -172,16 +172,16 @@ function resolveInModule(body: Body, through: ImportSymbol, name: ast.Name): Sta
   return { kind: "broken" };
 }
 
-function reportPrivate(
+/** Reports a name that another module keeps to itself. */
+export function reportPrivate(
   body: Body,
   name: ast.Name,
-  path: string,
-  file: ValueSymbol["file"],
-  span: ValueSymbol["nameSpan"],
+  home: ModuleScope,
+  declared: ast.Name["span"],
 ): void {
-  body.reporter.report("NM0007", name.span, `\`${name.text}\` is private to the module \`${path}\`.`, {
-    labels: [{ file, span, message: "declared here, without `pub`" }],
-    hint: "Put `pub` before its declaration to export it.",
+  body.reporter.report("NM0007", name.span, `\`${name.text}\` is private to the module \`${home.name}\`.`, {
+    labels: [{ file: home.file, span: declared, message: "declared here, without `pub`" }],
+    fixes: publishFix(home.file, declared, home.isLibrary),
   });
 }
 
@@ -217,7 +217,7 @@ function resolveInType(body: Body, entry: TypeEntry, name: ast.Name): Static {
   const symbol = members?.get(name.text);
   if (symbol !== undefined) {
     if (!symbol.isPublic && symbol.scope !== body.scope) {
-      reportPrivate(body, name, symbol.scope.name, symbol.file, symbol.nameSpan);
+      reportPrivate(body, name, symbol.scope, symbol.nameSpan);
     }
     return { kind: "value", symbol };
   }

@@ -2,6 +2,7 @@
  * Where a name that is not in scope could be found: modules that the package or the library has and the file does not import.
  */
 import type { Fix } from "../diagnostics/diagnostic.ts";
+import type { SourceFile, Span } from "../source/source_file.ts";
 import type { ModuleScope } from "./symbols.ts";
 import type { World } from "./world.ts";
 
@@ -25,7 +26,7 @@ export function unimportedHome(
 
 /** A fix that adds a `use` behind the last one, or at the start of the file. */
 export function importFix(scope: ModuleScope, moduleName: string): Fix {
-  const path = sourcePath(moduleName);
+  const path = moduleName;
   const uses = scope.module.declarations.filter((declaration) => declaration.kind === "use");
   const last = uses.at(-1);
   const first = scope.module.declarations[0];
@@ -36,6 +37,10 @@ export function importFix(scope: ModuleScope, moduleName: string): Fix {
   return scope.reporter.insert(`import \`${path}\``, "maybe", offset, `use ${path}\n\n`);
 }
 
-function sourcePath(moduleName: string): string {
-  return moduleName;
+/** A fix that exports a declaration of another module of the package, found by its name. */
+export function publishFix(file: SourceFile, nameSpan: Span, isLibrary: boolean): readonly Fix[] {
+  if (isLibrary) return [];
+  const start = file.text.lastIndexOf("\n", nameSpan.start) + 1;
+  const edit = { file, span: { start, end: start }, text: "pub " };
+  return [{ title: "export it with `pub`", applicability: "maybe", edits: [edit] }];
 }

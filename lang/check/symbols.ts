@@ -32,6 +32,8 @@ export class Variable implements Local {
   readonly origin: "let" | "var" | "pattern" | "parameter" | "loop" | "self" | "compiler";
   readCount = 0;
   writeCount = 0;
+  /** Whether a record's pattern names it by the field alone. */
+  isShorthand = false;
 
   constructor(
     options: {

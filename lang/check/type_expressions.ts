@@ -7,7 +7,7 @@ import type { InterfaceDefinition, Type, TypeParameter } from "../types/type.ts"
 import { substitute } from "../types/unification.ts";
 import { nearest } from "./edit_distance.ts";
 import { resolveAlias } from "./declare.ts";
-import { unimportedHome } from "./suggestions.ts";
+import { publishFix, unimportedHome } from "./suggestions.ts";
 import type { Candidate, World } from "./world.ts";
 import type { ModuleScope, TypeEntry } from "./symbols.ts";
 
@@ -161,7 +161,7 @@ function qualifiedType(context: TypeContext, module: ast.Name, name: ast.Name): 
   if (!entry.isPublic) {
     reporter.report("NM0007", name.span, `\`${name.text}\` is private to the module \`${through.path}\`.`, {
       labels: [{ file: entry.scope.file, span: entry.span, message: "declared here, without `pub`" }],
-      hint: `Put \`pub\` before its declaration to export it.`,
+      fixes: publishFix(entry.scope.file, entry.span, entry.scope.isLibrary),
     });
   }
   return entry;

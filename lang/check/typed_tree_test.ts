@@ -325,3 +325,19 @@ Deno.test("what returns nowhere has any type", () => {
   );
   check("pub fn f(o: Option[Int]) -> Option[Int] { Some(o? + 1) }", "{Some((o?Option[Int] + 1))}");
 });
+
+Deno.test("branches whose values nobody takes have none", () => {
+  const list = "pub fn f(list: inout List[Int], flag: Bool)";
+  check(
+    `${list} { match flag { true => list.pop() false => {} } }`,
+    "{match flag {true => {std.list.List.pop[Int](&list)}, false => {}}}",
+  );
+  check(
+    "fn f(list: inout List[Int], flag: Bool) { if flag { list.pop() } else { list.push(1) } }",
+    "{if flag {{std.list.List.pop[Int](&list)}} else {std.list.List.push[Int](&list, 1)}}",
+  );
+  check(
+    "fn f(list: inout List[Int], flag: Bool) { if flag { list.push(1) } else { list.pop() } }",
+    "{if flag {std.list.List.push[Int](&list, 1)} else {{std.list.List.pop[Int](&list)}}}",
+  );
+});

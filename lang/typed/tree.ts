@@ -7,7 +7,8 @@
  *
  * Order of evaluation is left to right: arguments, then the call; in an assignment the indexes of the place, then the value, then the store.
  * `inout` arguments are places whose indexes are evaluated in their turn. Exclusivity has been checked: writing through the place at once and
- * writing back after the call are the same.
+ * writing back after the call are the same. A value argument may have been read from within a place that is lent to the same call
+ * (`list.push(list[0])`): it is a copy from before the call.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type {
@@ -122,7 +123,7 @@ interface Node {
 export type Callee =
   | { readonly kind: "function"; readonly function: TypedFunction; readonly typeArguments: readonly Type[] }
   | {
-    /** A function that `self`, a type parameter, has because of a bound. */
+    /** A function that `self` has because of an interface: a type parameter by its bound, another type because it is derived. */
     readonly kind: "interface";
     readonly interface: InterfaceDefinition;
     readonly name: string;

@@ -64,4 +64,15 @@ export const MODULE_PAGES: readonly CodePage[] = [
     bad: "use std.raw\n\npub fn start(list: List[Int]) -> Int {\n  raw.list_get(list, 0)\n}\n",
     fixed: ["pub fn start(list: List[Int]) -> Int {\n  list[0]\n}\n"],
   },
+  {
+    code: "MD0007",
+    title: "Name of a module of the library",
+    severity: "error",
+    explanation:
+      "Modules of a package have names of their own; those that begin with `std`, `web` and `host` are the library's.",
+    bad: "pub fn start() -> Int {\n  1\n}\n// src/std/math.lang\npub fn half(n: Int) -> Int {\n  n / 2\n}\n",
+    fixed: [
+      "pub fn start() -> Int {\n  1\n}\n// src/tools/math.lang\npub fn half(n: Int) -> Int {\n  n / 2\n}\n",
+    ],
+  },
 ];

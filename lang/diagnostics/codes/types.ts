@@ -424,4 +424,13 @@ export const TYPE_PAGES: readonly CodePage[] = [
     bad: "pub type Bag[T: Hash] = { values: List[T] }\n",
     fixed: ["pub type Bag[T] = { values: List[T] }\n"],
   },
+  {
+    code: "TY0046",
+    title: "Property of values that cannot be made up",
+    severity: "error",
+    explanation:
+      "A property is tried with values of its parameters' types. There is no way to make up a function, or a name for a value in a pool.",
+    bad: 'property "functions" (f: fn(Int) -> Int) {\n  expect(f(1) == f(1))\n}\n',
+    fixed: ['property "numbers" (n: Int) {\n  expect(n == n)\n}\n'],
+  },
 ];

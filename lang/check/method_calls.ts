@@ -1,0 +1,179 @@
+/**
+ * Calls of methods: the receiver is worked out first, and its type says where the method is.
+ */
+import type * as ast from "../syntax/ast.ts";
+import type { Expression } from "../typed/tree.ts";
+import { ERROR_TYPE, isError, resolve } from "../types/primitives.ts";
+import type { InterfaceDefinition, Type } from "../types/type.ts";
+import { typeText } from "../types/type_text.ts";
+import type { Receiver } from "./arguments.ts";
+import type { Body } from "./body.ts";
+import { brokenCall, callFunction, callInterface, callValue } from "./calls.ts";
+import { misfit } from "./conformance.ts";
+import { nearest } from "./edit_distance.ts";
+import { infer } from "./infer.ts";
+import { fieldOf } from "./names.ts";
+import { placeOf, reportUnwritable } from "./places.ts";
+import { reportPrivate } from "./statics.ts";
+import { ConstantSymbol, type FunctionSymbol } from "./symbols.ts";
+
+/** `target.name(…)` where the target is a value. */
+export function callMethod(
+  body: Body,
+  expression: ast.Call,
+  callee: ast.FieldAccess,
+  expected: Type | null,
+): Expression {
+  const target = infer(body, callee.target, null);
+  const { name } = callee;
+  const type = settle(body, target.type);
+  if (isError(type)) return brokenCall(body, expression);
+  const member = body.world.membersOf(type)?.get(name.text);
+  if (member !== undefined && member.kind === "function" && member.isMethod) {
+    if (!member.isPublic && member.scope !== body.scope) {
+      reportPrivate(body, name, member.scope, member.nameSpan);
+    }
+    const receiver = receiverOf(
+      body,
+      callee,
+      target,
+      member.parameters[0]?.kind === "inout",
+      member.displayName,
+    );
+    return callFunction(body, expression, member, callee, expected, receiver, type);
+  }
+  if (type.kind === "named" && type.definition.body.kind === "record") {
+    if (type.definition.body.fields.some((field) => field.name === name.text)) {
+      return callValue(body, expression, fieldOf(body, callee, target));
+    }
+  }
+  const bound = boundWith(body, type, name.text);
+  if (bound !== null) {
+    const isInout = bound.functions.find((each) => each.name === name.text)?.parameters[0]?.isInout ?? false;
+    const receiver = receiverOf(body, callee, target, isInout, name.text);
+    return callInterface(body, expression, bound, name.text, type, receiver);
+  }
+  reportUnknownMethod(body, callee, type, member instanceof ConstantSymbol ? null : member ?? null);
+  return brokenCall(body, expression);
+}
+
+/** A literal becomes what it is by itself when a method is called on it. */
+function settle(body: Body, type: Type): Type {
+  const at = resolve(type);
+  if (at.kind === "variable" && at.literal !== null) {
+    const known = body.world.coreType(at.literal === "integer" ? "Int" : "Float");
+    if (known?.kind === "primitive") body.unifier.unify(at, known.type);
+    return resolve(at);
+  }
+  return at;
+}
+
+function receiverOf(
+  body: Body,
+  callee: ast.FieldAccess,
+  target: Expression,
+  isInout: boolean,
+  name: string,
+): Receiver {
+  const { span } = callee.target;
+  if (!isInout) return { argument: { kind: "value", value: target }, span };
+  const place = placeOf(body, callee.target, target);
+  if (place === null) {
+    reportUnwritable(body, callee.target, target, { kind: "receiver", method: name });
+    return { argument: { kind: "value", value: target }, span };
+  }
+  body.writes.push({ place, span });
+  return { argument: { kind: "inout", place }, span };
+}
+
+/** The interface because of which a value of the type has a function: a bound, or one that is derived. */
+function boundWith(body: Body, type: Type, name: string): InterfaceDefinition | null {
+  const has = (each: InterfaceDefinition) =>
+    each.functions.some((other) => other.name === name && other.parameters[0]?.name === "self");
+  if (type.kind === "parameter") return type.parameter.bounds.find(has) ?? null;
+  if (type.kind === "variable") return null;
+  for (const derived of ["Eq", "Ord", "Hash", "Show"]) {
+    const each = body.world.coreInterface(derived);
+    if (each !== null && has(each) && misfit(body.world, type, each) === null) return each;
+  }
+  return null;
+}
+
+/** Names of methods in other languages, and what they are called here. */
+const FOREIGN_METHODS: Readonly<Record<string, readonly string[]>> = {
+  length: ["len"],
+  size: ["len"],
+  count: ["len"],
+  append: ["push"],
+  add: ["insert", "push"],
+  toString: ["show"],
+  to_string: ["show"],
+  str: ["show"],
+  has: ["contains", "contains_key"],
+  includes: ["contains"],
+  forEach: ["each"],
+  reduce: ["fold"],
+  indexOf: ["find", "index_of"],
+  toUpperCase: ["to_upper"],
+  toLowerCase: ["to_lower"],
+  to_uppercase: ["to_upper"],
+  to_lowercase: ["to_lower"],
+  is_none_or: ["is_none"],
+  expect: ["unwrap"],
+  iter: [],
+  clone: [],
+};
+
+function reportUnknownMethod(
+  body: Body,
+  callee: ast.FieldAccess,
+  type: Type,
+  member: FunctionSymbol | null,
+): void {
+  const { reporter, world, scope } = body;
+  const { name } = callee;
+  if (type.kind === "variable") {
+    reporter.report(
+      "TY0012",
+      callee.target.span,
+      `The type of this is not known yet, so its method \`${name.text}\` cannot be found.`,
+      { hint: "Write the type where the value gets its name, as in `fn(ball: Ball) { … }`." },
+    );
+    return;
+  }
+  const text = typeText(type);
+  if (member !== null) {
+    reporter.report(
+      "NM0005",
+      name.span,
+      `\`${member.displayName}\` takes no \`self\`, so it is not called on a value.`,
+      {
+        labels: [{ file: member.file, span: member.nameSpan, message: "declared here" }],
+        fixes: [reporter.fix(`write \`${member.displayName}\``, "maybe", callee.span, member.displayName)],
+      },
+    );
+    return;
+  }
+  const members = [...(world.membersOf(type)?.values() ?? [])]
+    .filter((each) => each.kind === "function" && each.isMethod && (each.isPublic || each.scope === scope))
+    .map((each) => each.name);
+  const foreign = (FOREIGN_METHODS[name.text] ?? []).filter((each) => members.includes(each));
+  const names = foreign.length > 0 ? foreign : nearest(name.text, members);
+  const plain = world.valueNamed(scope, name.text);
+  const option = type.kind === "named" && world.isCore(type, "Option")
+    ? resolve(type.arguments[0] ?? ERROR_TYPE)
+    : null;
+  const isInside = option !== null && world.membersOf(option)?.has(name.text) === true;
+  reporter.report("NM0005", name.span, `\`${text}\` has no method \`${name.text}\`.`, {
+    hint: name.text === "clone" || name.text === "iter"
+      ? "Values are values: no copy need be asked for, and `for` goes over them as they are."
+      : isInside
+      ? "The value may be missing. Take it out first: with `match`, `?` or `unwrap_or`."
+      : type.kind === "parameter"
+      ? `A type parameter has what is asked of it: \`[${text}: Show]\`.`
+      : plain !== null && plain.kind === "function"
+      ? `There is a function of that name: \`${name.text}(…)\`.`
+      : undefined,
+    fixes: names.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
+  });
+}
