@@ -3,9 +3,9 @@
  *
  * `append` is synchronous and makes the entry part of the log; it becomes durable by a group commit: entries that arrive
  * during one turn of the event loop, or while a sync runs, share the next write and sync. An entry that comes alone is not
- * kept waiting for the end of the turn; now and then one is, to find out whether others come with it. While syncs are quick
- * they block, for the way through the thread pool takes as long and more of the processor. Slower ones block with one
- * client alone only; every few commits a sync in the background finds out whether others are waiting.
+ * kept waiting for the end of the turn; now and then one is, to find out whether others come with it. With one client alone
+ * the sync blocks, which is quicker than the way through the thread pool; every few commits a sync in the background
+ * finds out whether others are waiting.
  *
  * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
  * failed write or sync poisons the log for good ({@link Log.failed}) and is never tried again. Space is written ahead
@@ -48,9 +48,7 @@ export const DEFAULT_LOG_OPTIONS: LogOptions = {
   directWriteBytes: LIMITS.directWriteBytes,
 };
 
-/** While syncs take less than this, they block the thread whoever else waits. */
-const QUICK_SYNC_MICROSECONDS = 120;
-/** While they take longer than this, none does. */
+/** While syncs take longer than this, none blocks the thread. */
 const BLOCKING_SYNC_MICROSECONDS = 1000;
 /** What a blocking sync took counts with this share in what is expected of the next: one that was slow for once changes little. */
 const SYNC_TIME_WEIGHT = 1 / 8;
@@ -473,10 +471,8 @@ export class Log {
   }
 
   #mayBlock(entries: number): boolean {
-    if (this.#unsyncedBytes > BLOCKING_SYNC_BYTES) return false;
-    if (this.#syncTime < QUICK_SYNC_MICROSECONDS) return true;
-    return this.#syncTime < BLOCKING_SYNC_MICROSECONDS && entries === 1 && this.#backgroundSyncs === 0 &&
-      this.#blockingSyncs < PROBE_INTERVAL;
+    return this.#unsyncedBytes <= BLOCKING_SYNC_BYTES && this.#syncTime < BLOCKING_SYNC_MICROSECONDS &&
+      entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
   }
 
   #syncBlocking(): void {

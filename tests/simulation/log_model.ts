@@ -58,6 +58,8 @@ export class LogModel {
     ok(recoveredOp >= this.#toldOp, `op ${this.#toldOp} was told of, but the log ends at op ${recoveredOp}`);
     ok(log.lastOp <= this.#payloads.length, `op ${log.lastOp} was never appended`);
     this.#payloads.length = log.lastOp;
+    // What the engine had appended when it opened may be gone, and another entry stand in its place.
+    if (this.#replica !== null && this.#replica.lastOp > recoveredOp) this.#replica = null;
     const append = log.append.bind(log);
     log.append = (...parameters: Parameters<Log["append"]>) => {
       append(...parameters);
