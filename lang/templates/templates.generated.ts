@@ -1,24 +1,46 @@
 /** The files of the templates by path. Written by `deno task templates`; do not edit. */
 // deno-fmt-ignore-file
-import file0 from "./game/project.toml" with { type: "text" };
-import file1 from "./game/src/main.lang" with { type: "text" };
-import file2 from "./game/src/physics.lang" with { type: "text" };
-import file3 from "./game/web/index.html" with { type: "text" };
-import file4 from "./game/web/loader.js" with { type: "text" };
-import file5 from "./game/web/player.js" with { type: "text" };
-import file6 from "./game/web/screen.js" with { type: "text" };
-import file7 from "./game/web/sound.js" with { type: "text" };
+import file0 from "./db-function/project.toml" with { type: "text" };
+import file1 from "./db-function/src/main.lang" with { type: "text" };
+import file2 from "./game/project.toml" with { type: "text" };
+import file3 from "./game/src/main.lang" with { type: "text" };
+import file4 from "./game/src/physics.lang" with { type: "text" };
+import file5 from "./game/web/index.html" with { type: "text" };
+import file6 from "./game/web/loader.js" with { type: "text" };
+import file7 from "./game/web/player.js" with { type: "text" };
+import file8 from "./game/web/screen.js" with { type: "text" };
+import file9 from "./game/web/sound.js" with { type: "text" };
+import file10 from "./library/project.toml" with { type: "text" };
+import file11 from "./library/src/shapes.lang" with { type: "text" };
+import file12 from "./library/src/vector.lang" with { type: "text" };
+import file13 from "./tool/project.toml" with { type: "text" };
+import file14 from "./tool/src/csv.lang" with { type: "text" };
+import file15 from "./tool/src/main.lang" with { type: "text" };
 
 /** Files of each template. */
 export const TEMPLATE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "game": {
+  "db-function": {
     "project.toml": file0,
     "src/main.lang": file1,
-    "src/physics.lang": file2,
-    "web/index.html": file3,
-    "web/loader.js": file4,
-    "web/player.js": file5,
-    "web/screen.js": file6,
-    "web/sound.js": file7,
+  },
+  "game": {
+    "project.toml": file2,
+    "src/main.lang": file3,
+    "src/physics.lang": file4,
+    "web/index.html": file5,
+    "web/loader.js": file6,
+    "web/player.js": file7,
+    "web/screen.js": file8,
+    "web/sound.js": file9,
+  },
+  "library": {
+    "project.toml": file10,
+    "src/shapes.lang": file11,
+    "src/vector.lang": file12,
+  },
+  "tool": {
+    "project.toml": file13,
+    "src/csv.lang": file14,
+    "src/main.lang": file15,
   },
 };
