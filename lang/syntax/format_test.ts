@@ -71,6 +71,14 @@ Deno.test("format() breaks lines of more than 100 characters", () => {
   assert.equal(LINE_WIDTH, 100);
 });
 
+Deno.test("format() puts no comma behind the one expression in parentheses", () => {
+  const long = "a".repeat(40);
+  check(
+    `fn f() {\n  let x = (${long}..=${long}${long.slice(30)}).len()\n}\n`,
+    `fn f() {\n  let x = (\n    ${long}..=${long}${long.slice(30)}\n  ).len()\n}\n`,
+  );
+});
+
 Deno.test("format() keeps every comment where it belongs", () => {
   check(
     `// head

@@ -194,7 +194,9 @@ export class Layout {
     }
     const edge = open.text === "{" ? line : softLine;
     const hasRest = /^\.\./.test(firstToken(items.at(-1)?.concrete ?? open)?.text ?? "");
-    const end = hasRest && comma === null ? "" : ifBroken(",", "");
+    // With a comma, an expression in parentheses would be something else.
+    const isParenthesized = open.type === "open_paren" && items.length === 1;
+    const end = (hasRest || isParenthesized) && comma === null ? "" : ifBroken(",", "");
     const separated = items.flatMap((item, index) =>
       index === 0
         ? [item.document]
