@@ -248,7 +248,7 @@ function reportCount(
 ): void {
   const { reporter } = body;
   const plural = (n: number) => (n === 1 ? "one argument" : n === 0 ? "no arguments" : `${n} arguments`);
-  const names = missing.map((parameter) => `\`${parameter.name ?? "_"}\``);
+  const names = missing.flatMap((parameter) => parameter.name === null ? [] : [`\`${parameter.name}\``]);
   const first = surplus[0];
   const last = surplus.at(-1);
   if (first !== undefined && last !== undefined) {
@@ -265,9 +265,9 @@ function reportCount(
   reporter.report(
     "TY0005",
     callSpan,
-    `\`${called.name}\` takes ${plural(count.wanted)}, ${written.length} given: ${names.join(", ")} ${
-      names.length === 1 ? "is" : "are"
-    } missing.`,
+    `\`${called.name}\` takes ${plural(count.wanted)}, ${written.length} given${
+      names.length === 0 ? "" : `: ${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing`
+    }.`,
     {},
   );
 }

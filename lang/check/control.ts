@@ -7,7 +7,7 @@ import { BOOL, ERROR_TYPE, isNever, isUnit, NEVER, resolve, UNIT } from "../type
 import type { Type } from "../types/type.ts";
 import { typeText, typeWithArticle } from "../types/type_text.ts";
 import type { Body, Reason } from "./body.ts";
-import { checkMatch } from "./exhaustiveness.ts";
+import { checkMatch, missingText } from "./exhaustiveness.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { reportMismatch } from "./mismatch.ts";
 import { bindPattern } from "./patterns.ts";
@@ -106,8 +106,26 @@ function reportMissingResult(body: Body, expression: ast.Block, expected: Type, 
       hint: "The value of a block is its last expression.",
       expected: text,
       actual: "()",
+      fixes: endFixes(body, last),
     },
   );
+}
+
+/** A block that ends by naming or changing a variable may be meant to give it. */
+function endFixes(body: Body, last: ast.Statement | undefined) {
+  if (last === undefined) return [];
+  const name = last.kind === "var"
+    ? last.name.text
+    : last.kind === "let" && last.pattern.kind === "binding"
+    ? last.pattern.name.text
+    : last.kind === "assign" && last.place.kind === "name"
+    ? last.place.name
+    : null;
+  if (name === null) return [];
+  const { text } = body.reporter.file;
+  const line = text.slice(text.lastIndexOf("\n", last.span.start) + 1, last.span.start);
+  const indentation = /^[ \t]*/.exec(line)?.[0] ?? "";
+  return [body.reporter.insert(`end with \`${name}\``, "maybe", last.span.end, `\n${indentation}${name}`)];
 }
 
 /** The common type of branches, told one by one. */
@@ -374,7 +392,7 @@ function reportMatch(
     );
   }
   if (found.missing.length === 0) return;
-  const list = found.missing.slice(0, 3).map((text) => `\`${text}\``).join(", ");
+  const list = found.missing.slice(0, 3).map(missingText).join(", ");
   const more = found.missing.length > 3 ? ` and ${found.missing.length - 3} more` : "";
   reporter.report(
     "MX0001",
@@ -383,7 +401,9 @@ function reportMatch(
     {
       labels: [reporter.label(expression.subject.span, typeWithArticle(type))],
       fixes: [
-        addArms(body, expression, "add the missing cases", found.missing),
+        ...(found.missing.includes("_")
+          ? []
+          : [addArms(body, expression, "add the missing cases", found.missing)]),
         addArms(body, expression, "add `_` for all others", ["_"]),
       ],
     },

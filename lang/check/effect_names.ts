@@ -8,6 +8,24 @@ import type { ModuleScope } from "./symbols.ts";
 
 const BY_NAME: ReadonlyMap<string, Effect> = new Map(EFFECTS.map((effect) => [effect, effect]));
 
+/** What effects are called elsewhere. */
+const FOREIGN_EFFECTS: Readonly<Record<string, Effect>> = {
+  Console: "Log",
+  Print: "Log",
+  Io: "Log",
+  Output: "Log",
+  Canvas: "Draw",
+  Graphics: "Draw",
+  Sound: "Audio",
+  Keyboard: "Input",
+  Clock: "Time",
+  Rand: "Random",
+  Storage: "Store",
+  File: "Store",
+  Http: "Net",
+  Network: "Net",
+};
+
 /** The effects that a function declares, or null when it declares none. */
 export function declaredEffects(scope: ModuleScope, declaration: ast.FunctionDeclaration): Effect[] | null {
   if (declaration.effects === null) return null;
@@ -16,7 +34,8 @@ export function declaredEffects(scope: ModuleScope, declaration: ast.FunctionDec
   for (const [index, name] of declaration.effects.entries()) {
     const effect = BY_NAME.get(name.text);
     if (effect === undefined) {
-      const names = nearest(name.text, EFFECTS);
+      const foreign = FOREIGN_EFFECTS[name.text];
+      const names = foreign === undefined ? nearest(name.text, EFFECTS) : [foreign];
       reporter.report("EF0002", name.span, `There is no effect \`${name.text}\`.`, {
         hint: `The effects are ${EFFECTS.map((each) => `\`${each}\``).join(", ")}.`,
         fixes: names.map((other) => reporter.fix(`write \`${other}\``, "maybe", name.span, other)),

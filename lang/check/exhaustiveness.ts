@@ -65,6 +65,11 @@ export function checkMatch(
   return { missing: missing.includes("_") ? ["_"] : [...new Set(missing)], unreachable };
 }
 
+/** What is missing, for a message. */
+export function missingText(missing: string): string {
+  return missing === "_" ? "other values" : `\`${missing}\``;
+}
+
 function shapeOf(pattern: Pattern): Shape {
   switch (pattern.kind) {
     case "wildcard":

@@ -67,7 +67,13 @@ export function declareImports(
       const similar = nearest(path, names);
       const folder = path.replaceAll(".", "/");
       reporter.report("MD0001", pathSpan, `There is no module \`${path}\`.`, {
-        hint: `A module of this package is a file: \`src/${folder}.lang\`.`,
+        hint: /^(std|web|host)\./.test(path)
+          ? `The library has ${
+            [...names].filter((each) => each.startsWith(path.slice(0, 4)) && !isInternal(each)).map((each) =>
+              `\`${each}\``
+            ).join(", ")
+          }.`
+          : `A module of this package is a file: \`src/${folder}.lang\`.`,
         fixes: similar.map((other) => reporter.fix(`import \`${other}\``, "maybe", pathSpan, other)),
       });
     }

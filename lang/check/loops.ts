@@ -17,7 +17,7 @@ import {
 import type { Type } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Body } from "./body.ts";
-import { checkMatch } from "./exhaustiveness.ts";
+import { checkMatch, missingText } from "./exhaustiveness.ts";
 import { checkHeld } from "./exclusivity.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { instantiate } from "./instances.ts";
@@ -87,7 +87,7 @@ function bindLoopPattern(body: Body, statement: ast.ForStatement, type: Type) {
       body.reporter.report(
         "MX0004",
         statement.pattern.span,
-        `The pattern of a loop fits every element, but this misses \`${missing}\`.`,
+        `The pattern of a loop fits every element, but this misses ${missingText(missing)}.`,
         { hint: "Take a name here, and look at it inside with `if let` or `match`." },
       );
     });
@@ -168,7 +168,7 @@ function rangeLoop(body: Body, statement: ast.ForStatement, range: RangeParts): 
       hint: "Take a name here, and look at it inside with `match`.",
     });
   }
-  const local = body.makeVariable(name, range.type, "let", "loop");
+  const local = body.makeVariable(name, range.type, "let", "counter");
   body.declare(local);
   const { typed } = checkLoopBody(body, statement.body);
   body.leave(mark);

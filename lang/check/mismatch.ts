@@ -6,6 +6,7 @@ import type * as ast from "../syntax/ast.ts";
 import { isUnit, resolve, UNIT } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
 import { typeText, typeTexts } from "../types/type_text.ts";
+import { placeholderFor } from "./aggregates.ts";
 import type { Body, Reason } from "./body.ts";
 
 /** Reports that one type is expected and another one stands there. */
@@ -275,6 +276,17 @@ export function conversionFixes(body: Body, expression: ast.Expression, expected
   if (have.kind === "named" && (world.isCore(have, "Option") || world.isCore(have, "Result"))) {
     const returns = body.returns === null ? null : resolve(body.returns.type);
     const isSameKind = returns?.kind === "named" && returns.definition === have.definition;
+    if (isTight(expression) && fits(want, have.arguments[0])) {
+      const fallback = placeholderFor(want);
+      fixes.push(
+        reporter.insert(
+          `take ${fallback.startsWith("panic") ? "another value" : `\`${fallback}\``} when there is none`,
+          "placeholder",
+          expression.span.end,
+          `.unwrap_or(${fallback})`,
+        ),
+      );
+    }
     if (isSameKind && isTight(expression) && fits(want, have.arguments[0])) {
       fixes.push(
         reporter.insert("hand on what stands in the way with `?`", "maybe", expression.span.end, "?"),

@@ -229,8 +229,10 @@ function sameType(body: Body, expression: ast.Binary, left: Expression, right: E
   return ERROR_TYPE;
 }
 
+/** Whether it is the left side that is converted without loss. */
 function prefersLeft(left: Type, right: Type): boolean {
-  return isInteger(left) && isFloat(right);
+  return isInteger(left) && isFloat(right) || isPrimitive(left, "Int") && isPrimitive(right, "Int64") ||
+    isPrimitive(left, "F32") && isPrimitive(right, "Float");
 }
 
 /** `"n: " + 1`: offers the text with the value in it. */

@@ -214,11 +214,15 @@ function reportFixedVariable(body: Body, variable: Variable, span: Span, purpose
     "MV0012",
     span,
     `\`${name}\` is ${
-      variable.origin === "loop" ? "the variable of a loop" : "a name of a pattern"
+      variable.origin === "loop" || variable.origin === "counter"
+        ? "the variable of a loop"
+        : "a name of a pattern"
     }, which holds a copy and never changes, but it ${wantedFor(purpose)}.`,
     {
       labels: [reporter.label(variable.span, "named here")],
-      hint: variable.origin === "loop"
+      hint: variable.origin === "counter"
+        ? "A loop with `while` and a `var` of its own may change how it counts."
+        : variable.origin === "loop"
         ? "`for inout x in list` changes the elements themselves."
         : "Change what was matched, or copy the name into a `var`.",
       fixes: variable.origin === "loop" && reporter.file.text.slice(0, variable.span.start).endsWith("for ")

@@ -9,13 +9,14 @@ import { typeText, typeWithArticle } from "../types/type_text.ts";
 import type { Body } from "./body.ts";
 import { type CheckedStatement, expressionStatement } from "./checked_statement.ts";
 import { noteAlways } from "./control.ts";
-import { checkMatch } from "./exhaustiveness.ts";
+import { checkMatch, missingText } from "./exhaustiveness.ts";
 import { storeCall } from "./indexing.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { checkFor, checkWhile } from "./loops.ts";
 import { reportMismatch } from "./mismatch.ts";
 import { bindPattern } from "./patterns.ts";
 import { placeOf, reportUnwritable } from "./places.ts";
+import { isCapital, reportUnknownName, resolveStatic } from "./statics.ts";
 import { typeOf } from "./type_expressions.ts";
 
 /** Checks a statement; null when nothing can be made of it. */
@@ -89,7 +90,9 @@ function checkLet(body: Body, statement: ast.LetStatement): CheckedStatement {
         body.reporter.report(
           "MX0003",
           statement.pattern.span,
-          `This pattern does not fit every \`${typeText(value.declared)}\`: it misses \`${missing}\`.`,
+          `This pattern does not fit every \`${typeText(value.declared)}\`: it misses ${
+            missingText(missing)
+          }.`,
           {
             hint: "`let … else { … }` says what happens when it does not fit.",
             fixes: [
@@ -140,6 +143,7 @@ function checkAssign(body: Body, statement: ast.AssignStatement): CheckedStateme
   const { span, operator } = statement;
   const store = operator === null ? checkStore(body, statement) : null;
   if (store !== null) return store;
+  if (isUndefined(body, statement)) return expressionStatement(infer(body, statement.value, null), false);
   const target = inferTarget(body, statement.place);
   const place = placeOf(body, statement.place, target);
   if (place === null) reportUnwritable(body, statement.place, target, { kind: "assign" });
@@ -154,6 +158,18 @@ function checkAssign(body: Body, statement: ast.AssignStatement): CheckedStateme
     statement: { kind: "assign", span, place, operator, value },
     isOver: isNever(value.type),
   };
+}
+
+/** `total = 3` where nothing is called `total`: a definition is meant, or another name. */
+function isUndefined(body: Body, { place, operator }: ast.AssignStatement): boolean {
+  if (operator !== null || place.kind !== "name" || isCapital(place.name)) return false;
+  if (body.variable(place.name) !== null || resolveStatic(body, place) !== null) return false;
+  const { start } = place.span;
+  reportUnknownName(body, { text: place.name, span: place.span }, [
+    body.reporter.insert("define it with `let`", "maybe", start, "let "),
+    body.reporter.insert("define it with `var`", "maybe", start, "var "),
+  ]);
+  return true;
 }
 
 /** The place of an assignment; writing a whole variable does not read it. */

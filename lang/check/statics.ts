@@ -229,7 +229,7 @@ function resolveInType(body: Body, entry: TypeEntry, name: ast.Name): Static {
 }
 
 /** Reports a name that stands for nothing, with what may be meant. */
-export function reportUnknownName(body: Body, name: ast.Name): void {
+export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix[] = []): void {
   const { reporter, scope, world } = body;
   if (isCapital(name.text)) {
     reportUnknownVariant(body, name);
@@ -264,7 +264,7 @@ export function reportUnknownName(body: Body, name: ast.Name): void {
   }
   reporter.report("NM0001", name.span, `Nothing is called \`${name.text}\` here.`, {
     hint: foreign?.hint ?? (name.text === "self" ? "`self` is the first parameter of a method." : undefined),
-    fixes,
+    fixes: [...fixes, ...more],
   });
 }
 

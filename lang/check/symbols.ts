@@ -29,7 +29,7 @@ export class Variable implements Local {
   /** How many closures are around its definition. */
   readonly depth: number;
   /** What it was made by, for messages. */
-  readonly origin: "let" | "var" | "pattern" | "parameter" | "loop" | "self" | "compiler";
+  readonly origin: "let" | "var" | "pattern" | "parameter" | "loop" | "counter" | "self" | "compiler";
   readCount = 0;
   writeCount = 0;
   /** Whether a record's pattern names it by the field alone. */

@@ -236,6 +236,8 @@ function reportUnknownType(context: TypeContext, name: ast.Name): void {
       ? `\`${name.text}\` is a variant of \`${variant.definition.name}\`; write the type.`
       : name.text === "Void" || name.text === "Unit"
       ? "The type of what has no value is written `()`, or left out."
+      : /^[A-Z]$/.test(name.text)
+      ? `A type parameter is declared behind the name: \`fn first[${name.text}](…)\`, \`type Pair[${name.text}] = …\`.`
       : undefined,
     fixes: [
       ...(variant === undefined ? [] : [
