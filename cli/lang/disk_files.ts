@@ -1,7 +1,7 @@
 /**
  * The files of a package on disk.
  *
- * Hidden files and folders, `target/` and links are no part of a package. What is read is kept until {@link DiskFiles.forget}.
+ * Hidden files and folders, `target/` and links are no part of a package.
  */
 import { CommandError } from "../../lang/commands/command_error.ts";
 import type { PackageFiles } from "../../lang/package/package_files.ts";
@@ -68,6 +68,16 @@ export class DiskFiles implements PackageFiles {
       Deno.renameSync(temporary, target);
     } catch (error) {
       throw new CommandError(`Cannot write ${path}: ${messageOf(error)}`);
+    }
+  }
+
+  remove(path: string): void {
+    try {
+      Deno.removeSync(`${this.root}/${path}`);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) {
+        throw new CommandError(`Cannot remove ${path}: ${messageOf(error)}`);
+      }
     }
   }
 }

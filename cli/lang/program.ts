@@ -8,7 +8,9 @@ import { CommandError } from "../../lang/commands/command_error.ts";
 import { version } from "../version.ts";
 import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
+import { addCompletionsCommand } from "./completions.ts";
 import type { Context } from "./context.ts";
+import { addInspectCommand } from "./inspect_command.ts";
 import { addNewCommand } from "./new_command.ts";
 import { addRunCommand } from "./run_command.ts";
 import { addExplainCommand, addFindCommand, addFixCommand, addFmtCommand } from "./source_commands.ts";
@@ -73,9 +75,11 @@ function makeProgram(context: Context): Command {
   addBuildCommand(program, context);
   addRunCommand(program, context);
   addTestCommand(program, context);
+  addInspectCommand(program, context);
   addFindCommand(program, context);
   addExplainCommand(program, context);
   addFmtCommand(program, context);
   addFixCommand(program, context);
+  addCompletionsCommand(program, context);
   return program;
 }

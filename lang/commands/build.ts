@@ -7,8 +7,7 @@ import { findEntryPoints } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
-import { compile, type CompiledModule, type Target } from "../wasm/compile.ts";
-import { CommandError } from "./command_error.ts";
+import { compile, compileComponent, type CompiledModule, type CompileOptions } from "../wasm/compile.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Where the module goes. */
@@ -41,7 +40,7 @@ export interface BuildOutcome {
 }
 
 /** Compiles a package and writes what comes out. */
-export function build(workspace: Workspace, options: BuildOptions = {}): BuildOutcome {
+export async function build(workspace: Workspace, options: BuildOptions = {}): Promise<BuildOutcome> {
   const checked = workspace.check();
   const { program } = checked;
   if (program === null) return { diagnostics: checked.diagnostics, built: null };
@@ -52,42 +51,74 @@ export function build(workspace: Workspace, options: BuildOptions = {}): BuildOu
     : findEntryPoints(program, target).diagnostics;
   const diagnostics = [...checked.diagnostics, ...entries];
   if (entries.some(({ severity }) => severity === "error")) return { diagnostics, built: null };
-  const compiled = compileProgram(program, target, options);
-  const paths = write(workspace, compiled);
-  return { diagnostics, built: { target, bytes: compiled.bytes, paths, ir: compiled.text } };
+  const made = await makeModule(program, target, options);
+  const paths = write(workspace, made);
+  return { diagnostics, built: { target, bytes: made.bytes, paths, ir: made.ir } };
 }
 
-function write(workspace: Workspace, compiled: CompiledModule): string[] {
-  const outputs: [string, string | Uint8Array][] = [
-    [MODULE_PATH, compiled.bytes],
-    [SOURCE_MAP_PATH, compiled.sourceMap("main.wasm")],
-  ];
-  if (compiled.text !== null) outputs.push([IR_PATH, compiled.text]);
-  for (const [path, content] of outputs) {
-    try {
-      workspace.files.write(path, content);
-    } catch (error) {
-      throw new CommandError(
-        `Cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  }
+interface MadeModule {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Null for a release: the optimiser moves the code. */
+  readonly sourceMap: string | null;
+  readonly ir: string | null;
+}
+
+/** The module as it is written: for page and command in a component's envelope, for a release optimised. */
+async function makeModule(
+  program: TypedProgram,
+  target: PackageTarget | null,
+  options: BuildOptions,
+): Promise<MadeModule> {
+  const isComponent = target === "wasm32-web" || target === "wasm32-wasi";
+  const compiled = isComponent
+    ? compileComponent(program, compileOptions(program, target, options))
+    : { ...compileProgram(program, target, options), wrap: null };
+  const core = options.isRelease === true ? await optimised(compiled.bytes, target) : compiled.bytes;
+  return {
+    bytes: compiled.wrap === null ? core : compiled.wrap(core),
+    sourceMap: options.isRelease === true ? null : compiled.sourceMap("main.wasm"),
+    ir: compiled.text,
+  };
+}
+
+async function optimised(
+  bytes: Uint8Array<ArrayBuffer>,
+  target: PackageTarget | null,
+): Promise<Uint8Array<ArrayBuffer>> {
+  // Loaded for releases only, because the optimiser is large.
+  const { optimiseModule } = await import("../wasm/release.ts");
+  return await optimiseModule(bytes, { isSmall: target === "wasm32-web" });
+}
+
+function write(workspace: Workspace, made: MadeModule): string[] {
+  const outputs: [string, string | Uint8Array][] = [[MODULE_PATH, made.bytes]];
+  if (made.sourceMap !== null) outputs.push([SOURCE_MAP_PATH, made.sourceMap]);
+  else workspace.files.remove(SOURCE_MAP_PATH);
+  if (made.ir !== null) outputs.push([IR_PATH, made.ir]);
+  for (const [path, content] of outputs) workspace.files.write(path, content);
   return outputs.map(([path]) => path);
 }
 
-/** The module of a program for a target, or of its public functions. */
+/** The core module of a program for a target, or of a library's public functions. */
 export function compileProgram(
   program: TypedProgram,
   target: PackageTarget | null,
   options: BuildOptions = {},
 ): CompiledModule {
-  const chosen: Target = target ?? "core";
-  return compile(program, {
-    target: chosen,
+  return compile(program, compileOptions(program, target, options));
+}
+
+function compileOptions(
+  program: TypedProgram,
+  target: PackageTarget | null,
+  options: BuildOptions,
+): CompileOptions {
+  return {
+    target: target ?? "core",
     ...(target === null ? { exports: publicFunctions(program) } : {}),
     hasGas: options.hasGas ?? false,
     wantsText: options.emitIr ?? false,
-  });
+  };
 }
 
 /** What a library offers, without type parameters; a name that two modules have is taken once. */

@@ -12,6 +12,8 @@ export interface PackageFiles {
   read(path: string): string | undefined;
   /** Writes a file and makes the folders that it needs. */
   write(path: string, content: string | Uint8Array): void;
+  /** Takes a file away, if it is there. */
+  remove(path: string): void;
 }
 
 /** Files that are in memory alone. */
@@ -33,5 +35,9 @@ export class MemoryFiles implements PackageFiles {
 
   write(path: string, content: string | Uint8Array): void {
     this.#files.set(path, content);
+  }
+
+  remove(path: string): void {
+    this.#files.delete(path);
   }
 }

@@ -1,0 +1,187 @@
+/**
+ * `inspect`: what a package consists of: modules, public API with types, effects and documentation, imports, sizes.
+ */
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { PackageTarget } from "../package/manifest.ts";
+import type { Local, TypedConstant, TypedFunction, TypedModule } from "../typed/tree.ts";
+import { isUnit } from "../types/primitives.ts";
+import { EFFECTS, type InterfaceDefinition, type TypeDefinition, type TypeParameter } from "../types/type.ts";
+import { typeText } from "../types/type_text.ts";
+import { compileProgram } from "./build.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Something that a module offers. */
+export interface ApiItem {
+  readonly kind: "function" | "type" | "interface" | "constant";
+  /** As it is called inside the package: `Ball.move`. */
+  readonly name: string;
+  /** As it would be declared, without a body. */
+  readonly signature: string;
+  readonly documentation: string | null;
+  readonly line: number;
+}
+
+/** One module. */
+export interface ModuleReport {
+  readonly name: string;
+  readonly file: string;
+  readonly lines: number;
+  /** Modules that it uses. */
+  readonly uses: readonly string[];
+  /** What its functions may do to the world. */
+  readonly effects: readonly string[];
+  readonly api: readonly ApiItem[];
+  readonly tests: number;
+}
+
+/** What inspecting gives. */
+export interface InspectOutcome {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Null when the package has errors. */
+  readonly report: {
+    readonly name: string;
+    readonly version: string;
+    readonly target: PackageTarget | null;
+    readonly modules: readonly ModuleReport[];
+    /** Imports of the core module. */
+    readonly imports: readonly string[];
+    /** Size of the core module in bytes, of a debug build. */
+    readonly bytes: number;
+    /** Size of each function, the largest first. */
+    readonly functions: readonly { readonly name: string; readonly bytes: number }[];
+  } | null;
+}
+
+/** Looks into a package. */
+export function inspect(workspace: Workspace): InspectOutcome {
+  const { diagnostics, program, manifest, target, analysis } = workspace.check();
+  if (program === null || manifest === null) return { diagnostics, report: null };
+  const compiled = compileProgram(program, target);
+  const module = new WebAssembly.Module(compiled.bytes);
+  const uses = new Map<string, readonly string[]>();
+  for (const [path, { module }] of analysis.files) {
+    uses.set(
+      path,
+      module.declarations.flatMap((each) =>
+        each.kind === "use" ? [each.path.map((name) => name.text).join(".")] : []
+      ),
+    );
+  }
+  return {
+    diagnostics,
+    report: {
+      name: manifest.name,
+      version: manifest.version,
+      target,
+      modules: program.modules.filter((each) => !each.isLibrary).map((each) =>
+        moduleReport(each, uses.get(each.file.path) ?? [])
+      ).toSorted((left, right) => left.file < right.file ? -1 : 1),
+      imports: WebAssembly.Module.imports(module).map((each) => `${each.module} ${each.name}`),
+      bytes: compiled.bytes.length,
+      functions: compiled.functionSizes.toSorted((left, right) =>
+        right.bytes - left.bytes || (left.name < right.name ? -1 : 1)
+      ),
+    },
+  };
+}
+
+function moduleReport(module: TypedModule, uses: readonly string[]): ModuleReport {
+  const { file } = module;
+  const effects = new Set(module.functions.flatMap((each) => [...each.effects]));
+  const item = (
+    kind: ApiItem["kind"],
+    each: {
+      readonly name: string;
+      readonly documentation: string | null;
+      readonly nameSpan: TypedFunction["nameSpan"];
+    },
+    signature: string,
+  ): ApiItem => ({
+    kind,
+    name: each.name,
+    signature,
+    documentation: each.documentation?.trim() ?? null,
+    line: file.positionOf(each.nameSpan).line,
+  });
+  const api = [
+    ...module.types.filter((each) => each.isPublic).map((each) => item("type", each, typeSignature(each))),
+    ...module.interfaces.filter((each) => each.isPublic).map((each) =>
+      item("interface", each, interfaceSignature(each))
+    ),
+    ...module.constants.filter((each) => each.isPublic).map((each) => {
+      const name = shortName(each);
+      return item("constant", { ...placed(each), name }, `const ${name}: ${typeText(each.type)}`);
+    }),
+    ...module.functions.filter((each) => each.isPublic).map((each) => {
+      const name = each.owner === null ? each.name : `${each.owner}.${each.name}`;
+      return item("function", { ...placed(each), name }, functionSignature(each));
+    }),
+  ].toSorted((left, right) => left.line - right.line);
+  return {
+    name: module.name,
+    file: file.path,
+    lines: file.lineStarts.length - (file.text.endsWith("\n") ? 1 : 0),
+    uses,
+    effects: EFFECTS.filter((effect) => effects.has(effect)),
+    api,
+    tests: module.tests.length,
+  };
+}
+
+function placed({ documentation, nameSpan }: Pick<TypedFunction, "documentation" | "nameSpan">) {
+  return { documentation, nameSpan };
+}
+
+function shortName({ id, file }: TypedConstant): string {
+  const module = file.path.replace(/^src\//, "").replace(/\.lang$/, "").replaceAll("/", ".");
+  return id.startsWith(`${module}.`) ? id.slice(module.length + 1) : id;
+}
+
+function parametersText(parameters: readonly TypeParameter[]): string {
+  if (parameters.length === 0) return "";
+  const texts = parameters.map(({ name, bounds }) =>
+    bounds.length === 0 ? name : `${name}: ${bounds.map((bound) => bound.name).join(" + ")}`
+  );
+  return `[${texts.join(", ")}]`;
+}
+
+/** A function as it would be declared. */
+export function functionSignature(each: TypedFunction): string {
+  const name = each.owner === null ? each.name : `${each.owner}.${each.name}`;
+  const parameter = ({ name, kind, type }: Local) =>
+    `${name}: ${kind === "inout" ? "inout " : ""}${typeText(type)}`;
+  const result = isUnit(each.result) ? "" : ` -> ${typeText(each.result)}`;
+  const effects = EFFECTS.filter((effect) => each.effects.has(effect));
+  const uses = effects.length === 0 ? "" : ` uses ${effects.join(" ")}`;
+  return `fn ${name}${parametersText(each.typeParameters)}(${
+    each.parameters.map(parameter).join(", ")
+  })${result}${uses}`;
+}
+
+function typeSignature({ name, typeParameters, body }: TypeDefinition): string {
+  const head = `type ${name}${parametersText(typeParameters)}`;
+  if (body.kind === "builtin") return head;
+  if (body.kind === "record") {
+    const fields = body.fields.map((field) => `${field.name ?? "_"}: ${typeText(field.type)}`);
+    return `${head} = { ${fields.join(", ")} }`;
+  }
+  const variants = body.variants.map(({ name, fields }) => {
+    const parts = fields.map((field) =>
+      field.name === null ? typeText(field.type) : `${field.name}: ${typeText(field.type)}`
+    );
+    return parts.length === 0 ? name : `${name}(${parts.join(", ")})`;
+  });
+  return `${head} = ${variants.join(" | ")}`;
+}
+
+function interfaceSignature({ name, functions }: InterfaceDefinition): string {
+  const texts = functions.map((each) => {
+    const parameters = each.parameters.map(({ name, isInout, type }) =>
+      `${name}: ${isInout ? "inout " : ""}${typeText(type)}`
+    );
+    return `fn ${each.name}(${parameters.join(", ")})${
+      isUnit(each.result) ? "" : ` -> ${typeText(each.result)}`
+    }`;
+  });
+  return `interface ${name} { ${texts.join("; ")} }`;
+}
