@@ -443,6 +443,20 @@ class OwnershipPass {
     for (const local of definitions) {
       if (local.pointer !== null) this.#refuse(local, (borrower) => after.has(borrower));
     }
+    // What is taken out of memory may be given back at once: who looks at it there, or at what else lies there, needs a count of its own.
+    const taken = statement?.kind === "set" ? takenFrom(statement.value) : null;
+    if (taken !== null) this.#refuse(this.#rootOf(taken), (borrower) => after.has(borrower));
+  }
+
+  /** Where the chain of borrowing ends. */
+  #rootOf(local: IrLocal): IrLocal {
+    let at = local;
+    for (
+      let parent = this.#parents.get(at) ?? null;
+      parent !== null;
+      parent = this.#parents.get(at) ?? null
+    ) at = parent;
+    return at;
   }
 
   #refuse(parent: IrLocal, isUsed: (borrower: IrLocal) => boolean): void {
@@ -456,6 +470,13 @@ class OwnershipPass {
       }
     }
   }
+}
+
+/** The pointer whose memory a value is moved out of, or null. */
+function takenFrom(value: IrExpression): IrLocal | null {
+  if (value.kind !== "load" || value.isTaken !== true || value.address.kind !== "get") return null;
+  const { local } = value.address;
+  return local.pointer !== null ? local : local.base;
 }
 
 /** What a variable of this value could borrow from; undefined when it has to own. */
