@@ -19,9 +19,11 @@ export async function optimiseModule(
   const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(bytes);
   const { Features } = binaryen;
+  // `memory.copy` and `memory.fill` have a flag of their own, which the package's types do not know.
+  const copying: unknown = Reflect.get(Features, "BulkMemoryOpt");
   module.setFeatures(
     Features.MutableGlobals | Features.NontrappingFPToInt | Features.SignExt | Features.BulkMemory |
-      Features.Multivalue,
+      Features.Multivalue | (typeof copying === "number" ? copying : 0),
   );
   binaryen.setOptimizeLevel(3);
   binaryen.setShrinkLevel(options.isSmall ? 1 : 0);

@@ -1,10 +1,7 @@
 /**
  * Helpers for tests of the back end: a source as a program, its module in the engine at hand, and what the interpreter says to the same.
  */
-import { PackageChecker } from "../check/package_checker.ts";
-import { STANDARD_LIBRARY } from "../check/standard_library.ts";
-import { SourceFile } from "../source/source_file.ts";
-import { parse } from "../syntax/parser.ts";
+import { PackageAnalyser } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
 import { compile, type CompiledModule, type CompileOptions } from "./compile.ts";
 
@@ -18,14 +15,10 @@ export interface CheckedSource {
 
 /** Checks a source, which has to be right. */
 export function checkSource(text: string): CheckedSource {
-  const { module } = parse(new SourceFile("src/main.lang", text));
-  const { program, diagnostics } = new PackageChecker().check({
-    modules: [{ name: "main", module }],
-    library: STANDARD_LIBRARY,
-  });
+  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", text]]));
   const root = program?.modules.find((each) => each.name === "main");
   if (program === null || root === undefined) {
-    const [first] = diagnostics;
+    const first = diagnostics.find((each) => each.severity === "error");
     throw new Error(`Cannot use the source of a test: ${first?.code} ${first?.message}`);
   }
   const exports = root.functions.filter((each) => each.isPublic && each.typeParameters.length === 0);
