@@ -59,7 +59,10 @@ export function inferCall(body: Body, expression: ast.Call, expected: Type | nul
 
 /** A call whose arguments are looked at for mistakes of their own. */
 export function brokenCall(body: Body, expression: ast.Call): Expression {
-  for (const argument of expression.arguments) infer(body, argument.value, null);
+  for (const { value } of expression.arguments) {
+    // Nothing tells what a function value would be given: that is no second mistake.
+    infer(body, value, value.kind === "closure" ? ERROR_TYPE : null);
+  }
   return body.broken(expression.span);
 }
 

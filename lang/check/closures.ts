@@ -31,6 +31,7 @@ export function inferClosure(body: Body, expression: ast.Closure, expected: Type
     const hint = wanted?.parameters[index];
     let type: Type;
     if (parameter.type !== null) type = typeOf(body, parameter.type);
+    else if (want === ERROR_TYPE) type = ERROR_TYPE;
     else type = hint?.type ?? body.session.freshAt(parameter.name.span, `\`${parameter.name.text}\``);
     const variable = body.makeParameter(parameter.name, type, parameter.isInout || (hint?.isInout ?? false));
     body.declare(variable);
