@@ -47,6 +47,11 @@ export function concatenation(...parts: readonly Document[]): Document {
   return new DocumentNode(CONCATENATION, parts, "", parts.some(mustBreak));
 }
 
+/** The same for a list that may be too long for arguments. */
+export function sequence(parts: readonly Document[]): Document {
+  return new DocumentNode(CONCATENATION, parts, "", parts.some(mustBreak));
+}
+
 /** On one line if it fits, else with all its lines broken. */
 export function group(...parts: readonly Document[]): Document {
   return new DocumentNode(GROUP, parts, "", parts.some(mustBreak));

@@ -83,6 +83,10 @@ export function generalProposal(place: MistakePlace): GeneralProposal {
       2.5,
     );
   }
+  if (place.expects("_")) {
+    const progress = progressWith(place, stack, [terminalNumber("_")], place.index);
+    add(insertFix(place, "_", "put a pattern in", "placeholder"), progress, 2.5);
+  }
   if (!place.isAtEnd) {
     add(
       {

@@ -19,6 +19,7 @@ import {
   line,
   literal,
   mustBreak,
+  sequence,
   softLine,
   suffix,
   withLastBroken,
@@ -68,13 +69,13 @@ export class Layout {
       parts.push(comment.text, hardLine);
     });
     if (this.#comments.isBlankBefore(token)) parts.push(hardLine);
-    return concatenation(...parts);
+    return sequence(parts);
   }
 
   /** The comments behind the last declaration. */
   commentsAtEnd(): Document {
-    return concatenation(
-      ...this.#comments.atEnd.flatMap((comment, index) => [
+    return sequence(
+      this.#comments.atEnd.flatMap((comment, index) => [
         index === 0 ? "" : comment.isAfterBlank ? concatenation(hardLine, hardLine) : hardLine,
         comment.text,
       ]),
@@ -158,7 +159,7 @@ export class Layout {
       }
       parts.push(this.#concrete(child));
     }
-    return concatenation(...parts);
+    return sequence(parts);
   }
 
   /** Brackets around elements and commas. */
@@ -202,7 +203,7 @@ export class Layout {
         ? [item.document]
         : [",", line, ...(item.isAfterBlank ? [blankIfBroken] : []), item.document]
     );
-    const inside = [edge, ...separated, end];
+    const inside = [edge, sequence(separated), end];
     const tail = dangling === "" ? [] : [hardLine, withoutLastLine(dangling)];
     const isExpanded = open.text === "{" && this.#isFirstOfLine(children[1]);
     const last = items.at(-1);
@@ -221,8 +222,8 @@ export class Layout {
     }
     const head = items.slice(0, -1).flatMap((item) => [item.document, ", "]);
     return choice(
-      concatenation(opening, ...head, last.document, closing),
-      concatenation(opening, ...head, withLastBroken(last.document), closing),
+      concatenation(opening, sequence(head), last.document, closing),
+      concatenation(opening, sequence(head), withLastBroken(last.document), closing),
       brokenGroup(...parts),
     );
   }
@@ -230,7 +231,7 @@ export class Layout {
   /** Short elements, as many on a line as fit. */
   #filled(opening: Document, items: readonly Document[], closing: Document): Document {
     const separated = items.map((item, index) => index === 0 ? item : group(",", line, item));
-    return group(opening, indent(softLine, ...separated, ifBroken(",", "")), softLine, closing);
+    return group(opening, indent(softLine, sequence(separated), ifBroken(",", "")), softLine, closing);
   }
 
   #isFirstOfLine(concrete: Concrete | undefined): boolean {
@@ -257,7 +258,7 @@ export class Layout {
       opening,
       indent(
         line,
-        ...this.#separated(statements, isShort ? line : hardLine),
+        sequence(this.#separated(statements, isShort ? line : hardLine)),
         ...(dangling === "" ? [] : [
           statements.length === 0 ? "" : hardLine,
           this.#comments.isAfterBlank(close) && statements.length > 0 ? hardLine : "",
@@ -296,7 +297,7 @@ export class Layout {
       this.#token(open),
       indent(
         hardLine,
-        ...this.#separated(items),
+        sequence(this.#separated(items)),
         ...(dangling === "" ? [] : [
           items.length === 0 ? "" : hardLine,
           this.#comments.isAfterBlank(close) && items.length > 0 ? hardLine : "",
@@ -374,7 +375,10 @@ export class Layout {
       const mark = index === 0 ? ifBroken("| ", "") : "| ";
       return [line, ...comments, mark, this.#item(variant), after];
     });
-    return concatenation(head, isExpanded ? brokenGroup(indent(...parts)) : group(indent(...parts)));
+    return concatenation(
+      head,
+      isExpanded ? brokenGroup(indent(sequence(parts))) : group(indent(sequence(parts))),
+    );
   }
 
   /** What has a value behind `=` or `=>`, which goes on a line of its own when it does not fit. */
@@ -488,7 +492,7 @@ function withoutLastLine(comments: Document): Document {
   if (typeof comments === "string") return comments;
   let end = comments.parts.length;
   while (end > 0 && comments.parts[end - 1] === hardLine) end--;
-  return concatenation(...comments.parts.slice(0, end));
+  return sequence(comments.parts.slice(0, end));
 }
 
 function isBracket(token: Token): boolean {

@@ -98,7 +98,8 @@ interface OpenText {
   readonly start: number;
   readonly tokenIndex: number;
   readonly isLong: boolean;
-  readonly state: moo.LexerState;
+  /** How many states of the lexer lie below it. */
+  readonly depth: number;
 }
 
 /** The tokens and comments of a text. */
@@ -114,6 +115,8 @@ class Run {
   readonly #open: OpenText[] = [];
   /** Offset of what the lexer was last given. */
   #base = 0;
+  /** How many states lie below the lexer's. */
+  #depth = 0;
   #isFirstOfLine = true;
   #documentation: Comment[] = [];
   #mendedLine = -1;
@@ -149,9 +152,15 @@ class Run {
       case "word":
         this.#push(keywords.get(value) ?? (value.charCodeAt(0) <= 90 ? TYPE_NAME : NAME), value, start);
         break;
-      case "punctuation":
       case "brace":
+        this.#depth++;
+        this.#push(punctuation.get(value) ?? 0, value, start);
+        break;
       case "close":
+        this.#depth--;
+        this.#push(punctuation.get(value) ?? 0, value, start);
+        break;
+      case "punctuation":
         this.#push(punctuation.get(value) ?? 0, value, start);
         break;
       case "comment":
@@ -185,12 +194,15 @@ class Run {
         this.#push(TEXT_PART, value, start);
         break;
       case "interpolation_start":
+        this.#depth++;
         this.#push(INTERPOLATION_START, value, start);
         break;
       case "interpolation_end":
+        this.#depth--;
         this.#push(INTERPOLATION_END, value, start);
         break;
       case "text_end":
+        this.#depth--;
         this.#open.pop();
         this.#push(TEXT_END, value, start);
         break;
@@ -271,8 +283,9 @@ class Run {
       start,
       tokenIndex: this.#tokens.length,
       isLong: quote === '"""',
-      state: lexer.save(),
+      depth: this.#depth,
     });
+    this.#depth++;
     this.#push(TEXT_START, quote, start);
   }
 
@@ -364,8 +377,8 @@ class Run {
     this.#push(TEXT, this.#text.slice(unclosed.start, end), unclosed.start);
     if (first !== undefined) this.#tokens[unclosed.tokenIndex] = documented(this.#tokens, first);
     this.#base = end;
-    lexer.reset(this.#text.slice(end), unclosed.state);
-    lexer.popState();
+    for (; this.#depth > unclosed.depth; this.#depth--) lexer.popState();
+    lexer.reset(this.#text.slice(end), lexer.save());
   }
 }
 

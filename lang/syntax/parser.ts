@@ -13,7 +13,7 @@ import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
 import { lexicalDiagnostics } from "./lexical_diagnostics.ts";
 import type { LexicalMistake } from "./lexical_mistakes.ts";
-import { repair, type TrialBudget, trialBudget } from "./repair.ts";
+import { brieflyTold, repair, type TrialBudget, trialBudget } from "./repair.ts";
 import { anchorWithin, bracketPartners, declarationEnd } from "./split.ts";
 import { terminalNumber, Token } from "./token.ts";
 import type { Comment } from "./token.ts";
@@ -40,8 +40,17 @@ export function parse(file: SourceFile): ParsedFile {
       declarations.push(outcome.value as Declaration);
       continue;
     }
+    if (budget.pieces-- <= 0) {
+      const wrong = outcome.index < range.to ? tokens[outcome.index] : undefined;
+      found.push(brieflyTold(file, wrong, tokens[range.to - 1]?.end ?? 0));
+      declarations.push(brokenDeclaration(tokens, range));
+      continue;
+    }
     const broken = mend(file, tokens, range, budget);
-    found.push(...withoutConsequences(file, broken.diagnostics, mistakes));
+    const start = tokens[range.from]?.start ?? 0;
+    const end = tokens[range.to - 1]?.end ?? 0;
+    const inside = mistakes.filter((mistake) => start <= mistake.start && mistake.start <= end);
+    found.push(...withoutConsequences(file, broken.diagnostics, inside));
     declarations.push(...broken.declarations);
   }
   const lexical = lexicalDiagnostics(file, mistakes.filter((mistake) => !isExplained(mistake, found)));
@@ -91,9 +100,7 @@ function mend(
   const first = tokens[from];
   const span = { start: first?.start ?? 0, end: tokens[to - 1]?.end ?? 0 };
   const { diagnostics, declarations } = repair(file, span, budget);
-  const shape = { isPublic: first?.text === "pub", documentation: first?.documentation ?? null };
-  const name = nameIn(tokens, from, to);
-  const alone: BrokenDeclaration = { kind: "broken", name, repaired: null, span, ...shape };
+  const alone = brokenDeclaration(tokens, { from, to });
   if (declarations.length === 0) {
     return { diagnostics, declarations: [{ ...alone, repaired: headingAlone(tokens, from, to) }] };
   }
@@ -102,15 +109,27 @@ function mend(
     diagnostics,
     declarations: declarations.map((repaired, index) => ({
       kind: "broken",
-      name: nameOf(repaired) ?? name,
+      name: nameOf(repaired) ?? alone.name,
       repaired,
       isPublic: repaired.isPublic,
-      documentation: index === 0 ? shape.documentation : repaired.documentation,
+      documentation: index === 0 ? alone.documentation : repaired.documentation,
       span: {
         start: index === 0 ? span.start : repaired.span.start,
         end: declarations[index + 1]?.span.start ?? span.end,
       },
     })),
+  };
+}
+
+function brokenDeclaration(tokens: readonly Token[], { from, to }: TokenRange): BrokenDeclaration {
+  const first = tokens[from];
+  return {
+    kind: "broken",
+    name: nameIn(tokens, from, to),
+    repaired: null,
+    isPublic: first?.text === "pub",
+    documentation: first?.documentation ?? null,
+    span: { start: first?.start ?? 0, end: tokens[to - 1]?.end ?? 0 },
   };
 }
 

@@ -4,8 +4,8 @@
  * At each error the recognizers propose what mistake it may be, and edits are made of the terminals that fit (put in, in place of the wrong token, or
  * the wrong token taken away). Each edit is tried: the piece is read again with it, and how far that goes ranks them. The best become the fixes, the
  * very best is taken for granted and reading goes on behind it, so that several mistakes in one declaration are all told; when nothing
- * leads on, the rest of the declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, and {@link TRIED_TOKENS} read in trials for one
- * file, after which errors are told without fixes.
+ * leads on, the rest of the declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, {@link MENDED_PIECES}, and
+ * {@link TRIED_TOKENS} read in trials for one file, after which errors are told without fixes.
  */
 import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -14,7 +14,8 @@ import type { Declaration } from "./ast.ts";
 import { buildersOf, expectedAfter, statesBefore, syntaxBuilders } from "./automaton.ts";
 import { readEdited, type Reading } from "./edited_text.ts";
 import { generalProposal } from "./general_repairs.ts";
-import { MistakePlace, type Proposal, type ProposedFix, type TextEdit } from "./mistake.ts";
+import { MistakePlace, type Proposal, type ProposedFix, quoted, type TextEdit } from "./mistake.ts";
+import type { Token } from "./token.ts";
 import { recognizers } from "./recognizers.ts";
 
 /** How many mistakes are told of one piece. */
@@ -32,14 +33,29 @@ const CONVINCING_TOKENS_WHEN_RECOGNIZED = 2;
 /** How many ways to mend a mistake are offered. */
 const OFFERED_FIXES = 4;
 
+/** How many pieces of a file are mended; of more mistakes only the places are told. */
+const MENDED_PIECES = 100;
+
 /** What is spent on trials in one file. */
 export interface TrialBudget {
   tokens: number;
+  pieces: number;
 }
 
 /** A budget for a file. */
 export function trialBudget(): TrialBudget {
-  return { tokens: TRIED_TOKENS };
+  return { tokens: TRIED_TOKENS, pieces: MENDED_PIECES };
+}
+
+/** Tells where a piece is wrong, without trying to mend it. */
+export function brieflyTold(file: SourceFile, wrong: Token | undefined, end: number): Diagnostic {
+  const { code, severity, title } = codePage("SY0001");
+  const span = wrong === undefined ? { start: end, end } : wrong.span;
+  const message = wrong === undefined
+    ? "The declaration ends here, and is not complete."
+    : `${quoted(wrong)} does not fit here.`;
+  const hint = "So much is wrong in this file that the other mistakes have been looked at more closely.";
+  return { code, severity, title, message, file, span, labels: [], hint, fixes: [], seeAlso: [] };
 }
 
 /** What became of a piece. */
