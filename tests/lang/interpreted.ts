@@ -13,9 +13,9 @@ import {
 import { ListValue } from "../../lang/interpret/value.ts";
 import type { TypedProgram } from "../../lang/typed/tree.ts";
 
-/** Checks a program of one file; throws with all errors when there are any. */
-export function checkedProgram(text: string): TypedProgram {
-  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", text]]));
+/** Checks a program of one file, with an analyser that may have seen others; throws with all errors when there are any. */
+export function checkedProgram(text: string, analyser = new PackageAnalyser()): TypedProgram {
+  const { program, diagnostics } = analyser.analyse(new Map([["src/main.lang", text]]));
   const errors = diagnostics.filter((each) => each.severity === "error");
   if (program === null || errors.length > 0) {
     throw new Error(`Cannot run the program:\n${errors.map(told).join("\n")}`);
