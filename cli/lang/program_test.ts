@@ -1,0 +1,162 @@
+/** Command lines of `lang`, in this process: what each command prints and its exit code. */
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { runProgram } from "./program.ts";
+import { Terminal } from "./terminal.ts";
+
+class Capture {
+  readonly #parts: Uint8Array[] = [];
+  writeSync(bytes: Uint8Array): number {
+    this.#parts.push(bytes.slice());
+    return bytes.length;
+  }
+  isTerminal(): boolean {
+    return false;
+  }
+  get text(): string {
+    return this.#parts.map((part) => new TextDecoder().decode(part)).join("");
+  }
+}
+
+/** Runs a command line. */
+async function lang(parameters: readonly string[]) {
+  const [stdout, stderr] = [new Capture(), new Capture()];
+  const code = await runProgram(parameters, new Terminal(stdout, stderr));
+  return { code, stdout: stdout.text, stderr: stderr.text };
+}
+
+async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "lang-" });
+  try {
+    await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const manifest = 'name = "sample"\nversion = "0.1.0"\n';
+
+/** A package of one source. */
+async function makePackage(folder: string, source: string): Promise<void> {
+  await Deno.mkdir(`${folder}/src`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/project.toml`, manifest);
+  await Deno.writeTextFile(`${folder}/src/main.lang`, source);
+}
+
+const templates = {
+  "game": "wasm32-web",
+  "tool": "wasm32-wasi",
+  "library": "library",
+  "db-function": "wasm32-db",
+} as const;
+
+for (const [template, target] of Object.entries(templates)) {
+  Deno.test(`lang new --template ${template}: checks, tests, is formatted and builds as it is`, async () => {
+    await withFolder(async (folder) => {
+      const made = await lang(["new", `${folder}/sample`, "--template", template]);
+      deepStrictEqual([made.code, made.stderr], [0, ""]);
+      const home = `${folder}/sample`;
+      const checked = await lang(["check", home]);
+      deepStrictEqual([checked.code, checked.stdout, checked.stderr], [0, "no mistakes\n", ""]);
+      const tested = await lang(["test", home]);
+      strictEqual(tested.code, 0, tested.stdout);
+      match(tested.stdout, /^\d+ passed, 0 failed\n$/);
+      strictEqual((await lang(["fmt", "--check", home])).code, 0);
+      const built = await lang(["build", home]);
+      deepStrictEqual([built.code, built.stderr], [0, ""]);
+      match(built.stdout, new RegExp(`^target/main.wasm  [\\d.]+ (bytes|KiB), ${target}\\n$`));
+      const bytes = await Deno.readFile(`${home}/target/main.wasm`);
+      deepStrictEqual([...bytes.subarray(0, 4)], [0, 0x61, 0x73, 0x6d]);
+      strictEqual(JSON.parse(await Deno.readTextFile(`${home}/target/main.wasm.map`)).version, 3);
+    });
+  });
+}
+
+Deno.test("lang check and fix: a mistake is told, and mended by its fix", async () => {
+  await withFolder(async (folder) => {
+    await makePackage(
+      folder,
+      `type Phase = Playing | Over(score: Int)
+
+pub fn points(phase: Phase) -> Int {
+  match phase {
+    Playing => 0
+  }
+}
+`,
+    );
+    const told = await lang(["check", folder]);
+    strictEqual(told.code, 1);
+    match(told.stderr, /^error\[MX0001\]: Missing cases\n  --> src\/main\.lang:4:3\n/);
+    const json = await lang(["check", "--format", "json", folder]);
+    const report = JSON.parse(json.stdout);
+    deepStrictEqual([json.code, report.ok, report.diagnostics[0].code], [1, false, "MX0001"]);
+    const sarif = JSON.parse((await lang(["check", "--format", "sarif", folder])).stdout);
+    deepStrictEqual([sarif.version, sarif.runs[0].results[0].ruleId], ["2.1.0", "MX0001"]);
+    strictEqual((await lang(["test", folder])).code, 1);
+    strictEqual((await lang(["build", folder])).code, 1);
+    const before = await Deno.readTextFile(`${folder}/src/main.lang`);
+    const shown = await lang(["fix", "MX0001", folder, "--alternative", "1"]);
+    match(shown.stdout, /^\+    _ => panic\("not handled yet"\)$/m);
+    strictEqual(await Deno.readTextFile(`${folder}/src/main.lang`), before);
+    strictEqual((await lang(["fix", "mx0001", folder, "--write"])).code, 0);
+    match(await Deno.readTextFile(`${folder}/src/main.lang`), /Over\(_\) => panic\("not handled yet"\)/);
+    strictEqual((await lang(["check", folder])).code, 0);
+    strictEqual((await lang(["fix", "MX0001", folder, "--write"])).code, 1);
+    const coloured = await lang(["check", `${folder}/src`, "--color", "always"]);
+    deepStrictEqual([coloured.code, coloured.stdout], [0, "no mistakes\n"]);
+  });
+});
+
+Deno.test("lang find, explain, inspect and fmt answer in text and JSON", async () => {
+  await withFolder(async (folder) => {
+    await makePackage(folder, "/// One more.\npub fn next(x: Int) -> Int {  x+1 }\n");
+    const found = await lang(["find", "ONE", "--format", "json", folder]);
+    deepStrictEqual(JSON.parse(found.stdout), { ok: true, hits: [], total: 0 });
+    match((await lang(["find", "one more", folder])).stdout, /^src\/main\.lang:1: \/\/\/ One more\.\n$/);
+    match((await lang(["explain", "MX0001"])).stdout, /^MX0001: Missing cases \(error\)\n/);
+    const inspected = await lang(["inspect", folder]);
+    match(inspected.stdout, /\/\/\/ One more\.\n {2}fn next\(x: Int\) -> Int\n/);
+    strictEqual((await lang(["fmt", "--check", folder])).code, 1);
+    strictEqual((await lang(["fmt", folder])).stdout, "formatted src/main.lang\n");
+    match(await Deno.readTextFile(`${folder}/src/main.lang`), /^pub fn next\(x: Int\) -> Int \{ x \+ 1 \}$/m);
+    strictEqual((await lang(["fmt", "--check", folder])).code, 0);
+  });
+});
+
+Deno.test("lang: mistakes of the command line have exit code 2, a reason and no stack", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/full`);
+    await Deno.writeTextFile(`${folder}/full/file`, "");
+    const mistakes: [string[], RegExp][] = [
+      [[], /^Usage: lang /],
+      [["chek"], /^error: unknown command 'chek'\n\(Did you mean check\?\)\n$/],
+      [["check", "--fromat", "json"], /^error: unknown option '--fromat'\n\(Did you mean --format\?\)\n$/],
+      [["check", "--format", "xml"], /Allowed choices are human, json, sarif/],
+      [
+        ["check"],
+        /^error: Cannot find a package: there is no project\.toml in this folder or above it\nhint: /,
+      ],
+      [["check", "no/where"], /^error: Cannot open no\/where: there is no such file or folder\n$/],
+      [
+        ["new", "My Game"],
+        /^error: Cannot make the package: `My Game` is no name of a package\nhint: .*`my_game`/,
+      ],
+      [["new", `${folder}/full`], /^error: Cannot make the package: the folder \S* is not empty\n$/],
+      [["explain", "ZZ9999"], /^error: Cannot find the code ZZ9999: there is no such code\n/],
+      [["test", "--seed", "x", folder], /^error: Cannot find a package/],
+    ];
+    for (const [parameters, expected] of mistakes) {
+      const { code, stdout, stderr } = await lang(parameters);
+      deepStrictEqual([code, stdout], [2, ""], parameters.join(" "));
+      match(stderr, expected);
+      ok(!/^ {4}at /m.test(stderr), stderr);
+    }
+    await makePackage(`${folder}/web`, "pub fn helper() -> Int { 1 }\n");
+    const noMain = await lang(["run", `${folder}/web`]);
+    deepStrictEqual([noMain.code, /has no function `main`/.test(noMain.stderr)], [2, true]);
+    await Deno.writeTextFile(`${folder}/web/target`, "in the way");
+    const blocked = await lang(["build", `${folder}/web`]);
+    strictEqual(blocked.code, 2);
+    match(blocked.stderr, /^error: Cannot write target\/main\.wasm: /);
+  });
+});
