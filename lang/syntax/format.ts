@@ -40,7 +40,7 @@ export function format(file: SourceFile): string {
     const last = tokens[to - 1];
     if (first === undefined || last === undefined) continue;
     // What the lexer could not read is in no token: it stays with the text around it.
-    let start = lineStart(file.text, first);
+    let start = Math.max(lineStart(file.text, first), segments.at(-1)?.end ?? 0);
     let end = last.end;
     let isRight = true;
     const next = tokens[to]?.start ?? Infinity;

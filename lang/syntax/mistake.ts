@@ -105,7 +105,7 @@ export class MistakePlace {
 
   /** Whether an expression may begin here. */
   get expectsExpression(): boolean {
-    return this.expects("integer") && this.expects("name") && this.expects("open_paren");
+    return this.expects("integer") && this.expects("if");
   }
 
   /** Whether an expression has just ended here, and may go on. */
