@@ -86,7 +86,7 @@ pub fn points(phase: Phase) -> Int {
     );
     const told = await lang(["check", folder]);
     strictEqual(told.code, 1);
-    match(told.stderr, /^error\[MX0001\]: Missing cases\n  --> src\/main\.lang:4:3\n/);
+    match(told.stderr, /^error\[MX0001\]: Missing cases\n {2}--> src\/main\.lang:4:3\n/);
     const json = await lang(["check", "--format", "json", folder]);
     const report = JSON.parse(json.stdout);
     deepStrictEqual([json.code, report.ok, report.diagnostics[0].code], [1, false, "MX0001"]);
@@ -96,7 +96,7 @@ pub fn points(phase: Phase) -> Int {
     strictEqual((await lang(["build", folder])).code, 1);
     const before = await Deno.readTextFile(`${folder}/src/main.lang`);
     const shown = await lang(["fix", "MX0001", folder, "--alternative", "1"]);
-    match(shown.stdout, /^\+    _ => panic\("not handled yet"\)$/m);
+    match(shown.stdout, /^\+ {4}_ => panic\("not handled yet"\)$/m);
     strictEqual(await Deno.readTextFile(`${folder}/src/main.lang`), before);
     strictEqual((await lang(["fix", "mx0001", folder, "--write"])).code, 0);
     match(await Deno.readTextFile(`${folder}/src/main.lang`), /Over\(_\) => panic\("not handled yet"\)/);

@@ -7,51 +7,30 @@ const CONTEXT = 3;
 /** The difference of two versions of a file; empty when they are the same. */
 export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return "";
-  const lines = diffLines(before.split("\n"), after.split("\n"));
-  // The last piece of a split text is what follows its last line break: nothing, where the file ends as it should.
-  const endsBefore = before.endsWith("\n") || before === "";
-  const endsAfter = after.endsWith("\n") || after === "";
-  const body = renderHunks(numbered(lines, { endsBefore, endsAfter }));
+  const body = renderHunks(numbered(diffLines(linesOf(before), linesOf(after))));
   return `--- a/${path}\n+++ b/${path}\n${body}`;
+}
+
+/** Lines with their line breaks, which the last one may lack. */
+function linesOf(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 interface NumberedLine extends DiffLine {
   /** Lines of the old and of the new file before this one. */
   readonly before: number;
   readonly after: number;
-  /** Whether the file ends here without a line break. */
-  readonly isCut: boolean;
 }
 
-function numbered(
-  lines: readonly DiffLine[],
-  ends: { readonly endsBefore: boolean; readonly endsAfter: boolean },
-): NumberedLine[] {
+function numbered(lines: readonly DiffLine[]): NumberedLine[] {
   let before = 0;
   let after = 0;
-  const beforeCount = lines.filter((line) => line.kind !== "add").length;
-  const afterCount = lines.filter((line) => line.kind !== "remove").length;
-  const result: NumberedLine[] = [];
-  for (const line of lines) {
-    const at = { before, after };
+  return lines.map((line) => {
+    const numbers = { before, after };
     if (line.kind !== "add") before++;
     if (line.kind !== "remove") after++;
-    const isLastBefore = line.kind !== "add" && before === beforeCount;
-    const isLastAfter = line.kind !== "remove" && after === afterCount;
-    const add = (kind: DiffLine["kind"], isCut: boolean) =>
-      result.push({ kind, text: line.text, ...at, isCut });
-    const isPhantomBefore = isLastBefore && ends.endsBefore;
-    const isPhantomAfter = isLastAfter && ends.endsAfter;
-    if (line.kind !== "same") {
-      if (!(isPhantomBefore || isPhantomAfter)) {
-        add(line.kind, isLastBefore || isLastAfter);
-      }
-    } else if (isPhantomBefore && isPhantomAfter) continue;
-    else if (isPhantomBefore) add("add", true);
-    else if (isPhantomAfter) add("remove", true);
-    else add("same", isLastBefore && isLastAfter);
-  }
-  return result;
+    return { ...line, ...numbers };
+  });
 }
 
 function renderHunks(lines: readonly NumberedLine[]): string {
@@ -81,8 +60,8 @@ function renderHunk(lines: readonly NumberedLine[]): string {
   let text = `@@ -${range(first.before, before)} +${range(first.after, after)} @@\n`;
   for (const line of lines) {
     const sign = line.kind === "same" ? " " : line.kind === "add" ? "+" : "-";
-    text += `${sign}${line.text}\n`;
-    if (line.isCut) text += "\\ No newline at end of file\n";
+    text += sign + line.text;
+    if (!line.text.endsWith("\n")) text += "\n\\ No newline at end of file\n";
   }
   return text;
 }

@@ -44,7 +44,7 @@ Deno.test("lang new pong, check, test, build: as typed", async () => {
     match(tested.stdout, /^\d+ passed, 0 failed\n$/);
     const built = await lang(`${home}/src`, ["build"]);
     deepStrictEqual([built.code, built.stderr], [0, ""]);
-    match(built.stdout, /^target\/main.wasm  [\d.]+ KiB, wasm32-web\n$/);
+    match(built.stdout, /^target\/main.wasm {2}[\d.]+ KiB, wasm32-web\n$/);
     const bytes = await Deno.readFile(`${home}/target/main.wasm`);
     deepStrictEqual([...bytes.subarray(0, 4)], [0, 0x61, 0x73, 0x6d]);
     strictEqual(JSON.parse(await Deno.readTextFile(`${home}/target/main.wasm.map`)).version, 3);
