@@ -201,6 +201,9 @@ function learn(condition: IrExpression, facts: Facts): void {
 }
 
 function learnSet(local: IrLocal, value: IrExpression, facts: Facts): void {
+  if (value.kind === "get" && local.pointer === null) {
+    for (const indexes of facts.inside.values()) if (indexes.has(value.local)) indexes.add(local);
+  }
   if (
     value.kind === "load" && value.offset === LENGTH_OFFSET && value.op === "i32.load" &&
     value.address.kind === "get" && value.address.local.pointer !== null && !local.isMutable

@@ -266,9 +266,15 @@ function encodeSites(module: IrModule): ByteWriter {
 }
 
 /** Line and column of a place, from 1, the column in code points. */
-export function lineAndColumn(place: IrPlace): { readonly line: number; readonly column: number } {
-  const { line, column } = place.file.positionOf({ start: place.offset, end: place.offset });
-  return { line, column };
+export function lineAndColumn({ file, offset }: IrPlace): { readonly line: number; readonly column: number } {
+  const index = file.lineIndexAt(offset);
+  let column = 1;
+  for (let at = file.lineStarts[index] ?? 0; at < offset; at++) {
+    const unit = file.text.charCodeAt(at);
+    // The second half of a surrogate pair is no character of its own.
+    if (unit < 0xdc00 || unit > 0xdfff) column++;
+  }
+  return { line: index + 1, column };
 }
 
 function encodeNames(module: IrModule, localNames: readonly (readonly string[])[]): ByteWriter {

@@ -26,10 +26,16 @@ export async function optimiseModule(
       Features.Multivalue | (typeof copying === "number" ? copying : 0),
   );
   binaryen.setOptimizeLevel(3);
-  binaryen.setShrinkLevel(options.isSmall ? 1 : 0);
+  binaryen.setShrinkLevel(0);
   binaryen.setDebugInfo(true);
   try {
     module.optimize();
+    if (options.isSmall) {
+      // Smaller in a second round than with shrinking from the start, and as quick as without.
+      binaryen.setOptimizeLevel(2);
+      binaryen.setShrinkLevel(1);
+      module.optimize();
+    }
     return new Uint8Array(module.emitBinary());
   } finally {
     module.dispose();

@@ -198,6 +198,11 @@ function partsOf(
   return fields.map((field) => ({ name: field.name, type: substitute(field.type, put) }));
 }
 
+/** Whether no variant has fields. */
+function isPlain(body: Body): boolean {
+  return body.variants.every((variant) => variant.parts.length === 0);
+}
+
 function partOf(frame: Frame, body: Body, subject: Located, variant: number, index: number): Value {
   return read(
     frame,
@@ -232,7 +237,7 @@ function eachVariant(
 function writeEquals(frame: Frame, body: Body, left: Located, right: Located): void {
   if (body.isUnion && body.variants.length > 1) {
     const differ = op("i32.ne", tagOf(frame, left), tagOf(frame, right));
-    if (body.variants.every((variant) => variant.parts.length === 0)) {
+    if (isPlain(body)) {
       frame.return([fold(op("i32.eqz", differ))]);
       return;
     }
@@ -256,6 +261,7 @@ function writeEquals(frame: Frame, body: Body, left: Located, right: Located): v
 /** The order of variants as they are defined, which cells do not store. */
 function orderOfTag(frame: Frame, subject: Located): IrExpression {
   const { shape } = subject.layout;
+  if (shape.kind === "union" && !shape.hasTag) return i32(0);
   const tag = tagOf(frame, subject);
   if (shape.kind !== "cell-union" || shape.cell.contents.kind !== "variants") return tag;
   const { nullVariant } = shape.cell.contents;
@@ -286,6 +292,10 @@ function writeCompare(frame: Frame, body: Body, left: Located, right: Located): 
         },
       ]));
   }
+  if (isPlain(body)) {
+    frame.return([i32(EQUAL)]);
+    return;
+  }
   eachVariant(frame, body, left, (variant, index) => {
     let last: IrExpression = i32(EQUAL);
     for (const [position, part] of variant.parts.entries()) {
@@ -305,6 +315,10 @@ function writeCompare(frame: Frame, body: Body, left: Located, right: Located): 
 }
 
 function writeHash(frame: Frame, body: Body, self: Located): void {
+  if (body.isUnion && isPlain(body)) {
+    frame.return([fold(op("i32.add", orderOfTag(frame, self), i32(HASH_START)))]);
+    return;
+  }
   eachVariant(frame, body, self, (variant, index) => {
     let hash: IrExpression = i32(body.isUnion ? HASH_START + index : HASH_START);
     for (const [position, part] of variant.parts.entries()) {
