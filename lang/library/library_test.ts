@@ -12,6 +12,7 @@ import type { TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";
 import type { Type } from "../types/type.ts";
 import { INTRINSIC_BY_ID, INTRINSICS } from "./intrinsics.ts";
 import { LIBRARY_MODULES } from "./library.ts";
+import { libraryReference } from "./reference.ts";
 
 const checker = new PackageChecker();
 
@@ -117,6 +118,11 @@ Deno.test("the examples in the documentation of the library hold", () => {
     count += module.tests.length;
   }
   assert.ok(count > 50, `${count} examples`);
+});
+
+Deno.test("docs/library.md is what the modules say", () => {
+  const page = Deno.readTextFileSync(new URL("../../docs/library.md", import.meta.url));
+  assert.ok(page === libraryReference(), "write it anew: deno run -A tools/library_reference.ts");
 });
 
 Deno.test("the list of intrinsics is what the modules declare and the interpreter has", () => {
