@@ -3,7 +3,8 @@
  *
  * nearley's own compiler reads the notation; from its rules come the tables of the LALR(1) automaton. The module holds the rules as text, one
  * a line (`name = symbols`, terminals behind an apostrophe), the functions that build their nodes, and the rows of the tables. A test
- * compares, so the module is always the grammar's. The TextMate grammar for editors, `editors/lang.tmlanguage.json`, is written as well.
+ * compares, so the module is always the grammar's. The TextMate grammar for editors, `editors/lang.tmlanguage.json`, and the
+ * grammar as `docs/language.md` prints it are written as well.
  */
 import nearley from "nearley";
 import compileGrammar from "nearley/lib/compile.js";
@@ -17,6 +18,7 @@ import { TERMINALS } from "../lang/syntax/token.ts";
 const grammarFile = new URL("../lang/syntax/grammar.ne", import.meta.url);
 const generatedFile = new URL("../lang/syntax/grammar.generated.ts", import.meta.url);
 
+const pageFile = new URL("../docs/language.md", import.meta.url);
 const editorsFile = new URL("../editors/lang.tmlanguage.json", import.meta.url);
 
 interface Rule extends GrammarRule {
@@ -181,8 +183,34 @@ function base36(number: number): string {
   return number.toString(36);
 }
 
+/** The grammar without what builds the tree, for the reference. */
+export function grammarForReaders(source: string): string {
+  const [, rules = ""] = source.split(/^@lexer .*\n/m);
+  return rules.replace(/[ \t]*\{% [^%]* %\}/g, "").replace(/[ \t]+$/gm, "").replace(
+    /^((?:\S+) ->) +/gm,
+    "$1 ",
+  ).trim();
+}
+
+const grammarMarks = /(<!-- grammar -->\n)[^]*(<!-- end of the grammar -->)/;
+
+/** The page with the grammar between its marks. */
+export function withGrammar(page: string, source: string): string {
+  if (!grammarMarks.test(page)) {
+    throw new Error("Cannot print the grammar: docs/language.md has no marks for it");
+  }
+  return page.replace(
+    grammarMarks,
+    (_, start, end) => `${start}\n\`\`\`ebnf\n${grammarForReaders(source)}\n\`\`\`\n\n${end}`,
+  );
+}
+
 if (import.meta.main) {
   Deno.writeTextFileSync(generatedFile, generatedModule(Deno.readTextFileSync(grammarFile)));
+  Deno.writeTextFileSync(
+    pageFile,
+    withGrammar(Deno.readTextFileSync(pageFile), Deno.readTextFileSync(grammarFile)),
+  );
   Deno.mkdirSync(new URL("./", editorsFile), { recursive: true });
   Deno.writeTextFileSync(editorsFile, `${JSON.stringify(textMateGrammar(), null, 2)}\n`);
 }
