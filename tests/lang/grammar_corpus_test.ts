@@ -5,11 +5,11 @@
  */
 import assert from "node:assert/strict";
 import nearley from "nearley";
-import { run, syntaxBuilders } from "../../lang/syntax/automaton.ts";
+import { expectedAfter, run, statesBefore, syntaxBuilders } from "../../lang/syntax/automaton.ts";
 import { tables } from "../../lang/syntax/lalr_tables.ts";
 import { lex } from "../../lang/syntax/lexer.ts";
 import { declarationRanges, parse } from "../../lang/syntax/parser.ts";
-import type { Token } from "../../lang/syntax/token.ts";
+import { TERMINALS, type Token } from "../../lang/syntax/token.ts";
 import { mutatedSources } from "../fuzz/sources/mutated_sources.ts";
 import { rightSources } from "./source_corpus.ts";
 
@@ -33,8 +33,13 @@ function value(maker: unknown, parts: unknown[]): unknown {
 
 const grammar = nearleyGrammar();
 
-/** All readings of some tokens; none when they are wrong. */
-function readings(tokens: readonly Token[]): unknown[] {
+interface EarleyState {
+  readonly rule: { readonly symbols: readonly (string | { readonly type: string })[] };
+  readonly dot: number;
+}
+
+/** nearley's parser behind some tokens, or null when they are wrong. */
+function parserBehind(tokens: readonly Token[]): nearley.Parser | null {
   let next = 0;
   const lexer = {
     reset: () => {},
@@ -50,10 +55,28 @@ function readings(tokens: readonly Token[]): unknown[] {
   try {
     parser.feed("");
   } catch (error) {
-    if (error instanceof Error && error.message === "wrong token") return [];
+    if (error instanceof Error && error.message === "wrong token") return null;
     throw error;
   }
-  return parser.results;
+  return parser;
+}
+
+/** All readings of some tokens; none when they are wrong. */
+function readings(tokens: readonly Token[]): unknown[] {
+  return parserBehind(tokens)?.results ?? [];
+}
+
+/** Terminals that nearley's parser would take next. */
+function expectedByNearley(tokens: readonly Token[]): string[] {
+  const parser = parserBehind(tokens);
+  assert.ok(parser !== null && "table" in parser && Array.isArray(parser.table));
+  const column: { readonly scannable: readonly EarleyState[] } = parser.table.at(-1);
+  const types = column.scannable.map((state) => {
+    const symbol = state.rule.symbols[state.dot];
+    return typeof symbol === "object" ? symbol.type : "";
+  });
+  if (parser.results.length > 0) types.push("$end");
+  return [...new Set(types)].sort();
 }
 
 Deno.test("parse() finds no mistake in the sources of the corpus", () => {
@@ -83,7 +106,7 @@ Deno.test("nearley's parser has one reading of each declaration of the corpus, t
   assert.ok(count > 800, `${count} declarations`);
 });
 
-Deno.test("nearley's parser finds no reading where the automaton finds an error", () => {
+Deno.test("where the automaton finds an error, nearley's parser has no reading and expects the same terminals", () => {
   let wrong = 0;
   for (const text of mutatedSources(7)) {
     const { tokens } = lex(text);
@@ -91,7 +114,14 @@ Deno.test("nearley's parser finds no reading where the automaton finds an error"
       const outcome = run(tokens, from, to, syntaxBuilders());
       const count = readings(tokens.slice(from, to)).length;
       assert.equal(count, outcome.kind === "done" ? 1 : 0, text);
-      if (outcome.kind === "error") wrong++;
+      if (outcome.kind !== "error") continue;
+      wrong++;
+      const expected = expectedAfter(statesBefore(tokens, from, outcome.index));
+      assert.deepEqual(
+        expected.map((terminal) => TERMINALS[terminal] ?? "").sort(),
+        expectedByNearley(tokens.slice(from, outcome.index)),
+        text,
+      );
     }
     if (wrong >= 100) break;
   }
