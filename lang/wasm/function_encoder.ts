@@ -346,7 +346,8 @@ export class FunctionEncoder {
       test = { kind: "op", op: "i32.eqz", args: [test] };
       [first, second] = [second, first];
     }
-    const only = first.length === 1 ? first[0] : undefined;
+    const written = first.filter((statement) => statement.kind !== "at");
+    const only = written.length === 1 ? written[0] : undefined;
     this.#expression(test);
     if (second.length === 0 && only !== undefined && only.kind === "branch") {
       out.byte(0x0d);

@@ -103,7 +103,9 @@ export function lowerExpression(frame: Frame, expression: Expression): Value {
       return [lowerLogic(frame, expression)];
     case "block": {
       for (const statement of expression.statements) lowerStatement(frame, statement);
-      return expression.result === null ? [] : lowerExpression(frame, expression.result);
+      if (expression.result === null) return [];
+      if (expression.statements.length > 0) frame.emit({ kind: "at", place: frame.place(expression.result.span) });
+      return lowerExpression(frame, expression.result);
     }
     case "if":
       return lowerIf(frame, expression);
