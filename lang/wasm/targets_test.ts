@@ -78,6 +78,23 @@ Deno.test("a game keeps its state between the calls of the page", () => {
   assert.equal(heapBytes(), steady);
 });
 
+Deno.test("a game that does not look at its input does not ask for it", () => {
+  const game = (body: string) => {
+    const { program } = checkSource(`
+use web.input
+type State = { ticks: Int, left: Bool }
+pub fn init() -> State { State { ticks: 0, left: false } }
+pub fn step(state: inout State, input: Input) { ${body} }
+pub fn draw(_state: State) {}
+`);
+    const module = new WebAssembly.Module(compile(program, { target: "wasm32-web" }).bytes);
+    return WebAssembly.Module.imports(module).map(({ name }) => name);
+  };
+  assert.deepEqual(game("state.ticks += 1"), []);
+  assert.deepEqual(game("state.left = input.held(ArrowLeft)"), ["read"]);
+  assert.deepEqual(game("let held = fn() { input.held(A) } state.left = held()"), ["read"]);
+});
+
 Deno.test("a command gets its arguments and gives its exit code", () => {
   const { program } = checkSource(`
 pub fn main(args: List[String]) -> Int uses Log {

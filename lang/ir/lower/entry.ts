@@ -3,7 +3,7 @@
  *
  * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives; `wasm32-db` turns pointers and lengths into texts and back.
  */
-import type { TypedFunction, TypedModule } from "../../typed/tree.ts";
+import type { Local, TypedFunction, TypedModule } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { LENGTH_OFFSET } from "../layout.ts";
 import {
@@ -21,6 +21,7 @@ import { primitiveOf, readMemory, writeMemory } from "./expression.ts";
 import { Frame, type MemoryLocation, ownedAll, type Value } from "./frame.ts";
 import { putLocation, takeLocation } from "./place.ts";
 import type { ProgramLowering } from "./program.ts";
+import { visitTree } from "./scan.ts";
 import type { Exported } from "./test_entry.ts";
 import { textConstant } from "./text.ts";
 
@@ -126,6 +127,15 @@ function callWithState(frame: Frame, entry: TypedFunction, state: MemoryLocation
       } else {
         args.push(...readMemory(frame, state, false));
       }
+    } else if (!isRead(entry, parameter)) {
+      // What nobody looks at is not asked for; without bits this is a record of no keys and empty lists.
+      args.push(
+        ...layout.slots.map(({ type }): IrExpression => ({
+          kind: "const",
+          type,
+          value: type === "i64" ? 0n : 0,
+        })),
+      );
     } else {
       const current = program.program.libraryFunction("web.input.Input.current");
       args.push(...frame.call(program.instance(current, []), []));
@@ -133,6 +143,16 @@ function callWithState(frame: Frame, entry: TypedFunction, state: MemoryLocation
   }
   const results = frame.call(program.instance(entry, []), args);
   if (changesState && state !== null) putLocation(frame, state, results);
+}
+
+/** Whether a body uses its parameter. */
+function isRead({ body }: TypedFunction, parameter: Local): boolean {
+  let found = false;
+  if (body === null) return false;
+  visitTree(body, (at) => {
+    found ||= at.kind === "local" && at.local === parameter;
+  });
+  return found;
 }
 
 /** `run` of a command: the exit code. */
