@@ -11,7 +11,7 @@ import type { Body } from "./body.ts";
 import { nearest } from "./edit_distance.ts";
 import { checkExclusive, type Lent } from "./exclusivity.ts";
 import { check, infer } from "./infer.ts";
-import type { SignatureParameter } from "./instances.ts";
+import type { SignatureParameter } from "./symbols.ts";
 import { lendPlace } from "./places.ts";
 
 /** What is called, for messages. */
@@ -39,6 +39,8 @@ export interface Receiver {
   readonly span: Span;
 }
 
+const NO_WRITES: Lent["writes"] = [];
+
 /** Checks the arguments against the parameters; what is wrong in number or names is reported. */
 export function checkArguments(
   body: Body,
@@ -57,10 +59,11 @@ export function checkArguments(
     lent.push({
       place: receiver.argument.kind === "inout" ? receiver.argument.place : null,
       span: receiver.span,
-      writes: [],
+      writes: NO_WRITES,
     });
   }
-  for (const isSecondPass of [false, true]) {
+  const hasClosures = written.some((argument) => argument.value.kind === "closure");
+  for (const isSecondPass of hasClosures ? [false, true] : [false]) {
     for (const [index, argument] of written.entries()) {
       if ((argument.value.kind === "closure") !== isSecondPass) continue;
       const target = targets.positions[index] ?? -1;
@@ -82,11 +85,13 @@ export function checkArguments(
       lent.push({
         place,
         span: argument.span,
-        writes: body.writes.slice(mark).filter((each) => each.place !== place),
+        writes: body.writes.length === mark
+          ? NO_WRITES
+          : body.writes.slice(mark).filter((each) => each.place !== place),
       });
     }
   }
-  checkExclusive(body, lent);
+  if (lent.some(({ place }) => place !== null)) checkExclusive(body, lent);
   const order = targets.positions.filter((target) => target >= 0);
   return {
     arguments: typed.flatMap((argument) => argument ?? []),

@@ -12,11 +12,11 @@ import { typeText } from "../types/type_text.ts";
 import { type CalledThing, checkArguments, inWrittenOrder, type Receiver } from "./arguments.ts";
 import type { Body } from "./body.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
-import { instantiate, instantiateVariant, type SignatureParameter } from "./instances.ts";
+import { instantiate, instantiateVariant } from "./instances.ts";
 import { callMethod } from "./method_calls.ts";
 import { chooseVariant, ensureResult, inferStatic } from "./names.ts";
 import { isCapital, reportUnknownName, resolveStatic } from "./statics.ts";
-import type { FunctionSymbol } from "./symbols.ts";
+import type { FunctionSymbol, SignatureParameter } from "./symbols.ts";
 
 /** `f(a, b)`. */
 export function inferCall(body: Body, expression: ast.Call, expected: Type | null): Expression {

@@ -5,14 +5,7 @@ import type { Span } from "../source/source_file.ts";
 import type { Type, VariantDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
 import type { Body } from "./body.ts";
-import type { FunctionSymbol } from "./symbols.ts";
-
-/** A parameter of something that is called. */
-export interface SignatureParameter {
-  readonly name: string | null;
-  readonly isInout: boolean;
-  readonly type: Type;
-}
+import type { FunctionSymbol, SignatureParameter } from "./symbols.ts";
 
 /** A function with types put in for its parameters. */
 export interface Instance {
@@ -27,11 +20,7 @@ export function instantiate(body: Body, symbol: FunctionSymbol, span: Span): Ins
   if (typeParameters.length === 0) {
     return {
       typeArguments: [],
-      parameters: symbol.parameters.map((each) => ({
-        name: each.name,
-        isInout: each.kind === "inout",
-        type: each.type,
-      })),
+      parameters: symbol.signature,
       result: symbol.result,
     };
   }

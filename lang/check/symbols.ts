@@ -74,16 +74,30 @@ export class EffectSources {
   readonly functions = new Map<FunctionSymbol, Span>();
 }
 
+/** A parameter of something that is called. */
+export interface SignatureParameter {
+  readonly name: string | null;
+  readonly isInout: boolean;
+  readonly type: Type;
+}
+
+function signatureOf(parameters: readonly Variable[]): readonly SignatureParameter[] {
+  return parameters.map((each) => ({ name: each.name, isInout: each.kind === "inout", type: each.type }));
+}
+
 /** A function or method. */
 export class FunctionSymbol implements TypedFunction {
   readonly kind = "function";
   readonly id: string;
   readonly owner: string | null;
   readonly name: string;
+  /** `Ball.move`, or the bare name. */
+  readonly displayName: string;
   readonly scope: ModuleScope;
   declaration: ast.FunctionDeclaration;
   typeParameters: TypeParameter[] = [];
-  parameters: Variable[] = [];
+  #parameters: Variable[] = [];
+  #signature: readonly SignatureParameter[] | null = null;
   result: Type = ERROR_TYPE;
   /** Whether the result is written, or `()` because a `pub fn` writes none. */
   isResultKnown = true;
@@ -106,10 +120,24 @@ export class FunctionSymbol implements TypedFunction {
     this.declaration = declaration;
     this.owner = declaration.owner?.text ?? null;
     this.name = declaration.name.text;
+    this.displayName = this.owner === null ? this.name : `${this.owner}.${this.name}`;
     this.id = [scope.name, ...(this.owner === null ? [] : [this.owner]), this.name].join(".");
     this.isBroken = isBroken;
   }
 
+  get parameters(): Variable[] {
+    return this.#parameters;
+  }
+  set parameters(parameters: Variable[]) {
+    this.#parameters = parameters;
+    this.#signature = null;
+  }
+  /** The parameters as calls see them, made once. Types that are inferred are read anew each time. */
+  get signature(): readonly SignatureParameter[] {
+    if (!this.areParametersKnown) return signatureOf(this.#parameters);
+    this.#signature ??= signatureOf(this.#parameters);
+    return this.#signature;
+  }
   get module(): string {
     return this.scope.name;
   }
@@ -137,11 +165,6 @@ export class FunctionSymbol implements TypedFunction {
     this.#body = body;
   }
 
-  /** `Ball.move`, or the bare name. */
-  get displayName(): string {
-    return this.owner === null ? this.name : `${this.owner}.${this.name}`;
-  }
-
   /** Whether the first parameter is `self`. */
   get isMethod(): boolean {
     return this.owner !== null && this.parameters[0]?.name === "self";
@@ -154,6 +177,8 @@ export class ConstantSymbol implements TypedConstant {
   readonly id: string;
   readonly owner: string | null;
   readonly name: string;
+  /** `Ball.move`, or the bare name. */
+  readonly displayName: string;
   readonly scope: ModuleScope;
   declaration: ast.ConstantDeclaration;
   type: Type = ERROR_TYPE;
@@ -169,6 +194,7 @@ export class ConstantSymbol implements TypedConstant {
     this.declaration = declaration;
     this.owner = declaration.owner?.text ?? null;
     this.name = declaration.name.text;
+    this.displayName = this.owner === null ? this.name : `${this.owner}.${this.name}`;
     this.id = [scope.name, ...(this.owner === null ? [] : [this.owner]), this.name].join(".");
   }
 
@@ -190,11 +216,6 @@ export class ConstantSymbol implements TypedConstant {
   }
   set value(value: Expression) {
     this.#value = value;
-  }
-
-  /** `Color.black`, or the bare name. */
-  get displayName(): string {
-    return this.owner === null ? this.name : `${this.owner}.${this.name}`;
   }
 }
 
