@@ -21,7 +21,8 @@ export interface Lexed {
   readonly mistakes: LexicalMistake[];
 }
 
-const withoutBraces = PUNCTUATION.filter((text) => text !== "{" && text !== "}");
+const signs = PUNCTUATION.flatMap((text) => [text, `${text} `]);
+const withoutBraces = signs.filter((text) => !/^[{}]/.test(text));
 
 /** What tokens look like; the grammar for editors is made of the same expressions. */
 export const PATTERNS = {
@@ -36,7 +37,8 @@ export const PATTERNS = {
 
 const common = {
   space: { match: /[ \t\r\n]+/, lineBreaks: true },
-  word: PATTERNS.word,
+  // The one space that mostly follows comes with the word or sign: half of all tokens would be spaces.
+  word: new RegExp(`${PATTERNS.word.source} ?`),
   comment: PATTERNS.comment,
   // Comments of other languages.
   foreign_comment: { match: /#[^\n]*|\/\*(?:[^]*?\*\/|[^\n]*)/, lineBreaks: true },
@@ -50,7 +52,7 @@ const common = {
 const bad = { match: /[\ud800-\udbff][\udc00-\udfff]|[^]/, lineBreaks: true };
 
 const lexer = moo.states({
-  main: { ...common, punctuation: [...PUNCTUATION], bad },
+  main: { ...common, punctuation: signs, bad },
   text: {
     text_part: new RegExp(`(?:[^"\\\\\\n{]|${PATTERNS.escape.source})+`),
     interpolation_start: { match: "{", push: "interpolation" },
@@ -79,8 +81,13 @@ const lexer = moo.states({
   },
 });
 
-const keywords = new Map(KEYWORDS.map((word) => [word, terminalNumber(word)]));
-const punctuation = new Map(PUNCTUATION.map((text) => [text, terminalNumber(text)]));
+/** Keywords and signs, also with the space behind them. */
+const fixedTokens = new Map(
+  [...KEYWORDS, ...PUNCTUATION].flatMap((text) => {
+    const found = { text, terminal: terminalNumber(text) };
+    return [[text, found], [`${text} `, found]] as const;
+  }),
+);
 const NAME = terminalNumber("name");
 const TYPE_NAME = terminalNumber("type_name");
 const INTEGER = terminalNumber("integer");
@@ -149,19 +156,25 @@ class Run {
       case "space":
         if (value.includes("\n")) this.#endLine(start);
         break;
-      case "word":
-        this.#push(keywords.get(value) ?? (value.charCodeAt(0) <= 90 ? TYPE_NAME : NAME), value, start);
+      case "word": {
+        const keyword = fixedTokens.get(value);
+        if (keyword !== undefined) this.#push(keyword.terminal, keyword.text, start);
+        else {
+          const name = value.charCodeAt(value.length - 1) === 32 ? value.slice(0, -1) : value;
+          this.#push(name.charCodeAt(0) <= 90 ? TYPE_NAME : NAME, name, start);
+        }
         break;
+      }
       case "brace":
         this.#depth++;
-        this.#push(punctuation.get(value) ?? 0, value, start);
+        this.#sign(value, start);
         break;
       case "close":
         this.#depth--;
-        this.#push(punctuation.get(value) ?? 0, value, start);
+        this.#sign(value, start);
         break;
       case "punctuation":
-        this.#push(punctuation.get(value) ?? 0, value, start);
+        this.#sign(value, start);
         break;
       case "comment":
         this.#comment(value, start);
@@ -213,6 +226,11 @@ class Run {
       default:
         this.#bad(value, start);
     }
+  }
+
+  #sign(value: string, start: number): void {
+    const sign = fixedTokens.get(value);
+    if (sign !== undefined) this.#push(sign.terminal, sign.text, start);
   }
 
   #push(terminal: number, text: string, start: number): void {
