@@ -30,14 +30,9 @@ class Cleanup {
   run(body: Statement[]): Statement[] {
     this.#countWrites(body);
     for (const parameter of this.#function.parameters) this.#add(this.#writes, parameter, 1);
-    let result = this.#substitute(body);
-    for (;;) {
-      this.#reads.clear();
-      this.#countReads(result);
-      const { removed, statements } = this.#removeDead(result);
-      result = statements;
-      if (!removed) return result;
-    }
+    const result = this.#substitute(body);
+    this.#countReads(result);
+    return this.#removeDead(result);
   }
 
   #add(table: Map<IrLocal, number>, local: IrLocal, count: number): void {
@@ -157,31 +152,37 @@ class Cleanup {
     }
   }
 
-  #removeDead(body: readonly Statement[]): { removed: boolean; statements: Statement[] } {
-    let removed = false;
-    const statements: Statement[] = [];
-    for (const statement of body) {
+  /** Backwards, so that what only dead values read is dead when it is reached. */
+  #removeDead(body: readonly Statement[]): Statement[] {
+    const reversed: Statement[] = [];
+    for (let index = body.length - 1; index >= 0; index--) {
+      const statement = body[index];
+      if (statement === undefined) continue;
       if (
         statement.kind === "set" && (this.#reads.get(statement.local) ?? 0) === 0 &&
         this.#canVanish(statement)
       ) {
-        removed = true;
+        this.#forgetReads(statement);
         continue;
       }
-      const kept = mapBodies(statement, (inner) => {
-        const result = this.#removeDead(inner);
-        if (result.removed) removed = true;
-        return result.statements;
-      });
+      const kept = mapBodies(statement, (inner) => this.#removeDead(inner));
       if (
         kept.kind === "if" && kept.then.length === 0 && kept.otherwise.length === 0 && isPure(kept.condition)
       ) {
-        removed = true;
+        this.#forgetReads(kept);
         continue;
       }
-      statements.push(kept);
+      reversed.push(kept);
     }
-    return { removed, statements };
+    return reversed.reverse();
+  }
+
+  #forgetReads(statement: Statement): void {
+    for (const expression of expressionsOf(statement)) {
+      visitExpression(expression, (at) => {
+        if (at.kind === "get" || at.kind === "own") this.#add(this.#reads, at.local, -1);
+      });
+    }
   }
 
   #canVanish(statement: Statement & { readonly kind: "set" }): boolean {

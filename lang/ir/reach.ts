@@ -4,8 +4,22 @@
 import type { IrFunction, Statement } from "./node.ts";
 import { bodiesOf, expressionsOf, visitExpression } from "./visit.ts";
 
+/** What a body calls; bodies are never changed in place, so that it need not be looked for again. */
+const known = new WeakMap<readonly Statement[], ReadonlySet<IrFunction>>();
+
 /** Functions that are called by a function, those that count for it included. */
-export function calleesOf(target: IrFunction): Set<IrFunction> {
+export function calleesOf(target: IrFunction): ReadonlySet<IrFunction> {
+  if (target.body === null) return new Set();
+  // Helpers are written when they are first used, and may be asked for while they are.
+  if (target.isRaw) return findCallees(target.body);
+  const before = known.get(target.body);
+  if (before !== undefined) return before;
+  const found = findCallees(target.body);
+  known.set(target.body, found);
+  return found;
+}
+
+function findCallees(body: readonly Statement[]): Set<IrFunction> {
   const found = new Set<IrFunction>();
   const visit = (statements: readonly Statement[]): void => {
     for (const statement of statements) {
@@ -23,7 +37,7 @@ export function calleesOf(target: IrFunction): Set<IrFunction> {
       for (const body of bodiesOf(statement)) visit(body);
     }
   };
-  if (target.body !== null) visit(target.body);
+  visit(body);
   return found;
 }
 

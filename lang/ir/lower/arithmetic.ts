@@ -209,6 +209,10 @@ function intArithmetic(
       );
       const short = frame.temporary(op("i32.wrap_i64", product));
       frame.check(op("i64.ne", op("i64.extend_i32_s", short), product), "overflow", span);
+      remember(frame, short, {
+        low: Math.max(INT_MINIMUM, Math.min(...corners)),
+        high: Math.min(INT_MAXIMUM, Math.max(...corners)),
+      });
       return short;
     }
     case "/": {

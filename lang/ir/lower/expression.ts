@@ -104,7 +104,9 @@ export function lowerExpression(frame: Frame, expression: Expression): Value {
     case "block": {
       for (const statement of expression.statements) lowerStatement(frame, statement);
       if (expression.result === null) return [];
-      if (expression.statements.length > 0) frame.emit({ kind: "at", place: frame.place(expression.result.span) });
+      if (expression.statements.length > 0) {
+        frame.emit({ kind: "at", place: frame.place(expression.result.span) });
+      }
       return lowerExpression(frame, expression.result);
     }
     case "if":
