@@ -93,6 +93,8 @@ function reportMissingResult(body: Body, expression: ast.Block, expected: Type, 
   const text = typeText(expected);
   const brace = { start: expression.span.end - 1, end: expression.span.end };
   const last = expression.statements.at(-1);
+  // A last statement that is broken may be meant to be the value.
+  if (last !== undefined && reporter.hasErrorWithin(last.span)) return;
   reporter.report(
     "TY0026",
     last?.kind === "assign" || last?.kind === "var" || last?.kind === "let" ? last.span : brace,

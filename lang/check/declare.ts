@@ -50,8 +50,9 @@ export function declareNames(world: World, scope: ModuleScope): void {
   for (const declaration of scope.module.declarations) {
     const whole = wholeDeclaration(declaration);
     if (whole === null) {
-      if (declaration.kind === "broken" && declaration.name !== null) {
-        scope.brokenNames.add(declaration.name.text);
+      if (declaration.kind === "broken") {
+        if (declaration.name === null) scope.hasNameless = true;
+        else scope.brokenNames.add(declaration.name.text);
       }
       continue;
     }
@@ -74,6 +75,10 @@ export function declareNames(world: World, scope: ModuleScope): void {
         if (symbol.owner === null) claimValue(scope, symbol);
         break;
       }
+      case "use":
+        // What a broken `use` would have brought in is not known.
+        if (declaration.kind === "broken") scope.hasNameless = true;
+        break;
       default:
         break;
     }

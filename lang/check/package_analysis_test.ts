@@ -178,3 +178,30 @@ Deno.test("symbolsOf() finds definitions, references and types", () => {
   assert.ok(local !== null && local !== undefined && "span" in local);
   assert.deepEqual(local.span, { start: main.indexOf("body ="), end: main.indexOf("body =") + 4 });
 });
+
+Deno.test("analyse() tells one error for a mistake of syntax, whoever uses what is broken", () => {
+  const check = (broken: string, rest: string) => {
+    const { diagnostics } = new PackageAnalyser().analyse(
+      new Map([["src/main.lang", `${broken}\n${rest}\n`]]),
+    );
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    assert.deepEqual(
+      errors.map(({ code, message }) => `${code.slice(0, 2)} ${message}`).slice(1),
+      [],
+      broken,
+    );
+    assert.ok(errors[0]?.code.startsWith("SY"), broken);
+  };
+  check("fn foo(a Int) -> Int { a }", "pub fn g() -> Int { foo(1) }");
+  check("fn (a: Int) -> Int { a }", "pub fn g() -> Int { foo(1) }");
+  check("type Ball = { x Float }", "pub fn g(b: Ball) -> Float { b.x }");
+  check("const x Int = 3", "pub fn g() -> Int { x }");
+  check("use physics.", "pub fn g() -> Int { physics.x() }");
+  check("type Phase = Playing | | Over", "pub fn g() -> Phase { Over }");
+  check(
+    "fn Ball.move(self: inout Ball { self.x += 1.0 }",
+    "type Ball = { x: Float }\npub fn g(b: inout Ball) { b.move() }",
+  );
+  check("interface A { fn area(self Self) -> Float }", "pub fn g[T: A](x: T) -> Float { x.area() }");
+  check("fn foo(a: Int) -> Int { if a > { 1 } else { 2 } }", "pub fn g() -> Int { foo(1) }");
+});

@@ -57,6 +57,13 @@ export class Reporter {
     this.diagnostics = this.diagnostics.filter(holds);
   }
 
+  /** Whether an error has been told of a place inside of the span. */
+  hasErrorWithin({ start, end }: Span): boolean {
+    return this.diagnostics.some(({ severity, span }) =>
+      severity === "error" && span.start >= start && span.end <= end
+    );
+  }
+
   /** The number of errors so far. */
   get errorCount(): number {
     return this.diagnostics.filter((diagnostic) => diagnostic.severity === "error").length;

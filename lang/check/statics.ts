@@ -158,7 +158,7 @@ function resolveInModule(body: Body, through: ImportSymbol, name: ast.Name): Sta
     if (!symbol.isPublic) reportPrivate(body, name, symbol.scope, symbol.nameSpan);
     return { kind: "value", symbol };
   }
-  if (scope.brokenNames.has(name.text)) return { kind: "broken" };
+  if (scope.hasNameless || scope.brokenNames.has(name.text)) return { kind: "broken" };
   const candidates = isType
     ? [...scope.types].filter(([, each]) => each.isPublic).map(([key]) => key)
     : [...scope.values.values()].filter((each) => each.isPublic).map((each) => each.name);
@@ -231,6 +231,7 @@ function resolveInType(body: Body, entry: TypeEntry, name: ast.Name): Static {
 /** Reports a name that stands for nothing, with what may be meant. */
 export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix[] = []): void {
   const { reporter, scope, world } = body;
+  if (scope.hasNameless) return;
   if (isCapital(name.text)) {
     reportUnknownVariant(body, name);
     return;
@@ -263,9 +264,18 @@ export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix
     fixes.unshift(reporter.fix(`use \`self.${name.text}\``, "safe", name.span, `self.${name.text}`));
   }
   reporter.report("NM0001", name.span, `Nothing is called \`${name.text}\` here.`, {
-    hint: foreign?.hint ?? (name.text === "self" ? "`self` is the first parameter of a method." : undefined),
+    hint: foreign?.hint ?? definedLater(body, name) ??
+      (name.text === "self" ? "`self` is the first parameter of a method." : undefined),
     fixes: [...fixes, ...more],
   });
+}
+
+/** A name that a `let` or `var` around or below gives has no value yet. */
+function definedLater(body: Body, name: ast.Name): string | undefined {
+  const { text } = body.reporter.file;
+  const line = text.slice(text.lastIndexOf("\n", name.span.start) + 1, name.span.start);
+  const isOwn = new RegExp(`\\b(let|var) ${name.text}\\b`).test(line);
+  return isOwn ? `\`${name.text}\` has its value only behind this statement.` : undefined;
 }
 
 const FOREIGN_NAMES: Readonly<Record<string, { readonly hint: string; readonly replacement?: string }>> = {
@@ -294,6 +304,7 @@ const FOREIGN_NAMES: Readonly<Record<string, { readonly hint: string; readonly r
 /** Reports a capitalised name that is neither variant nor type. */
 export function reportUnknownVariant(body: Body, name: ast.Name): void {
   const { reporter, scope, world } = body;
+  if (scope.hasNameless) return;
   const names = new Set<string>([...scope.variants.keys(), ...scope.types.keys()]);
   for (const other of [...world.core, ...[...scope.imports.values()].flatMap((each) => each.scope ?? [])]) {
     for (const [key, variants] of other.variants) {

@@ -274,6 +274,8 @@ export class ModuleScope {
   readonly imports = new Map<string, ImportSymbol>();
   /** Names whose declarations are broken: their uses are not reported. */
   readonly brokenNames = new Set<string>();
+  /** Whether a declaration is so broken that not even its name is known: any name may be its. */
+  hasNameless = false;
   /** Where types were held to interfaces by functions of their own; the effects of these are compared in the end. */
   readonly fittings: Fitting[] = [];
   readonly functions: FunctionSymbol[] = [];

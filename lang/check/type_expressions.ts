@@ -126,7 +126,7 @@ export function typeEntry(context: TypeContext, module: ast.Name | null, name: a
   }
   const candidate = candidates[0];
   if (candidate === undefined) {
-    if (!scope.brokenNames.has(name.text)) reportUnknownType(context, name);
+    if (!scope.hasNameless && !scope.brokenNames.has(name.text)) reportUnknownType(context, name);
     return null;
   }
   if (candidate.through !== null) candidate.through.isUsed = true;
@@ -148,7 +148,7 @@ function qualifiedType(context: TypeContext, module: ast.Name, name: ast.Name): 
   if (through.scope === null) return null;
   const entry = through.scope.types.get(name.text);
   if (entry === undefined) {
-    if (through.scope.brokenNames.has(name.text)) return null;
+    if (through.scope.hasNameless || through.scope.brokenNames.has(name.text)) return null;
     const names = nearest(
       name.text,
       [...through.scope.types].filter(([, each]) => each.isPublic).map(([key]) => key),
