@@ -90,7 +90,7 @@ export async function compare(
   const { scale } = options;
   const { embedded } = benchmark;
   const peers = benchmark.alone === true ? installed.slice(0, 1) : installed;
-  const workers = [
+  const workers: Worker[] = [
     ...peers.map((peer) => ({
       name: peer.name,
       prepare: () => benchmark.prepare(peer, scale),
@@ -102,13 +102,30 @@ export async function compare(
       measure: async () => await embedded?.measure(peer, scale) ?? NaN,
     })),
   ];
+  const rounds = Math.min(options.rounds, benchmark.maximumRounds ?? Infinity);
+  const result = await compareWorkers(benchmark, workers, rounds);
+  await benchmark.finish?.();
+  return peers.length < 2 ? { ...result, ratio: null } : result;
+}
+
+/** Does the work once, for one peer. */
+export interface Worker {
+  readonly name: string;
+  prepare(): Promise<void>;
+  measure(): Promise<number>;
+}
+
+/** Lets all work in turn, ours first. */
+export async function compareWorkers(
+  benchmark: Pick<Benchmark, "name" | "unit" | "bar" | "growth">,
+  workers: readonly Worker[],
+  rounds: number,
+): Promise<Comparison> {
   for (const worker of workers) await worker.prepare();
   const values = workers.map((): number[] => []);
-  const rounds = Math.min(options.rounds, benchmark.maximumRounds ?? Infinity);
   for (let round = 0; round < rounds; round++) {
     for (const [index, worker] of workers.entries()) values[index]?.push(await worker.measure());
   }
-  await benchmark.finish?.();
   const [ours = []] = values;
   const ratios = workers.slice(1).map(({ name }, index) => ({
     peer: name,
@@ -120,7 +137,7 @@ export async function compare(
     bar: benchmark.bar ?? null,
     growth: benchmark.growth ?? null,
     series: workers.map(({ name }, index) => seriesOf(name, values[index] ?? [])),
-    ratio: peers.length < 2 ? null : ratios[0]?.ratio ?? null,
+    ratio: ratios[0]?.ratio ?? null,
     ratios,
   };
 }

@@ -1,28 +1,33 @@
 /**
  * `deno task bench [NAME…] [--binary FILE] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares dbd with the peers that
- * are installed, in turn, and prints medians, spreads and ratios.
+ * are installed, and the language with others, in turn, and prints medians, spreads and ratios.
  */
 import { parseArgs } from "node:util";
-import { type Benchmark, compare, type Comparison, type Peer } from "./benchmark.ts";
+import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
+import { LANGUAGE, LANGUAGE_GROUPS } from "./lang/all.ts";
 import { startDbd } from "./peers/dbd.ts";
 import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
 import { runProgram } from "./peers/process.ts";
 import { startPostgresql } from "./peers/postgresql.ts";
-import { mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
+import { type Group, mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
+
+/** What can be asked for, in the report's order. */
+const NAMES = [...Object.keys(BENCHMARKS), ...LANGUAGE];
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
 Runs the same work on dbd and its peers in turn: PostgreSQL, where it is installed, and for TPC-H DuckDB, SQLite and PGlite,
-whose packages are fetched when they are first needed.
+whose packages are fetched when they are first needed. lang-speed runs programs of the language, of AssemblyScript (fetched
+likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; lang is both.
 
-Names: ${Object.keys(BENCHMARKS).join(", ")} (all when none is given)
+Names: ${NAMES.join(", ")} (all when none is given)
 
 Options:
-  --binary FILE   measure a compiled dbd instead of the sources
+  --binary FILE   measure a compiled dbd instead of the sources; for lang-toolchain, a compiled lang
   --rounds N      measurements of each peer (default 5)
-  --alone         do not start a peer
+  --alone         do not start a peer that is not part of Deno
   --smoke         tiny sizes, to see that everything runs
   --json          print JSON
   --report PAGE   write tables into PAGE (docs/benchmarks.md), figures and plots into the folder of its name;
@@ -48,52 +53,89 @@ async function main(): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const names = positionals.length === 0 ? Object.keys(BENCHMARKS) : positionals;
-  const chosen: { readonly name: string; readonly benchmarks: readonly Benchmark[] }[] = [];
-  for (const name of names) {
-    const list = BENCHMARKS[name];
-    if (list === undefined) {
-      console.error(
-        `bench: no benchmark is called "${name}"; there are ${Object.keys(BENCHMARKS).join(", ")}`,
-      );
-      return 2;
-    }
-    chosen.push({ name, benchmarks: list.filter((each) => hasPgbench() || each.unit !== "transactions/s") });
+  const asked = positionals.flatMap((name) => name === "lang" ? LANGUAGE : [name]);
+  const names = asked.length === 0 ? NAMES : asked;
+  const unknown = names.find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) {
+    console.error(`bench: no benchmark is called "${unknown}"; there are lang, ${NAMES.join(", ")}`);
+    return 2;
   }
   const missing: string[] = [];
+  const options: RunOptions = {
+    scale: values.smoke ? "smoke" : "full",
+    rounds: Number(values.rounds),
+    alone: values.alone,
+    binary: values.binary ?? null,
+    missing,
+    tell: (result) => {
+      if (!values.json) console.log(format(result));
+    },
+  };
+  const ofDatabase = names.filter((name) => BENCHMARKS[name] !== undefined);
+  const groups = ofDatabase.length === 0 ? [] : await measureDatabase(ofDatabase, options);
+  for (const name of names) {
+    const group = LANGUAGE_GROUPS[name];
+    if (group === undefined) continue;
+    groups.push({ name, results: await group.measure(options, options.tell), ...await whereAndWhen() });
+  }
+  for (const what of missing) console.error(`bench: not run: ${what}`);
+  const run: Run = { groups, missing };
+  if (values.json) {
+    console.log(JSON.stringify({ ...run, results: groups.flatMap(({ results }) => results) }, null, 2));
+  }
+  if (values.report !== undefined) await writeReport(values.report, run);
+  return 0;
+}
+
+/** What the command line asks for. */
+interface RunOptions {
+  readonly scale: Scale;
+  readonly rounds: number;
+  readonly alone: boolean;
+  readonly binary: string | null;
+  /** Takes what is left out, and why. */
+  readonly missing: string[];
+  /** Prints a result as soon as it is there. */
+  tell(result: Comparison): void;
+}
+
+/** Starts dbd and its peers, and lets them run the benchmarks of these names. */
+async function measureDatabase(names: readonly string[], options: RunOptions): Promise<Group[]> {
+  const { missing, alone } = options;
+  const chosen = names.map((name): { readonly name: string; readonly benchmarks: readonly Benchmark[] } => ({
+    name,
+    benchmarks: (BENCHMARKS[name] ?? []).filter((each) => hasPgbench() || each.unit !== "transactions/s"),
+  }));
   if (!hasPgbench()) missing.push("what pgbench drives, as it is not installed (Debian: postgresql)");
-  const peers: Peer[] = [await startDbd(values.binary === undefined ? {} : { binary: values.binary })];
+  const peers: Peer[] = [await startDbd(options.binary === null ? {} : { binary: options.binary })];
   const embedded: EmbeddedPeer[] = [];
   try {
-    const postgresql = values.alone ? null : await startPostgresql();
+    const postgresql = alone ? null : await startPostgresql();
     if (postgresql !== null) peers.push(postgresql);
-    else if (!values.alone) missing.push("PostgreSQL, as it is not installed");
+    else if (!alone) missing.push("PostgreSQL, as it is not installed");
     const needsEmbedded = chosen.some(({ benchmarks }) =>
       benchmarks.some((each) => each.embedded !== undefined)
     );
-    if (needsEmbedded && !values.alone) embedded.push(...await startAllEmbedded(missing));
-    for (const what of missing) console.error(`bench: not run: ${what}`);
-    const groups: Run["groups"][number][] = [];
+    if (needsEmbedded && !alone) embedded.push(...await startAllEmbedded(missing));
+    const groups: Group[] = [];
     for (const { name, benchmarks } of chosen) {
       const results: Comparison[] = [];
       for (const benchmark of benchmarks) {
-        const scale = values.smoke ? "smoke" : "full";
-        const result = await compare(benchmark, peers, { scale, rounds: Number(values.rounds), embedded });
+        const { scale, rounds } = options;
+        const result = await compare(benchmark, peers, { scale, rounds, embedded });
         results.push(result);
-        if (!values.json) console.log(format(result));
+        options.tell(result);
       }
-      const date = new Date().toISOString().slice(0, 10);
-      groups.push({ name, results, machine: machine(), commit: await commit(), date });
+      groups.push({ name, results, ...await whereAndWhen() });
     }
-    const run: Run = { groups, missing };
-    if (values.json) {
-      console.log(JSON.stringify({ ...run, results: groups.flatMap(({ results }) => results) }, null, 2));
-    }
-    if (values.report !== undefined) await writeReport(values.report, run);
-    return 0;
+    return groups;
   } finally {
     for (const peer of [...peers, ...embedded]) await peer.stop();
   }
+}
+
+async function whereAndWhen(): Promise<Pick<Group, "machine" | "commit" | "date">> {
+  return { machine: machine(), commit: await commit(), date: new Date().toISOString().slice(0, 10) };
 }
 
 async function startAllEmbedded(missing: string[]): Promise<EmbeddedPeer[]> {
@@ -115,7 +157,7 @@ async function writeReport(page: string, run: Run): Promise<void> {
   const name = folder.split("/").at(-1) ?? folder;
   await Deno.mkdir(folder, { recursive: true });
   const earlier = await readRun(`${folder}/results.json`);
-  const whole = mergeRuns(earlier, run, Object.keys(BENCHMARKS));
+  const whole = mergeRuns(earlier, run, NAMES);
   for (const [file, content] of reportFiles(whole)) await Deno.writeTextFile(`${folder}/${file}`, content);
   const before = await Deno.readTextFile(page).catch((error) => {
     if (error instanceof Deno.errors.NotFound) return "# Benchmarks\n";

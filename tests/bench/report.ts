@@ -45,7 +45,9 @@ export function withReport(page: string, run: Run, folder: string): string {
 export function reportFiles(run: Run): ReadonlyMap<string, string> {
   const files = new Map([["results.json", JSON.stringify(run, null, 2) + "\n"]]);
   for (const { name, results } of run.groups) {
-    const plain = results.filter((each) => each.growth === null && each.ratio !== null);
+    const plain = results.filter(({ growth, ratio, series }) =>
+      growth === null && ratio !== null && series.some(({ peer }) => peer === "PostgreSQL")
+    );
     if (plain.length > 0) {
       files.set(`${name}.svg`, barPlot(`${name}: time in PostgreSQL's`, plain.map(barRow)));
     }
