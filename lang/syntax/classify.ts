@@ -243,6 +243,7 @@ function beginsRecord(tokens: readonly Token[], index: number, to: number): bool
   if (index >= to) return false;
   const first = tokens[index]?.terminal;
   if (first === DOTS) return true;
+  if (tokens[index - 3]?.text === "interface") return false;
   if (first !== NAME || index + 1 >= to) return false;
   const second = tokens[index + 1]?.terminal;
   // `name :=` is another language's variable.

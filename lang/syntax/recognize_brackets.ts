@@ -24,7 +24,7 @@ const unclosedBracket: Recognizer = (place) => {
   const wrong = place.wrong;
   const isOther = isCloser(wrong) && wrong.text !== closer &&
     place.open.some((index) => closerOf[place.token(index).text] === wrong.text);
-  const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong)) ||
+  const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong) && closer !== "}") ||
     (wrong.text === "{" && closer !== "}") || typeOf(wrong) === "interpolation_end";
   if (!ends || !place.expects(closer)) return null;
   const fixes = closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)];
@@ -189,11 +189,15 @@ function everyComma(place: MistakePlace, open: number | undefined): Token[] {
   const commas = [place.wrong];
   if (open === undefined || !isMatchBrace(place, open)) return commas;
   let depth = 0;
+  let isBehindArrow = false;
   for (let index = place.index + 1; index < place.to; index++) {
     const token = place.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
-    if (depth === 0 && token.text === "," && place.token(index + 1).isFirstOfLine) commas.push(token);
+    if (depth === 0 && token.text === "=>") isBehindArrow = true;
+    if (depth !== 0 || token.text !== "," || !isBehindArrow) continue;
+    commas.push(token);
+    isBehindArrow = false;
   }
   return commas;
 }

@@ -234,6 +234,66 @@ function otherFields(
   return edits;
 }
 
+/** `fn f(x: Int = 3)`. */
+const defaultValue: Recognizer = (place) => {
+  const open = place.open.at(-1);
+  if (
+    place.text(0) !== "=" || open === undefined || place.token(open).text !== "(" || place.isAfterExpression
+  ) return null;
+  if (place.open.length !== 1 || !/^(fn|pub)$/.test(place.token(place.from).text)) return null;
+  const end = endOfExpression(place, place.index + 1);
+  if (end <= place.index + 1) return null;
+  return {
+    code: "SY0075",
+    span: place.wrong,
+    message: "A parameter has no value of its own; every call gives one.",
+    fixes: [{
+      title: "remove the value",
+      applicability: "maybe",
+      edits: [replacement({ start: place.at(-1).end, end: place.token(end - 1).end }, "")],
+    }],
+  };
+};
+
+/** `[Int]`, `Int?`. */
+const foreignType: Recognizer = (place) => {
+  const isList = place.text(0) === "[" && place.expects("type_name") && !place.expects("integer");
+  const isOption = place.text(0) === "?" && typeOf(place.at(-1)) === "type_name" && place.expects("[");
+  if (!isList && !isOption) return null;
+  const [written, kept] = isList ? ["[T]", "List[T]"] : ["T?", "Option[T]"];
+  return {
+    code: "SY0076",
+    span: place.wrong,
+    message: `This type is written \`${kept}\`, not \`${written}\`.`,
+    fixes: [{
+      title: `write \`${kept}\``,
+      applicability: "safe",
+      edits: isList
+        ? [insertion(place.wrong.start, "List")]
+        : [insertion(place.at(-1).start, "Option["), replacement(place.wrong, "]")],
+    }],
+  };
+};
+
+/** `use a, b`. */
+const severalModules: Recognizer = (place) => {
+  if (place.text(0) !== "," || place.token(place.from).text !== "use" || typeOf(place.at(1)) !== "name") {
+    return null;
+  }
+  return {
+    code: "SY0030",
+    span: place.wrong,
+    message: "Each module has a `use` of its own.",
+    expected: "`use`",
+    actual: "`,`",
+    fixes: [{
+      title: "begin another `use`",
+      applicability: "safe",
+      edits: [replacement({ start: place.wrong.start, end: place.at(1).start }, "\nuse ")],
+    }],
+  };
+};
+
 /** `public fn`, `static fn`. */
 const foreignModifier: Recognizer = (place) => {
   const word = place.wrong;
@@ -301,9 +361,11 @@ const smallTypeName: Recognizer = (place) => {
 const capitalName: Recognizer = (place) => {
   const isFunction = place.text(-2) === "fn" && typeOf(place.at(-1)) === "type_name" &&
     /^[([]$/.test(place.text(0));
+  const isConstant = place.text(-2) === "const" && typeOf(place.at(-1)) === "type_name" &&
+    /^[:=]$/.test(place.text(0));
   const isName = typeOf(place.wrong) === "type_name" && place.expects("name") && !place.expects("type_name");
-  if (!isFunction && !isName) return null;
-  const name = isFunction ? place.at(-1) : place.wrong;
+  if (!isFunction && !isName && !isConstant) return null;
+  const name = isName ? place.wrong : place.at(-1);
   return {
     code: "SY0044",
     span: name,
@@ -475,7 +537,8 @@ const statementAtTop: Recognizer = (place) => {
 
 /** `fn f() = 1`. */
 const equalsBody: Recognizer = (place) => {
-  if (!/^(=|=>)$/.test(place.text(0)) || !place.expects("{") || place.open.length > 0) return null;
+  if (!/^(=|=>|:)$/.test(place.text(0)) || !place.expects("{") || place.open.length > 0) return null;
+  if (place.text(0) === ":" && place.isFirstOfLine(1)) return null;
   const end = endOfExpression(place, place.index + 1);
   if (end <= place.index + 1) return null;
   return {
@@ -487,7 +550,10 @@ const equalsBody: Recognizer = (place) => {
     fixes: [{
       title: "put braces around it",
       applicability: "safe",
-      edits: [replacement(place.wrong, "{"), insertion(place.token(end - 1).end, " }")],
+      edits: [
+        replacement(place.wrong, place.text(0) === ":" ? " {" : "{"),
+        insertion(place.token(end - 1).end, " }"),
+      ],
     }],
   };
 };
@@ -554,6 +620,9 @@ export const declarationRecognizers: readonly Recognizer[] = [
   importedText,
   unquotedTestName,
   bodyInInterface,
+  severalModules,
+  defaultValue,
+  foreignType,
   fieldValue,
   foreignDeclaration,
   misplacedPub,

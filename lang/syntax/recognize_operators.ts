@@ -163,11 +163,11 @@ const assignmentAsValue: Recognizer = (place) => {
   const start = place.token(place.lineStart(place.index - 1));
   const isCondition = place.open.length > 0 && place.token(place.open.at(-1) ?? 0).text !== "{" ||
     linesHaveCondition(place);
-  if (isCondition) {
+  if (isCondition || /(^|[^=<>!])=($|[^=>])/.test(place.source(start.start, place.at(-1).end))) {
     return {
       code: "SY0015",
       span: place.wrong,
-      message: "An assignment has no value, so it cannot stand in a condition.",
+      message: "An assignment has no value, so it cannot stand where one is needed.",
       expected: "`==`",
       actual: "`=`",
       fixes: [compare],

@@ -46,6 +46,43 @@ const variablePattern: Recognizer = (place) => {
   };
 };
 
+/** `let a, b = c`. */
+const letWithCommas: Recognizer = (place) => {
+  if (place.text(0) !== "," || !/^(let|for)$/.test(place.text(-2)) || typeOf(place.at(-1)) !== "name") {
+    return null;
+  }
+  let end = place.index;
+  while (end < place.to && /^(name|,|_)$/.test(typeOf(place.token(end)))) end++;
+  return {
+    code: "SY0071",
+    span: place.wrong,
+    message: "Several names stand in parentheses, as the parts of a tuple.",
+    fixes: [{
+      title: "put parentheses around the names",
+      applicability: "safe",
+      edits: [insertion(place.at(-1).start, "("), insertion(place.token(end - 1).end, ")")],
+    }],
+  };
+};
+
+/** `x as Int`. */
+const conversion: Recognizer = (place) => {
+  if (place.text(0) !== "as" || !place.isAfterExpression) return null;
+  const method = { Int: "to_int", Int64: "to_int64", Float: "to_float", F32: "to_f32" }[place.text(1)];
+  const isName = /^(name|\)|\]|integer|float)$/.test(typeOf(place.at(-1)));
+  return {
+    code: "SY0074",
+    span: place.wrong,
+    message: "No value changes its type by a word; a method makes another value of it.",
+    fixes: method === undefined || !isName ? [] : [{
+      title: `call \`${method}\``,
+      applicability: "maybe",
+      edits: [replacement({ start: place.at(-1).end, end: place.at(1).end }, `.${method}()`)],
+    }],
+    isCertain: true,
+  };
+};
+
 /** `const` in a block. */
 const constantInBlock: Recognizer = (place) => {
   if (place.text(0) !== "const" || !place.expectsStatement) return null;
@@ -270,10 +307,11 @@ const reservedWord: Recognizer = (place) => {
 
 /** `if c then …`, `while c do …`. */
 const thenWord: Recognizer = (place) => {
-  if (!/^(then|do)$/.test(place.text(0)) || !place.expects("{")) return null;
+  if (!/^(then|do|:)$/.test(place.text(0)) || !place.expects("{") || place.open.length === 0) return null;
+  if (place.text(0) === ":" && (place.expectsStatement || headWord(place) === null)) return null;
   const word = place.wrong;
   const base = { code: "SY0032", span: word, expected: "`{`", actual: quoted(word) };
-  const message = `There is no \`${word.text}\`: what belongs to a condition stands in braces.`;
+  const message = `There is no \`${word.text}\` here: what belongs to a condition stands in braces.`;
   if (place.text(1) === "{") {
     const edits = [deletion(place, word)];
     return { ...base, message, fixes: [{ title: `remove \`${word.text}\``, applicability: "safe", edits }] };
@@ -326,7 +364,11 @@ function headWord(place: MistakePlace): string | null {
 /** Edits that put braces around the rest of a line, and around what follows an `else` there. */
 function inBraces(place: MistakePlace, from: number, replaced: { start: number; end: number } | null) {
   const start = place.token(from);
-  const edits = [replaced === null ? insertion(start.start, "{ ") : replacement(replaced, "{")];
+  const edits = [
+    replaced === null
+      ? insertion(start.start, "{ ")
+      : replacement(replaced, place.file.text[replaced.start - 1] === " " ? "{" : " {"),
+  ];
   let depth = 0;
   let index = from;
   for (; index < place.to; index++) {
@@ -520,6 +562,8 @@ export const statementRecognizers: readonly Recognizer[] = [
   countedFor,
   mutableLet,
   variablePattern,
+  letWithCommas,
+  conversion,
   elseIf,
   foreignStatement,
   functionInBlock,

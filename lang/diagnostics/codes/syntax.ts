@@ -275,7 +275,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0015",
-    title: "An assignment as a condition",
+    title: "An assignment as a value",
     severity: "error",
     explanation: "`=` assigns and has no value; `==` compares.",
     bad: program`
@@ -581,5 +581,74 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
       }
     `,
     ],
+  },
+  {
+    code: "SY0030",
+    title: "A sign or word between names is missing",
+    severity: "error",
+    explanation:
+      "Between a name and its value stands `=`; modules are named by words with dots between them, each in a `use` of its own.",
+    bad: program`
+      fn main() -> Int {
+        let count 5
+        count
+      }
+    `,
+    fixed: [program`
+      fn main() -> Int {
+        let count = 5
+        count
+      }
+    `],
+  },
+  {
+    code: "SY0031",
+    title: "A word of the language as a name",
+    severity: "error",
+    explanation: "The keywords have their meaning everywhere and cannot be names.",
+    bad: program`
+      fn area(type: Int) -> Int {
+        4
+      }
+    `,
+    fixed: [program`
+      fn area(type_: Int) -> Int {
+        4
+      }
+    `],
+  },
+  {
+    code: "SY0032",
+    title: "`then` and `do`",
+    severity: "error",
+    explanation: "What belongs to a condition or a loop stands in braces, without a word before them.",
+    bad: program`
+      fn larger(a: Int, b: Int) -> Int {
+        if a > b then a else b
+      }
+    `,
+    fixed: [program`
+      fn larger(a: Int, b: Int) -> Int {
+        if a > b { a } else { b }
+      }
+    `],
+  },
+  {
+    code: "SY0033",
+    title: "Braces are missing",
+    severity: "error",
+    explanation: "What belongs to `if`, `else`, `while` and `for` stands in braces, also a single statement.",
+    bad: program`
+      fn absolute(x: Int) -> Int {
+        if x < 0 return -x
+        x
+      }
+    `,
+    fixed: [program`
+      fn absolute(x: Int) -> Int {
+        if x < 0 { return -x }
+        x
+      }
+    `],
   },
 ];

@@ -4,74 +4,6 @@ import { type CodePage, program } from "./code_page.ts";
 /** Their pages. */
 export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   {
-    code: "SY0030",
-    title: "`=` is missing",
-    severity: "error",
-    explanation: "Between a name and its value stands `=`.",
-    bad: program`
-      fn main() -> Int {
-        let count 5
-        count
-      }
-    `,
-    fixed: [program`
-      fn main() -> Int {
-        let count = 5
-        count
-      }
-    `],
-  },
-  {
-    code: "SY0031",
-    title: "A word of the language as a name",
-    severity: "error",
-    explanation: "The keywords have their meaning everywhere and cannot be names.",
-    bad: program`
-      fn area(type: Int) -> Int {
-        4
-      }
-    `,
-    fixed: [program`
-      fn area(type_: Int) -> Int {
-        4
-      }
-    `],
-  },
-  {
-    code: "SY0032",
-    title: "`then` and `do`",
-    severity: "error",
-    explanation: "What belongs to a condition or a loop stands in braces, without a word before them.",
-    bad: program`
-      fn larger(a: Int, b: Int) -> Int {
-        if a > b then a else b
-      }
-    `,
-    fixed: [program`
-      fn larger(a: Int, b: Int) -> Int {
-        if a > b { a } else { b }
-      }
-    `],
-  },
-  {
-    code: "SY0033",
-    title: "Braces are missing",
-    severity: "error",
-    explanation: "What belongs to `if`, `else`, `while` and `for` stands in braces, also a single statement.",
-    bad: program`
-      fn absolute(x: Int) -> Int {
-        if x < 0 return -x
-        x
-      }
-    `,
-    fixed: [program`
-      fn absolute(x: Int) -> Int {
-        if x < 0 { return -x }
-        x
-      }
-    `],
-  },
-  {
     code: "SY0034",
     title: "A loop that counts",
     severity: "error",
@@ -715,10 +647,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0071",
-    title: "`var` with a pattern",
+    title: "Several names at once",
     severity: "error",
     explanation:
-      "`var` makes one variable that changes. `let` takes a value apart; its names stay as they are.",
+      "`let` takes a value apart by a pattern, such as `(a, b)`; its names stay as they are. `var` makes one variable that changes.",
     bad: program`
       fn first(pair: (Int, Int)) -> Int {
         var (a, _) = pair
@@ -770,6 +702,56 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
 
       fn resting(x: Float, y: Float) -> Ball {
         return Ball { x: x, y: y }
+      }
+    `],
+  },
+  {
+    code: "SY0074",
+    title: "`as` between a value and a type",
+    severity: "error",
+    explanation:
+      "No value is converted by itself or by a word: a method such as `to_float` makes another value of it.",
+    bad: program`
+      fn half(n: Int) -> Float {
+        n as Float / 2.0
+      }
+    `,
+    fixed: [program`
+      fn half(n: Int) -> Float {
+        n.to_float() / 2.0
+      }
+    `],
+  },
+  {
+    code: "SY0075",
+    title: "A parameter with a value",
+    severity: "error",
+    explanation:
+      "Functions have no default values. Write another function that calls this one, or let the caller say what it wants.",
+    bad: program`
+      fn grow(by: Int = 1) -> Int {
+        by + 1
+      }
+    `,
+    fixed: [program`
+      fn grow(by: Int) -> Int {
+        by + 1
+      }
+    `],
+  },
+  {
+    code: "SY0076",
+    title: "A type of another language",
+    severity: "error",
+    explanation: "Lists are `List[T]`, what may be missing is `Option[T]`.",
+    bad: program`
+      fn first(xs: [Int]) -> Int {
+        xs[0]
+      }
+    `,
+    fixed: [program`
+      fn first(xs: List[Int]) -> Int {
+        xs[0]
       }
     `],
   },
