@@ -62,6 +62,8 @@ export class ProgramLowering {
   readonly #staticCells = new Map<number, number>();
   readonly #queue: (() => void)[] = [];
   #isDraining = false;
+  /** Whether calls of the package's own functions stay calls, so that each can be measured. */
+  readonly keepsCalls: boolean;
   /** Whether the host needs the export `allocate`. */
   usesAllocate = false;
   #resultCell = 0;
@@ -71,11 +73,13 @@ export class ProgramLowering {
   stateLayout: Layout | null = null;
   #closures = 0;
 
-  constructor(program: TypedProgram, options: { readonly hasGas: boolean }) {
+  constructor(program: TypedProgram, options: { readonly hasGas: boolean; readonly keepsCalls?: boolean }) {
+    this.keepsCalls = options.keepsCalls ?? false;
     this.program = program;
     this.trapGlobal = this.global("trap_site", "trap_site");
     const heapBytes = this.global("heap_bytes", "heap_bytes");
-    this.frontier = { name: "heap_top", type: "i32", initial: 0, exportName: null };
+    // A page that puts a snapshot back needs it beside the memory.
+    this.frontier = { name: "heap_top", type: "i32", initial: 0, exportName: "heap_top" };
     const register = (target: IrFunction): void => {
       this.functions.push(target);
     };

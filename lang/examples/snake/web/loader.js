@@ -16,17 +16,23 @@ const MOST_STEPS_A_FRAME = 5;
  * Starts the game of a canvas.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {{ url?: string, seed?: number }} options where the WebAssembly is, and the seed of the game's chance; another one for each visit when left out
+ * @param {{ url?: string, seed?: number }} options where the WebAssembly is, and the seed of the game's chance
  */
 export async function run(canvas, options = {}) {
   try {
     const bytes = await fetchGame(options.url);
     const module = await WebAssembly.compile(coreModule(bytes));
-    return new Game(canvas, module, options.seed ?? crypto.getRandomValues(new Int32Array(1))[0]);
+    return new Game(canvas, module, options.seed ?? seedOfPage());
   } catch (error) {
     showProblem("The game cannot be loaded", error.message);
     throw error;
   }
+}
+
+/** `?seed=7` in the address gives the same game each time; without it each visit has another one. */
+function seedOfPage() {
+  const seed = new URLSearchParams(location.search).get("seed");
+  return seed === null ? crypto.getRandomValues(new Int32Array(1))[0] : Number(seed) | 0;
 }
 
 /** `lang serve` has the game at `main.wasm`; a plain file server that shows the package's folder has it at `target/main.wasm`. */

@@ -1,0 +1,76 @@
+/** Pong as `lang new` writes it, played in a browser by keys, mouse and fingers. */
+import assert from "node:assert/strict";
+import { copyPackage, GamePage, openBrowser, TEMPLATE } from "./game_page.ts";
+
+const PLAYER = "#50c8ff";
+
+async function paddle(game: GamePage): Promise<number> {
+  const found = (await game.rectangles()).find(({ colour, height }) => colour === PLAYER && height > 50);
+  assert.ok(found !== undefined, "the player's paddle is painted");
+  return found.y;
+}
+
+Deno.test("Pong is played with the keyboard: the paddle moves, points are counted, tones are heard", async () => {
+  await using browser = await openBrowser("Pong in a browser");
+  if (browser === null) return;
+  await using pong = await copyPackage(TEMPLATE);
+  await pong.build();
+  await using game = await GamePage.open(browser, pong.folder);
+  assert.ok((await game.texts()).includes("PONG"));
+  assert.equal(await game.tones(), 0);
+
+  await game.page.keyboard.press("Space", { delay: 50 });
+  await game.page.waitForFunction("!seen.texts.includes('PONG') && seen.tones > 0");
+  const before = await paddle(game);
+  await game.page.keyboard.down("ArrowUp");
+  await game.page.waitForFunction(
+    `seen.rectangles.some((each) => each.colour === "${PLAYER}" && each.height > 50 && each.y < ${before} - 50)`,
+  );
+  await game.page.keyboard.up("ArrowUp");
+
+  // The paddle stays at the top, so the computer wins sooner or later.
+  await game.pause();
+  const steps = await game.advance(20_000, "seen.texts.includes('THE COMPUTER WINS')");
+  assert.ok(steps < 20_000, "somebody wins");
+  assert.ok((await game.texts()).some((text) => /^[0-6] to 7$/.test(text)), `${await game.texts()}`);
+  assert.ok(await game.tones() > 7, "each point has a tone");
+  assert.deepEqual(game.errors, []);
+});
+
+Deno.test("Pong is played with a finger, and pauses", async () => {
+  await using browser = await openBrowser("Pong on a phone");
+  if (browser === null) return;
+  await using pong = await copyPackage(TEMPLATE);
+  await pong.build();
+  await using game = await GamePage.open(browser, pong.folder, { isPhone: true });
+  await game.page.touchscreen.tap(200, 350);
+  await game.page.waitForFunction("!seen.texts.includes('PONG')");
+  const before = await paddle(game);
+  const session = await game.page.context().newCDPSession(game.page);
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: 200, y: 430 }] });
+  await game.page.waitForFunction(
+    `seen.rectangles.some((each) => each.colour === "${PLAYER}" && each.height > 50 && each.y > ${before})`,
+  );
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await game.page.keyboard.press("p", { delay: 50 });
+  await game.page.waitForFunction("seen.texts.includes('PAUSED')");
+  assert.deepEqual(game.errors, []);
+});
+
+Deno.test("the picture fills the window as far as its shape allows", async () => {
+  await using browser = await openBrowser("Pong in windows of several shapes");
+  if (browser === null) return;
+  await using pong = await copyPackage(TEMPLATE);
+  await pong.build();
+  await using game = await GamePage.open(browser, pong.folder);
+  for (const [width, height] of [[1280, 360], [400, 800], [640, 360]] as const) {
+    await game.page.setViewportSize({ width, height });
+    await game.page.waitForFunction(`document.querySelector("canvas").width === ${width}`);
+    const frames = await game.number("seen.frames");
+    await game.page.waitForFunction(`seen.frames > ${frames} + 1`);
+    const panel = (await game.rectangles()).filter((each) => each.colour === "#101220").at(-1);
+    const scale = Math.min(width / 640, height / 360);
+    assert.ok(panel !== undefined && Math.abs(panel.width - 440 * scale) <= 1, `${panel?.width} ${scale}`);
+    assert.ok(Math.abs(panel.x + panel.width / 2 - width / 2) <= 1, "it stands in the middle");
+  }
+});
