@@ -196,6 +196,7 @@ export function callFunction(
     }
   }
   hintResult(body, instance.result, expected);
+  const before = body.reporter.diagnostics.length;
   const checked = checkArguments(
     body,
     expression.arguments,
@@ -205,11 +206,13 @@ export function callFunction(
     receiver,
   );
   ensureResult(body, symbol);
+  // What an inferred function gives follows from its arguments: with wrong ones nothing is known.
+  const isBroken = !symbol.areParametersKnown && body.reporter.diagnostics.length > before;
   return inWrittenOrder(body, checked, (values) =>
     body.node({
       kind: "call",
       span: expression.span,
-      type: instance.result,
+      type: isBroken ? ERROR_TYPE : instance.result,
       callee: { kind: "function", function: symbol, typeArguments: instance.typeArguments },
       arguments: values,
     }));
