@@ -2,9 +2,9 @@
  * `deno task test [unit|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after the other
  * and ends with a line of its own that says `N passed, N failed` for all of them together.
  *
- * - `unit`: every `_test.ts` outside `tests/e2e/`; the files run in parallel, so they share no port and no folder.
+ * - `unit`: every `_test.ts` outside the folders of `e2e`; the files run in parallel, so they share no port and no folder.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
- * - `e2e`: `tests/e2e/`; real programs, one file after the other.
+ * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, one file after the other.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
  * line. Output passes through as it comes. Exit code 0 when nothing failed, 1 otherwise, 2 for bad usage.
@@ -23,7 +23,7 @@ export interface Tally {
   readonly ignored: number;
 }
 
-const endToEndFolder = "tests/e2e";
+const endToEndFolders = ["tests/e2e", "tests/lang/browser"] as const;
 
 /** Reads the summary line of `deno test`; `undefined` when the line is another one. */
 export function parseSummary(line: string): Tally | undefined {
@@ -67,7 +67,7 @@ export interface GroupReport {
 
 function groupsOf(files: readonly string[]): Group[] {
   const tests = files.filter((path) => /(^|[/_])test\.tsx?$/.test(path));
-  const endToEnd = tests.filter((path) => path.startsWith(`${endToEndFolder}/`));
+  const endToEnd = tests.filter((path) => endToEndFolders.some((folder) => path.startsWith(`${folder}/`)));
   return [
     { name: "unit", parameters: ["--parallel"], files: tests.filter((path) => !endToEnd.includes(path)) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },

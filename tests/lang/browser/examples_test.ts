@@ -1,25 +1,20 @@
 /** Snake and the platformer, played in a browser. */
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
-import { copyPackage, GamePage, openBrowser } from "./game_page.ts";
+import { browserTest, copyPackage, GamePage } from "./game_page.ts";
 
 const EXAMPLES = new URL("../../../lang/examples/", import.meta.url).pathname;
 
-async function withExample(
-  name: string,
-  work: (game: GamePage, browser: Browser, folder: string) => Promise<void>,
-): Promise<void> {
-  await using browser = await openBrowser(`${name} in a browser`);
-  if (browser === null) return;
+async function play(browser: Browser, name: string, work: (game: GamePage) => Promise<void>): Promise<void> {
   await using example = await copyPackage(EXAMPLES + name);
   await example.build();
   await using game = await GamePage.open(browser, example.folder);
-  await work(game, browser, example.folder);
+  await work(game);
   assert.deepEqual(game.errors, []);
 }
 
-Deno.test("Snake turns, eats, ends at the wall, and keeps its best score", async () => {
-  await withExample("snake", async (game) => {
+browserTest("Snake turns, eats, ends at the wall, and keeps its best score", async (browser) => {
+  await play(browser, "snake", async (game) => {
     assert.ok((await game.texts()).includes("SNAKE"));
     await game.pause();
     await game.page.keyboard.press("Space", { delay: 20 });
@@ -75,8 +70,8 @@ async function eatOnce(game: GamePage): Promise<boolean> {
   return false;
 }
 
-Deno.test("the platformer runs, jumps and collects coins", async () => {
-  await withExample("platformer", async (game) => {
+browserTest("the platformer runs, jumps and collects coins", async (browser) => {
+  await play(browser, "platformer", async (game) => {
     assert.ok((await game.texts()).includes("COINS AND BEETLES"));
     await game.pause();
     await game.page.keyboard.press("Space", { delay: 20 });

@@ -12,10 +12,27 @@ import { serveFolder } from "./static_server.ts";
 
 const PROGRAM = "chromium";
 
-/** Chromium for one test; null when it is not installed, which is reported. */
-export async function openBrowser(what: string): Promise<Browser | null> {
+/** What a test in a browser does. */
+type BrowserTest = (browser: Browser) => Promise<void>;
+
+const tests: { readonly name: string; readonly work: BrowserTest }[] = [];
+
+/** A test that needs Chromium. Those of a file share one; where it is not installed, each is reported by its name. */
+export function browserTest(name: string, work: BrowserTest): void {
+  if (tests.length === 0) {
+    Deno.test("in Chromium", async (context) => {
+      await using browser = await openBrowser(tests.map((each) => each.name));
+      if (browser === null) return;
+      for (const each of tests) await context.step(each.name, () => each.work(browser));
+    });
+  }
+  tests.push({ name, work });
+}
+
+/** Chromium; null when it is not installed, which is reported for all that it is wanted for. */
+export async function openBrowser(purposes: readonly string[]): Promise<Browser | null> {
   if (!await isInstalled(PROGRAM)) {
-    reportNotRun(what, "chromium is not installed");
+    for (const purpose of purposes) reportNotRun(purpose, "chromium is not installed");
     return null;
   }
   const which = await new Deno.Command("which", { args: [PROGRAM], stdout: "piped" }).output();

@@ -1,7 +1,7 @@
 /** Every function that the library asks of a page: each kind of picture, sound, storage, log, time and chance. */
 import assert from "node:assert/strict";
 import { LIBRARY_MODULES } from "../../../lang/library/library.ts";
-import { GamePage, openBrowser, packageOf } from "./game_page.ts";
+import { browserTest, GamePage, packageOf } from "./game_page.ts";
 
 const PICTURES = `
 use std.math
@@ -57,9 +57,7 @@ const COLOURS: readonly (readonly [number, number, string])[] = [
   [50, 59, "192,192,192"],
 ];
 
-Deno.test("every command of the picture is painted", async () => {
-  await using browser = await openBrowser("the commands of a picture");
-  if (browser === null) return;
+browserTest("every command of the picture is painted", async (browser) => {
   await using pictures = await packageOf({ "main.lang": PICTURES });
   const halves =
     `<rect width="1" height="2" fill="rgb(1,2,3)"/><rect x="1" width="1" height="2" fill="rgb(4,5,6)"/>`;
@@ -128,9 +126,7 @@ pub fn draw(state: State) uses Draw {
 }
 `;
 
-Deno.test("storage, log, time, chance, mouse and sound reach the game", async () => {
-  await using browser = await openBrowser("what a page gives to a game");
-  if (browser === null) return;
+browserTest("storage, log, time, chance, mouse and sound reach the game", async (browser) => {
   await using host = await packageOf({ "main.lang": HOST });
   await Deno.writeFile(`${host.folder}/web/tone.wav`, silence());
   const bytes = await host.build();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { coreModule } from "../../../lang/templates/game/web/loader.js";
 import { KEYS } from "../../../lang/templates/game/web/player.js";
-import { copyPackage, GamePage, openBrowser, packageOf, TEMPLATE } from "./game_page.ts";
+import { browserTest, copyPackage, GamePage, packageOf, TEMPLATE } from "./game_page.ts";
 
 /** A game that remembers words and shows them. */
 const WORDS = `
@@ -54,9 +54,7 @@ Deno.test("the keys of the page are in the order of the library's type", async (
   assert.equal(KEYS.length, 78);
 });
 
-Deno.test("a game that stops says why and where", async () => {
-  await using browser = await openBrowser("traps in a page");
-  if (browser === null) return;
+browserTest("a game that stops says why and where", async (browser) => {
   await using words = await packageOf({ "main.lang": WORDS });
   await words.build();
   for (
@@ -78,9 +76,7 @@ Deno.test("a game that stops says why and where", async () => {
   }
 });
 
-Deno.test("a page without its module says what to do", async () => {
-  await using browser = await openBrowser("a page without its module");
-  if (browser === null) return;
+browserTest("a page without its module says what to do", async (browser) => {
   await using words = await packageOf({ "main.lang": WORDS });
   await using game = await GamePage.open(browser, words.folder);
   assert.match(
@@ -89,9 +85,7 @@ Deno.test("a page without its module says what to do", async () => {
   );
 });
 
-Deno.test("a snapshot brings a game back, also in a page that was loaded again", async () => {
-  await using browser = await openBrowser("snapshots of games");
-  if (browser === null) return;
+browserTest("a snapshot brings a game back, also in a page that was loaded again", async (browser) => {
   await using words = await packageOf({ "main.lang": WORDS });
   await words.build();
   await using game = await GamePage.open(browser, words.folder, { seed: 5 });

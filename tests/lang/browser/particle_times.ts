@@ -25,9 +25,13 @@ export interface ParticleTimes {
 const FOLDER = new URL("../../../lang/examples/particles", import.meta.url).pathname;
 
 /** Plays so many frames, in batches between which the browser paints. */
-export async function measureParticles(browser: Browser, frames: number): Promise<ParticleTimes> {
+export async function measureParticles(
+  browser: Browser,
+  frames: number,
+  options: { readonly isRelease: boolean },
+): Promise<ParticleTimes> {
   await using particles = await copyPackage(FOLDER);
-  await particles.build({ isRelease: true });
+  await particles.build(options);
   await using game = await GamePage.open(browser, particles.folder, { isWatched: false });
   await game.pause();
   const memory = () =>
@@ -67,9 +71,9 @@ const measuring = (frames: number) =>
 })()`;
 
 if (import.meta.main) {
-  await using browser = await openBrowser("the particle demo");
+  await using browser = await openBrowser(["the particle demo"]);
   if (browser !== null) {
-    const times = await measureParticles(browser, Number(Deno.args[0] ?? 10_000));
+    const times = await measureParticles(browser, Number(Deno.args[0] ?? 10_000), { isRelease: true });
     console.log(JSON.stringify(times, null, 2));
   }
 }

@@ -1,23 +1,19 @@
 /** The particle demo in a browser: it moves, follows the pointer, and takes no memory while it runs. */
 import assert from "node:assert/strict";
-import { copyPackage, GamePage, openBrowser } from "./game_page.ts";
+import { browserTest, copyPackage, GamePage } from "./game_page.ts";
 import { measureParticles } from "./particle_times.ts";
 
 const FOLDER = new URL("../../../lang/examples/particles", import.meta.url).pathname;
 
-Deno.test("the particle demo paints 20 000 particles and its heap stays flat", async () => {
-  await using browser = await openBrowser("the particle demo");
-  if (browser === null) return;
-  const times = await measureParticles(browser, 200);
+browserTest("the particle demo paints 20 000 particles and its heap stays flat", async (browser) => {
+  const times = await measureParticles(browser, 60, { isRelease: false });
   assert.equal(times.heapBytesAfter, times.heapBytesBefore);
   assert.equal(times.memoryBytesAfter, times.memoryBytesBefore);
   assert.ok(times.heapBytesBefore > 20_000 * 32, "the particles are in the heap");
   assert.deepEqual(times.errors, []);
 });
 
-Deno.test("many rectangles are painted at once as one by one", async () => {
-  await using browser = await openBrowser("the painting of particles");
-  if (browser === null) return;
+browserTest("many rectangles are painted at once as one by one", async (browser) => {
   await using particles = await copyPackage(FOLDER);
   await particles.build();
   await using game = await GamePage.open(browser, particles.folder);

@@ -1,6 +1,6 @@
 /** Pong as `lang new` writes it, played in a browser by keys, mouse and fingers. */
 import assert from "node:assert/strict";
-import { copyPackage, GamePage, openBrowser, TEMPLATE } from "./game_page.ts";
+import { browserTest, copyPackage, GamePage, TEMPLATE } from "./game_page.ts";
 
 const PLAYER = "#50c8ff";
 
@@ -10,36 +10,35 @@ async function paddle(game: GamePage): Promise<number> {
   return found.y;
 }
 
-Deno.test("Pong is played with the keyboard: the paddle moves, points are counted, tones are heard", async () => {
-  await using browser = await openBrowser("Pong in a browser");
-  if (browser === null) return;
-  await using pong = await copyPackage(TEMPLATE);
-  await pong.build();
-  await using game = await GamePage.open(browser, pong.folder);
-  assert.ok((await game.texts()).includes("PONG"));
-  assert.equal(await game.tones(), 0);
+browserTest(
+  "Pong is played with the keyboard: the paddle moves, points are counted, tones are heard",
+  async (browser) => {
+    await using pong = await copyPackage(TEMPLATE);
+    await pong.build();
+    await using game = await GamePage.open(browser, pong.folder);
+    assert.ok((await game.texts()).includes("PONG"));
+    assert.equal(await game.tones(), 0);
 
-  await game.page.keyboard.press("Space", { delay: 50 });
-  await game.page.waitForFunction("!seen.texts.includes('PONG') && seen.tones > 0");
-  const before = await paddle(game);
-  await game.page.keyboard.down("ArrowUp");
-  await game.page.waitForFunction(
-    `seen.rectangles.some((each) => each.colour === "${PLAYER}" && each.height > 50 && each.y < ${before} - 50)`,
-  );
-  await game.page.keyboard.up("ArrowUp");
+    await game.page.keyboard.press("Space", { delay: 50 });
+    await game.page.waitForFunction("!seen.texts.includes('PONG') && seen.tones > 0");
+    const before = await paddle(game);
+    await game.page.keyboard.down("ArrowUp");
+    await game.page.waitForFunction(
+      `seen.rectangles.some((each) => each.colour === "${PLAYER}" && each.height > 50 && each.y < ${before} - 50)`,
+    );
+    await game.page.keyboard.up("ArrowUp");
 
-  // The paddle stays at the top, so the computer wins sooner or later.
-  await game.pause();
-  const steps = await game.advance(20_000, "seen.texts.includes('THE COMPUTER WINS')");
-  assert.ok(steps < 20_000, "somebody wins");
-  assert.ok((await game.texts()).some((text) => /^[0-6] to 7$/.test(text)), `${await game.texts()}`);
-  assert.ok(await game.tones() > 7, "each point has a tone");
-  assert.deepEqual(game.errors, []);
-});
+    // The paddle stays at the top, so the computer wins sooner or later.
+    await game.pause();
+    const steps = await game.advance(20_000, "seen.texts.includes('THE COMPUTER WINS')");
+    assert.ok(steps < 20_000, "somebody wins");
+    assert.ok((await game.texts()).some((text) => /^[0-6] to 7$/.test(text)), `${await game.texts()}`);
+    assert.ok(await game.tones() > 7, "each point has a tone");
+    assert.deepEqual(game.errors, []);
+  },
+);
 
-Deno.test("Pong is played with a finger, and pauses", async () => {
-  await using browser = await openBrowser("Pong on a phone");
-  if (browser === null) return;
+browserTest("Pong is played with a finger, and pauses", async (browser) => {
   await using pong = await copyPackage(TEMPLATE);
   await pong.build();
   await using game = await GamePage.open(browser, pong.folder, { isPhone: true });
@@ -57,9 +56,7 @@ Deno.test("Pong is played with a finger, and pauses", async () => {
   assert.deepEqual(game.errors, []);
 });
 
-Deno.test("the picture fills the window as far as its shape allows", async () => {
-  await using browser = await openBrowser("Pong in windows of several shapes");
-  if (browser === null) return;
+browserTest("the picture fills the window as far as its shape allows", async (browser) => {
   await using pong = await copyPackage(TEMPLATE);
   await pong.build();
   await using game = await GamePage.open(browser, pong.folder);
