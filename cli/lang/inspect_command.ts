@@ -5,11 +5,13 @@ import { reportToJson } from "../../lang/diagnostics/json.ts";
 import type { Style } from "../../lang/diagnostics/style.ts";
 import { sizeText } from "./build_command.ts";
 import { type Context, openPackage, showDiagnostics } from "./context.ts";
+import { renderCost } from "./cost_table.ts";
 import { examples } from "./examples.ts";
 
 type Report = NonNullable<InspectOutcome["report"]>;
 
 interface Options {
+  readonly cost?: boolean;
   readonly format: "human" | "json";
 }
 
@@ -24,6 +26,7 @@ export function addInspectCommand(program: Command, context: Context): void {
       "Shows what a package consists of: its modules, what they offer with types, effects and documentation, what it imports, how large it is.",
     )
     .argument("[path]", "folder of the package")
+    .option("--cost", "what functions cost in gas: bounds, and what the tests used; memory, copies")
     .addOption(
       new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
     )
@@ -31,19 +34,21 @@ export function addInspectCommand(program: Command, context: Context): void {
       "after",
       examples([
         ["lang inspect", "the package around this folder"],
+        ["lang inspect --cost", "gas for each function, as a formula and as measured"],
         ["lang inspect --format json", "one JSON object, for programs"],
       ]),
     )
     .action((path: string | undefined, options: Options) => {
       const { workspace } = openPackage(path);
-      const { diagnostics, report } = inspect(workspace);
+      const { diagnostics, report } = inspect(workspace, { cost: options.cost ?? false });
       if (report === null) context.exitCode = 1;
       const { terminal } = context;
       if (options.format === "json") {
         return terminal.writeJson({ ...reportToJson(diagnostics), ok: report !== null, ...report });
       }
       if (report === null) return showDiagnostics(context, diagnostics);
-      terminal.write(renderReport(report, terminal.style));
+      const { style } = terminal;
+      terminal.write(report.cost === null ? renderReport(report, style) : renderCost(report.cost, style));
     });
 }
 

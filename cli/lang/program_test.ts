@@ -116,6 +116,7 @@ Deno.test("lang find, explain, inspect and fmt answer in text and JSON", async (
     match((await lang(["explain", "MX0001"])).stdout, /^MX0001: Missing cases \(error\)\n/);
     const inspected = await lang(["inspect", folder]);
     match(inspected.stdout, /\/\/\/ One more\.\n {2}fn next\(x: Int\) -> Int\n/);
+    match((await lang(["inspect", "--cost", folder])).stdout, /^main\.next .* \d+\n/m);
     strictEqual((await lang(["fmt", "--check", folder])).code, 1);
     strictEqual((await lang(["fmt", folder])).stdout, "formatted src/main.lang\n");
     match(await Deno.readTextFile(`${folder}/src/main.lang`), /^pub fn next\(x: Int\) -> Int \{ x \+ 1 \}$/m);

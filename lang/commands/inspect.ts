@@ -1,5 +1,5 @@
 /**
- * `inspect`: what a package consists of: modules, public API with types, effects and documentation, imports, sizes.
+ * `inspect`: what a package consists of: modules, public API with types, effects and documentation, imports, sizes; with `cost` what its functions cost.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
@@ -8,6 +8,7 @@ import { isUnit } from "../types/primitives.ts";
 import { EFFECTS, type InterfaceDefinition, type TypeDefinition, type TypeParameter } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
 import { compileProgram } from "./build.ts";
+import { type CostReport, measureCost } from "./cost.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Something that a module offers. */
@@ -49,11 +50,13 @@ export interface InspectOutcome {
     readonly bytes: number;
     /** Size of each function, the largest first. */
     readonly functions: readonly { readonly name: string; readonly bytes: number }[];
+    /** Null when it was not asked for. */
+    readonly cost: CostReport | null;
   } | null;
 }
 
 /** Looks into a package. */
-export function inspect(workspace: Workspace): InspectOutcome {
+export function inspect(workspace: Workspace, options: { readonly cost?: boolean } = {}): InspectOutcome {
   const { diagnostics, program, manifest, target, analysis } = workspace.check();
   if (program === null || manifest === null) return { diagnostics, report: null };
   const compiled = compileProgram(program, target);
@@ -81,6 +84,7 @@ export function inspect(workspace: Workspace): InspectOutcome {
       functions: compiled.functionSizes.toSorted((left, right) =>
         right.bytes - left.bytes || (left.name < right.name ? -1 : 1)
       ),
+      cost: options.cost === true ? measureCost(program) : null,
     },
   };
 }

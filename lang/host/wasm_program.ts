@@ -28,19 +28,26 @@ interface Extern {
   readonly result: string;
 }
 
+/** A function of the host that no module of the program declares; types by their names, `()` for no result. */
+export interface HostFunction extends Extern {
+  readonly module: string;
+  readonly name: string;
+}
+
 /** A compiled program that can be run any number of times. */
 export class WasmProgram {
   readonly module: WebAssembly.Module;
   readonly #sites: readonly TrapPlace[];
   readonly #externs = new Map<string, Extern>();
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, program: TypedProgram) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, program: TypedProgram, others: readonly HostFunction[] = []) {
     this.module = new WebAssembly.Module(bytes);
     this.#sites = trapSitesOf(this.module);
     for (const { functions } of program.modules) {
       for (const each of functions) this.#addExtern(each);
     }
     this.#externs.set(`${PROCESS_MODULE} arguments`, { parameters: [], result: "String" });
+    for (const each of others) this.#externs.set(`${each.module} ${each.name}`, each);
   }
 
   #addExtern({ linkage, name, parameters, result }: TypedFunction): void {

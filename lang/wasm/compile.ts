@@ -31,6 +31,8 @@ export interface CompileOptions {
   /** Tests that are exported: `test_0` and so on; of an eval `test_0_case_0`, `test_0_threshold`, which give an `f64`. */
   readonly tests?: readonly { readonly module: TypedModule; readonly test: TypedTest }[];
   readonly hasGas?: boolean;
+  /** Whether no function of the package is lowered in place, so that each can be measured. */
+  readonly keepsCalls?: boolean;
   /** Whether the module is to stand in a component: a command then calls WASI itself. */
   readonly isEnvelope?: boolean;
   /** Most pages of memory, 64 KiB each. */
@@ -111,7 +113,10 @@ function implementWasi(lowering: ProgramLowering): readonly IrFunction[] {
 
 /** Lowers a program and runs the passes. */
 export function lowerProgram(program: TypedProgram, options: CompileOptions): IrModule {
-  const lowering = new ProgramLowering(program, { hasGas: options.hasGas === true });
+  const lowering = new ProgramLowering(program, {
+    hasGas: options.hasGas === true,
+    keepsCalls: options.keepsCalls === true,
+  });
   const exports = entriesOf(lowering, options);
   for (const [index, { module, test }] of (options.tests ?? []).entries()) {
     exports.push(...lowerTest(lowering, module, test, `test_${index}`));

@@ -46,6 +46,7 @@ function sizeOf(target: TypedFunction): number {
 
 /** Whether a call of the function is to be lowered in place. */
 export function isInlined(frame: Frame, target: TypedFunction): boolean {
+  if (frame.program.keepsCalls && target.file.path.startsWith("src/")) return false;
   return target.body !== null && sizeOf(target) <= SMALL_BODY && frame.inlined.length < MAXIMUM_NESTING &&
     frame.statementCount < LARGE_FUNCTION && !frame.inlined.includes(target) && frame.source !== target;
 }

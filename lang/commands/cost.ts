@@ -1,0 +1,223 @@
+/**
+ * `inspect --cost`: what functions cost in gas, by bounds that the code has and by what the tests used; how much memory was in use; which copies remained.
+ *
+ * Measured is from call to return, with all that is called within. Calls stay calls, also where
+ * a build would put small functions in their place, so that each can be measured; a build uses less.
+ */
+import { type CostBound, CostBounds } from "../ir/cost_bound.ts";
+import type { IrFunction, IrModule, IrPlace, Statement } from "../ir/node.ts";
+import { polynomialText } from "../ir/polynomial.ts";
+import { addProbes, PROBE_MODULE } from "../ir/probe.ts";
+import { bodiesOf } from "../ir/visit.ts";
+import { WasmProgram, type WasmRun } from "../host/wasm_program.ts";
+import type { HostCall, HostValue } from "../interpret/host.ts";
+import { ChoiceHost } from "../testing/choices.ts";
+import { CannotGenerate, PropertyMaker } from "../testing/generators.ts";
+import { type PlannedTest, planTests } from "../testing/test_plan.ts";
+import { trapOf } from "../testing/trap_of.ts";
+import { SeededRandom } from "../../engine/base/random.ts";
+import type { TypedProgram } from "../typed/tree.ts";
+import { lowerProgram } from "../wasm/compile.ts";
+import { encodeModule } from "../wasm/module_encoder.ts";
+
+/** A place in a source. */
+export interface CostPlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What one function costs. */
+export interface FunctionCost {
+  readonly name: string;
+  readonly place: CostPlace;
+  /** A formula of the sizes of its arguments; null when it is unbounded. */
+  readonly bound: string | null;
+  /** Why it is unbounded, and where. */
+  readonly unbounded: { readonly reason: string; readonly place: CostPlace | null } | null;
+  /** What the tests used; null when they did not call it. */
+  readonly measured: {
+    readonly calls: number;
+    readonly minimum: number;
+    readonly median: number;
+    readonly maximum: number;
+  } | null;
+  /** Where it copies what is shared, when it is. */
+  readonly copies: readonly CostPlace[];
+}
+
+/** What a package costs. */
+export interface CostReport {
+  readonly functions: readonly FunctionCost[];
+  /** Most bytes of the heap in use at a call or return in the tests. */
+  readonly heapHighWater: number;
+  readonly tests: number;
+}
+
+/** More than any test uses. */
+const GAS = 1n << 50n;
+/** How often properties are tried to measure them. */
+const PROPERTY_TRIES = 20;
+/** Most measurements of a function that are kept. */
+const MAXIMUM_SAMPLES = 100_000;
+const MAXIMUM_PAGES = 4096;
+
+/** Measures what the functions of a package cost. */
+export function measureCost(program: TypedProgram): CostReport {
+  const tests = runnableTests(program);
+  const own = program.modules.filter((module) => !module.isLibrary).flatMap((module) =>
+    module.functions.filter((each) => each.typeParameters.length === 0 && each.body !== null)
+  );
+  const lowered = lowerProgram(program, {
+    target: "core",
+    exports: own,
+    tests,
+    hasGas: true,
+    keepsCalls: true,
+  });
+  // Names of methods may meet; nobody calls these exports.
+  const exports = lowered.exports.map((each, index) =>
+    index < own.length ? { ...each, name: `own_${index}` } : each
+  );
+  const entries = new Set(exports.slice(own.length).map((each) => each.function));
+  const module: IrModule = { ...lowered, exports };
+  const bounds = new CostBounds();
+  const isOwn = (target: IrFunction) =>
+    target.place !== null && target.place.file.path.startsWith("src/") && !entries.has(target);
+  const functions = module.functions.filter((target) => target.body !== null && isOwn(target));
+  const static_ = functions.map((target) => ({ bound: bounds.of(target), copies: copiesOf(target) }));
+  const probed = addProbes(module, isOwn);
+  const measured = runMeasured(program, probed.module, probed.functions.length, tests);
+  return {
+    functions: functions.map((target, index): FunctionCost => {
+      const { bound, copies } = static_[index] ?? { bound: bounds.of(target), copies: [] };
+      return {
+        name: target.name,
+        place: placeOf(target.place) ?? { file: "", line: 0, column: 0 },
+        ...boundOf(bound),
+        measured: summary(measured.samples[probed.functions.indexOf(target)] ?? []),
+        copies,
+      };
+    }).toSorted((left, right) => left.name < right.name ? -1 : 1),
+    heapHighWater: measured.heapHighWater,
+    tests: tests.length,
+  };
+}
+
+function boundOf(bound: CostBound): Pick<FunctionCost, "bound" | "unbounded"> {
+  return bound.kind === "bounded"
+    ? { bound: polynomialText(bound.formula), unbounded: null }
+    : { bound: null, unbounded: { reason: bound.reason, place: placeOf(bound.place) } };
+}
+
+function placeOf(place: IrPlace | null): CostPlace | null {
+  if (place === null) return null;
+  const { line, column } = place.file.positionOf({ start: place.offset, end: place.offset });
+  return { file: place.file.path, line, column };
+}
+
+function summary(samples: readonly number[]): FunctionCost["measured"] {
+  const sorted = samples.toSorted((left, right) => left - right);
+  const at = (index: number) => sorted[index] ?? 0;
+  if (sorted.length === 0) return null;
+  return {
+    calls: sorted.length,
+    minimum: at(0),
+    median: at(sorted.length >> 1),
+    maximum: at(sorted.length - 1),
+  };
+}
+
+/** Places where a block that may be shared is made its own. */
+function copiesOf(target: IrFunction): CostPlace[] {
+  const found = new Map<string, CostPlace>();
+  let place = target.place;
+  const visit = (statements: readonly Statement[]): void => {
+    for (const statement of statements) {
+      if (statement.kind === "at") place = statement.place;
+      if (statement.kind === "unique") {
+        const at = placeOf(place);
+        if (at !== null) found.set(`${at.file}:${at.line}:${at.column}`, at);
+      }
+      bodiesOf(statement).forEach(visit);
+    }
+  };
+  visit(target.body ?? []);
+  return [...found.values()];
+}
+
+interface MeasuredTest extends PlannedTest {
+  readonly tries: number;
+}
+
+function runnableTests(program: TypedProgram): MeasuredTest[] {
+  const maker = new PropertyMaker(program);
+  return planTests(program).flatMap((planned) => {
+    if (planned.test.kind !== "property") return [{ ...planned, tries: 1 }];
+    try {
+      return [{ ...planned, test: maker.testOf(planned.test), tries: PROPERTY_TRIES }];
+    } catch (error) {
+      if (error instanceof CannotGenerate) return [];
+      throw error;
+    }
+  });
+}
+
+interface Measured {
+  readonly samples: readonly number[][];
+  readonly heapHighWater: number;
+}
+
+function runMeasured(
+  program: TypedProgram,
+  module: IrModule,
+  count: number,
+  tests: readonly MeasuredTest[],
+): Measured {
+  const { bytes } = encodeModule(module, { maximumPages: MAXIMUM_PAGES, hasNames: false });
+  const compiled = new WasmProgram(bytes, program, [
+    { module: PROBE_MODULE, name: "enter", parameters: ["Int"], result: "()" },
+    { module: PROBE_MODULE, name: "leave", parameters: ["Int"], result: "()" },
+  ]);
+  const samples = Array.from({ length: count }, (): number[] => []);
+  let heapHighWater = 0;
+  for (const [index, { tries }] of tests.entries()) {
+    for (let attempt = 0; attempt < tries; attempt++) {
+      const random = new SeededRandom(attempt);
+      const host = new CostHost((limit) => random.below(limit), samples);
+      const run = compiled.instantiate(host);
+      run.gasLeft = GAS;
+      host.run = run;
+      // A test that fails has still used what it used.
+      trapOf(() => run.call(`test_${index}`));
+      heapHighWater = Math.max(heapHighWater, host.heapHighWater);
+    }
+  }
+  return { samples, heapHighWater };
+}
+
+/** Keeps what the functions that tell of themselves have used. */
+class CostHost extends ChoiceHost {
+  run: WasmRun | null = null;
+  heapHighWater = 0;
+  readonly #samples: readonly number[][];
+  readonly #open: bigint[] = [];
+
+  constructor(more: (limit: number) => number, samples: readonly number[][]) {
+    super({ more });
+    this.#samples = samples;
+  }
+
+  override call(call: HostCall): HostValue {
+    const { run } = this;
+    if (call.module !== PROBE_MODULE || run === null) return super.call(call);
+    this.heapHighWater = Math.max(this.heapHighWater, run.heapBytes);
+    if (call.name === "enter") this.#open.push(run.gasLeft);
+    else {
+      const used = (this.#open.pop() ?? 0n) - run.gasLeft;
+      const samples = this.#samples[Number(call.args[0])];
+      if (samples !== undefined && samples.length < MAXIMUM_SAMPLES) samples.push(Number(used));
+    }
+    return null;
+  }
+}
