@@ -94,7 +94,8 @@ export function remarksOn(path: string, text: string | undefined): Remark[] {
     } else if (lineCount > warnedLines) {
       remarks.push({ place: path, message: `${lineCount} lines; aim for 300`, fatal: false });
     }
-    if (!/^(#!.*\n)?\s*(\/\*|\/\/)/.test(text)) {
+    const opening = path.endsWith(".ne") ? /^#/ : /^(#!.*\n)?\s*(\/\*|\/\/)/;
+    if (!opening.test(text)) {
       remarks.push({
         place: path,
         message: "no opening comment that says what the file is for",

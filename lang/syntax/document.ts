@@ -128,6 +128,8 @@ class Printer {
   #column = 0;
   #isFresh = true;
   #suffixes = "";
+  /** Whether a comment has been written that whatever follows would become a part of. */
+  #endsInComment = false;
   readonly #commands: Command[] = [];
 
   constructor(width: number) {
@@ -177,7 +179,13 @@ class Printer {
         else this.#newLine();
         break;
       case SUFFIX:
-        this.#suffixes += ` ${document.text}`;
+        if (this.#suffixes === "") this.#suffixes = ` ${document.text}`;
+        else {
+          // Two comments on one line would be one: the second gets its own.
+          this.#newLine();
+          this.#write(depth, document.text);
+          this.#endsInComment = true;
+        }
         break;
       case FRESH_LINE:
         if (!this.#isFresh) this.#newLine();
@@ -207,6 +215,7 @@ class Printer {
 
   #write(depth: number, text: string): void {
     if (text === "") return;
+    if (this.#endsInComment) this.#newLine();
     if (this.#isFresh) {
       // Spaces at the start of a line are its indentation only.
       const written = text.trimStart() === "" ? "" : text;
@@ -231,6 +240,7 @@ class Printer {
   #newLine(): void {
     this.#flush();
     this.#out.push("\n");
+    this.#endsInComment = false;
     this.#column = 0;
     this.#isFresh = true;
   }

@@ -142,6 +142,10 @@ fn f() { // open
   );
 });
 
+Deno.test("format() keeps comments apart that its lines would join", () => {
+  check("use a. // one\nb // two\n", "use a.b // one\n// two\n");
+});
+
 Deno.test("format() leaves texts and declarations with mistakes as they are", () => {
   check(
     'fn f() {\n      let a   = """\n   {  x  }\n """\n}\n',
