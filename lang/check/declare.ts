@@ -61,7 +61,7 @@ export function declareNames(world: World, scope: ModuleScope): void {
         declareType(world, scope, whole);
         break;
       case "interface":
-        declareInterface(world, scope, whole);
+        declareInterface(scope, whole);
         break;
       case "const": {
         const symbol = new ConstantSymbol(scope, whole);
@@ -125,11 +125,10 @@ function declareType(world: World, scope: ModuleScope, declaration: ast.TypeDecl
   claimType(scope, name, { ...place, kind: "definition", definition });
 }
 
-function declareInterface(world: World, scope: ModuleScope, declaration: ast.InterfaceDeclaration): void {
+function declareInterface(scope: ModuleScope, declaration: ast.InterfaceDeclaration): void {
   const derived = scope.isLibrary && scope.name === "std.prelude"
     ? DERIVED[declaration.name.text]
     : undefined;
-  void world;
   claimType(scope, declaration.name, {
     kind: "interface",
     isPublic: declaration.isPublic,
@@ -416,7 +415,7 @@ function declareFunction(world: World, scope: ModuleScope, symbol: FunctionSymbo
     symbol.isResultKnown = false;
     symbol.result = signatureUnifier.fresh();
   }
-  checkSelf(world, scope, symbol);
+  checkSelf(scope, symbol);
   symbol.declaredEffects = declaredEffects(scope, declaration) ??
     (declaration.isPublic || declaration.linkage.kind !== "body" || scope.isLibrary ? [] : null);
   if (symbol.declaredEffects !== null) symbol.effects = new Set(symbol.declaredEffects);
@@ -437,7 +436,7 @@ export function makeParameters(declaration: ast.FunctionDeclaration, types: read
   );
 }
 
-function checkSelf(world: World, scope: ModuleScope, symbol: FunctionSymbol): void {
+function checkSelf(scope: ModuleScope, symbol: FunctionSymbol): void {
   const { parameters } = symbol.declaration;
   const self = parameters.find((parameter) => parameter.name.text === "self");
   if (self === undefined) return;
@@ -473,7 +472,6 @@ function checkSelf(world: World, scope: ModuleScope, symbol: FunctionSymbol): vo
         : [],
     },
   );
-  void world;
 }
 
 /** Makes the inferred parts of signatures unknown again. */

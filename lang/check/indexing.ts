@@ -50,8 +50,7 @@ function elementOf(body: Body, expression: ast.Index, target: Expression): Expre
   }
   const at = method(body, type, "at");
   if (at === null || at.parameters.length !== 2 || at.parameters[1]?.kind === "inout") {
-    const index = infer(body, expression.index, null);
-    void index;
+    infer(body, expression.index, null);
     reportNotIndexed(body, expression, type);
     return body.broken(span);
   }

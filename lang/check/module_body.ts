@@ -162,7 +162,7 @@ export function checkFunction(session: Session, symbol: FunctionSymbol): void {
     const now = resolve(symbol.result);
     if (!isNever(typed.type)) {
       if (!session.unifier.unify(symbol.result, typed.type)) {
-        reportResult(body, declaration, symbol, typed);
+        reportResult(body, declaration, symbol);
       }
     } else if (now.kind === "variable" && now.literal === null && !isError(now)) now.link = NEVER;
   }
@@ -193,7 +193,6 @@ function reportResult(
   body: Body,
   declaration: ast.FunctionDeclaration,
   symbol: FunctionSymbol,
-  typed: Expression,
 ): void {
   const block = declaration.body;
   if (block === null) return;
@@ -206,7 +205,6 @@ function reportResult(
       "A value is needed at the end, because `return` gives one elsewhere.",
     );
   }
-  void typed;
 }
 
 const ENTRY_POINTS: ReadonlySet<string> = new Set(["main", "init", "step", "draw"]);

@@ -10,14 +10,23 @@ function primitive(name: PrimitiveName): Type {
   return { kind: "primitive", name };
 }
 
+/** `true` and `false`. */
 export const BOOL: Type = primitive("Bool");
+/** Whole numbers of 32 bits. */
 export const INT: Type = primitive("Int");
+/** Whole numbers of 64 bits. */
 export const INT64: Type = primitive("Int64");
+/** Floating-point numbers of 64 bits. */
 export const FLOAT: Type = primitive("Float");
+/** Floating-point numbers of 32 bits. */
 export const F32: Type = primitive("F32");
+/** Unicode scalar values. */
 export const CHAR: Type = primitive("Char");
+/** Texts in UTF-8. */
 export const STRING: Type = primitive("String");
+/** Bytes. */
 export const BYTES: Type = primitive("Bytes");
+/** The type of what does not return. */
 export const NEVER: Type = primitive("Never");
 /** The type of what has no value worth naming. */
 export const UNIT: Type = { kind: "tuple", elements: [] };
