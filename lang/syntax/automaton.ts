@@ -5,6 +5,7 @@
  * never shifted, so the place of an error is exact. Limit: values nested deeper than {@link NESTING_LIMIT} are an error at the
  * token that made them so, since whatever walks over trees calls itself.
  */
+import type { Declaration } from "./ast.ts";
 import { ACCEPT, type Rule, type Tables, tables } from "./lalr_tables.ts";
 import { TERMINALS, type Token } from "./token.ts";
 
@@ -57,6 +58,14 @@ export function syntaxBuilders(): Builders {
   // The tables know the makers only as functions of some parts; that the grammar gives each its own is what the tests of trees show.
   treeBuilders ??= buildersOf((rule) => rule.maker as ((parts: unknown[]) => unknown) | string);
   return treeBuilders;
+}
+
+/**
+ * The declaration that {@link syntaxBuilders} have built. The one place where what the automaton carries gets its type: that each rule
+ * builds what the rules around it take is shown by the tests of trees, on every form of the language.
+ */
+export function builtDeclaration(outcome: Outcome): Declaration | null {
+  return outcome.kind === "done" ? outcome.value as Declaration : null;
 }
 
 /** Parses the tokens from one index up to another. */

@@ -9,7 +9,7 @@
 import type { SourceFile } from "../source/source_file.ts";
 import { run } from "./automaton.ts";
 import { CommentMap } from "./comments.ts";
-import { concreteBuilders, type ConcreteNode } from "./concrete_tree.ts";
+import { concreteBuilders, ConcreteNode } from "./concrete_tree.ts";
 import { print } from "./document.ts";
 import { Layout } from "./layout.ts";
 import { lex } from "./lexer.ts";
@@ -52,7 +52,7 @@ export function format(file: SourceFile): string {
       isRight = false;
     }
     const outcome = isRight ? run(tokens, from, to, concreteBuilders()) : null;
-    const tree = outcome?.kind === "done" ? outcome.value as ConcreteNode : null;
+    const tree = outcome?.kind === "done" && outcome.value instanceof ConcreteNode ? outcome.value : null;
     segments.push({ first, tree, start: tree === null ? start : first.start, end });
   }
   if (segments.length === 0 && mistakes.length > 0) return file.text;

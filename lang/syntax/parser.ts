@@ -8,7 +8,7 @@
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../source/source_file.ts";
 import type { BrokenDeclaration, Declaration, Module, Name } from "./ast.ts";
-import { run, syntaxBuilders } from "./automaton.ts";
+import { builtDeclaration, run, syntaxBuilders } from "./automaton.ts";
 import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
 import { lexicalDiagnostics } from "./lexical_diagnostics.ts";
@@ -36,10 +36,9 @@ export function parse(file: SourceFile): ParsedFile {
   const declarations: Declaration[] = [];
   for (const range of declarationRanges(tokens)) {
     const outcome = run(tokens, range.from, range.to, syntaxBuilders());
-    if (outcome.kind === "done") {
-      declarations.push(outcome.value as Declaration);
-      continue;
-    }
+    const built = builtDeclaration(outcome);
+    if (built !== null) declarations.push(built);
+    if (outcome.kind === "done") continue;
     if (budget.pieces-- <= 0) {
       const wrong = outcome.index < range.to ? tokens[outcome.index] : undefined;
       found.push(brieflyTold(file, wrong, tokens[range.to - 1]?.end ?? 0));
@@ -145,7 +144,7 @@ function headingAlone(tokens: readonly Token[], from: number, to: number): Decla
     if (depth !== 0 || token.terminal !== brace) continue;
     const end = new Token(terminalNumber("}"), "}", token.end, token.end, false, false);
     const outcome = run([...tokens.slice(from, index + 1), end], 0, index + 2 - from, syntaxBuilders());
-    return outcome.kind === "done" ? outcome.value as Declaration : null;
+    return builtDeclaration(outcome);
   }
   return null;
 }

@@ -11,7 +11,7 @@ import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../source/source_file.ts";
 import type { Declaration } from "./ast.ts";
-import { buildersOf, expectedAfter, statesBefore, syntaxBuilders } from "./automaton.ts";
+import { buildersOf, builtDeclaration, expectedAfter, statesBefore, syntaxBuilders } from "./automaton.ts";
 import { readEdited, type Reading } from "./edited_text.ts";
 import { generalProposal } from "./general_repairs.ts";
 import { MistakePlace, type Proposal, type ProposedFix, quoted, type TextEdit } from "./mistake.ts";
@@ -126,8 +126,8 @@ class Repair {
 
   #declarations(): Declaration[] {
     const reading = readEdited(this.#file.text, this.#piece, this.#edits, syntaxBuilders());
-    return reading.declarations.flatMap(({ outcome }) =>
-      outcome.kind === "done" ? [outcome.value as Declaration] : []
+    return reading.declarations.map(({ outcome }) => builtDeclaration(outcome)).filter((built) =>
+      built !== null
     );
   }
 
