@@ -1,7 +1,7 @@
 /** What the player does with keyboard, mouse, fingers and gamepads, as `web.input` of the library reads it. */
 
 /** `code` of keyboard events, in the order of the type `Key` of `web.input`. */
-const KEYS = [
+export const KEYS = [
   ..."ABCDEFGHIJKLMNOPQRSTUVWXYZ".split("").map((letter) => `Key${letter}`),
   ..."0123456789".split("").map((digit) => `Digit${digit}`),
   "ArrowLeft ArrowRight ArrowUp ArrowDown Space Enter Escape Tab Backspace Shift Control Alt Meta Insert Delete Home End",
