@@ -18,6 +18,11 @@ import {
 import { calleesOf } from "./reach.ts";
 import { bodiesOf, expressionsOf, mapBodies, visitExpression } from "./visit.ts";
 
+/** What a call needs of an engine's stack beside its variables, as an upper estimate. */
+const FRAME_BYTES = 100;
+/** What the limit of calls allows for each, so that all fit into the stacks that engines have, a little below 1 MiB. */
+const STACK_BYTES_PER_CALL = 450;
+
 /** Writes the counting into the functions that may recur. */
 export function limitDepth(functions: readonly IrFunction[], options: {
   /** Functions as values: whoever calls one may call any of them. */
@@ -34,15 +39,37 @@ export function limitDepth(functions: readonly IrFunction[], options: {
   for (const target of recursive(functions, graph)) {
     // Helpers of the run-time go as deep as the types that they are made for.
     if (target.isRaw || target.body === null) continue;
+    const weight = weightOf(target.body);
     const before = newLocal(target, { name: "depth", type: "i32" });
     const global = options.depth();
     target.body = [
       { kind: "set", local: before, value: { kind: "global", global } },
-      { kind: "check", condition: op("i32.ge_u", get(before), i32(DEPTH_LIMIT)), site: options.site(target) },
-      { kind: "set-global", global, value: op("i32.add", get(before), i32(1)) },
+      {
+        kind: "check",
+        condition: op("i32.gt_u", get(before), i32(DEPTH_LIMIT - weight)),
+        site: options.site(target),
+      },
+      { kind: "set-global", global, value: op("i32.add", get(before), i32(weight)) },
       ...restore(target.body, before, global),
     ];
   }
+}
+
+/** How many calls a call counts for: more when its variables need much of the engine's stack. */
+function weightOf(body: readonly Statement[]): number {
+  const locals = new Set<IrLocal>();
+  const visit = (statements: readonly Statement[]): void => {
+    for (const statement of statements) {
+      for (const expression of expressionsOf(statement)) {
+        visitExpression(expression, (at) => {
+          if (at.kind === "get" || at.kind === "own") locals.add(at.local);
+        });
+      }
+      for (const inner of bodiesOf(statement)) visit(inner);
+    }
+  };
+  visit(body);
+  return Math.min(DEPTH_LIMIT, Math.ceil((FRAME_BYTES + locals.size * 8) / STACK_BYTES_PER_CALL));
 }
 
 function callsIndirectly(body: readonly Statement[]): boolean {

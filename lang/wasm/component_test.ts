@@ -101,7 +101,7 @@ pub fn main(args: List[String]) -> Int uses Log, Input {
       {
         "wasi:cli/environment": {
           getArguments: () => ["one", "", "zwölf"],
-          getEnvironment: () => [["PATH", "/bin"], ["HOME", "/home/ada"]],
+          getEnvironment: () => [["PATH", "/programs"], ["HOME", "/root-of-ada"]],
         },
         "wasi:cli/stdout": { getStdout: () => new OutputStream() },
         "wasi:cli/stderr": { getStderr: () => new OutputStream() },
@@ -112,7 +112,7 @@ pub fn main(args: List[String]) -> Int uses Log, Input {
       isRelease,
     );
     call(program["run"] ?? program["wasi:cli/run@0.2.0"], "run");
-    const expected = `one!\n!\nzwölf!\nSome("/home/ada") None\n["first", "second"]\n${"x".repeat(5000)}\n`;
+    const expected = `one!\n!\nzwölf!\nSome("/root-of-ada") None\n["first", "second"]\n${"x".repeat(5000)}\n`;
     assert.equal(output, expected);
   });
 }

@@ -124,6 +124,17 @@ pub fn sum(n: Int) -> Int {
   assert.equal(count(body, /indirect|closure/g), 0, body);
 });
 
+Deno.test("a constant that small functions make is a number", () => {
+  const body = bodyOf(
+    `
+use web.canvas
+pub fn color() -> Int { Color.rgb(255, 300, 16).rgba }
+`,
+    "color",
+  );
+  assert.match(body, /^[^\n]*\n(\s*\/\/[^\n]*\n)*\s*return -61185\n}$/, body);
+});
+
 Deno.test("what a list shares is copied before it is written", () => {
   const running = runSource(`
 type Row = { cells: List[Int], name: String }

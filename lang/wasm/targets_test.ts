@@ -181,6 +181,18 @@ pub fn deep(n: Int) -> Int { if n == 0 { 0 } else { 1 + deep(n - 1) } }
   assert.match(String(running.trapOf("deep", 1_000_000)), /^depth /);
 });
 
+Deno.test("functions with many variables come to the limit of calls before the engine's stack ends", () => {
+  const names = Array.from({ length: 300 }, (_, index) => `x${index}`);
+  const running = runSource(`
+pub fn deep(n: Int, x: Float) -> Float {
+${names.map((name, index) => `  let ${name} = x * ${index}.5`).join("\n")}
+  let below = deep(n + 1, x + 1.0)
+  below + ${names.join(" + ")}
+}
+`);
+  assert.match(String(running.trapOf("deep", 0, 1)), /^depth /);
+});
+
 Deno.test("gas is charged before a block runs, memory by its size", () => {
   const running = runSource(
     `

@@ -58,7 +58,7 @@ export function lowerCall(frame: Frame, call: Expression & { readonly kind: "cal
   if (target.linkage.kind === "intrinsic") {
     return lowerIntrinsic(frame, { target, typeArguments: callee.typeArguments, call });
   }
-  if (isInlined(frame, target)) {
+  if (isInlined(frame, target, call.arguments)) {
     const given = evaluateArguments(frame, call.arguments, inlinedClosures(target, call.arguments));
     return inlineCall(frame, target, callee.typeArguments, given);
   }

@@ -175,6 +175,11 @@ function lowerIf(frame: Frame, expression: Expression & { readonly kind: "if" })
   const layout = frame.layout(expression.type);
   if (condition.kind !== "and" && condition.kind !== "or") {
     const test = single(frame, condition);
+    if (test.kind === "const") {
+      // Decided already, as in what is lowered in place with known arguments.
+      const chosen = test.value === 0 ? otherwise : expression.then;
+      return chosen === null ? [] : lowerExpression(frame, chosen);
+    }
     return join(frame, layout, (give) =>
       frame.if(
         test,

@@ -23,32 +23,64 @@ const MAXIMUM_NESTING = 5;
 /** Statements of a function from which on nothing more is lowered in place. */
 const LARGE_FUNCTION = 4000;
 
-const sizes = new WeakMap<TypedFunction, number>();
+/** How large a body is. */
+interface BodySize {
+  readonly expressions: number;
+  /** Whether it puts texts together, which is much code, mostly in what is told when something is wrong. */
+  readonly hasTexts: boolean;
+}
+
+const sizes = new WeakMap<TypedFunction, BodySize>();
 
 /** How many expressions a body has. */
-function sizeOf(target: TypedFunction): number {
+function sizeOf(target: TypedFunction): BodySize {
   const known = sizes.get(target);
   if (known !== undefined) return known;
-  let size = 0;
+  let expressions = 0;
+  let hasTexts = false;
   let isFit = true;
   if (target.body !== null) {
     visitTree(target.body, (at) => {
-      size++;
-      // What makes functions of its own, or tells much when it fails, would be written once for each call.
-      if (at.kind === "closure" || at.kind === "interpolation" || at.kind === "snapshot") isFit = false;
+      expressions++;
+      if (at.kind === "interpolation") hasTexts = true;
+      // What makes functions of its own would be written once for each call.
+      if (at.kind === "closure" || at.kind === "snapshot") isFit = false;
       if (at.kind === "call" && at.callee.kind === "function" && at.callee.function === target) isFit = false;
     });
   }
-  const counted = isFit ? size : Number.POSITIVE_INFINITY;
-  sizes.set(target, counted);
-  return counted;
+  const size = { expressions: isFit ? expressions : Number.POSITIVE_INFINITY, hasTexts };
+  sizes.set(target, size);
+  return size;
 }
 
-/** Whether a call of the function is to be lowered in place. */
-export function isInlined(frame: Frame, target: TypedFunction): boolean {
+/** Whether a call of the function is to be lowered in place; one that puts texts together only when all arguments are known, which decides its branches. */
+export function isInlined(frame: Frame, target: TypedFunction, args: readonly Argument[]): boolean {
   if (frame.program.keepsCalls && target.file.path.startsWith("src/")) return false;
-  return target.body !== null && sizeOf(target) <= SMALL_BODY && frame.inlined.length < MAXIMUM_NESTING &&
-    frame.statementCount < LARGE_FUNCTION && !frame.inlined.includes(target) && frame.source !== target;
+  if (target.body === null || frame.inlined.includes(target) || frame.source === target) return false;
+  if (frame.inlined.length >= MAXIMUM_NESTING || frame.statementCount >= LARGE_FUNCTION) return false;
+  const { expressions, hasTexts } = sizeOf(target);
+  if (expressions > SMALL_BODY) return false;
+  return !hasTexts || args.every((argument) => argument.kind === "value" && isKnown(frame, argument.value));
+}
+
+/** Whether the value of an expression is known now. */
+function isKnown(frame: Frame, expression: Expression): boolean {
+  switch (expression.kind) {
+    case "integer":
+    case "float":
+    case "boolean":
+    case "character":
+      return true;
+    case "negate":
+      return isKnown(frame, expression.operand);
+    case "local": {
+      if (!frame.isBound(expression.local)) return false;
+      const binding = frame.binding(expression.local);
+      return binding.kind === "value" && binding.value.every((part) => part.kind === "const");
+    }
+    default:
+      return false;
+  }
 }
 
 /** The value of a call that is lowered in place. */
