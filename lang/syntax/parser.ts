@@ -179,7 +179,8 @@ function withoutConsequences(
       if (isHarmless(mistake) || isExplained(mistake, [diagnostic])) return false;
       const line = file.lineIndexAt(mistake.start);
       const distance = file.lineIndexAt(diagnostic.span.start) - line;
-      return distance === 0 || (distance > 0 && distance <= 1 && /text|interpolation/.test(mistake.kind));
+      return (distance === 0 && mistake.start <= diagnostic.span.start) ||
+        (distance > 0 && distance <= 1 && /text|interpolation/.test(mistake.kind));
     })
   );
 }

@@ -137,10 +137,14 @@ class Repair {
       const proposal = recognize(place);
       if (proposal === null) continue;
       const trials = this.#tried(place, proposal.fixes);
-      const good = trials.filter((trial) => trial.progress >= Math.min(2, remaining(place)));
+      // What is certain may be followed by the next mistake at once.
+      const needed = proposal.isCertain === true
+        ? 0
+        : Math.min(CONVINCING_TOKENS_WHEN_RECOGNIZED, remaining(place));
+      const good = trials.filter((trial) => trial.progress >= needed);
       if (good.length > 0) {
         this.#push(proposal, good.map((trial) => trial.fix));
-        return convincing(best(good), CONVINCING_TOKENS_WHEN_RECOGNIZED, place);
+        return best(good);
       }
       if (proposal.isCertain === true) {
         this.#push(proposal, []);
@@ -219,16 +223,16 @@ function remaining(place: MistakePlace): number {
   return place.isAtEnd ? Infinity : place.to - place.index;
 }
 
-/** How many tokens fit behind the wrong one after an edit. */
+/** How many tokens fit behind the wrong one after an edit; -1 when that itself does not. */
 function progressOf(place: MistakePlace, reading: Reading): number {
   const last = reading.declarations.at(-1);
   if (last === undefined || last.outcome.kind === "done") return Infinity;
-  if (last.outcome.isTooDeep) return 0;
+  if (last.outcome.isTooDeep) return -1;
   const error = last.outcome.index;
   const behind = place.wrong.end;
   let index = reading.tokens.findIndex((token) => token.start >= behind);
   if (index < 0) index = reading.tokens.length;
-  return Math.max(0, error - index);
+  return error < index ? -1 : error - index;
 }
 
 /** Edits and some more, sorted; null where they touch one another. */

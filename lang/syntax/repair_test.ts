@@ -89,6 +89,12 @@ Deno.test("parse() tells each mistake of a declaration once", () => {
     "SY0012",
     "SY0015",
   ]);
+  assert.deepEqual(outline('fn a(x: int): Int {\n  if x = 1 { print("a {x") }\n}').codes, [
+    "SY0045",
+    "SY0047",
+    "SY0015",
+    "SY0066",
+  ]);
   assert.deepEqual(outline('fn a() { print("open) }\nfn b() { let = 1 }').codes, ["SY0064", "SY0004"]);
 });
 
