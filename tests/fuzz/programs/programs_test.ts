@@ -48,6 +48,11 @@ Deno.test("generated programs use every form of the language that they know", ()
     "identity(",
     "larger(",
     "+%=",
+    "?\n",
+    "Pool.empty()",
+    ".clamp(0, 3) - 1",
+    ".sort_by(fn",
+    ".update(",
   ];
   assert.deepEqual(forms.filter((form) => !all.includes(form)), []);
 });

@@ -8,6 +8,7 @@ import { constant, ExpressionWriter, type ProgramContext } from "./expressions.t
 import {
   BOOL,
   canShow,
+  CHAR,
   type GeneratedType,
   has,
   INT,
@@ -105,6 +106,9 @@ export class ProgramWriter {
       isInout: this.#choices.chance(25),
     })).map((parameter) => parameter.type.kind === "function" ? { ...parameter, isInout: false } : parameter);
     const result = this.#choices.chance(75) ? universe.type(2) : null;
+    const isRecursive = result !== null && this.#choices.chance(20) &&
+      parameters.every((parameter) => !parameter.isInout);
+    if (isRecursive) parameters.unshift({ name: this.#context.fresh(), type: INT, isInout: false });
     const scope = new Scope(
       parameters.map(({ name, type, isInout }): Variable => ({ name, type, isMutable: isInout, isInout })),
     );
@@ -114,7 +118,12 @@ export class ProgramWriter {
       mayReturn: true,
       isInLoop: false,
     });
-    const value = result === null ? "" : `\n${this.#expressions.of(result, block.scope, 2)}`;
+    const last = result === null ? "" : this.#expressions.of(result, block.scope, 2);
+    const value = result === null
+      ? ""
+      : isRecursive
+      ? this.#recursion(index, parameters, last, block.scope)
+      : `\n${last}`;
     const generated: GeneratedFunction = {
       name: `function${index}`,
       parameters,
@@ -127,6 +136,19 @@ export class ProgramWriter {
     );
     const arrow = result === null ? "" : ` -> ${typeText(result)}`;
     return `fn ${generated.name}(${written.join(", ")})${arrow} {\n${block.text}${value}\n}`;
+  }
+
+  /** The end of a function that calls itself, a few times at most: the first parameter says how often. */
+  #recursion(
+    index: number,
+    parameters: readonly { readonly name: string; readonly type: GeneratedType }[],
+    last: string,
+    scope: Scope,
+  ): string {
+    const [fuel, ...others] = parameters;
+    const args = others.map((parameter) => this.#expressions.of(parameter.type, scope, 1));
+    const call = `function${index}(${[`${fuel?.name}.clamp(0, 3) - 1`, ...args].join(", ")})`;
+    return `\nif ${fuel?.name} > 0 {\n${call}\n} else {\n${last}\n}`;
   }
 
   #main(): string {
@@ -154,11 +176,15 @@ export class ProgramWriter {
   #statement(scope: Scope, depth: number, around: Surroundings): Block {
     const choices = this.#choices;
     const same = (text: string): Block => ({ text, scope });
-    switch (choices.below(16)) {
+    switch (choices.below(18)) {
       case 0:
       case 1:
       case 2:
         return this.#declaration(scope);
+      case 16:
+        return same(this.#pool(scope));
+      case 17:
+        return this.#propagation(scope, around) ?? this.#declaration(scope);
       case 3:
         return same(this.#print(scope));
       case 4:
@@ -257,6 +283,43 @@ export class ProgramWriter {
     return `${place.text} = ${value}`;
   }
 
+  /** Values that come and go under names. */
+  #pool(scope: Scope): string {
+    const element = this.#context.universe.type(1);
+    const [pool, first, second, id] = [
+      this.#context.fresh(),
+      this.#context.fresh(),
+      this.#context.fresh(),
+      this.#context.fresh(),
+    ];
+    const value = () => this.#expressions.of(element, scope, 2);
+    const lines = [
+      `var ${pool}: Pool[${typeText(element)}] = Pool.empty()`,
+      `let ${first} = ${pool}.insert(${value()})`,
+      `let ${second} = ${pool}.insert(${value()})`,
+      `if ${this.#expressions.of(BOOL, scope, 1)} { let _ = ${pool}.remove(${first}) }`,
+      `for ${id} in ${pool}.ids() { ${pool}[${id}] = ${value()} }`,
+    ];
+    if (this.#choices.chance(50)) lines.push(`for inout ${id} in ${pool} { ${id} = ${value()} }`);
+    lines.push(`print("{${pool}} {${pool}.contains(${first})} {${pool}.get(${second}).is_some()}")`);
+    return lines.join("\n");
+  }
+
+  /** `?` on what the function may return. */
+  #propagation(scope: Scope, around: Surroundings): Block | null {
+    const { result, mayReturn } = around;
+    if (!mayReturn || (result?.kind !== "option" && result?.kind !== "result")) return null;
+    const element = this.#context.universe.type(1);
+    const type: GeneratedType = result.kind === "result"
+      ? { kind: "result", value: element, error: result.error }
+      : { kind: "option", element };
+    const [whole, part] = [this.#context.fresh(), this.#context.fresh()];
+    const text = `let ${whole}: ${typeText(type)} = ${
+      this.#expressions.of(type, scope, 2)
+    }\nlet ${part} = ${whole}?`;
+    return { text, scope: scope.with(constant(whole, type), constant(part, element)) };
+  }
+
   /** A change of a list, map or set in place. */
   #collection(scope: Scope): string {
     const places = scope.places(null).filter((place) => ["list", "map", "set"].includes(place.type.kind));
@@ -275,6 +338,8 @@ export class ProgramWriter {
           `if ${text}.len() < 8 { ${text}.insert((${index}).modulo(${text}.len() + 1), ${value}) }`,
           `let _ = ${text}.pop()`,
           has("Ord", type.element) ? `${text}.sort()` : `${text}.clear()`,
+          has("Ord", type.element) ? `${text}.sort_by(fn(a, b) { b.compare(a) })` : `${text}.truncate(2)`,
+          `${text}.retain(fn(_) { ${this.#expressions.of(BOOL, rest.captured(), 1)} })`,
           `${text}[${index}] = ${value}`,
         ]);
       }
@@ -283,6 +348,9 @@ export class ProgramWriter {
         return this.#choices.pick([
           `${text}[${key}] = ${this.#expressions.of(type.value, rest, 2)}`,
           `let _ = ${text}.remove(${key})`,
+          `${text}.update(${key}, ${this.#expressions.of(type.value, rest, 1)}, fn(_) { ${
+            this.#expressions.of(type.value, rest.captured(), 1)
+          } })`,
           `${text}.clear()`,
         ]);
       }
@@ -310,7 +378,11 @@ export class ProgramWriter {
         this.#block(bodyScope, 1 + choices.below(3), this.#context.loops > 1 ? 0 : depth - 1, inner).text
       );
     const name = this.#context.fresh();
-    switch (choices.below(6)) {
+    switch (choices.below(7)) {
+      case 6:
+        return `for ${name} in ${this.#expressions.of(STRING, scope, 2)} {\n${
+          body(scope.with(constant(name, CHAR)))
+        }\n}`;
       case 0:
       case 1:
         return `for ${name} in ${choices.below(3)}..${choices.pick(["", "="])}${choices.below(4)} {\n${
