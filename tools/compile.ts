@@ -21,6 +21,7 @@ import {
 import { version } from "../cli/version.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
+import { packModule } from "./compile/packed_module.ts";
 import { projectRoot, run } from "./project.ts";
 
 const programs = ["dbd", "dbcli", "lang"] as const;
@@ -113,12 +114,21 @@ async function compileProgram(
 
 async function bundleProgram(program: Program, configuration: string, folder: string): Promise<PackedFile> {
   const bundle = `${folder}/${program}.js`;
+  // The optimiser of releases is ten times as large as all the rest.
+  const chosen = program === "lang"
+    ? await packModule({
+      name: "binaryen",
+      configuration,
+      folder,
+      linkParameters: linkParameters(configuration),
+    })
+    : configuration;
   const { code, stderr } = await run(Deno.execPath(), [
     "bundle",
     "--quiet",
     "--platform",
     "deno",
-    ...linkParameters(configuration),
+    ...linkParameters(chosen),
     "--output",
     bundle,
     `${projectRoot}/cli/${program}.ts`,
