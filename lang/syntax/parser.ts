@@ -174,6 +174,8 @@ function withoutConsequences(
   diagnostics: readonly Diagnostic[],
   mistakes: readonly LexicalMistake[],
 ): Diagnostic[] {
+  // A text that nothing closes may have swallowed anything.
+  if (mistakes.some((mistake) => mistake.kind === "long_text")) return [];
   return diagnostics.filter((diagnostic) =>
     !mistakes.some((mistake) => {
       if (isHarmless(mistake) || isExplained(mistake, [diagnostic])) return false;

@@ -21,6 +21,22 @@ const foreignDeclaration: Recognizer = (place) => {
   if (known === undefined || !isPlace) return null;
   const next = place.at(1);
   if (!/^(name|type_name|text|open_paren)$/.test(typeOf(next))) return null;
+  const from = place.text(2) === "from" && typeOf(place.at(3)) === "text" ? modulePath(place.text(3)) : "";
+  if (known === "use" && from !== "") {
+    return {
+      code: "SY0040",
+      span: word,
+      message: "A module is brought in by `use`, under its own name.",
+      expected: "`use`",
+      actual: quoted(word),
+      fixes: [{
+        title: `write \`use ${from}\``,
+        applicability: "maybe",
+        edits: [replacement({ start: word.start, end: place.at(3).end }, `use ${from}`)],
+      }],
+      isCertain: true,
+    };
+  }
   return {
     code: "SY0040",
     span: word,
@@ -119,17 +135,23 @@ const methodBlock: Recognizer = (place) => {
   };
 };
 
+/** The module that a quoted path means: words with dots between them, or nothing. */
+function modulePath(text: string): string {
+  const path = text.slice(1, -1).replace(/^[./]+/, "").replace(/\.\w+$/, "").replaceAll("/", ".");
+  return /^[a-z_]\w*(?:\.[a-z_]\w*)*$/.test(path) ? path : "";
+}
+
 /** `use "physics"`. */
 const importedText: Recognizer = (place) => {
   if (place.text(-1) !== "use" || typeOf(place.wrong) !== "text") return null;
-  const path = place.text(0).slice(1, -1).replace(/^[./]+/, "").replace(/\.\w+$/, "").replaceAll("/", ".");
+  const path = modulePath(place.text(0));
   return {
     code: "SY0030",
     span: place.wrong,
     message: "A module is named by words with dots between them.",
     expected: "a name",
     actual: quoted(place.wrong),
-    fixes: /^[a-z_][\w.]*$/.test(path)
+    fixes: path !== ""
       ? [{ title: `write \`${path}\``, applicability: "maybe", edits: [replacement(place.wrong, path)] }]
       : [],
     isCertain: true,
@@ -425,7 +447,7 @@ const angleBrackets: Recognizer = (place) => {
 
 /** `fn f(): Int`, `fn f() => Int`, `fn f() Int`. */
 const resultArrow: Recognizer = (place) => {
-  if (!place.expects("->") || place.text(-1) !== ")") return null;
+  if (!place.expects("->") || place.text(-1) !== ")" || place.isFirstOfLine(1)) return null;
   const wrong = place.wrong;
   const isSign = /^(:|=>|=|-|>)$/.test(wrong.text);
   const isMissing = typeOf(wrong) === "type_name" || typeOf(wrong) === "open_paren";
@@ -440,6 +462,7 @@ const resultArrow: Recognizer = (place) => {
     expected: "`->`",
     actual: quoted(wrong),
     fixes: [{ title: isSign ? "write `->`" : "put `->` in", applicability: "safe", edits: [edit] }],
+    isCertain: isSign,
   };
 };
 

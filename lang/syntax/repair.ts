@@ -111,7 +111,14 @@ class Repair {
       }
       // What a repair has put in and does not fit is no mistake of the writer's.
       if (place.wrong.text !== "" && place.wrong.start === place.wrong.end) break;
+      const before = this.#diagnostics.at(-1);
       const best = this.#report(place);
+      const last = this.#diagnostics.at(-1);
+      if (before?.code === last?.code && before?.span.start === last?.span.start && before !== last) {
+        // The repair has not helped, so the same would be told again and again.
+        this.#diagnostics.pop();
+        break;
+      }
       if (best === null) break;
       this.#edits = withEdits(this.#edits, best.fix.edits) ?? this.#edits;
     }
@@ -138,7 +145,7 @@ class Repair {
       if (proposal === null) continue;
       const trials = this.#tried(place, proposal.fixes);
       // What is certain may be followed by the next mistake at once.
-      const needed = proposal.isCertain === true
+      const needed = proposal.isCertain === true && !place.isAtEnd
         ? 0
         : Math.min(CONVINCING_TOKENS_WHEN_RECOGNIZED, remaining(place));
       const good = trials.filter((trial) => trial.progress >= needed);

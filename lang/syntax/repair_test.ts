@@ -71,6 +71,7 @@ Deno.test("parse() knows what other languages write", () => {
   check("class Ball {\n  x: Float\n  y: Float\n}", "SY0040", "type Ball = {\n  x: Float,\n  y: Float\n}");
   check("impl Ball { fn move(self) {} }", "SY0040", " fn Ball.move(self) {}");
   check("public fn f() { 1 }", "SY0041", "pub fn f() { 1 }");
+  check('import foo from "./bar.js"', "SY0040", "use bar");
   check('use "lib/physics"', "SY0030", "use lib.physics");
   check("type A = { x: Int; y: Float }", "SY0008", "type A = { x: Int, y: Float }");
   check("fn a() { 1; 2; 3; }", "SY0068", "fn a() { 1 2 3 }");
@@ -95,6 +96,7 @@ Deno.test("parse() tells each mistake of a declaration once", () => {
     "SY0015",
     "SY0066",
   ]);
+  assert.deepEqual(outline('fn f() { """\n hello\n').codes, ["SY0065"]);
   assert.deepEqual(outline('fn a() { print("open) }\nfn b() { let = 1 }').codes, ["SY0064", "SY0004"]);
 });
 

@@ -106,7 +106,12 @@ export function sourceCounts(): SourceCounts {
 export function checkSource(text: string, counts: SourceCounts): void {
   try {
     const file = new SourceFile("src/main.lang", text);
-    const { diagnostics } = parse(file);
+    const { module, diagnostics } = parse(file);
+    const isBroken = module.declarations.some(({ kind }) => kind === "broken");
+    assert.ok(
+      !isBroken || diagnostics.some(({ severity }) => severity === "error"),
+      "broken, and nobody told why",
+    );
     counts.sources++;
     counts.diagnostics += diagnostics.length;
     if (diagnostics.some(({ severity }) => severity === "error")) counts.withErrors++;
