@@ -154,6 +154,20 @@ browserTest("storage, log, time, chance, mouse and sound reach the game", async 
   assert.deepEqual(game.errors, []);
 });
 
+browserTest("a game runs where the browser forbids storage", async (browser) => {
+  await using host = await packageOf({ "main.lang": HOST });
+  await host.build();
+  await using game = await GamePage.open(browser, host.folder);
+  await game.page.addInitScript(`Object.defineProperty(globalThis, "localStorage", {
+    get() { throw new DOMException("forbidden", "SecurityError"); },
+  })`);
+  await game.page.reload();
+  await game.page.waitForFunction("globalThis.game?.stats.steps > 2");
+  // Nothing was read from before, and what was written in this page is there.
+  assert.deepEqual((await game.texts()).slice(0, 2), ["visits 1", "gone true"]);
+  assert.deepEqual(game.errors, []);
+});
+
 Deno.test("the page has every function that the library's modules for pages import", async () => {
   const loader = await Deno.readTextFile(
     new URL("../../../lang/templates/game/web/loader.js", import.meta.url),

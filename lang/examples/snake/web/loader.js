@@ -321,17 +321,31 @@ function audioImports(memory, sound) {
 function storageImports(memory) {
   // Games of one address do not see each other's texts.
   const nameOf = (address, length) => `${location.pathname}#${memory.text(address, length)}`;
+  // Where the browser forbids storage or has no room for more, texts stay as long as the page.
+  const kept = new Map();
+  const tryStorage = (work) => {
+    try {
+      return work(localStorage);
+    } catch (error) {
+      console.warn(error);
+    }
+  };
   return {
     "lang:web/storage@1.0.0": {
       read(address, length, result) {
-        const value = localStorage.getItem(nameOf(address, length));
+        const name = nameOf(address, length);
+        const value = tryStorage((storage) => storage.getItem(name)) ?? kept.get(name) ?? null;
         memory.give(value === null ? new Uint8Array() : new TextEncoder().encode(`\u0001${value}`), result);
       },
       write(address, length, valueAddress, valueLength) {
-        localStorage.setItem(nameOf(address, length), memory.text(valueAddress, valueLength));
+        const [name, value] = [nameOf(address, length), memory.text(valueAddress, valueLength)];
+        kept.set(name, value);
+        tryStorage((storage) => storage.setItem(name, value));
       },
       erase(address, length) {
-        localStorage.removeItem(nameOf(address, length));
+        const name = nameOf(address, length);
+        kept.delete(name);
+        tryStorage((storage) => storage.removeItem(name));
       },
     },
   };
