@@ -176,7 +176,7 @@ export class ProgramWriter {
   #statement(scope: Scope, depth: number, around: Surroundings): Block {
     const choices = this.#choices;
     const same = (text: string): Block => ({ text, scope });
-    switch (choices.below(18)) {
+    switch (choices.below(20)) {
       case 0:
       case 1:
       case 2:
