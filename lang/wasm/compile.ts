@@ -82,6 +82,18 @@ function encode(module: IrModule, options: CompileOptions): CompiledModule {
   };
 }
 
+/** What modules export beside the program's functions; a function of that name gets `_` behind it. */
+const OWN_EXPORTS: ReadonlySet<string> = new Set([
+  "memory",
+  "allocate",
+  "cabi_realloc",
+  "heap_bytes",
+  "gas_left",
+  "trap_site",
+  "trap_text",
+  "trap_other",
+]);
+
 function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported[] {
   const { root } = lowering.program;
   switch (options.target) {
@@ -117,7 +129,9 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
     hasGas: options.hasGas === true,
     keepsCalls: options.keepsCalls === true,
   });
-  const exports = entriesOf(lowering, options);
+  const exports = entriesOf(lowering, options).map((each) =>
+    OWN_EXPORTS.has(each.name) ? { ...each, name: `${each.name}_` } : each
+  );
   for (const [index, { module, test }] of (options.tests ?? []).entries()) {
     exports.push(...lowerTest(lowering, module, test, `test_${index}`));
   }

@@ -159,6 +159,12 @@ pub fn unfit(xs: List[Int]) -> Int { xs.len() }
   }
 });
 
+Deno.test("a function named as what the module exports itself gets another name", () => {
+  const { program } = checkSource("pub fn memory(n: Int) -> Int { n + 1 }");
+  const running = new RunningModule(compile(program, { target: "wasm32-db" }));
+  assert.equal(running.call("memory_", 1), 2);
+});
+
 Deno.test("a trap tells its kind and place, a panic its text", () => {
   const running = runSource(`
 pub fn overflow(n: Int) -> Int { n + 1 }
