@@ -154,6 +154,61 @@ browserTest("storage, log, time, chance, mouse and sound reach the game", async 
   assert.deepEqual(game.errors, []);
 });
 
+const INPUTS = `
+use web.canvas
+use web.input
+type State = { pad: String, fingers: String, pressed: Int }
+pub fn init(_seed: Int) -> State { State { pad: "", fingers: "", pressed: 0 } }
+pub fn step(state: inout State, input: Input) {
+  if let Some(pad) = input.gamepads.first() {
+    state.pad = "pad {pad.axis(0)} {pad.axis(1)} {pad.held(0)} {pad.held(1)}"
+    if pad.pressed(0) { state.pressed += 1 }
+  }
+  let places = input.touches.map(fn(touch) { "{touch.x.round()},{touch.y.round()}" })
+  state.fingers = "fingers {places.join(" ")}"
+}
+pub fn draw(state: State) uses Draw {
+  canvas.size(390.0, 700.0)
+  canvas.text(0.0, 20.0, state.pad, Color.white)
+  canvas.text(0.0, 40.0, state.fingers, Color.white)
+  canvas.text(0.0, 60.0, "pressed {state.pressed}", Color.white)
+}
+`;
+
+browserTest("gamepads and several fingers reach the game", async (browser) => {
+  await using inputs = await packageOf({ "main.lang": INPUTS });
+  await inputs.build();
+  await using game = await GamePage.open(browser, inputs.folder, { isPhone: true });
+  await game.page.evaluate(`
+    globalThis.pad = { index: 0, buttons: [{ pressed: true }, { pressed: false }], axes: [0.5, -1] };
+    navigator.getGamepads = () => [null, pad];
+  `);
+  await game.page.waitForFunction("seen.texts.includes('pad 0.5 -1.0 true false')");
+  // A button that is held counts once, and again when it was let go.
+  assert.ok((await game.texts()).includes("pressed 1"));
+  await game.page.evaluate("pad.buttons[0].pressed = false");
+  await game.page.waitForFunction("seen.texts.includes('pad 0.5 -1.0 false false')");
+  await game.page.evaluate("pad.buttons[0].pressed = true");
+  await game.page.waitForFunction("seen.texts.includes('pressed 2')");
+
+  const session = await game.page.context().newCDPSession(game.page);
+  const touch = (
+    type: "touchStart" | "touchMove" | "touchEnd",
+    points: readonly (readonly [number, number])[],
+  ) =>
+    session.send("Input.dispatchTouchEvent", {
+      type,
+      touchPoints: points.map(([x, y], id) => ({ x, y, id })),
+    });
+  await touch("touchStart", [[100, 200], [300, 600]]);
+  await game.page.waitForFunction("seen.texts.includes('fingers 100.0,200.0 300.0,600.0')");
+  await touch("touchMove", [[110, 200], [300, 650]]);
+  await game.page.waitForFunction("seen.texts.includes('fingers 110.0,200.0 300.0,650.0')");
+  await touch("touchEnd", []);
+  await game.page.waitForFunction("seen.texts.includes('fingers ')");
+  assert.deepEqual(game.errors, []);
+});
+
 browserTest("a game runs where the browser forbids storage", async (browser) => {
   await using host = await packageOf({ "main.lang": HOST });
   await host.build();
