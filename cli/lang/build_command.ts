@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { build, type BuildOptions } from "../../lang/commands/build.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { type PackageTarget, TARGETS } from "../../lang/package/manifest.ts";
-import { type Context, openPackage, showDiagnostics } from "./context.ts";
+import { type Context, openPackage, showDiagnostics, tellStep } from "./context.ts";
 import { examples } from "./examples.ts";
 
 interface Options {
@@ -51,6 +51,7 @@ export function addBuildCommand(program: Command, context: Context): void {
         isRelease: options.release ?? false,
         hasGas: options.gas ?? false,
         emitIr: options.emit === "ir",
+        onStep: (step) => tellStep(context, step),
       };
       const { diagnostics, built } = await build(workspace, asked);
       if (built === null) context.exitCode = 1;

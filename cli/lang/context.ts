@@ -12,6 +12,8 @@ export interface Context {
   readonly terminal: Terminal;
   /** What stood behind `--`. */
   readonly programArguments: readonly string[];
+  /** When the command began, on the clock of `performance.now()`. */
+  readonly started: number;
   /** Set by a command that fails without an error being thrown. */
   exitCode: number;
 }
@@ -46,4 +48,13 @@ export function wholeNumber(name: string, text: string): number {
   const value = Number(text);
   if (/^-?\d+$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new CommandError(`Cannot use ${name} "${text}": it is not a whole number`);
+}
+
+/** How long a command may work before it says what it does. */
+const PATIENCE_MILLISECONDS = 1_000;
+
+/** Says what a command does now, when it has worked for longer than a second already and somebody sees it. */
+export function tellStep({ terminal, started }: Context, step: string): void {
+  if (!terminal.isWatched || performance.now() - started < PATIENCE_MILLISECONDS) return;
+  terminal.writeError(`${terminal.errorStyle("quiet", `${step} …`)}\n`);
 }

@@ -27,6 +27,7 @@ export async function runProgram(parameters: readonly string[], terminal: Termin
   const context: Context = {
     terminal,
     programArguments: separator < 0 ? [] : parameters.slice(separator + 1),
+    started: performance.now(),
     exitCode: 0,
   };
   const program = makeProgram(context);
@@ -41,7 +42,14 @@ export async function runProgram(parameters: readonly string[], terminal: Termin
       terminal.writeError(`${style("error", "error")}${style("strong", `: ${error.message}`)}\n${hint}`);
       return USAGE;
     }
-    throw error;
+    const { errorStyle } = terminal;
+    const reason = error instanceof Error ? error.stack ?? error.message : String(error);
+    terminal.writeError(
+      `${
+        errorStyle("error", "internal error")
+      }: this is a mistake of lang, not of your program; please report it\n${errorStyle("quiet", reason)}\n`,
+    );
+    return USAGE;
   }
 }
 

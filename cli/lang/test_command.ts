@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { test } from "../../lang/commands/tests.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { renderResults } from "../../lang/testing/report.ts";
-import { type Context, hasErrors, openPackage, showDiagnostics, wholeNumber } from "./context.ts";
+import { type Context, hasErrors, openPackage, showDiagnostics, tellStep, wholeNumber } from "./context.ts";
 import { examples } from "./examples.ts";
 
 interface Options {
@@ -50,6 +50,7 @@ export function addTestCommand(program: Command, context: Context): void {
         evals: options.eval ?? false,
         seed,
         update: options.update ?? false,
+        onStep: (step) => tellStep(context, step),
       });
       if (!outcome.isPassed) context.exitCode = 1;
       const { terminal } = context;

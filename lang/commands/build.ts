@@ -22,6 +22,8 @@ export interface BuildOptions {
   readonly hasGas?: boolean;
   /** Writes the intermediate representation as well. */
   readonly emitIr?: boolean;
+  /** Told what begins now, for work that may take long. */
+  readonly onStep?: (step: string) => void;
 }
 
 /** What a build gives. */
@@ -51,6 +53,7 @@ export async function build(workspace: Workspace, options: BuildOptions = {}): P
     : findEntryPoints(program, target).diagnostics;
   const diagnostics = [...checked.diagnostics, ...entries];
   if (entries.some(({ severity }) => severity === "error")) return { diagnostics, built: null };
+  options.onStep?.("compiling");
   const made = await makeModule(program, target, options);
   const paths = write(workspace, made);
   return { diagnostics, built: { target, bytes: made.bytes, paths, ir: made.ir } };
@@ -73,6 +76,7 @@ async function makeModule(
   const compiled = isComponent
     ? compileComponent(program, compileOptions(program, target, options))
     : { ...compileProgram(program, target, options), wrap: null };
+  if (options.isRelease === true) options.onStep?.("optimising");
   const core = options.isRelease === true ? await optimised(compiled.bytes, target) : compiled.bytes;
   return {
     bytes: compiled.wrap === null ? core : compiled.wrap(core),

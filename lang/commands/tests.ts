@@ -18,6 +18,8 @@ export interface TestOptions extends TestSelection {
   readonly seed?: number;
   /** Writes what snapshots are given into the sources. */
   readonly update?: boolean;
+  /** Told what begins now, for work that may take long. */
+  readonly onStep?: (step: string) => void;
 }
 
 /** What testing gives. */
@@ -41,7 +43,9 @@ export function test(workspace: Workspace, options: TestOptions = {}): TestOutco
     const { diagnostics, program } = checked;
     if (program === null) return { diagnostics, results: null, isPassed: false, updatedPaths: [...updated] };
     const { seed } = options;
-    const results = runTests(program, planTests(program, options), seed === undefined ? {} : { seed });
+    const planned = planTests(program, options);
+    options.onStep?.(`running ${planned.length} tests`);
+    const results = runTests(program, planned, seed === undefined ? {} : { seed });
     const edits = options.update === true && round < MAXIMUM_ROUNDS ? snapshotEdits(program, results) : [];
     if (edits.length === 0) {
       return {
