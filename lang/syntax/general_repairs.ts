@@ -134,6 +134,11 @@ function insertionOf(place: MistakePlace, name: string): ProposedFix | null {
   if (placeholder !== undefined) {
     // Where an expression may stand, a name is not what is missing.
     if (place.expectsExpression || place.expects("_")) return null;
+    // Where a type may stand, that of nothing can.
+    if (name === "type_name" && place.expects("open_paren")) {
+      return insertFix(place, "()", "put a type in", "placeholder");
+    }
+    if (name === "name" && place.expects("type_name") && place.expects("open_paren")) return null;
     return insertFix(place, placeholder, `put ${name === "text" ? "a text" : "a name"} in`, "placeholder");
   }
   if (!isWritable(name)) return null;

@@ -89,6 +89,7 @@ class Repair {
   readonly #budget: TrialBudget;
   readonly #diagnostics: Diagnostic[] = [];
   #edits: readonly TextEdit[] = [];
+  #hasMadeUpNames = false;
 
   constructor(
     file: SourceFile,
@@ -104,7 +105,13 @@ class Repair {
     for (let count = 0; count < ERRORS_PER_PIECE; count++) {
       const reading = this.#read(this.#edits);
       const place = placeOf(this.#file, reading);
-      if (place === null) return { diagnostics: this.#diagnostics, declarations: this.#declarations() };
+      if (place === null) {
+        // A name that was made up would be told as unknown.
+        return {
+          diagnostics: this.#diagnostics,
+          declarations: this.#hasMadeUpNames ? [] : this.#declarations(),
+        };
+      }
       if (place === "too deep") {
         this.#reportDepth(reading);
         break;
@@ -121,6 +128,12 @@ class Repair {
       }
       if (best === null) break;
       this.#edits = withEdits(this.#edits, best.fix.edits) ?? this.#edits;
+      if (
+        best.fix.applicability === "placeholder" &&
+        best.fix.edits.some(({ text }) => /^\s*(name|Type)\b/.test(text))
+      ) {
+        this.#hasMadeUpNames = true;
+      }
     }
     return { diagnostics: this.#diagnostics, declarations: [] };
   }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { SourceFile } from "../../source/source_file.ts";
 import { parseManifest } from "../../package/manifest.ts";
+import { PackageAnalyser } from "../../check/package_analysis.ts";
 import { parse } from "../../syntax/parser.ts";
 import type { Diagnostic, Fix } from "../diagnostic.ts";
 import { CODE_PAGES } from "./registry.ts";
@@ -55,4 +56,15 @@ Deno.test("the registry has at least 30 codes of syntax, at least 20 of them wit
   const syntax = CODE_PAGES.filter((page) => page.code.startsWith("SY"));
   assert.ok(syntax.length >= 30, `${syntax.length}`);
   assert.ok(syntax.filter((page) => page.fixed.length > 0).length >= 20);
+});
+
+Deno.test("the checker finds nothing more in the pages of syntax, and their fixes make right programs", () => {
+  const analyser = new PackageAnalyser();
+  const errorsOf = (text: string) =>
+    analyser.analyse(new Map([["src/main.lang", text]])).diagnostics
+      .filter(({ severity }) => severity === "error").map(({ code, message }) => `${code} ${message}`);
+  for (const page of CODE_PAGES.filter(({ code }) => code.startsWith("SY"))) {
+    assert.deepEqual(errorsOf(page.bad).filter((error) => !error.startsWith(page.code)), [], page.bad);
+    for (const text of page.fixed) assert.deepEqual(errorsOf(text), [], text);
+  }
 });

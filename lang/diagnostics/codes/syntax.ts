@@ -36,7 +36,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
       type Score =
     `,
     fixed: [program`
-      type Score = Type
+      type Score = ()
     `],
   },
   {
@@ -250,25 +250,28 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
     severity: "error",
     explanation: "Arguments are given by position, or by name with `:`.",
     bad: program`
-      fn grow(by: Int) -> Int { by + 1 }
+      fn confirm(sure: Bool) -> Bool { sure }
 
-      fn main() -> Int {
-        grow(by = 2)
+      fn main() -> Bool {
+        let sure = true
+        confirm(sure = true)
       }
     `,
     fixed: [
       program`
-      fn grow(by: Int) -> Int { by + 1 }
+      fn confirm(sure: Bool) -> Bool { sure }
 
-      fn main() -> Int {
-        grow(by: 2)
+      fn main() -> Bool {
+        let sure = true
+        confirm(sure: true)
       }
     `,
       program`
-      fn grow(by: Int) -> Int { by + 1 }
+      fn confirm(sure: Bool) -> Bool { sure }
 
-      fn main() -> Int {
-        grow(by == 2)
+      fn main() -> Bool {
+        let sure = true
+        confirm(sure == true)
       }
     `,
     ],
