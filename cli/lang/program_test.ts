@@ -124,6 +124,36 @@ Deno.test("lang find, explain, inspect and fmt answer in text and JSON", async (
   });
 });
 
+Deno.test("lang run --format json: what was written, the exit code and the trap are one object", async () => {
+  await withFolder(async (folder) => {
+    await makePackage(
+      folder,
+      `pub fn main(args: List[String]) -> Int uses Log {
+  print("é {args}")
+  if args.len() > 1 { panic("too many") }
+  3
+}
+`,
+    );
+    const one = await lang(["run", folder, "--format", "json", "--", "a"]);
+    deepStrictEqual([one.code, JSON.parse(one.stdout)], [3, {
+      ok: false,
+      diagnostics: [],
+      exit_code: 3,
+      stdout: 'é ["a"]\n',
+      stderr: "",
+      trap: null,
+    }]);
+    const trapped = JSON.parse((await lang(["run", folder, "--format", "json", "--", "a", "b"])).stdout);
+    deepStrictEqual([trapped.exit_code, trapped.trap], [1, {
+      kind: "panic",
+      message: "too many",
+      place: { file: "src/main.lang", line: 3, column: 23 },
+      sides: null,
+    }]);
+  });
+});
+
 Deno.test("lang: mistakes of the command line have exit code 2, a reason and no stack", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/full`);
