@@ -69,7 +69,10 @@ class FactPass {
         return;
       }
       case "unique":
-        if (facts.unique.has(statement.local)) return;
+        if (facts.unique.has(statement.local)) {
+          out.push({ kind: "touch", local: statement.local });
+          return;
+        }
         facts.unique.add(statement.local);
         out.push(statement);
         return;

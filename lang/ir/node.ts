@@ -184,6 +184,8 @@ export type Statement =
   | { readonly kind: "release"; readonly local: IrLocal }
   /** Makes the cell that an owned variable points to its own. */
   | { readonly kind: "unique"; readonly local: IrLocal }
+  /** What the variable points to is about to be written: who borrows from it and is used later has to own. */
+  | { readonly kind: "touch"; readonly local: IrLocal }
   /** Gas for what follows: an amount, and eighths of bytes known when the program runs. */
   | { readonly kind: "charge"; readonly amount: number; readonly bytes: IrExpression | null }
   /** The place in the source of what follows. */

@@ -173,6 +173,9 @@ class OwnershipPass {
         return null;
       case "return":
         return this.#return(statement, out);
+      case "touch":
+        if (live !== null) this.#refuse(statement.local, (borrower) => live.has(borrower));
+        return live;
       case "at":
       case "charge":
         out.push(statement);

@@ -137,6 +137,7 @@ function printStatement(statement: Statement, indent: string, lines: string[]): 
     case "retain":
     case "release":
     case "unique":
+    case "touch":
       line(`${statement.kind} ${localName(statement.local)}`);
       return;
     case "charge":

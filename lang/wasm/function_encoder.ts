@@ -292,6 +292,7 @@ export class FunctionEncoder {
         this.#charge(statement.amount, statement.bytes);
         return;
       case "at":
+      case "touch":
         return;
     }
   }

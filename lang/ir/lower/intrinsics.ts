@@ -131,6 +131,7 @@ function heldBlock(
   if (location.kind === "locals") {
     const [local] = location.locals;
     if (local === undefined) throw new Error("Cannot lower an intrinsic: the argument has no pointer");
+    frame.emit({ kind: "touch", local });
     return { pointer: get(local), base: local };
   }
   const { address, offset, base } = location;

@@ -35,6 +35,9 @@ export function resolvePlace(frame: Frame, prepared: PreparedPlace): Location {
     switch (at.kind) {
       case "local": {
         const binding = frame.binding(at.local);
+        if (binding.kind === "memory" && binding.base !== null) {
+          frame.emit({ kind: "touch", local: binding.base });
+        }
         if (binding.kind === "value" || binding.kind === "closure") {
           throw new Error(`Cannot write ${at.local.name}: it is no variable`);
         }
