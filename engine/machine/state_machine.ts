@@ -11,6 +11,7 @@
  */
 import { assert, unreachable } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Catalog, type CatalogContents } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
@@ -25,6 +26,7 @@ import type {
   RowId,
 } from "../operations/effect.ts";
 import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
+import { MAXIMUM_ROW_ID } from "../operations/value_codec.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import type { CommitSink } from "../transactions/transaction_manager.ts";
@@ -108,14 +110,27 @@ export class StateMachine implements CommitSink {
     const logged = this.#rowCounters.get(tableId) ?? 0;
     const handedOut = this.#rowIdsHandedOut.get(tableId) ?? 0;
     const next = increment(handedOut > logged ? handedOut : logged);
-    this.#rowIdsHandedOut.set(tableId, next);
+    this.#handOut(tableId, next);
     return next;
+  }
+
+  /** Raises 2200H beyond the largest id, which a statement may have given to a row by itself. */
+  #handOut(tableId: number, last: RowId): void {
+    if (last > MAXIMUM_ROW_ID) {
+      const name = this.catalog.table(tableId)?.name ?? tableId;
+      throw new DatabaseError(
+        SQLSTATE.sequenceGeneratorLimitExceeded,
+        `Cannot give a row of table "${name}" an id: the largest, ${MAXIMUM_ROW_ID}, is taken`,
+        { hint: "Say which id a row is to have: INSERT INTO … ID n." },
+      );
+    }
+    this.#rowIdsHandedOut.set(tableId, last);
   }
 
   reserveRowIds(tableId: number, count: number): RowId {
     const first = this.nextRowId(tableId);
     const last = BigInt(first) + BigInt(count - 1);
-    this.#rowIdsHandedOut.set(tableId, last <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(last) : last);
+    this.#handOut(tableId, last <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(last) : last);
     return first;
   }
 

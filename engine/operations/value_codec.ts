@@ -35,7 +35,8 @@ const TAG_SHORT_TEXT = 0x80;
 const SHORT_TEXT_BYTES = 0x80;
 
 const MINIMUM_ROW_ID = -(1n << 63n);
-const MAXIMUM_ROW_ID = (1n << 63n) - 1n;
+/** The largest id of a row. */
+export const MAXIMUM_ROW_ID = (1n << 63n) - 1n;
 
 /** Appends a value. */
 export function writeValue(writer: ByteWriter, value: StoredValue): void {
