@@ -21,7 +21,7 @@ Deno.test("random statements have PostgreSQL's answers", async () => {
     for (let seed = 1; seed <= rounds; seed++) {
       const database = await server.database();
       const peer = new PostgresqlPeer(database);
-      const report = await runOracle({ seed, statements, dialect: "postgresql", peer, allPlansEvery: 4 });
+      const report = await runOracle({ seed, statements, dialect: "postgresql", peer, allPlansEvery: 8 });
       await database.close();
       assert.equal(report.failures.length, 0, report.failures.join("\n\n"));
     }

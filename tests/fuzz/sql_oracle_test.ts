@@ -11,7 +11,7 @@ Deno.test("random statements have the answers of SQLite, with every plan", async
   let compared = 0;
   for (let seed = 1; seed <= rounds; seed++) {
     const peer = new SqlitePeer();
-    const report = await runOracle({ seed, statements, dialect: "sqlite", peer, allPlansEvery: 4 });
+    const report = await runOracle({ seed, statements, dialect: "sqlite", peer, allPlansEvery: 8 });
     peer.close();
     assert.equal(report.failures.length, 0, report.failures.join("\n\n"));
     compared += report.answered;
