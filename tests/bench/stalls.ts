@@ -117,7 +117,9 @@ class Reader {
         );
         await engine.whenDurable(durableOp);
         const now = performance.now(), wait = processorWait();
-        this.gaps.push({ name: "gap", start: last, end: now, milliseconds: now - last - (wait - lastWait) });
+        // The two clocks are not read in one moment: a short gap spent waiting for a processor may come out below zero.
+        const milliseconds = Math.max(0, now - last - (wait - lastWait));
+        this.gaps.push({ name: "gap", start: last, end: now, milliseconds });
         [last, lastWait] = [now, wait];
       }
       session.close();
@@ -134,6 +136,7 @@ class Reader {
     const lengths = this.gaps.map((gap) => gap.milliseconds).sort((a, b) => b - a);
     let total = 0;
     for (const length of lengths) total += length;
+    if (total === 0) return 0;
     // Reads that wait longer than `limit`: for each gap those that came more than `limit` before its end.
     const beyond = total * (1 - share);
     let sum = 0;
