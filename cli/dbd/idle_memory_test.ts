@@ -20,14 +20,14 @@ function dueAt(looks: readonly (readonly [processor: number, resident: number])[
 Deno.test("IdleWatch.isDue() once the process was idle for a while and holds more than before", () => {
   const idle = (count: number, resident: number) =>
     Array<readonly [number, number]>(count).fill([1, resident]);
-  equal(dueAt(idle(20, 110)), [], "nothing to gain");
+  equal(dueAt(idle(50, 160)), [], "nothing to gain");
   equal(
-    dueAt([[400, 300], ...idle(20, 300)]),
-    [4, 8, 12, 16, 20],
+    dueAt([[400, 300], ...idle(65, 300)]),
+    [20, 40, 60],
     "a collection that did not help is as if none was",
   );
-  equal(dueAt([[400, 300], ...idle(3, 300), [50, 300], ...idle(3, 300), [50, 300]]), [], "work in between");
-  equal(dueAt([[400, 300], ...idle(4, 300), ...idle(20, 160)]), [4], "no growth since the collection");
+  equal(dueAt([[400, 300], ...idle(19, 300), [50, 300], ...idle(19, 300), [50, 300]]), [], "work in between");
+  equal(dueAt([[400, 300], ...idle(20, 300), ...idle(50, 160)]), [20], "no growth since the collection");
 });
 
 Deno.test("collectMemory() frees what nobody refers to", async () => {
