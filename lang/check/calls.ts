@@ -271,6 +271,8 @@ export function callInterface(
   if (each === undefined) return brokenCall(body, expression);
   const put = (type: Type) => substitute(type, [wanted.self], [self]);
   const { callee } = expression;
+  const nameSpan = callee.kind === "field" ? callee.name.span : callee.span;
+  body.session.symbols?.refer(nameSpan, { kind: "interface-function", interface: wanted, name });
   for (const effect of each.effects) {
     if (!body.sources.direct.has(effect)) {
       body.sources.direct.set(effect, { span: callee.span, through: `${wanted.name}.${name}` });

@@ -61,7 +61,7 @@ export function checkTests(session: Session): TypedTest[] {
               { hint: "Values are made of numbers, texts, lists, maps, records and unions." },
             );
           }
-          return new Variable({
+          const variable = new Variable({
             id: index,
             name: parameter.name.text,
             type,
@@ -70,6 +70,8 @@ export function checkTests(session: Session): TypedTest[] {
             depth: 0,
             origin: "parameter",
           });
+          session.symbols?.define(variable.span, variable);
+          return variable;
         });
         tests.push(testOf(session, declaration, "property", declaration.body, parameters));
         break;

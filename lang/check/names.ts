@@ -68,6 +68,12 @@ export function inferStatic(
       const each = found.interface.functions.find((other) => other.name === found.name);
       if (each === undefined) return body.broken(span);
       const put = (type: Type) => substitute(type, [found.interface.self], [found.self]);
+      const nameSpan = expression.kind === "field" ? expression.name.span : span;
+      body.session.symbols?.refer(nameSpan, {
+        kind: "interface-function",
+        interface: found.interface,
+        name: found.name,
+      });
       return body.node({
         kind: "function",
         span,

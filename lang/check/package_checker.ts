@@ -123,6 +123,17 @@ export class PackageChecker {
     return this.#states.get(name)?.symbols ?? null;
   }
 
+  /** All modules that were checked last, and those of the library that were needed. */
+  get world(): World {
+    return this.#base;
+  }
+
+  /** Declares a module of the library, if it has not been needed yet; null when there is none. */
+  libraryScope(name: string): ModuleScope | null {
+    this.#loadLibrary(name);
+    return this.#libraryStates.get(name)?.scope ?? null;
+  }
+
   #startOver(library: LibrarySource): void {
     this.#library = library;
     this.#base = new World();

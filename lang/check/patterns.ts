@@ -80,6 +80,7 @@ export function bindName(binding: Binding, name: ast.Name, type: Type): Variable
   }
   binding.given.add(name.text);
   if (other !== undefined) {
+    body.session.symbols?.refer(name.span, other);
     if (!body.unifier.unify(other.type, type)) {
       const [first, second] = typeTexts(other.type, type);
       body.reporter.report(

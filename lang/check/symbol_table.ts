@@ -4,7 +4,7 @@
  * Kept beside the typed tree only when somebody asks for it.
  */
 import type { Span } from "../source/source_file.ts";
-import type { Type, TypeDefinition, VariantDefinition } from "../types/type.ts";
+import type { InterfaceDefinition, Type, TypeDefinition, VariantDefinition } from "../types/type.ts";
 import type { ValueSymbol, Variable } from "./symbols.ts";
 
 /** What a name may refer to. */
@@ -13,7 +13,8 @@ export type SymbolTarget =
   | ValueSymbol
   | VariantDefinition
   | TypeDefinition
-  | { readonly kind: "field"; readonly definition: TypeDefinition; readonly index: number };
+  | { readonly kind: "field"; readonly definition: TypeDefinition; readonly index: number }
+  | { readonly kind: "interface-function"; readonly interface: InterfaceDefinition; readonly name: string };
 
 /** Definitions, references and types of one module. */
 export class SymbolTable {

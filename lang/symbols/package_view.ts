@@ -1,0 +1,101 @@
+/**
+ * One analysed version of a package after the other, as look-ups need it: files mended, modules checked with what their names refer to.
+ */
+import type { ModuleScope } from "../check/symbols.ts";
+import type { SymbolTable } from "../check/symbol_table.ts";
+import { type NamedModule, PackageChecker } from "../check/package_checker.ts";
+import { moduleNameOf } from "../check/package_analysis.ts";
+import { STANDARD_LIBRARY } from "../check/standard_library.ts";
+import type { World } from "../check/world.ts";
+import type { Diagnostic, Location } from "../diagnostics/diagnostic.ts";
+import { SourceFile } from "../source/source_file.ts";
+import { parse, type ParsedFile } from "../syntax/parser.ts";
+import { mend, MendedFile } from "./mended_text.ts";
+import { indexNames, type NameIndex } from "./name_index.ts";
+
+/** Texts of a package by path. */
+export type Texts = ReadonlyMap<string, string>;
+
+/** Looks at versions of a package, and remembers what did not change. */
+export class PackageView {
+  readonly #checker = new PackageChecker({ withSymbols: true });
+  readonly #indexes = new WeakMap<SymbolTable, NameIndex>();
+  #files = new Map<string, MendedFile>();
+  #diagnostics: readonly Diagnostic[] = [];
+
+  /** Analyses the texts; parsed files of the same texts need not be parsed again. */
+  update(texts: Texts, known: ReadonlyMap<string, ParsedFile> = new Map()): void {
+    const files = new Map<string, MendedFile>();
+    const modules: NamedModule[] = [];
+    let isSame = this.#files.size === texts.size;
+    for (const [path, text] of texts) {
+      const name = moduleNameOf(path);
+      if (name === null) continue;
+      const before = this.#files.get(path);
+      let file = before;
+      if (file === undefined || file.original.text !== text) {
+        const parsed = known.get(path);
+        file = mend(
+          parsed !== undefined && parsed.module.file.text === text
+            ? parsed
+            : parse(new SourceFile(path, text)),
+        );
+        isSame = false;
+      }
+      files.set(path, file);
+      modules.push({ name, module: file.mended.module });
+    }
+    this.#files = files;
+    if (isSame && modules.length > 0) return;
+    this.#diagnostics = this.#checker.check({ modules, library: STANDARD_LIBRARY }).diagnostics;
+  }
+
+  /** The files, by path. */
+  get files(): ReadonlyMap<string, MendedFile> {
+    return this.#files;
+  }
+
+  /** What the checker says of the mended texts. */
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#diagnostics;
+  }
+
+  /** All modules. */
+  get world(): World {
+    return this.#checker.world;
+  }
+
+  /** The scope of a file's module; null when there is none. */
+  scopeOf(path: string): ModuleScope | null {
+    const name = moduleNameOf(path);
+    return name === null ? null : this.world.scopes.get(name) ?? null;
+  }
+
+  /** The module of the library of that name, whether or not the package uses it. */
+  libraryScope(name: string): ModuleScope | null {
+    return this.#checker.libraryScope(name);
+  }
+
+  /** The names of a file; null when it is none of the package. */
+  index(path: string): NameIndex | null {
+    const name = moduleNameOf(path);
+    if (name === null || !this.#files.has(path)) return null;
+    const table = this.#checker.symbolsOf(name);
+    const scope = this.world.scopes.get(name);
+    if (table === null || scope === undefined) return null;
+    let index = this.#indexes.get(table);
+    if (index === undefined) {
+      index = indexNames(this.world, scope, table);
+      this.#indexes.set(table, index);
+    }
+    return index;
+  }
+
+  /** A place in the texts as they stand; null where a repair put it in. */
+  original({ file, span }: Location): Location | null {
+    const known = this.#files.get(file.path);
+    if (known === undefined) return { file, span };
+    const back = known.spanBack(span);
+    return back === null ? null : { file: known.original, span: back };
+  }
+}
