@@ -22,6 +22,7 @@ import { version } from "../cli/version.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
 import { packModule } from "./compile/packed_module.ts";
+import { embedThreads } from "./compile/thread_module.ts";
 import { projectRoot, run } from "./project.ts";
 
 const programs = ["dbd", "dbcli", "lang"] as const;
@@ -177,7 +178,10 @@ async function compile({ features, programs, output, launcher }: Request): Promi
     let runtime: PackedFile | undefined;
     for (const program of programs) {
       const target = `${folder}/${program}`;
-      const reason = selfExtracting ? undefined : await compileProgram(program, configuration, target);
+      const chosen = program === "lang"
+        ? await embedThreads({ configuration, folder, linkParameters })
+        : configuration;
+      const reason = selfExtracting ? undefined : await compileProgram(program, chosen, target);
       if (reason !== undefined) {
         selfExtracting = true;
         console.error(`deno compile cannot get its base binary (${reason}).`);
@@ -187,7 +191,7 @@ async function compile({ features, programs, output, launcher }: Request): Promi
       }
       if (selfExtracting) {
         runtime ??= await packFile(Deno.execPath(), { cacheFolder: `${projectRoot}/.cache/compile` });
-        const bundle = await bundleProgram(program, configuration, folder);
+        const bundle = await bundleProgram(program, chosen, folder);
         await writeLauncher({ path: target, program, version, runtime, bundle });
       }
       await tryProgram(program, target, folder);

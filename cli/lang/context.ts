@@ -52,6 +52,28 @@ export function wholeNumber(name: string, text: string): number {
 
 /** How long a command may work before it says what it does. */
 const PATIENCE_MILLISECONDS = 1_000;
+/** Milliseconds of an option in seconds; 0 is none, null. */
+export function timeLimit(name: string, text: string): number | null {
+  const seconds = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds > MAXIMUM_SECONDS) {
+    throw new CommandError(
+      `Cannot use ${name} "${text}": it is no number of seconds from 0 to ${MAXIMUM_SECONDS}`,
+      "0 is no limit.",
+    );
+  }
+  return seconds === 0 ? null : seconds * 1000;
+}
+
+/** Longest limit: a day. */
+const MAXIMUM_SECONDS = 86_400;
+
+/** Gas of an option, at least 1. */
+export function gasLimit(text: string): number {
+  const gas = wholeNumber("--gas", text);
+  if (gas < 1) throw new CommandError(`Cannot use --gas "${text}": it is below 1`);
+  return gas;
+}
+
 
 /** Says what a command does now, when it has worked for longer than a second already and somebody sees it. */
 export function tellStep({ terminal, started }: Context, step: string): void {

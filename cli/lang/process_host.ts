@@ -6,10 +6,12 @@ import type { Terminal } from "./terminal.ts";
 /** Answers what the library's modules for commands ask. */
 export class ProcessHost implements Host {
   readonly #terminal: Terminal;
+  readonly #hasInput: boolean;
   readonly #started = performance.now();
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, options: { readonly hasInput?: boolean } = {}) {
     this.#terminal = terminal;
+    this.#hasInput = options.hasInput ?? true;
   }
 
   call({ module, name, args }: HostCall): HostValue {
@@ -25,7 +27,7 @@ export class ProcessHost implements Host {
         if (first instanceof Uint8Array) this.#terminal.writeBytes(first);
         return null;
       case "lang:host/process read_input":
-        return readAll();
+        return this.#hasInput ? readAll() : new Uint8Array();
       case "lang:host/process environment_variable":
         return environmentVariable(String(first));
       case "lang:host/process read_whole_file":

@@ -1,13 +1,19 @@
 /** `lang run`. */
 import { type Command, Option } from "commander";
-import { run } from "../../lang/commands/run.ts";
+import { run, runBy, type RunOutcome } from "../../lang/commands/run.ts";
 import type { Workspace } from "../../lang/commands/workspace.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
-import type { TrapReport } from "../../lang/host/trap_report.ts";
-import { type Context, hasErrors, openPackage, showDiagnostics } from "./context.ts";
+import type { TrapReport } from "../../lang/host/wasm_trap.ts";
+import { type Context, gasLimit, hasErrors, openPackage, showDiagnostics, timeLimit } from "./context.ts";
 import { examples } from "./examples.ts";
 import { ProcessHost } from "./process_host.ts";
 import { Terminal } from "./terminal.ts";
+
+interface Options {
+  readonly timeout?: string;
+  readonly gas?: string;
+  readonly format: "human" | "json";
+}
 
 /** Keeps what is written. */
 class Capture {
@@ -36,6 +42,8 @@ export function addRunCommand(program: Command, context: Context): void {
     )
     .usage("[options] [path] [-- args...]")
     .argument("[path]", "folder of the package")
+    .option("--timeout <seconds>", "stop the program after so long, 0 for no limit (default: 0)")
+    .option("--gas <number>", "build with gas, and stop a program that uses more")
     .addOption(
       new Option("--format <format>", "json: what the program writes, its exit code and trap as one object")
         .choices([
@@ -51,25 +59,49 @@ export function addRunCommand(program: Command, context: Context): void {
         ["lang run tools/count -- words.txt", "a package somewhere else"],
       ]),
     )
-    .action(async (path: string | undefined, options: { readonly format: "human" | "json" }) => {
+    .action(async (path: string | undefined, options: Options) => {
+      const limits = limitsOf(options);
       const { workspace } = openPackage(path);
-      if (options.format === "json") return await runToJson(context, workspace);
-      const outcome = run(workspace, {
-        args: context.programArguments,
-        host: new ProcessHost(context.terminal),
-      });
+      if (options.format === "json") return await runToJson(context, workspace, limits);
+      const outcome = await runLimited(context, workspace, { ...limits, terminal: context.terminal });
       if (hasErrors(outcome.diagnostics)) showDiagnostics(context, outcome.diagnostics);
       if (outcome.trap !== null) showTrap(context, outcome.trap, (file) => workspace.files.read(file));
       context.exitCode = outcome.exitCode;
     });
 }
 
-async function runToJson(context: Context, workspace: Workspace): Promise<void> {
-  const [stdout, stderr] = [new Capture(), new Capture()];
-  const outcome = run(workspace, {
-    args: context.programArguments,
-    host: new ProcessHost(new Terminal(stdout, stderr)),
+interface Limits {
+  readonly timeoutMilliseconds: number | null;
+  readonly gas: number | null;
+}
+
+function limitsOf({ timeout, gas }: Options): Limits {
+  return {
+    timeoutMilliseconds: timeout === undefined ? null : timeLimit("--timeout", timeout),
+    gas: gas === undefined ? null : gasLimit(gas),
+  };
+}
+
+/** Runs the program in this thread, with a limit of time in one that can be stopped. */
+async function runLimited(
+  context: Context,
+  workspace: Workspace,
+  { timeoutMilliseconds, gas, terminal }: Limits & { readonly terminal: Terminal },
+): Promise<RunOutcome> {
+  const args = context.programArguments;
+  if (timeoutMilliseconds === null) return run(workspace, { args, gas, host: new ProcessHost(terminal) });
+  const { CommandThread } = await import("./threads/command_thread.ts");
+  const runner = new CommandThread({
+    hasInput: true,
+    onWritten: (stream, bytes) =>
+      stream === "stdout" ? terminal.writeBytes(bytes) : terminal.writeErrorBytes(bytes),
   });
+  return await runBy(runner, workspace, { args, gas, timeoutMilliseconds });
+}
+
+async function runToJson(context: Context, workspace: Workspace, limits: Limits): Promise<void> {
+  const [stdout, stderr] = [new Capture(), new Capture()];
+  const outcome = await runLimited(context, workspace, { ...limits, terminal: new Terminal(stdout, stderr) });
   context.exitCode = outcome.exitCode;
   context.terminal.writeJson({
     ...reportToJson(outcome.diagnostics),
@@ -88,12 +120,14 @@ function showTrap(context: Context, trap: TrapReport, read: (file: string) => st
   let text = `${style("error", "trap")}${style("strong", `: ${trap.message}`)}\n`;
   if (trap.sides !== null) text += `  left: ${trap.sides.left}\n  right: ${trap.sides.right}\n`;
   if (place !== null) {
+    const { library } = trap;
     const line = read(place.file)?.split("\n")[place.line - 1];
     const number = String(place.line);
     text += `${" ".repeat(number.length)} ${
       style("quiet", "-->")
     } ${place.file}:${place.line}:${place.column}\n`;
     if (line !== undefined) text += `${style("quiet", `${number} |`)} ${line.replace(/\r$/, "")}\n`;
+    if (library !== null) text += `  in the library: ${library.file}:${library.line}:${library.column}\n`;
   }
   terminal.writeError(text);
 }

@@ -35,6 +35,11 @@ export class Terminal {
     writeAll(this.#stdout, bytes);
   }
 
+  /** Writes bytes to standard error. */
+  writeErrorBytes(bytes: Uint8Array): void {
+    writeAll(this.#stderr, bytes);
+  }
+
   /** Writes to standard error. */
   writeError(text: string): void {
     writeAll(this.#stderr, new TextEncoder().encode(text));

@@ -1,16 +1,28 @@
 /** `lang test`. */
 import { type Command, Option } from "commander";
-import { test } from "../../lang/commands/tests.ts";
+import { DEFAULT_TIMEOUT_MILLISECONDS, test } from "../../lang/commands/tests.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { renderResults } from "../../lang/testing/report.ts";
-import { type Context, hasErrors, openPackage, showDiagnostics, tellStep, wholeNumber } from "./context.ts";
+import {
+  type Context,
+  gasLimit,
+  hasErrors,
+  openPackage,
+  showDiagnostics,
+  tellStep,
+  timeLimit,
+  wholeNumber,
+} from "./context.ts";
 import { examples } from "./examples.ts";
+import { TestThreads } from "./threads/test_threads.ts";
 
 interface Options {
   readonly filter?: string;
   readonly eval?: boolean;
   readonly update?: boolean;
   readonly seed?: string;
+  readonly timeout?: string;
+  readonly gas?: string;
   readonly verbose?: boolean;
   readonly format: "human" | "json";
 }
@@ -20,13 +32,18 @@ export function addTestCommand(program: Command, context: Context): void {
   program.command("test")
     .summary("run the tests of a package")
     .description(
-      "Runs test blocks, examples in documentation and properties in the WebAssembly that ships, each with a memory of its own.",
+      "Runs test blocks, examples in documentation and properties in the WebAssembly that ships, each with a memory of its own, on all processors.",
     )
     .argument("[path]", "folder of the package")
     .option("--filter <text>", "only tests whose module and name contain the text")
     .option("--eval", "run the eval blocks instead")
     .option("--update", "write what expect_snapshot is given into the sources")
     .option("--seed <number>", "what the arguments of properties are made of (default: another each time)")
+    .option(
+      "--timeout <seconds>",
+      `how long one test may take, 0 for no limit (default: ${DEFAULT_TIMEOUT_MILLISECONDS / 1000})`,
+    )
+    .option("--gas <number>", "build with gas, and stop a test that uses more")
     .option("--verbose", "show tests that passed as well")
     .addOption(
       new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
@@ -38,18 +55,28 @@ export function addTestCommand(program: Command, context: Context): void {
         ['lang test --filter "bounces"', "tests with this in their name"],
         ["lang test --seed 42", "properties with the same arguments again"],
         ["lang test --update", "renew the snapshots"],
+        ["lang test --timeout 60", "a minute for each test"],
       ]),
     )
-    .action((path: string | undefined, options: Options) => {
+    .action(async (path: string | undefined, options: Options) => {
+      const timeout = options.timeout === undefined
+        ? DEFAULT_TIMEOUT_MILLISECONDS
+        : timeLimit("--timeout", options.timeout);
+      const gas = options.gas === undefined ? null : gasLimit(options.gas);
       const { workspace } = openPackage(path);
       const seed = options.seed === undefined
         ? crypto.getRandomValues(new Uint16Array(1))[0] ?? 0
         : wholeNumber("--seed", options.seed);
-      const outcome = test(workspace, {
+      // The first thread starts while the package is checked.
+      using runner = new TestThreads();
+      const outcome = await test(workspace, {
         filter: options.filter,
         evals: options.eval ?? false,
         seed,
         update: options.update ?? false,
+        timeoutMilliseconds: timeout,
+        gas,
+        runner,
         onStep: (step) => tellStep(context, step),
       });
       if (!outcome.isPassed) context.exitCode = 1;

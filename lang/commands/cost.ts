@@ -9,7 +9,7 @@ import type { IrFunction, IrModule, IrPlace, Statement } from "../ir/node.ts";
 import { polynomialText } from "../ir/polynomial.ts";
 import { addProbes, PROBE_MODULE } from "../ir/probe.ts";
 import { bodiesOf } from "../ir/visit.ts";
-import { WasmProgram, type WasmRun } from "../host/wasm_program.ts";
+import { externsOf, WasmProgram, type WasmRun } from "../host/wasm_program.ts";
 import type { HostCall, HostValue } from "../interpret/host.ts";
 import { ChoiceHost } from "../testing/choices.ts";
 import { CannotGenerate, PropertyMaker } from "../testing/generators.ts";
@@ -175,10 +175,14 @@ function runMeasured(
   tests: readonly MeasuredTest[],
 ): Measured {
   const { bytes } = encodeModule(module, { maximumPages: MAXIMUM_PAGES, hasNames: false });
-  const compiled = new WasmProgram(bytes, program, [
-    { module: PROBE_MODULE, name: "enter", parameters: ["Int"], result: "()" },
-    { module: PROBE_MODULE, name: "leave", parameters: ["Int"], result: "()" },
-  ]);
+  const compiled = new WasmProgram({
+    bytes,
+    externs: [
+      ...externsOf(program),
+      { module: PROBE_MODULE, name: "enter", parameters: ["Int"], result: "()" },
+      { module: PROBE_MODULE, name: "leave", parameters: ["Int"], result: "()" },
+    ],
+  });
   const samples = Array.from({ length: count }, (): number[] => []);
   let heapHighWater = 0;
   for (const [index, { tries }] of tests.entries()) {

@@ -1,14 +1,16 @@
 /**
  * `test`: runs the tests of a package, and writes new snapshots where asked.
  *
- * A test ends at its first snapshot that differs, so snapshots are renewed in rounds until none differs.
+ * A test ends at its first snapshot that differs, so snapshots are renewed in rounds until none differs. Who runs the tests is given: threads of the
+ * terminal's command, which can be stopped, or this thread.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { applyToFiles } from "../diagnostics/edits.ts";
-import { runTests } from "../testing/run_tests.ts";
+import { prepareTests, RUN_HERE } from "../testing/run_tests.ts";
 import { snapshotEdits } from "../testing/snapshots.ts";
 import { planTests, type TestSelection } from "../testing/test_plan.ts";
 import type { TestResult } from "../testing/test_result.ts";
+import type { TestRunner } from "../testing/test_suite.ts";
 import { makePatch, writePatches } from "./patch.ts";
 import type { CheckedPackage, Workspace } from "./workspace.ts";
 
@@ -16,6 +18,16 @@ import type { CheckedPackage, Workspace } from "./workspace.ts";
 export interface TestOptions extends TestSelection {
   /** What the arguments of properties are made of. */
   readonly seed?: number;
+  /** How often a property is tried. */
+  readonly tries?: number;
+  /** What each run of a test may use; without it nothing is counted. */
+  readonly gas?: number | null;
+  /** How long one test may take; null, or a runner in this thread, is without a limit. */
+  readonly timeoutMilliseconds?: number | null;
+  /** Ends all of it; the command then fails with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Who runs the tests; this thread when nobody is named. */
+  readonly runner?: TestRunner;
   /** Writes what snapshots are given into the sources. */
   readonly update?: boolean;
   /** Told what begins now, for work that may take long. */
@@ -35,17 +47,22 @@ export interface TestOutcome {
 /** Most snapshots that one test may have to be renewed at once. */
 const MAXIMUM_ROUNDS = 200;
 
+/** How long one test may take when nobody says. */
+export const DEFAULT_TIMEOUT_MILLISECONDS = 10_000;
+
 /** Runs the tests of a package that are asked for. */
-export function test(workspace: Workspace, options: TestOptions = {}): TestOutcome {
+export async function test(workspace: Workspace, options: TestOptions = {}): Promise<TestOutcome> {
+  const { runner = RUN_HERE, timeoutMilliseconds = DEFAULT_TIMEOUT_MILLISECONDS, signal } = options;
   const updated = new Set<string>();
   let checked: CheckedPackage = workspace.check();
   for (let round = 0;; round++) {
     const { diagnostics, program } = checked;
     if (program === null) return { diagnostics, results: null, isPassed: false, updatedPaths: [...updated] };
-    const { seed } = options;
     const planned = planTests(program, options);
     options.onStep?.(`running ${planned.length} tests`);
-    const results = runTests(program, planned, seed === undefined ? {} : { seed });
+    const prepared = prepareTests(program, planned, options);
+    const limits = { timeoutMilliseconds, ...(signal === undefined ? {} : { signal }) };
+    const results = prepared.results(await runner.run(prepared.suite, limits));
     const edits = options.update === true && round < MAXIMUM_ROUNDS ? snapshotEdits(program, results) : [];
     if (edits.length === 0) {
       return {

@@ -8,8 +8,9 @@
 import type { Host, HostValue } from "../interpret/host.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import type { Type } from "../types/type.ts";
+import { indexMessage } from "../typed/trap.ts";
+import { isLibraryPath, trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
 import { type TrapPlace, trapSitesOf } from "./trap_sites.ts";
-import { trapMessage, type TrapReport, WasmTrap } from "./trap_report.ts";
 
 /** Where pointers to texts lead: a block's length and first byte. */
 const LENGTH_OFFSET = 4;
@@ -17,45 +18,55 @@ const BLOCK_HEADER = 16;
 
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Calls that are looked through for one in the package. */
+const MAXIMUM_FRAMES = 2_500;
+
 const PROCESS_MODULE = "lang:host/process@1.0.0";
 
 /** Thrown by a host's function to end the program quietly, as `exit` does. */
 export class ProgramStop extends Error {
 }
 
-interface Extern {
+/** A function of the host; types by their names, `()` for no result. */
+export interface HostFunction {
+  readonly module: string;
+  readonly name: string;
   readonly parameters: readonly string[];
   readonly result: string;
 }
 
-/** A function of the host that no module of the program declares; types by their names, `()` for no result. */
-export interface HostFunction extends Extern {
-  readonly module: string;
-  readonly name: string;
+/** What is needed to run a module; plain data that can be given to another thread. */
+export interface RunnableModule {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly externs: readonly HostFunction[];
+}
+
+/** The functions of the host that a program may ask for. */
+export function externsOf(program: TypedProgram): HostFunction[] {
+  const declared = program.modules.flatMap(({ functions }) => functions.flatMap(externOf));
+  return [...declared, { module: PROCESS_MODULE, name: "arguments", parameters: [], result: "String" }];
+}
+
+function externOf({ linkage, name, parameters, result }: TypedFunction): HostFunction[] {
+  if (linkage.kind !== "extern") return [];
+  return [{
+    module: linkage.module,
+    name,
+    parameters: parameters.map((parameter) => primitiveName(parameter.type)),
+    result: primitiveName(result),
+  }];
 }
 
 /** A compiled program that can be run any number of times. */
 export class WasmProgram {
   readonly module: WebAssembly.Module;
   readonly #sites: readonly TrapPlace[];
-  readonly #externs = new Map<string, Extern>();
+  readonly #externs: ReadonlyMap<string, HostFunction>;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, program: TypedProgram, others: readonly HostFunction[] = []) {
+  constructor({ bytes, externs }: RunnableModule) {
     this.module = new WebAssembly.Module(bytes);
     this.#sites = trapSitesOf(this.module);
-    for (const { functions } of program.modules) {
-      for (const each of functions) this.#addExtern(each);
-    }
-    this.#externs.set(`${PROCESS_MODULE} arguments`, { parameters: [], result: "String" });
-    for (const each of others) this.#externs.set(`${each.module} ${each.name}`, each);
-  }
-
-  #addExtern({ linkage, name, parameters, result }: TypedFunction): void {
-    if (linkage.kind !== "extern") return;
-    this.#externs.set(`${linkage.module} ${name}`, {
-      parameters: parameters.map((parameter) => primitiveName(parameter.type)),
-      result: primitiveName(result),
-    });
+    this.#externs = new Map(externs.map((each) => [`${each.module} ${each.name}`, each]));
   }
 
   /** A new instance with a memory of its own. */
@@ -108,10 +119,15 @@ export class WasmRun {
   call(name: string, args: readonly (number | bigint)[] = []): number | bigint | undefined {
     const target = this.#exports[name];
     if (typeof target !== "function") throw new Error(`Cannot call ${name}: the module does not export it`);
+    const limit = Error.stackTraceLimit;
+    // Only what traps pays for a long trace: the calls that led there are read from it.
+    Error.stackTraceLimit = MAXIMUM_FRAMES;
     try {
       return target(...args);
     } catch (error) {
       throw this.#trapOf(error) ?? error;
+    } finally {
+      Error.stackTraceLimit = limit;
     }
   }
 
@@ -143,12 +159,20 @@ export class WasmRun {
 
   #trapOf(error: unknown): WasmTrap | null {
     if (error instanceof WebAssembly.RuntimeError) {
-      const site = this.#sites[this.#global("trap_site")];
+      const number = this.#global("trap_site");
+      const site = this.#sites[number];
       if (site === undefined) return null;
-      return new WasmTrap(this.#report(site));
+      return new WasmTrap(this.#report(site), { site: number, offsets: offsetsOf(error) });
     }
     if (error instanceof RangeError && /call stack/.test(error.message)) {
-      return new WasmTrap({ kind: "depth", message: trapMessage("depth"), place: null, sides: null });
+      const report = {
+        kind: "depth",
+        message: trapMessage("depth"),
+        place: null,
+        library: null,
+        sides: null,
+      };
+      return new WasmTrap(report, { site: null, offsets: offsetsOf(error) });
     }
     return null;
   }
@@ -159,7 +183,14 @@ export class WasmRun {
     // Sides of a comparison are never both empty: an empty text is shown in its quotes.
     const hasSides = kind === "expect" && text !== null && other !== null && text + other !== "";
     const sides = hasSides ? { left: text, right: other } : null;
-    return { kind, message: said ?? trapMessage(kind), place, sides };
+    const message = said ?? this.#indexMessage(kind) ?? trapMessage(kind);
+    const library = place !== null && isLibraryPath(place.file) ? place : null;
+    return { kind, message, place, library, sides };
+  }
+
+  #indexMessage(kind: string): string | null {
+    if (kind !== "index" || !(this.#exports["trap_index"] instanceof WebAssembly.Global)) return null;
+    return indexMessage(this.#global("trap_index"), this.#global("trap_length"));
   }
 
   /** The text that a global points to; null when the module has no such global. An empty text is no block. */
@@ -178,7 +209,7 @@ export class WasmRun {
   /** Hands a call of the module to the host. */
   callHost(
     host: Host,
-    target: { readonly module: string; readonly name: string; readonly extern: Extern },
+    target: { readonly module: string; readonly name: string; readonly extern: HostFunction },
     args: readonly (number | bigint)[],
   ): number | bigint | undefined {
     const { module, name, extern } = target;
@@ -221,4 +252,11 @@ export class WasmRun {
     view.setUint32(target, pointer, true);
     view.setUint32(target + 4, bytes.length, true);
   }
+}
+
+/** Offsets of the calls in the module's bytes, as engines write them into traces. */
+function offsetsOf({ stack }: Error): number[] {
+  return [...(stack ?? "").matchAll(/wasm-function\[\d+\]:0x([0-9a-f]+)/g)].map((match) =>
+    Number.parseInt(match[1] ?? "", 16)
+  );
 }

@@ -1,32 +1,11 @@
 /**
  * `expect` and `expect_snapshot`: what is told when they fail.
  */
-import type { Span } from "../source/source_file.ts";
 import type { Expression } from "../typed/tree.ts";
 import type { Code } from "./frame.ts";
 import type { FunctionCompiler } from "./function_compiler.ts";
-import { ProgramTrap, type Site } from "./trap.ts";
+import { ExpectationTrap } from "./trap.ts";
 import { booleanOf, decodeText, UNIT_VALUE } from "./value.ts";
-
-/** An `expect` or `expect_snapshot` that does not hold. */
-export class ExpectationTrap extends ProgramTrap {
-  /** The two sides of a comparison as texts; of a snapshot what is there and what was written. */
-  readonly sides: { readonly left: string; readonly operator: string; readonly right: string } | null;
-  /** Where the text of the snapshot stands, for `--update`. */
-  readonly snapshotSpan: Span | null;
-
-  constructor(
-    site: Site,
-    message: string,
-    sides: ExpectationTrap["sides"],
-    snapshotSpan: Span | null = null,
-  ) {
-    super("expect", site, message);
-    this.name = "ExpectationTrap";
-    this.sides = sides;
-    this.snapshotSpan = snapshotSpan;
-  }
-}
 
 /** Makes an `expect`. */
 export function expectCode(node: Extract<Expression, { kind: "expect" }>, compiler: FunctionCompiler): Code {

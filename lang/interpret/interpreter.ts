@@ -11,9 +11,8 @@ import type { Host } from "./host.ts";
 import { Machine } from "./machine.ts";
 import { Reference, type Value } from "./value.ts";
 
-export { ExpectationTrap } from "./checks.ts";
 export { type Host, type HostCall, type HostValue, RecordingHost } from "./host.ts";
-export { ProgramTrap, type Site } from "./trap.ts";
+export { ExpectationTrap, ProgramTrap, type Site } from "./trap.ts";
 
 /** A run of a program: static cells and constants last as long as it does. */
 export class Interpreter {

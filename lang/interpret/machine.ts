@@ -178,7 +178,7 @@ export class Machine {
       if (error instanceof ControlSignal && typeof error.completion !== "symbol") return error.completion;
       // The stack of the interpreter itself may end first; where there is no room for the trap either, the caller makes it.
       if (error instanceof RangeError) throw depthTrap(body.entry);
-      if (error instanceof ProgramTrap && error.calls.length < 100) error.calls.push(site);
+      if (error instanceof ProgramTrap && error.calls.length < DEPTH_LIMIT) error.calls.push(site);
       throw error;
     } finally {
       this.#depth--;

@@ -3,6 +3,7 @@
  *
  * First the indexes, in their order; then the place itself, whose bounds are checked and whose owners are made unique on the way.
  */
+import { indexMessage } from "../typed/trap.ts";
 import type { Expression, Local, Place } from "../typed/tree.ts";
 import type { Code, Frame } from "./frame.ts";
 import { ProgramTrap, type Site } from "./trap.ts";
@@ -68,6 +69,6 @@ function resolver(place: Place, context: PlaceContext, indexes: Code[]): Resolve
 /** Ends the program when the index is outside. */
 export function checkIndex(index: number, length: number, site: Site): void {
   if (index < 0 || index >= length) {
-    throw new ProgramTrap("index", site, `Cannot take the element at ${index}: the list has ${length}`);
+    throw new ProgramTrap("index", site, indexMessage(index, length));
   }
 }

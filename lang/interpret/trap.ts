@@ -24,3 +24,23 @@ export class ProgramTrap extends Error {
     this.site = site;
   }
 }
+
+/** An `expect` or `expect_snapshot` that does not hold. */
+export class ExpectationTrap extends ProgramTrap {
+  /** The two sides of a comparison as texts; of a snapshot what is there and what was written. */
+  readonly sides: { readonly left: string; readonly operator: string; readonly right: string } | null;
+  /** Where the text of the snapshot stands, for `--update`. */
+  readonly snapshotSpan: Span | null;
+
+  constructor(
+    site: Site,
+    message: string,
+    sides: ExpectationTrap["sides"],
+    snapshotSpan: Span | null = null,
+  ) {
+    super("expect", site, message);
+    this.name = "ExpectationTrap";
+    this.sides = sides;
+    this.snapshotSpan = snapshotSpan;
+  }
+}

@@ -51,6 +51,8 @@ export interface IrSlot {
 export interface IrPlace {
   readonly file: SourceFile;
   readonly offset: number;
+  /** Where the function around it was called, when it was lowered in place. */
+  readonly caller?: IrPlace;
 }
 
 /** Types of what goes between a module and its host. */
@@ -117,12 +119,19 @@ export type IrExpression =
 
 /** A call; with more than one result it stands in a `multi`. */
 export type IrCall =
-  | { readonly kind: "call"; readonly function: IrFunction; readonly args: readonly IrExpression[] }
+  | {
+    readonly kind: "call";
+    readonly function: IrFunction;
+    readonly args: readonly IrExpression[];
+    /** Where it stands in the source; traps inside of the library are told by it. */
+    readonly place?: IrPlace;
+  }
   | {
     readonly kind: "indirect";
     readonly parameters: readonly IrSlot[];
     readonly results: readonly IrSlot[];
     readonly index: IrExpression;
+    readonly place?: IrPlace;
     readonly args: readonly IrExpression[];
   };
 

@@ -31,7 +31,7 @@ function packageOf(path: string): Workspace {
 }
 
 for (const [path, target, count] of PACKAGES) {
-  Deno.test(`${path} is without a remark, formatted, and passes its tests`, () => {
+  Deno.test(`${path} is without a remark, formatted, and passes its tests`, async () => {
     const workspace = packageOf(path);
     const checked = workspace.check();
     assert.deepEqual(checked.diagnostics.map(({ code, message }) => `${code} ${message}`), []);
@@ -39,7 +39,7 @@ for (const [path, target, count] of PACKAGES) {
     for (const [file, text] of workspace.sources()) {
       assert.equal(format(new SourceFile(file, text)), text, file);
     }
-    const { results, isPassed } = test(workspace, { seed: 1 });
+    const { results, isPassed } = await test(workspace, { seed: 1 });
     assert.ok(results !== null && results.length >= count, `${results?.length}`);
     assert.ok(isPassed, `${results.filter((each) => !each.isPassed).map((each) => each.name)}`);
   });

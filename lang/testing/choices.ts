@@ -23,16 +23,20 @@ export class ChoiceHost implements Host {
   readonly #given: readonly number[];
   readonly #more: (limit: number) => number;
   readonly #isTelling: boolean;
+  readonly #onTold: ((argument: { readonly name: string; readonly value: string }) => void) | undefined;
 
   constructor(options: {
     readonly given?: readonly number[];
     /** A number from 0 to before the limit; 0 when there is no source. */
     readonly more?: (limit: number) => number;
     readonly isTelling?: boolean;
+    /** Told each argument as soon as it is made. */
+    readonly onTold?: (argument: { readonly name: string; readonly value: string }) => void;
   }) {
     this.#given = options.given ?? [];
     this.#more = options.more ?? (() => 0);
     this.#isTelling = options.isTelling ?? false;
+    this.#onTold = options.onTold;
   }
 
   /** What was printed. */
@@ -51,7 +55,9 @@ export class ChoiceHost implements Host {
       case "tell": {
         // Shown as a tuple of one: `(value,)` or `(value)`.
         const text = String(second).replace(/^\((.*?),?\)$/s, "$1");
-        this.toldArguments.push({ name: String(first), value: text });
+        const argument = { name: String(first), value: text };
+        this.toldArguments.push(argument);
+        this.#onTold?.(argument);
         return null;
       }
       default:

@@ -59,6 +59,10 @@ function failureLines(failure: TestFailure, style: Style): string[] {
   else if (condition !== null) lines.push(`  ${style("error", "does not hold:")} ${condition}${place}`);
   else lines.push(`  ${style("error", trap.message)}${place}`);
   if (condition === null && sourceLine !== null && !isSnapshot) lines.push(`    ${sourceLine.trim()}`);
+  if (trap.library !== null) {
+    const { file, line, column } = trap.library;
+    lines.push(`  ${style("quiet", `in the library: ${file}:${line}:${column}`)}`);
+  }
   if (trap.sides !== null) lines.push(...sideLines(trap.sides, { operator, isSnapshot, style }));
   if (isSnapshot) lines.push("  `lang test --update` writes what is there now");
   return lines;

@@ -1,60 +1,84 @@
 /** Tries a property with many arguments, and makes a failure small before it is shown. */
 import { SeededRandom } from "../../engine/base/random.ts";
-import type { TrapReport } from "../host/trap_report.ts";
-import type { WasmProgram, WasmRun } from "../host/wasm_program.ts";
+import type { TrapReport } from "../host/wasm_trap.ts";
+import type { WasmProgram } from "../host/wasm_program.ts";
 import { ChoiceHost, shrink } from "./choices.ts";
+import { startRun } from "./run_job.ts";
+import {
+  type JobOutcome,
+  type RawTrap,
+  type TestJob,
+  type TestSuite,
+  type ToldArgument,
+  trappedOutcome,
+} from "./test_suite.ts";
 import { trapOf } from "./trap_of.ts";
 
 /** How often a property is tried when nobody says. */
 export const DEFAULT_TRIES = 100;
 
-/** What trying gives. */
-export interface PropertyOutcome {
-  /** Null when it held each time. */
-  readonly trap: TrapReport | null;
-  readonly counterexample: readonly { readonly name: string; readonly value: string }[];
-  readonly output: string;
-  readonly tries: number;
-  readonly shrinks: number;
-  readonly heapBytesLeft: number;
+/** Told while a property is tried, so that something is known of one that does not end. */
+export interface PropertyWatcher {
+  /** A try begins, counted from 0. */
+  onTry?(attempt: number): void;
+  /** It fails with these arguments, which are made small now; the first time and whenever smaller ones are found. */
+  onFailure?(outcome: JobOutcome): void;
 }
 
-/** Tries a property that is exported by a name. */
+/** The host that makes the arguments of a try. */
+export function hostOfTry(
+  seed: number,
+  attempt: number,
+  onTold?: (argument: ToldArgument) => void,
+): ChoiceHost {
+  const random = new SeededRandom(seed * 1_000 + attempt);
+  return new ChoiceHost({
+    more: (limit) => random.below(limit),
+    ...(onTold === undefined ? {} : { isTelling: true, onTold }),
+  });
+}
+
+/** Tries a property. */
 export function runProperty(
   compiled: WasmProgram,
-  name: string,
-  options: { readonly seed: number; readonly tries?: number },
-): PropertyOutcome {
-  const count = options.tries ?? DEFAULT_TRIES;
+  suite: TestSuite,
+  job: TestJob,
+  watcher: PropertyWatcher = {},
+): JobOutcome {
   let heapBytesLeft = 0;
-  const once = (host: ChoiceHost): TrapReport | null => {
-    const run: WasmRun = compiled.instantiate(host);
+  const once = (host: ChoiceHost): RawTrap | null => {
+    const run = startRun(compiled, suite, host);
     const before = run.heapBytes;
-    const trap = trapOf(() => run.call(name));
+    const trap = trapOf(() => run.call(job.name));
     if (trap === null) heapBytesLeft = Math.max(heapBytesLeft, run.heapBytes - before);
     return trap;
   };
-  for (let index = 0; index < count; index++) {
-    const random = new SeededRandom(options.seed * 1_000 + index);
-    const host = new ChoiceHost({ more: (limit) => random.below(limit) });
+  for (let attempt = 0; attempt < suite.tries; attempt++) {
+    watcher.onTry?.(attempt);
+    const host = hostOfTry(suite.seed, attempt);
     const trap = once(host);
     if (trap === null) continue;
-    const small = shrink(host.choices, (given) => {
-      const attempt = new ChoiceHost({ given });
-      const other = once(attempt);
-      return other !== null && isSameFailure(other, trap) ? attempt.choices : null;
-    });
-    const telling = new ChoiceHost({ given: small.choices, isTelling: true });
-    return {
-      trap: once(telling) ?? trap,
-      counterexample: telling.toldArguments,
-      output: telling.output,
-      tries: index + 1,
-      shrinks: small.tries,
-      heapBytesLeft: 0,
+    const outcomeOf = (given: readonly number[], shrinks: number): JobOutcome => {
+      const telling = new ChoiceHost({ given, isTelling: true });
+      const told = once(telling) ?? trap;
+      return trappedOutcome(told, {
+        counterexample: telling.toldArguments,
+        output: telling.output,
+        tries: attempt + 1,
+        shrinks,
+      });
     };
+    watcher.onFailure?.(outcomeOf(host.choices, 0));
+    const small = shrink(host.choices, (given) => {
+      const other = new ChoiceHost({ given });
+      const failed = once(other);
+      if (failed === null || !isSameFailure(failed.report, trap.report)) return null;
+      if (watcher.onFailure !== undefined) watcher.onFailure(outcomeOf(other.choices, 0));
+      return other.choices;
+    });
+    return outcomeOf(small.choices, small.tries);
   }
-  return { trap: null, counterexample: [], output: "", tries: count, shrinks: 0, heapBytesLeft };
+  return trappedOutcome(null, { tries: suite.tries, heapBytesLeft });
 }
 
 /** Whether two failures are of one kind and at one place, so that a small failure explains the first. */

@@ -1,19 +1,20 @@
 /**
  * Runs the tests of a package in the WebAssembly that ships: one module with all tests, a new instance with a memory of its own for each.
  *
- * Nothing here depends on clock or order: the same program, selection and seed give the same results.
+ * Nothing here depends on clock or order: the same program, selection and seed give the same results, however many threads run them.
  */
-import { RecordingHost } from "../interpret/host.ts";
-import type { TrapReport } from "../host/trap_report.ts";
-import { WasmProgram } from "../host/wasm_program.ts";
+import { CodeMap } from "../host/code_map.ts";
+import { externsOf, WasmProgram } from "../host/wasm_program.ts";
+import type { TrapReport } from "../host/wasm_trap.ts";
 import type { TypedProgram, TypedTest } from "../typed/tree.ts";
 import { compile } from "../wasm/compile.ts";
 import { expectationAt } from "./expectations.ts";
 import { CannotGenerate, PropertyMaker } from "./generators.ts";
-import { runProperty } from "./run_property.ts";
+import { runJob } from "./run_job.ts";
+import { DEFAULT_TRIES } from "./run_property.ts";
 import type { PlannedTest } from "./test_plan.ts";
-import type { EvalCaseResult, TestFailure, TestResult } from "./test_result.ts";
-import { trapOf } from "./trap_of.ts";
+import type { TestFailure, TestResult } from "./test_result.ts";
+import type { JobOutcome, RawTrap, TestJob, TestRunner, TestSuite } from "./test_suite.ts";
 
 /** How tests are run. */
 export interface RunOptions {
@@ -21,34 +22,85 @@ export interface RunOptions {
   readonly seed?: number;
   /** How often a property is tried. */
   readonly tries?: number;
+  /** What each run of a test may use; without it nothing is counted. */
+  readonly gas?: number | null;
 }
 
-/** Runs tests and gives their results in the same order. */
+/** Tests that are compiled. */
+export interface PreparedTests {
+  readonly suite: TestSuite;
+  /** The results of all tests that were planned, from the outcomes of the suite's. */
+  results(outcomes: readonly JobOutcome[]): TestResult[];
+}
+
+/** Compiles tests. */
+export function prepareTests(
+  program: TypedProgram,
+  planned: readonly PlannedTest[],
+  options: RunOptions = {},
+): PreparedTests {
+  const maker = new PropertyMaker(program);
+  const runnable: { module: PlannedTest["module"]; test: TypedTest }[] = [];
+  const jobs: TestJob[] = [];
+  // Of each test the number of its job, or the result of one that cannot be run.
+  const places = planned.map((each): number | TestResult => {
+    const made = each.test.kind === "property" ? propertyOrFailure(maker, each) : each.test;
+    if (!("body" in made)) return made;
+    const index = runnable.push({ module: each.module, test: made }) - 1;
+    jobs.push({
+      kind: each.test.kind,
+      name: `test_${index}`,
+      parameters: each.test.parameters.map(({ name }) => name),
+      cases: each.test.cases.map(({ name }) => name),
+    });
+    return index;
+  });
+  const gas = options.gas ?? null;
+  const compiled = compile(program, { target: "core", tests: runnable, hasGas: gas !== null });
+  const map = new CodeMap(compiled);
+  return {
+    suite: {
+      module: { bytes: compiled.bytes, externs: externsOf(program) },
+      jobs,
+      seed: options.seed ?? 0,
+      tries: options.tries ?? DEFAULT_TRIES,
+      gas,
+    },
+    results: (outcomes) =>
+      planned.flatMap((each, index): TestResult[] => {
+        const place = places[index];
+        if (place === undefined) return [];
+        if (typeof place !== "number") return [place];
+        const outcome = outcomes[place];
+        if (outcome === undefined) throw new Error(`Cannot tell of ${each.test.name}: nobody ran it`);
+        return [resultOf(program, map, each, outcome)];
+      }),
+  };
+}
+
+/** Runs tests in this thread, one after the other and without a limit of time. */
+export const RUN_HERE: TestRunner = {
+  run: (suite, { signal }) => {
+    signal?.throwIfAborted();
+    return Promise.resolve(runSuite(suite));
+  },
+};
+
+/** Outcomes of all tests of a suite. */
+export function runSuite(suite: TestSuite): JobOutcome[] {
+  if (suite.jobs.length === 0) return [];
+  const compiled = new WasmProgram(suite.module);
+  return suite.jobs.map((job) => runJob(compiled, suite, job));
+}
+
+/** Runs tests in this thread and gives their results in the same order. */
 export function runTests(
   program: TypedProgram,
   planned: readonly PlannedTest[],
   options: RunOptions = {},
 ): TestResult[] {
-  if (planned.length === 0) return [];
-  const maker = new PropertyMaker(program);
-  const runnable: { module: PlannedTest["module"]; test: TypedTest }[] = [];
-  const works = planned.map((each): (compiled: WasmProgram) => TestResult => {
-    const made = each.test.kind === "property" ? propertyOrFailure(maker, each) : each.test;
-    if (!("body" in made)) return () => made;
-    const index = runnable.push({ module: each.module, test: made }) - 1;
-    switch (each.test.kind) {
-      case "eval":
-        return (compiled) => runEval(compiled, each, index);
-      case "property":
-        return (compiled) => runPropertyTest(program, compiled, { planned: each, index, options });
-      case "test":
-      case "example":
-        return (compiled) => runTest(program, compiled, each, index);
-    }
-  });
-  const { bytes } = compile(program, { target: "core", tests: runnable });
-  const compiled = new WasmProgram(bytes, program);
-  return works.map((work) => work(compiled));
+  const prepared = prepareTests(program, planned, options);
+  return prepared.results(runSuite(prepared.suite));
 }
 
 /** The property as a test, or the result of one whose arguments cannot be made. */
@@ -57,7 +109,7 @@ function propertyOrFailure(maker: PropertyMaker, planned: PlannedTest): TypedTes
     return maker.testOf(planned.test);
   } catch (error) {
     if (!(error instanceof CannotGenerate)) throw error;
-    const trap = { kind: "panic", message: error.message, place: planned.place, sides: null };
+    const trap = { kind: "panic", message: error.message, place: planned.place, library: null, sides: null };
     return {
       ...described(planned),
       isPassed: false,
@@ -76,47 +128,26 @@ function propertyOrFailure(maker: PropertyMaker, planned: PlannedTest): TypedTes
   }
 }
 
-function runPropertyTest(
+/** What there is to say of an outcome. */
+function resultOf(
   program: TypedProgram,
-  compiled: WasmProgram,
-  { planned, index, options }: {
-    readonly planned: PlannedTest;
-    readonly index: number;
-    readonly options: RunOptions;
-  },
-): TestResult {
-  const { trap, counterexample, output, tries, shrinks, heapBytesLeft } = runProperty(
-    compiled,
-    `test_${index}`,
-    { seed: options.seed ?? 0, ...(options.tries === undefined ? {} : { tries: options.tries }) },
-  );
-  return {
-    ...described(planned),
-    isPassed: trap === null,
-    failure: trap === null ? null : failureOf(program, trap, counterexample),
-    output,
-    heapBytesLeft,
-    tries,
-    shrinks,
-  };
-}
-
-function runTest(
-  program: TypedProgram,
-  compiled: WasmProgram,
+  map: CodeMap,
   planned: PlannedTest,
-  index: number,
+  outcome: JobOutcome,
 ): TestResult {
-  const host = new RecordingHost();
-  const run = compiled.instantiate(host);
-  const before = run.heapBytes;
-  const trap = trapOf(() => run.call(`test_${index}`));
+  const { output, heapBytesLeft, tries, shrinks, counterexample, threshold } = outcome;
+  const located = (trap: RawTrap | null) => trap === null ? null : map.located(trap.report, trap.origin);
+  const trap = located(outcome.trap);
+  const failure = trap === null ? null : failureOf(program, trap, counterexample);
+  const common = { ...described(planned), failure, output, heapBytesLeft, tries, shrinks };
+  if (planned.test.kind !== "eval") return { ...common, isPassed: trap === null };
+  const cases = outcome.cases.map((each) => ({ ...each, trap: located(each.trap) }));
+  const total = cases.reduce((sum, { score }) => sum + (score ?? 0), 0);
+  const mean = cases.length === 0 ? 0 : total / cases.length;
   return {
-    ...described(planned),
-    isPassed: trap === null,
-    failure: trap === null ? null : failureOf(program, trap),
-    output: host.output,
-    heapBytesLeft: trap === null ? run.heapBytes - before : 0,
+    ...common,
+    isPassed: trap === null && cases.every((each) => each.trap === null) && mean >= (threshold ?? 0),
+    evaluation: { threshold: threshold ?? 0, mean, cases },
   };
 }
 
@@ -150,26 +181,5 @@ export function failureOf(
     isSnapshot: node?.kind === "snapshot",
     sourceLine: file === undefined || place === null ? null : file.lineText(place.line - 1),
     counterexample,
-  };
-}
-
-function runEval(compiled: WasmProgram, planned: PlannedTest, index: number): TestResult {
-  const host = new RecordingHost();
-  const cases = planned.test.cases.map(({ name }, number): EvalCaseResult => {
-    const run = compiled.instantiate(host);
-    let score: number | null = null;
-    const trap = trapOf(() => score = Number(run.call(`test_${index}_case_${number}`)));
-    return { name, score, trap };
-  });
-  const threshold = Number(compiled.instantiate(host).call(`test_${index}_threshold`));
-  const total = cases.reduce((sum, { score }) => sum + (score ?? 0), 0);
-  const mean = cases.length === 0 ? 0 : total / cases.length;
-  return {
-    ...described(planned),
-    isPassed: cases.every(({ trap }) => trap === null) && mean >= threshold,
-    failure: null,
-    output: host.output,
-    heapBytesLeft: 0,
-    evaluation: { threshold, mean, cases },
   };
 }

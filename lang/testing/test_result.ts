@@ -1,5 +1,5 @@
 /** What tests give: data that terminal, JSON and agent show. */
-import type { TrapReport } from "../host/trap_report.ts";
+import type { TrapReport } from "../host/wasm_trap.ts";
 
 /** What kind of test it is. */
 export type TestKind = "test" | "property" | "example" | "eval";

@@ -28,3 +28,9 @@ export type TrapKind =
 
 /** How deep calls may be within one another. Calls that the compiler inlines do not count, so only recursion without end is sure to trap. */
 export const DEPTH_LIMIT = 2_000;
+
+/** What is told of an index outside of a list. */
+export function indexMessage(index: number, length: number): string {
+  const list = length === 0 ? "an empty list" : `a list of ${length} element${length === 1 ? "" : "s"}`;
+  return `Cannot take the element: index ${index} of ${list}`;
+}

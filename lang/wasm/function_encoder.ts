@@ -98,6 +98,9 @@ export class FunctionEncoder {
     };
     for (const statement of statements) {
       for (const expression of expressionsOf(statement)) visitExpression(expression, read);
+      if (statement.kind === "check") {
+        for (const [, value] of toldOfIndex(statement) ?? []) visitExpression(value, read);
+      }
       switch (statement.kind) {
         case "set":
           this.#writes.set(statement.local, (this.#writes.get(statement.local) ?? 0) + 1);
@@ -244,6 +247,7 @@ export class FunctionEncoder {
         this.#expression(statement.condition);
         out.byte(0x04);
         out.byte(EMPTY_BLOCK);
+        this.#tellIndex(statement);
         this.#trap(statement.site.number);
         out.byte(0x0b);
         return;
@@ -320,6 +324,17 @@ export class FunctionEncoder {
     out.byte(EMPTY_BLOCK);
     this.#trap(this.#gasSite);
     out.byte(0x0b);
+  }
+
+  /** Puts the index and the length of a check of bounds where a host finds them; they are worked out again, since only what traps needs them. */
+  #tellIndex(check: Statement & { readonly kind: "check" }): void {
+    const told = toldOfIndex(check);
+    if (told === null) return;
+    for (const [name, value] of told) {
+      this.#expression(value);
+      this.#out.byte(0x24);
+      this.#out.unsigned(this.#module.globalIndex(name));
+    }
   }
 
   #trap(site: number): void {
@@ -506,12 +521,13 @@ export class FunctionEncoder {
   #call(call: IrCall): void {
     const out = this.#out;
     for (const operand of call.args) this.#expression(operand);
+    if (call.kind === "indirect") this.#expression(call.index);
+    if (call.place !== undefined) this.places.push({ offset: out.length, place: call.place });
     if (call.kind === "call") {
       out.byte(0x10);
       out.unsigned(this.#module.functionIndex(call.function));
       return;
     }
-    this.#expression(call.index);
     out.byte(0x11);
     out.unsigned(
       this.#module.typeIndex(call.parameters.map((slot) => slot.type), call.results.map((slot) => slot.type)),
@@ -542,4 +558,22 @@ export function endsInLeaving(statements: readonly Statement[]): boolean {
     default:
       return false;
   }
+}
+
+/** The index and the length that a check of bounds compares, when it is one whose sides can be worked out again. */
+function toldOfIndex(
+  { condition, site }: Statement & { readonly kind: "check" },
+): readonly (readonly [string, IrExpression])[] | null {
+  if (site.kind !== "index" || condition.kind !== "op" || condition.op !== "i32.ge_u") return null;
+  const [index, length] = condition.args;
+  if (index === undefined || length === undefined) return null;
+  let isPure = true;
+  for (const side of [index, length]) {
+    visitExpression(side, (at) => {
+      if (at.kind === "call" || at.kind === "indirect" || at.kind === "own" || at.kind === "memory-grow") {
+        isPure = false;
+      }
+    });
+  }
+  return isPure ? [["trap_index", index], ["trap_length", length]] : null;
 }

@@ -7,7 +7,7 @@
  * `lang.sites`: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and column (from 1; all 0 when
  * the site has no place). A site's number is its position.
  */
-import type { IrFunction, IrModule, IrPlace, ScalarType } from "../ir/node.ts";
+import type { IrFunction, IrModule, IrPlace, ScalarType, TrapSite } from "../ir/node.ts";
 import { ByteWriter, unsignedLength } from "./byte_writer.ts";
 import { type CodePlace, FunctionEncoder, type ModuleIndexes, TYPE_CODES } from "./function_encoder.ts";
 
@@ -16,6 +16,10 @@ export interface EncodedModule {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Places in the source by offset in the bytes, ascending. */
   readonly places: readonly CodePlace[];
+  /** Offsets at which the code of functions begins, ascending. */
+  readonly functionStarts: readonly number[];
+  /** What the numbers of trap sites stand for. */
+  readonly sites: readonly TrapSite[];
   /** Size of each function's code in bytes. */
   readonly functionSizes: readonly { readonly name: string; readonly bytes: number }[];
 }
@@ -119,6 +123,8 @@ export function encodeModule(module: IrModule, options: EncodeOptions): EncodedM
   return {
     bytes: out.take(),
     places: code.places.map(({ offset, place }) => ({ offset: offset + codeStart, place })),
+    functionStarts: code.starts.map((start) => start + codeStart),
+    sites: module.sites,
     functionSizes: code.sizes,
   };
 }
@@ -127,6 +133,7 @@ function encodeCode(module: IrModule, indexes: Indexes) {
   const section = new ByteWriter();
   const places: CodePlace[] = [];
   const sizes: { name: string; bytes: number }[] = [];
+  const starts: number[] = [];
   const localNames: string[][] = [];
   section.unsigned(module.functions.length);
   const globals = {
@@ -138,12 +145,13 @@ function encodeCode(module: IrModule, indexes: Indexes) {
     const encoder = new FunctionEncoder(own, indexes, globals);
     const body = encoder.encode();
     section.unsigned(body.length);
+    starts.push(section.length);
     for (const { offset, place } of encoder.places) places.push({ offset: offset + section.length, place });
     section.bytes(body.view());
     sizes.push({ name: own.name, bytes: body.length + unsignedLength(body.length) });
     localNames.push(encoder.localNames);
   }
-  return { section, places, sizes, localNames };
+  return { section, places, sizes, starts, localNames };
 }
 
 function encodeImports(module: IrModule, indexes: Indexes): ByteWriter {

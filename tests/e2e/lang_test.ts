@@ -73,7 +73,7 @@ pub fn main(args: List[String]) -> Int uses Input, Log {
     deepStrictEqual([trapped.code, trapped.stdout], [1, "1\n2\n3\n4\n\n"]);
     strictEqual(
       trapped.stderr,
-      `trap: Cannot take the element: the list has none at this index
+      `trap: Cannot take the element: index 4 of a list of 2 elements
   --> src/main.lang:7:30
 7 |   if args.len() > 3 { return numbers[args.len()] }
 `,

@@ -3,14 +3,10 @@
  */
 import { PackageAnalyser } from "../../lang/check/package_analysis.ts";
 import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
-import {
-  ExpectationTrap,
-  Interpreter,
-  ProgramTrap,
-  RecordingHost,
-  type Site,
-} from "../../lang/interpret/interpreter.ts";
+import { trapReportOf } from "../../lang/host/trap_report.ts";
+import { Interpreter, RecordingHost } from "../../lang/interpret/interpreter.ts";
 import { ListValue } from "../../lang/interpret/value.ts";
+import type { TrapReport } from "../../lang/host/wasm_trap.ts";
 import type { TypedProgram } from "../../lang/typed/tree.ts";
 
 /** Checks a program of one file, with an analyser that may have seen others; throws with all errors when there are any. */
@@ -31,7 +27,7 @@ export function told({ file, span, code, message }: Diagnostic): string {
 
 /**
  * What `main` of a program prints. When the program traps, a last line says why and where, in the program itself by line and column, in the
- * library by module: `! overflow at 3:5`.
+ * library by the call and the module: `! panic at 3:5 in std.list: …`.
  */
 export function interpretedOutput(program: TypedProgram): string {
   const main = program.root?.functions.find((fn) => fn.name === "main" && fn.owner === null);
@@ -40,24 +36,20 @@ export function interpretedOutput(program: TypedProgram): string {
   try {
     new Interpreter(program, host).call(main, main.parameters.map(() => new ListValue([])));
   } catch (error) {
-    if (!(error instanceof ProgramTrap)) throw error;
-    return `${host.output}${trapLine(error)}\n`;
+    const report = trapReportOf(error);
+    if (report === null) throw error;
+    return `${host.output}${trapLine(report)}\n`;
   }
   return host.output;
 }
 
 /** The line that tells of a trap. */
-export function trapLine(trap: ProgramTrap): string {
-  const sides = trap instanceof ExpectationTrap && trap.sides !== null
-    ? `: ${trap.sides.left} and ${trap.sides.right}`
-    : trap.kind === "panic"
-    ? `: ${trap.message}`
-    : "";
-  return `! ${trap.kind} ${placeOf(trap.site)}${sides}`;
-}
-
-function placeOf({ file, span }: Site): string {
-  if (file.path !== "src/main.lang") return `in ${file.path.replace(":", ".")}`;
-  const { line, column } = file.positionOf(span);
-  return `at ${line}:${column}`;
+export function trapLine({ kind, message, place, library, sides }: TrapReport): string {
+  const where = [
+    ...(place === null ? [] : [`at ${place.line}:${place.column}`]),
+    ...(library === null ? [] : [`in ${library.file.replace(":", ".")}`]),
+  ];
+  const isTold = kind === "panic" || kind === "index";
+  const more = sides !== null ? `: ${sides.left} and ${sides.right}` : isTold ? `: ${message}` : "";
+  return `! ${[kind, ...where].join(" ")}${more}`;
 }

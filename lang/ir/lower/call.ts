@@ -60,7 +60,11 @@ export function lowerCall(frame: Frame, call: Expression & { readonly kind: "cal
   }
   if (isInlined(frame, target, call.arguments)) {
     const given = evaluateArguments(frame, call.arguments, inlinedClosures(target, call.arguments));
-    return inlineCall(frame, target, callee.typeArguments, given);
+    return inlineCall(frame, target, {
+      typeArguments: callee.typeArguments,
+      args: given,
+      place: frame.place(call.span),
+    });
   }
   const args = evaluateArguments(frame, call.arguments);
   if (target.linkage.kind === "extern") {
@@ -69,7 +73,7 @@ export function lowerCall(frame: Frame, call: Expression & { readonly kind: "cal
   const instance = frame.program.instance(target, callee.typeArguments);
   return passArguments(frame, {
     args,
-    call: (values) => frame.call(instance, values),
+    call: (values) => frame.call(instance, values, frame.place(call.span)),
     resultCount: frame.layout(call.type).slots.length,
   });
 }
@@ -151,6 +155,7 @@ function lowerValueCall(
     call: (values) =>
       frame.callAny({
         kind: "indirect",
+        place: frame.place(call.span),
         parameters,
         results,
         index: load("i32.load", target, CODE_OFFSET),

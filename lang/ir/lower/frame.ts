@@ -68,6 +68,7 @@ export interface ClosureBinding {
   readonly inlined: readonly TypedFunction[];
   readonly layout: Layout;
 }
+  readonly caller: IrPlace | null;
 
 /** Numbers that a value lies between. */
 export interface Interval {
@@ -113,6 +114,8 @@ export class Frame {
   inlined: readonly TypedFunction[] = [];
   /** Statements written so far. */
   statementCount = 0;
+  /** Where the innermost of them is called. */
+  caller: IrPlace | null = null;
   #returnTarget: ReturnTarget | null = null;
 
   constructor(options: {
@@ -154,7 +157,8 @@ export class Frame {
 
   /** The place of a span. */
   place(span: Span): IrPlace {
-    return { file: this.file, offset: span.start };
+    const place = { file: this.file, offset: span.start };
+    return this.caller === null ? place : { ...place, caller: this.caller };
   }
 
   /** A new trap site. */
@@ -345,8 +349,9 @@ export class Frame {
   }
 
   /** Calls a function; its results are in variables of their own. */
-  call(target: IrFunction, args: readonly IrExpression[]): Value {
-    return this.callAny({ kind: "call", function: target, args }, target.results);
+  call(target: IrFunction, args: readonly IrExpression[], place?: IrPlace): Value {
+    const call = { kind: "call" as const, function: target, args };
+    return this.callAny(place === undefined ? call : { ...call, place }, target.results);
   }
 
   /** Any call. */
@@ -378,6 +383,7 @@ export class Frame {
   check(condition: IrExpression, kind: TrapKind, span: Span): void {
     if (condition.kind === "const") {
       if (condition.value !== 0) this.emit({ kind: "trap", site: this.site(kind, span) });
+    if (kind === "index") this.program.indexGlobals();
       return;
     }
     this.emit({ kind: "check", condition, site: this.site(kind, span) });
@@ -443,18 +449,21 @@ export class Frame {
       readonly inlined: readonly TypedFunction[];
     },
     lower: () => T,
+      readonly caller: IrPlace | null;
   ): T {
-    const { file, inlined } = this;
+    const { file, inlined, caller } = this;
     const put = this.#put;
     this.#put = options.put;
     this.file = options.file;
     this.inlined = options.inlined;
     try {
       return lower();
+    this.caller = options.caller;
     } finally {
       this.inlined = inlined;
       this.file = file;
       this.#put = put;
+      this.caller = caller;
     }
   }
 

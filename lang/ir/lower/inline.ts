@@ -7,7 +7,7 @@
 import type { Argument, Expression, Local, Place, TypedFunction } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { type Layout, substitution } from "../layout.ts";
-import { get } from "../node.ts";
+import { get, type IrPlace } from "../node.ts";
 import type { LoweredArgument } from "./call.ts";
 import { isQuiet, lowerExpression } from "./expression.ts";
 import { type ClosureBinding, type Frame, type Value, zeros } from "./frame.ts";
@@ -87,10 +87,14 @@ function isKnown(frame: Frame, expression: Expression): boolean {
 export function inlineCall(
   frame: Frame,
   target: TypedFunction,
-  typeArguments: readonly Type[],
-  args: readonly LoweredArgument[],
+  call: {
+    readonly typeArguments: readonly Type[];
+    readonly args: readonly LoweredArgument[];
+    readonly place: IrPlace;
+  },
 ): Value {
   const { body } = target;
+  const { typeArguments, args, place } = call;
   if (body === null) throw new Error(`Cannot lower ${target.id} in place: it has no body`);
   const put = substitution(target.typeParameters, typeArguments);
   const closures = args.map((argument): ClosureBinding | null =>
@@ -100,6 +104,7 @@ export function inlineCall(
       put: frame.put,
       file: frame.file,
       inlined: frame.inlined,
+      caller: frame.caller,
       layout: frame.layout(argument.expression.type),
     }
   );
@@ -111,7 +116,8 @@ export function inlineCall(
   const locations = args.map((argument) =>
     argument.kind === "inout" ? resolvePlace(frame, argument.prepared) : null
   );
-  return frame.within({ put, file: target.file, inlined: [...frame.inlined, target] }, () => {
+  const inlined = [...frame.inlined, target];
+  return frame.within({ put, file: target.file, inlined, caller: place }, () => {
     for (const [index, parameter] of target.parameters.entries()) {
       const closure = closures[index] ?? null;
       if (closure !== null) frame.bind(parameter, closure);
@@ -143,7 +149,7 @@ export function inlineClosure(
   closure: ClosureBinding,
   args: readonly LoweredArgument[],
 ): Value {
-  const { expression, put, file, inlined } = closure;
+  const { expression, put, file, inlined, caller } = closure;
   const values = args.map((argument, index) => {
     const parameter = expression.parameters[index];
     if (parameter === undefined || argument.kind !== "value") return null;
@@ -153,7 +159,8 @@ export function inlineClosure(
     argument.kind === "inout" ? resolvePlace(frame, argument.prepared) : null
   );
   const within = frame.inlined;
-  return frame.within({ put, file, inlined: [...inlined, ...within.slice(inlined.length)] }, () => {
+  const all = [...inlined, ...within.slice(inlined.length)];
+  return frame.within({ put, file, inlined: all, caller }, () => {
     for (const [index, parameter] of expression.parameters.entries()) {
       bindParameter(frame, parameter, values[index] ?? null, locations[index] ?? null);
     }

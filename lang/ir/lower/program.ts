@@ -36,6 +36,9 @@ import { derivedCall } from "./derived.ts";
 import { lowerExpression, storeMemory } from "./expression.ts";
 import { Frame, type Value } from "./frame.ts";
 
+/** Globals that hold the index that is outside of a list, and the list's length. */
+const INDEX_GLOBALS = ["trap_index", "trap_length"] as const;
+
 /** Lowers a program. */
 export class ProgramLowering {
   readonly program: TypedProgram;
@@ -122,6 +125,11 @@ export class ProgramLowering {
   }
 
   /** A new trap site. */
+  /** Where the check of an index tells the index and the length, before it traps. */
+  indexGlobals(): void {
+    for (const name of INDEX_GLOBALS) this.global(name, name);
+  }
+
   site(kind: TrapKind, place: IrPlace | null): TrapSite {
     const site: TrapSite = { number: this.sites.length, kind, place };
     this.sites.push(site);

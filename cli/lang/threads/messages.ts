@@ -1,0 +1,56 @@
+/** What is said between the command's thread and those that run programs and tests. */
+import type { CommandEnd } from "../../../lang/commands/run_module.ts";
+import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
+import type { JobOutcome, TestSuite, ToldArgument } from "../../../lang/testing/test_suite.ts";
+
+/** Words of the memory that all threads of a suite share: the number of the next test, then for each thread what it does. */
+export const SHARED_WORDS_PER_THREAD = 2;
+
+/** Index of the word that says which test a thread runs, from 1; 0 when it runs none. */
+export function jobWord(thread: number): number {
+  return 1 + thread * SHARED_WORDS_PER_THREAD;
+}
+
+/** Index of the word that says which try of a property it is, from 0. */
+export function tryWord(thread: number): number {
+  return jobWord(thread) + 1;
+}
+
+/** What a thread is asked to do. */
+export type ThreadRequest =
+  /** Runs tests until none is left. */
+  | {
+    readonly kind: "suite";
+    readonly suite: TestSuite;
+    readonly thread: number;
+    readonly shared: Int32Array;
+  }
+  /** Tells the arguments of one try of a property, and then tries it. */
+  | { readonly kind: "arguments"; readonly suite: TestSuite; readonly job: number; readonly attempt: number }
+  | {
+    readonly kind: "command";
+    readonly module: RunnableModule;
+    readonly args: readonly string[];
+    readonly gas: number | null;
+    /** Whether what it writes comes back in messages. */
+    readonly isCaptured: boolean;
+    /** Whether it may read this process's input. */
+    readonly hasInput: boolean;
+  };
+
+/** What a thread says. */
+export type ThreadMessage =
+  | {
+    readonly kind: "outcome";
+    readonly job: number;
+    readonly outcome: JobOutcome;
+    readonly isFinal: boolean;
+  }
+  | { readonly kind: "argument"; readonly argument: ToldArgument }
+  | { readonly kind: "written"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
+  /** The command begins. */
+  | { readonly kind: "begun" }
+  | { readonly kind: "ended"; readonly end: CommandEnd }
+  /** The suite is done. */
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly reason: string };

@@ -1,0 +1,35 @@
+/** One thread that runs tests or a command. */
+import type { ThreadMessage, ThreadRequest } from "./messages.ts";
+import { threadSource } from "./thread_source.ts";
+
+/** A thread; it can be stopped whatever it does. */
+export class Thread {
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  /** Told what the thread says. */
+  onMessage: (message: ThreadMessage) => void = () => {};
+
+  constructor() {
+    const { port1, port2 } = new MessageChannel();
+    this.#worker = new Worker(threadSource(), { type: "module", name: "lang" });
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.onMessage({ kind: "failed", reason: event.message });
+    };
+    this.#port = port1;
+    this.#port.onmessage = ({ data }: MessageEvent<ThreadMessage>) => this.onMessage(data);
+    this.#worker.postMessage(null, [port2]);
+  }
+
+  /** Asks it for something. */
+  ask(request: ThreadRequest): void {
+    this.#port.postMessage(request);
+  }
+
+  /** Ends it at once. */
+  stop(): void {
+    this.onMessage = () => {};
+    this.#port.close();
+    this.#worker.terminate();
+  }
+}
