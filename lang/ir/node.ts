@@ -128,10 +128,10 @@ export type IrCall =
   }
   | {
     readonly kind: "indirect";
+    readonly place?: IrPlace;
     readonly parameters: readonly IrSlot[];
     readonly results: readonly IrSlot[];
     readonly index: IrExpression;
-    readonly place?: IrPlace;
     readonly args: readonly IrExpression[];
   };
 

@@ -66,9 +66,9 @@ export interface ClosureBinding {
   readonly put: Substitution;
   readonly file: SourceFile;
   readonly inlined: readonly TypedFunction[];
+  readonly caller: IrPlace | null;
   readonly layout: Layout;
 }
-  readonly caller: IrPlace | null;
 
 /** Numbers that a value lies between. */
 export interface Interval {
@@ -112,10 +112,10 @@ export class Frame {
   #isReachable = true;
   /** Functions that are being lowered in place, the outermost first. */
   inlined: readonly TypedFunction[] = [];
-  /** Statements written so far. */
-  statementCount = 0;
   /** Where the innermost of them is called. */
   caller: IrPlace | null = null;
+  /** Statements written so far. */
+  statementCount = 0;
   #returnTarget: ReturnTarget | null = null;
 
   constructor(options: {
@@ -381,9 +381,9 @@ export class Frame {
 
   /** Ends the program when the condition holds. */
   check(condition: IrExpression, kind: TrapKind, span: Span): void {
+    if (kind === "index") this.program.indexGlobals();
     if (condition.kind === "const") {
       if (condition.value !== 0) this.emit({ kind: "trap", site: this.site(kind, span) });
-    if (kind === "index") this.program.indexGlobals();
       return;
     }
     this.emit({ kind: "check", condition, site: this.site(kind, span) });
@@ -447,23 +447,23 @@ export class Frame {
       readonly put: Substitution;
       readonly file: SourceFile;
       readonly inlined: readonly TypedFunction[];
+      readonly caller: IrPlace | null;
     },
     lower: () => T,
-      readonly caller: IrPlace | null;
   ): T {
     const { file, inlined, caller } = this;
     const put = this.#put;
     this.#put = options.put;
     this.file = options.file;
     this.inlined = options.inlined;
+    this.caller = options.caller;
     try {
       return lower();
-    this.caller = options.caller;
     } finally {
       this.inlined = inlined;
+      this.caller = caller;
       this.file = file;
       this.#put = put;
-      this.caller = caller;
     }
   }
 

@@ -124,12 +124,12 @@ export class ProgramLowering {
     return this.global(`trap_${which}`, `trap_${which}`);
   }
 
-  /** A new trap site. */
   /** Where the check of an index tells the index and the length, before it traps. */
   indexGlobals(): void {
     for (const name of INDEX_GLOBALS) this.global(name, name);
   }
 
+  /** A new trap site. */
   site(kind: TrapKind, place: IrPlace | null): TrapSite {
     const site: TrapSite = { number: this.sites.length, kind, place };
     this.sites.push(site);
