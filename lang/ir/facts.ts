@@ -3,16 +3,40 @@
  *
  * A forward walk with what is known. Behind a block or loop all is forgotten that something inside of it might have changed. The check for uniqueness of a
  * block that a loop writes in every round is done once before the loop. Nobody else can change a block that a variable holds, so a length only changes
- * with its variable, or through a store into its header.
+ * with its variable, or through a store into its header; before a loop that does neither it is loaded once for all its checks. Checks of overflow
+ * are left out where branches tell that the numbers are small enough (`ranges.ts`).
  */
-import type { IrExpression, IrFunction, IrLocal, Label, Statement } from "./node.ts";
+import {
+  get,
+  type IrExpression,
+  type IrFunction,
+  type IrLocal,
+  type Label,
+  load,
+  newLocal,
+  type Statement,
+} from "./node.ts";
 import { LENGTH_OFFSET } from "./layout.ts";
-import { bodiesOf, expressionsOf, visitExpression } from "./visit.ts";
+import {
+  addNumbers,
+  assume,
+  copyNumbers,
+  forgetNumber,
+  isImpossible,
+  joinNumbers,
+  learnNumber,
+  learnPassed,
+  noNumbers,
+  type Numbers,
+  rangeOf,
+  replaceNumbers,
+} from "./ranges.ts";
+import { bodiesOf, expressionsOf, mapExpression, mapStatement, visitExpression } from "./visit.ts";
 
 /** Leaves out what is known. */
 export function useFacts(target: IrFunction): void {
   if (target.body === null || target.isRaw) return;
-  const pass = new FactPass();
+  const pass = new FactPass(target);
   target.body = pass.walk(target.body, emptyFacts());
 }
 
@@ -24,10 +48,20 @@ interface Facts {
   /** Variables that hold the length of a variable's block. */
   readonly lengths: Map<IrLocal, IrLocal>;
   readonly unique: Set<IrLocal>;
+  /** Variables that the compiler has put a block's length into, by the variable of the block. */
+  readonly held: Map<IrLocal, IrLocal>;
+  readonly numbers: Numbers;
 }
 
 function emptyFacts(): Facts {
-  return { inside: new Map(), least: new Map(), lengths: new Map(), unique: new Set() };
+  return {
+    inside: new Map(),
+    least: new Map(),
+    lengths: new Map(),
+    unique: new Set(),
+    held: new Map(),
+    numbers: noNumbers(),
+  };
 }
 
 function copyFacts(facts: Facts): Facts {
@@ -36,6 +70,8 @@ function copyFacts(facts: Facts): Facts {
     least: new Map(facts.least),
     lengths: new Map(facts.lengths),
     unique: new Set(facts.unique),
+    held: new Map(facts.held),
+    numbers: copyNumbers(facts.numbers),
   };
 }
 
@@ -49,10 +85,17 @@ interface Changes {
   readonly made: Set<IrLocal>;
   /** Whether a length is stored. */
   readonly resized: Set<IrLocal>;
+  /** Variables of blocks whose length an index is compared with. */
+  readonly tested: Set<IrLocal>;
 }
 
 class FactPass {
+  readonly #function: IrFunction;
   readonly #changes = new WeakMap<readonly Statement[], Changes>();
+
+  constructor(target: IrFunction) {
+    this.#function = target;
+  }
 
   walk(body: readonly Statement[], facts: Facts): Statement[] {
     const out: Statement[] = [];
@@ -64,8 +107,9 @@ class FactPass {
     switch (statement.kind) {
       case "check": {
         if (this.#isKnown(statement.condition, facts)) return;
-        out.push(statement);
+        out.push(withHeldLengths(statement, facts));
         learn(statement.condition, facts);
+        learnPassed(statement.condition, facts.numbers);
         return;
       }
       case "unique":
@@ -79,8 +123,11 @@ class FactPass {
       case "if": {
         const then = copyFacts(facts);
         const otherwise = copyFacts(facts);
+        assume(statement.condition, true, then.numbers);
+        assume(statement.condition, false, otherwise.numbers);
         const bodies = [this.walk(statement.then, then), this.walk(statement.otherwise, otherwise)] as const;
-        out.push({ ...statement, then: bodies[0], otherwise: bodies[1] });
+        const { condition } = withHeldLengths(statement, facts);
+        out.push({ ...statement, condition, then: bodies[0], otherwise: bodies[1] });
         const leaves = bodies.map((each) => {
           const last = each[each.length - 1];
           return last !== undefined &&
@@ -93,7 +140,7 @@ class FactPass {
       }
       case "switch": {
         const cases = statement.cases.map((body) => this.walk(body, copyFacts(facts)));
-        out.push({ ...statement, cases });
+        out.push({ ...withHeldLengths(statement, facts), cases });
         for (const body of statement.cases) forget(facts, this.#changesOf(body));
         return;
       }
@@ -111,28 +158,50 @@ class FactPass {
           facts.unique.add(local);
           out.push({ kind: "unique", local });
         }
+        for (const local of changes.tested) {
+          if (changes.set.has(local) || changes.resized.has(local) || facts.held.has(local)) continue;
+          const length = newLocal(this.#function, { name: `${local.name}.length`, type: "i32" });
+          out.push({ kind: "set", local: length, value: load("i32.load", get(local), LENGTH_OFFSET) });
+          facts.held.set(local, length);
+        }
         out.push({ ...statement, body: this.walk(statement.body, copyFacts(facts)) });
         return;
       }
       default:
-        out.push(statement);
-        forget(facts, changesOfOne(statement));
-        if (statement.kind === "set") learnSet(statement.local, statement.value, facts);
+        out.push(withHeldLengths(statement, facts));
+        if (statement.kind === "set") {
+          const learned = noNumbers();
+          learnNumber(statement.local, statement.value, facts.numbers, learned);
+          forget(facts, changesOfOne(statement));
+          learnSet(statement.local, statement.value, facts);
+          addNumbers(facts.numbers, learned);
+        } else forget(facts, changesOfOne(statement));
     }
   }
 
   #changesOf(body: readonly Statement[]): Changes {
     const known = this.#changes.get(body);
     if (known !== undefined) return known;
-    const all: Changes = { set: new Set(), shared: new Set(), made: new Set(), resized: new Set() };
+    const all: Changes = {
+      set: new Set(),
+      shared: new Set(),
+      made: new Set(),
+      resized: new Set(),
+      tested: new Set(),
+    };
     for (const statement of body) {
       const one = changesOfOne(statement);
       if (statement.kind === "unique") all.made.add(statement.local);
+      if (statement.kind === "check") {
+        const test = boundsTest(statement.condition);
+        if (test !== null) all.tested.add(test.pointer);
+      }
       for (const inner of bodiesOf(statement)) {
         const below = this.#changesOf(inner);
         for (const local of below.set) all.set.add(local);
         for (const local of below.shared) all.shared.add(local);
         for (const local of below.resized) all.resized.add(local);
+        for (const local of below.tested) all.tested.add(local);
         if (statement.kind === "loop") { for (const local of below.made) all.made.add(local); }
         if (statement.kind === "block") this.#madeInBlock(statement, all.made);
       }
@@ -158,7 +227,7 @@ class FactPass {
 
   #isKnown(condition: IrExpression, facts: Facts): boolean {
     const test = boundsTest(condition);
-    if (test === null) return false;
+    if (test === null) return isImpossible(condition, facts.numbers);
     const { index, pointer } = test;
     if (index.kind === "const") {
       return Number(index.value) >= 0 && Number(index.value) < (facts.least.get(pointer) ?? 0);
@@ -172,6 +241,21 @@ class FactPass {
 function branchesTo(statement: Statement, label: Label): boolean {
   if (statement.kind === "branch") return statement.label === label;
   return bodiesOf(statement).some((body) => body.some((inner) => branchesTo(inner, label)));
+}
+
+/** The statement with loads of lengths that a variable holds replaced by it. */
+function withHeldLengths<S extends Statement>(
+  statement: S,
+  facts: Facts,
+): Statement & { readonly kind: S["kind"] };
+function withHeldLengths(statement: Statement, { held }: Facts): Statement {
+  if (held.size === 0) return statement;
+  return mapStatement(statement, (expression) =>
+    mapExpression(expression, (at) => {
+      if (at.kind !== "load" || at.op !== "i32.load" || at.offset !== LENGTH_OFFSET) return at;
+      const length = at.address.kind === "get" ? held.get(at.address.local) : undefined;
+      return length === undefined ? at : get(length);
+    }));
 }
 
 /** The index and the variable of a test whether an index is outside. */
@@ -200,6 +284,14 @@ function learn(condition: IrExpression, facts: Facts): void {
   } else if (index.kind === "get") {
     const indexes = facts.inside.get(pointer) ?? new Set<IrLocal>();
     facts.inside.set(pointer, indexes.add(index.local));
+    // With `i + 1` is `i` inside, when it is not negative.
+    const sum = facts.numbers.sums.get(index.local);
+    if (
+      sum !== undefined && sum.isExact && !sum.isDifference && rangeOf(sum.right, facts.numbers).low >= 0 &&
+      rangeOf(get(sum.left), facts.numbers).low >= 0
+    ) {
+      indexes.add(sum.left);
+    }
   }
 }
 
@@ -242,7 +334,7 @@ function changesOfOne(statement: Statement): Changes {
       }
     });
   }
-  return { set, shared, made: new Set(), resized };
+  return { set, shared, made: new Set(), resized, tested: new Set() };
 }
 
 function forget(facts: Facts, changes: Changes): void {
@@ -251,11 +343,14 @@ function forget(facts: Facts, changes: Changes): void {
     facts.least.delete(local);
     facts.unique.delete(local);
     facts.lengths.delete(local);
+    facts.held.delete(local);
+    forgetNumber(local, facts.numbers);
     for (const indexes of facts.inside.values()) indexes.delete(local);
     for (const [length, pointer] of facts.lengths) if (pointer === local) facts.lengths.delete(length);
   }
   for (const local of changes.shared) facts.unique.delete(local);
   for (const local of changes.resized) {
+    facts.held.delete(local);
     facts.inside.delete(local);
     facts.least.delete(local);
     for (const [length, pointer] of facts.lengths) if (pointer === local) facts.lengths.delete(length);
@@ -279,6 +374,10 @@ function restrict(facts: Facts, other: Facts, isOnly: boolean): void {
     if (other.lengths.get(length) !== pointer) facts.lengths.delete(length);
   }
   for (const local of facts.unique) if (!other.unique.has(local)) facts.unique.delete(local);
+  for (const [pointer, length] of facts.held) {
+    if (other.held.get(pointer) !== length) facts.held.delete(pointer);
+  }
+  joinNumbers(facts.numbers, other.numbers);
 }
 
 function replace(facts: Facts, other: Facts): void {
@@ -290,4 +389,7 @@ function replace(facts: Facts, other: Facts): void {
   for (const [length, pointer] of other.lengths) facts.lengths.set(length, pointer);
   facts.unique.clear();
   for (const local of other.unique) facts.unique.add(local);
+  facts.held.clear();
+  for (const [pointer, length] of other.held) facts.held.set(pointer, length);
+  replaceNumbers(facts.numbers, other.numbers);
 }

@@ -97,13 +97,16 @@ export type IrExpression =
   | { readonly kind: "get"; readonly local: IrLocal }
   | { readonly kind: "own"; readonly local: IrLocal }
   | { readonly kind: "op"; readonly op: string; readonly args: readonly IrExpression[] }
-  /** A pointer that is taken is moved out of memory, where something else will be stored; else it is copied. */
+  /**
+   * A pointer that is taken is moved out of memory, where something else will be stored; else it is copied. One that is there forever needs no count.
+   */
   | {
     readonly kind: "load";
     readonly op: string;
     readonly address: IrExpression;
     readonly offset: number;
     readonly isTaken?: boolean;
+    readonly isForever?: boolean;
   }
   | {
     readonly kind: "select";

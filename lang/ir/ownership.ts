@@ -491,6 +491,7 @@ function parentOf(value: IrExpression): IrLocal | null | undefined {
       return value.local;
     case "load": {
       if (value.isTaken === true) return undefined;
+      if (value.isForever === true) return null;
       const { address } = value;
       if (address.kind !== "get") return undefined;
       if (address.local.pointer !== null) return address.local;

@@ -24,6 +24,7 @@ import { fold } from "../fold.ts";
 import { arithmetic, compareScalars, intervalOf, negate } from "./arithmetic.ts";
 import { lowerCall, lowerFunctionValue } from "./call.ts";
 import { lowerClosure } from "./closure.ts";
+import { locateConstant } from "./constant.ts";
 import { compareValues, equalValues } from "./derived.ts";
 import {
   type Binding,
@@ -69,11 +70,10 @@ export function lowerExpression(frame: Frame, expression: Expression): Value {
     case "interpolation":
       return [lowerInterpolation(frame, expression.parts)];
     case "local":
+    case "constant":
     case "field":
     case "element":
       return read(frame, locate(frame, expression));
-    case "constant":
-      return frame.program.constantValue(frame, expression.constant);
     case "function":
       return [lowerFunctionValue(frame, expression.callee, expression)];
     case "call":
@@ -470,6 +470,8 @@ export function locate(frame: Frame, expression: Expression): Located {
   switch (expression.kind) {
     case "local":
       return locatedOf(frame.binding(expression.local));
+    case "constant":
+      return locateConstant(frame, expression.constant);
     case "field":
       return fieldOf(frame, locate(frame, expression.target), expression.index);
     case "element": {
@@ -601,7 +603,7 @@ export function read(frame: Frame, located: Located): Value {
 
 /** Loads a value; its pointers are copied, or moved out of the memory. */
 export function readMemory(frame: Frame, location: MemoryLocation, isTaken: boolean): Value {
-  const { layout, address, offset, base } = location;
+  const { layout, address, offset, base, isForever } = location;
   return layout.slots.map((slot, index) => {
     const at = offset + (layout.offsets[index] ?? 0);
     if (slot.pointer === null) {
@@ -612,7 +614,18 @@ export function readMemory(frame: Frame, location: MemoryLocation, isTaken: bool
       return get(local);
     }
     const local = frame.local("p", slot, { base });
-    frame.emit({ kind: "set", local, value: { kind: "load", op: slot.load, address, offset: at, isTaken } });
+    frame.emit({
+      kind: "set",
+      local,
+      value: {
+        kind: "load",
+        op: slot.load,
+        address,
+        offset: at,
+        isTaken,
+        ...(isForever === true ? { isForever } : {}),
+      },
+    });
     return get(local);
   });
 }

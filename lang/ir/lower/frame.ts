@@ -41,6 +41,8 @@ export interface MemoryLocation {
   /** The pointer that keeps the memory alive. */
   readonly base: IrLocal | null;
   readonly layout: Layout;
+  /** Whether what lies there is never changed or freed. */
+  readonly isForever?: boolean;
 }
 
 /** Variables that hold a value. */

@@ -1,7 +1,6 @@
 /**
  * Lowers what can be reached of a program: each function once for each list of type arguments that it is used with.
  */
-import type { SourceFile } from "../../source/source_file.ts";
 import type { TrapKind } from "../../typed/trap.ts";
 import type { MethodChoice, TypedConstant, TypedFunction, TypedProgram } from "../../typed/tree.ts";
 import type { DerivedInterface, InterfaceDefinition, Type } from "../../types/type.ts";
@@ -32,6 +31,7 @@ import {
 import { Runtime } from "../runtime.ts";
 import { Statics } from "../statics.ts";
 import type { resolveCallee } from "./call.ts";
+import { keepConstant, type KeptConstant } from "./constant.ts";
 import { derivedCall } from "./derived.ts";
 import { lowerExpression, storeMemory } from "./expression.ts";
 import { Frame, type Value } from "./frame.ts";
@@ -62,6 +62,7 @@ export class ProgramLowering {
   readonly #interfaces = new Map<DerivedInterface, InterfaceDefinition>();
   readonly #methods = new Map<string, MethodChoice | null>();
   readonly #importsByName = new Map<string, IrFunction>();
+  readonly #constants = new Map<TypedConstant, KeptConstant | null>();
   readonly #staticCells = new Map<number, number>();
   readonly #queue: (() => void)[] = [];
   #isDraining = false;
@@ -322,13 +323,14 @@ export class ProgramLowering {
     return made;
   }
 
-  /** The value of a constant, worked out where it is used; what is known is known when the program is compiled. */
-  constantValue(frame: Frame, constant: TypedConstant): Value {
-    const file: SourceFile = frame.file;
-    frame.file = constant.file;
-    const value = lowerExpression(frame, constant.value);
-    frame.file = file;
-    return value;
+  /** Where a constant is kept that is worked out when the program runs, or null. */
+  keptConstant(constant: TypedConstant): KeptConstant | null {
+    let kept = this.#constants.get(constant);
+    if (kept === undefined) {
+      kept = keepConstant(this, constant);
+      this.#constants.set(constant, kept);
+    }
+    return kept;
   }
 
   /** A counted cell of a variant's fields. */
