@@ -68,6 +68,18 @@ Deno.test("layerViolations() refuses gateways that import each other and static 
   ]);
 });
 
+Deno.test("layerViolations() lets pages of docs/ be imported as texts, and nothing else from there", async () => {
+  deepStrictEqual(
+    await violationsOf({
+      "lang/mcp/page.ts": `import page from "../../docs/page.md" with { type: "text" }; export { page };`,
+      "lang/mcp/code.ts": `export { a } from "../../docs/a.ts";`,
+      "docs/page.md": "# Page",
+      "docs/a.ts": "export const a = 1;",
+    }),
+    ["lang/mcp/code.ts -> docs/a.ts: lang/ may depend on itself and engine/base only, not on docs/a.ts"],
+  );
+});
+
 Deno.test("layerViolations() names a module that cannot be found", async () => {
   const violations = await violationsOf({ "engine/base/a.ts": `import "./gone.ts";` });
   ok(violations.some((line) => line.includes("gone.ts")), violations.join("\n"));

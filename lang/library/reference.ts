@@ -13,10 +13,11 @@ the others are brought in by the name that stands here: \`use std.math\`. Exampl
 
 /** The whole page. */
 export function libraryReference(): string {
-  return [HEAD, ...LIBRARY_MODULES.filter((module) => !module.isInternal).map(moduleSection)].join("\n");
+  return [HEAD, ...LIBRARY_MODULES.filter((module) => !module.isInternal).map(libraryModuleReference)].join("\n");
 }
 
-function moduleSection(module: LibraryModule): string {
+/** One module: what it exports, with its documentation. */
+export function libraryModuleReference(module: LibraryModule): string {
   const lines = [`## ${module.name}`, "", ...introduction(module.file.text)];
   for (const declaration of parse(module.file).module.declarations) {
     if (!declaration.isPublic) continue;
