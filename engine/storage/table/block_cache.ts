@@ -1,13 +1,23 @@
 /**
  * The cache of decoded chunks, shared by all tables and bounded in bytes.
  *
- * Replacement is the CLOCK algorithm with a twist for scans: an entry that a scan brought in begins without its reference
- * bit and below the hand, so a scan larger than the cache replaces other scanned entries before the hot set. Owners keep
- * their entries in arrays of their own (a hit is an array access and a flag); the cache calls them back to forget one.
+ * Replacement is the CLOCK algorithm with two twists for scans. An entry that a scan brought in begins without its reference
+ * bit and below the hand, so a scan larger than the cache replaces other scanned entries before the hot set. And the hand
+ * jumps to another place after some evictions: were it to go on and on, a scan a little larger than the cache, done again
+ * and again, would find nothing, because what it needs next is always what was evicted last. Owners keep their entries in
+ * arrays of their own (a hit is an array access and a flag); the cache calls them back to forget one.
  *
  * A chunk read together with its neighbours shares their buffer, which is freed when the last of them goes: the memory
  * in use can exceed the bound by the read-ahead of the scans under way.
  */
+
+/**
+ * The hand jumps when it has evicted this share of the ring. Long ways keep entries together that came together and share a
+ * buffer, and leave those in use time to be used again before the hand comes back.
+ */
+const SHARE_BETWEEN_JUMPS = 1 / 8;
+/** How often the hand passes by what was used, after it has cleared its reference bit: places are passed at uneven times. */
+const LIVES = 3;
 
 /** A cached thing; made by the owner, linked by the cache. */
 export interface CacheEntry {
@@ -22,9 +32,14 @@ export interface CacheEntry {
 export class BlockCache {
   readonly #limit: number;
   readonly #ring: (CacheEntry | null)[] = [];
+  /** For each place of the ring, how often the hand will still pass by. */
+  readonly #lives: number[] = [];
   readonly #free: number[] = [];
   readonly #places = new Map<CacheEntry, number>();
   #hand = 0;
+  #evictionsUntilJump = 0;
+  /** Where the hand jumps to: pseudo-random and the same in each run. */
+  #chance = 1;
   #bytes = 0;
 
   /** At most this many bytes are kept. */
@@ -47,6 +62,7 @@ export class BlockCache {
     this.#bytes += entry.bytes;
     const place = this.#free.pop() ?? this.#ring.length;
     this.#ring[place] = entry;
+    this.#lives[place] = 0;
     this.#places.set(entry, place);
     while (this.#bytes > this.#limit && this.#places.size > 0) this.#evictOne(entry);
   }
@@ -55,9 +71,12 @@ export class BlockCache {
     const ring = this.#ring;
     for (;;) {
       if (this.#hand >= ring.length) this.#hand = 0;
-      const entry = ring[this.#hand++];
+      const place = this.#hand++;
+      const entry = ring[place];
       if (entry === null || entry === undefined) continue;
-      if (entry.referenced) {
+      const lives = this.#lives[place] ?? 0;
+      if (entry.referenced || lives > 0) {
+        this.#lives[place] = entry.referenced ? LIVES : lives - 1;
         entry.referenced = false;
         continue;
       }
@@ -68,8 +87,17 @@ export class BlockCache {
       }
       this.remove(entry);
       entry.evict();
+      if (--this.#evictionsUntilJump <= 0) this.#jump();
       return;
     }
+  }
+
+  #jump(): void {
+    const { length } = this.#ring;
+    this.#evictionsUntilJump = Math.floor(length * SHARE_BETWEEN_JUMPS);
+    // Numerical Recipes' linear congruence modulo 2 ** 32, whose high bits are the good ones.
+    this.#chance = (Math.imul(this.#chance, 1_664_525) + 1_013_904_223) >>> 0;
+    this.#hand = Math.floor(this.#chance / 2 ** 32 * length);
   }
 
   /** Forgets an entry without calling it back. */
