@@ -2,8 +2,9 @@
  * The functions that let cells and blocks go, and that give a shared one's holder a copy of his own.
  *
  * `release` takes one from the count and frees at zero, with what is inside. A cell that contains cells of its own kind lets them go in a loop, so that
- * a long chain needs no stack: cells whose count came to zero are linked through their first word. `unshare` is called for a count that is not
- * one; the empty block, 0, stays 0.
+ * a long chain needs no stack: cells whose count came to zero are linked through their first word. Cells that contain their own kind in another way, as
+ * trees with lists of trees do, are let go by calls, but never deeper than a few: what lies deeper waits in a list of its kind until the outermost call
+ * is done. `unshare` is called for a count that is not one; the empty block, 0, stays 0.
  */
 import type { Allocator } from "./allocator.ts";
 import {
@@ -23,12 +24,22 @@ import {
   i32,
   type IrExpression,
   type IrFunction,
+  type IrGlobal,
   type IrLocal,
   load,
   op,
   type Statement,
 } from "./node.ts";
 import { RawBuilder } from "./raw_builder.ts";
+
+/** How many calls within one another let go what contains its own kind. */
+const RELEASE_DEPTH = 32;
+
+/** Cells that wait to be let go: the first one, and the function for them. */
+interface Waiting {
+  readonly first: IrGlobal;
+  readonly release: IrFunction;
+}
 
 /** Makes the functions of cells. */
 export class CellFunctionMaker implements CellFunctions {
@@ -37,10 +48,65 @@ export class CellFunctionMaker implements CellFunctions {
   /** Blocks whose elements have no pointers differ in nothing but the size of an element. */
   readonly #plainReleases = new Map<number, IrFunction>();
   readonly #plainUnshares = new Map<number, IrFunction>();
+  readonly #global: (name: string) => IrGlobal;
+  /** The kinds whose cells may have to wait. */
+  readonly #waiting: Waiting[] = [];
+  #releaseWaiting: RawBuilder | null = null;
+  /** Whether function values capture what may hold function values, so that chains of them may be long. */
+  #hasChainsOfClosures = false;
+  #closureRelease: RawBuilder | null = null;
 
-  constructor(allocator: Allocator, register: (target: IrFunction) => void) {
+  constructor(
+    allocator: Allocator,
+    register: (target: IrFunction) => void,
+    global: (name: string) => IrGlobal,
+  ) {
     this.#allocator = allocator;
     this.#register = register;
+    this.#global = global;
+  }
+
+  /** Writes what could not be written before all functions were asked for. */
+  finish(): void {
+    if (this.#closureRelease !== null) this.#writeClosureRelease(this.#closureRelease);
+    const out = this.#releaseWaiting;
+    if (out === null) return;
+    const depth = this.#global("release_depth");
+    out.add({ kind: "set-global", global: depth, value: i32(1) });
+    out.loop("again", (again) => {
+      for (const { first, release } of this.#waiting) {
+        out.if({ kind: "global", global: first }, () => {
+          const pointer = out.local("pointer", { kind: "global", global: first });
+          out.add({ kind: "set-global", global: first, value: load("i32.load", get(pointer), 0) });
+          out.store(get(pointer), 0, i32(1));
+          out.call(release, get(pointer));
+          out.branch(again);
+        });
+      }
+    });
+    out.add({ kind: "set-global", global: depth, value: i32(0) });
+  }
+
+  /** Writes what frees a cell, whose count came to zero, so that calls of it within one another end. */
+  #bounded(out: RawBuilder, pointer: IrLocal, free: () => void): void {
+    if (this.#releaseWaiting === null) {
+      this.#releaseWaiting = new RawBuilder("release_waiting");
+      this.#register(this.#releaseWaiting.function);
+    }
+    const first = this.#global(`waiting_${this.#waiting.length}`);
+    this.#waiting.push({ first, release: out.function });
+    const global = this.#global("release_depth");
+    const depth = out.local("depth", { kind: "global", global });
+    out.if(op("i32.ge_u", get(depth), i32(RELEASE_DEPTH)), () => {
+      out.store(get(pointer), 0, { kind: "global", global: first });
+      out.add({ kind: "set-global", global: first, value: get(pointer) });
+      out.return();
+    });
+    out.add({ kind: "set-global", global, value: op("i32.add", get(depth), i32(1)) });
+    free();
+    out.add({ kind: "set-global", global, value: get(depth) });
+    const outermost = this.#releaseWaiting.function;
+    out.if(op("i32.eqz", get(depth)), () => out.call(outermost));
   }
 
   /** @inheritdoc */
@@ -90,22 +156,26 @@ export class CellFunctionMaker implements CellFunctions {
     this.#register(target);
     const pointer = out.parameter("pointer");
     this.#countDown(out, pointer);
-    if (element.hasPointers) {
-      forElements(out, pointer, element, (at) => {
-        for (const [index, slot] of element.slots.entries()) {
-          if (slot.pointer === null) continue;
-          out.call(
-            slot.pointer.release(),
-            load("i32.load", get(at), BLOCK_HEADER + (element.offsets[index] ?? 0)),
-          );
-        }
-      });
-    }
-    this.#allocator.giveAny(
-      out,
-      get(pointer),
-      blockBytes(load("i32.load", get(pointer), CAPACITY_OFFSET), element.size),
-    );
+    const free = (): void => {
+      if (element.hasPointers) {
+        forElements(out, pointer, element, (at) => {
+          for (const [index, slot] of element.slots.entries()) {
+            if (slot.pointer === null) continue;
+            out.call(
+              slot.pointer.release(),
+              load("i32.load", get(at), BLOCK_HEADER + (element.offsets[index] ?? 0)),
+            );
+          }
+        });
+      }
+      this.#allocator.giveAny(
+        out,
+        get(pointer),
+        blockBytes(load("i32.load", get(pointer), CAPACITY_OFFSET), element.size),
+      );
+    };
+    if (element.hasPointers && mayNest(cell)) this.#bounded(out, pointer, free);
+    else free();
     return target;
   }
 
@@ -144,37 +214,47 @@ export class CellFunctionMaker implements CellFunctions {
         this.#allocator.give(out, get(pointer), variant.size);
       });
     };
-    if (pending === null) {
-      freeOne();
-      return target;
-    }
-    out.loop("next", (again) => {
-      freeOne();
-      out.if(get(pending), () => {
-        out.set(pointer, get(pending));
-        out.set(pending, load("i32.load", get(pointer), 0));
-        out.branch(again);
+    const free = (): void => {
+      if (pending === null) return freeOne();
+      out.loop("next", (again) => {
+        freeOne();
+        out.if(get(pending), () => {
+          out.set(pointer, get(pending));
+          out.set(pending, load("i32.load", get(pointer), 0));
+          out.branch(again);
+        });
       });
-    });
+    };
+    if (mayNest(cell)) this.#bounded(out, pointer, free);
+    else free();
     return target;
   }
 
   #releaseClosure(): IrFunction {
     const out = new RawBuilder("release.closure");
-    const pointer = out.parameter("pointer");
-    this.#countDown(out, pointer);
-    out.add({
-      kind: "call",
-      call: {
-        kind: "indirect",
-        parameters: [{ type: "i32", pointer: null }],
-        results: [],
-        index: load("i32.load", get(pointer), RELEASE_OFFSET),
-        args: [get(pointer)],
-      },
-    });
+    out.parameter("pointer");
     this.#register(out.function);
+    this.#closureRelease = out;
     return out.function;
+  }
+
+  #writeClosureRelease(out: RawBuilder): void {
+    const [pointer] = out.function.parameters;
+    if (pointer === undefined) return;
+    this.#countDown(out, pointer);
+    const free = (): void =>
+      out.add({
+        kind: "call",
+        call: {
+          kind: "indirect",
+          parameters: [{ type: "i32", pointer: null }],
+          results: [],
+          index: load("i32.load", get(pointer), RELEASE_OFFSET),
+          args: [get(pointer)],
+        },
+      });
+    if (this.#hasChainsOfClosures) this.#bounded(out, pointer, free);
+    else free();
   }
 
   /** The function that frees a closure of certain captured values, whose count has come to zero. */
@@ -182,6 +262,7 @@ export class CellFunctionMaker implements CellFunctions {
     const out = new RawBuilder(`free.${name}`);
     const pointer = out.parameter("pointer");
     for (const { offset, slot } of pointersOf(captured)) {
+      if (holdsClosures(slot)) this.#hasChainsOfClosures = true;
       out.call(slot.release(), load("i32.load", get(pointer), offset));
     }
     this.#allocator.give(out, get(pointer), captured.size);
@@ -270,6 +351,41 @@ export class CellFunctionMaker implements CellFunctions {
     }
     for (const statement of chain) out.add(statement);
   }
+}
+
+/** The kinds of the cells that a cell holds. */
+function heldBy({ contents }: CellKind): CellKind[] {
+  switch (contents.kind) {
+    case "block":
+      return contents.element.slots.flatMap((slot) => slot.pointer ?? []);
+    case "variants":
+      return contents.variants.flatMap((variant) => pointersOf(variant).map(({ slot }) => slot));
+    case "closure":
+      return [];
+  }
+}
+
+/** Whether a kind is that of function values, or holds some in any way. */
+function holdsClosures(from: CellKind): boolean {
+  const seen = new Set([from]);
+  for (const kind of seen) {
+    if (kind.contents.kind === "closure") return true;
+    for (const held of heldBy(kind)) seen.add(held);
+  }
+  return false;
+}
+
+/** Whether calls that let cells of a kind go may come back to it: one kind on each way round is enough. */
+function mayNest(cell: CellKind): boolean {
+  const isBlock = cell.contents.kind === "block";
+  const seen = new Set(heldBy(cell).filter((held) => held !== cell || isBlock));
+  for (const kind of seen) {
+    if (kind === cell) return true;
+    // On a way through a cell of variants, that one is bounded.
+    if (isBlock && kind.contents.kind !== "block") continue;
+    for (const held of heldBy(kind)) seen.add(held);
+  }
+  return false;
 }
 
 /** Bytes of a block with room for so many elements. */

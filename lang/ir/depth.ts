@@ -33,7 +33,10 @@ export function limitDepth(functions: readonly IrFunction[], options: {
   const graph = new Map<IrFunction, readonly IrFunction[]>();
   for (const target of functions) {
     const callees = [...calleesOf(target)];
-    if (callsIndirectly(target.body ?? [])) callees.push(...options.table);
+    if (callsIndirectly(target.body ?? [])) {
+      // What lets function values go calls nothing but what lets go what they captured.
+      callees.push(...target.isRaw ? options.table.filter((each) => each.isRaw) : options.table);
+    }
     graph.set(target, callees);
   }
   for (const target of recursive(functions, graph)) {

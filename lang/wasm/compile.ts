@@ -151,6 +151,9 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
     insertCounts(target);
     optimiseCounted(target);
   }
+  // What lets cells go is made when it is met.
+  reachable(roots);
+  lowering.cells.finish();
   const used = reachable(roots);
   const functions = lowering.functions.filter((target) => used.has(target));
   limitDepth(functions, {

@@ -101,7 +101,7 @@ export class ProgramLowering {
       frontier: this.frontier,
       hasGas: options.hasGas,
     });
-    this.cells = new CellFunctionMaker(this.allocator, register);
+    this.cells = new CellFunctionMaker(this.allocator, register, (name) => this.global(name, null));
     this.layouts = new Layouts(this.cells);
     this.runtime = new Runtime(this.allocator, register);
     for (const module of program.modules) {
