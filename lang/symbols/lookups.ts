@@ -1,0 +1,333 @@
+/**
+ * Look-ups over a package that changes: see `symbol_service.ts` for what can be asked.
+ *
+ * Analysing costs what changed, and only when something is asked that needs it.
+ */
+import { libraryModuleNamed } from "../library/library.ts";
+import { moduleNameOf } from "../check/package_analysis.ts";
+import type { Location } from "../diagnostics/diagnostic.ts";
+import type { SourceFile } from "../source/source_file.ts";
+import type { ParsedFile } from "../syntax/parser.ts";
+import { resolve } from "../types/primitives.ts";
+import type { Type } from "../types/type.ts";
+import { complete } from "./completion.ts";
+import { describe, knownType } from "./describe.ts";
+import { inlayTypesOf } from "./inlay_types.ts";
+import type { NameIndex, Occurrence } from "./name_index.ts";
+import { fitOf, outlineOf } from "./outline.ts";
+import { PackageView, type Texts } from "./package_view.ts";
+import { rename, renameTarget } from "./rename.ts";
+import { signatureHelp } from "./signature_help.ts";
+import type {
+  Completion,
+  Hover,
+  InlayType,
+  Reference,
+  References,
+  RenameOutcome,
+  RenameTarget,
+  SemanticName,
+  SignatureHelp,
+  SymbolEntry,
+  SymbolPlace,
+  SymbolService,
+  SymbolsQuery,
+} from "./symbol_service.ts";
+import {
+  declarationOf,
+  isOfLibrary,
+  type Target,
+  targetKey,
+  targetKind,
+  targetModule,
+  targetName,
+  targetOfType,
+  targetType,
+} from "./targets.ts";
+import { Trials } from "./trial.ts";
+
+/** Answers for one version of a package after the other. */
+export class SymbolLookups {
+  readonly #view = new PackageView();
+  readonly #trials = new Trials();
+  #texts: Texts = new Map();
+  #service: SymbolService | null = null;
+
+  /**
+   * The look-ups of a package whose sources have these texts, by path. What was given before is stale then.
+   * Files that somebody has parsed already need not be parsed again.
+   */
+  of(texts: Texts, parsed: ReadonlyMap<string, ParsedFile> = new Map()): SymbolService {
+    if (this.#service !== null && isSame(this.#texts, texts)) return this.#service;
+    const own = new Map(texts);
+    this.#texts = own;
+    this.#service = new Lookups(own, parsed, this.#view, this.#trials);
+    return this.#service;
+  }
+}
+
+function isSame(left: Texts, right: Texts): boolean {
+  if (left.size !== right.size) return false;
+  for (const [path, text] of left) if (right.get(path) !== text) return false;
+  return true;
+}
+
+class Lookups implements SymbolService {
+  readonly #texts: Texts;
+  readonly #parsed: ReadonlyMap<string, ParsedFile>;
+  readonly #view: PackageView;
+  readonly #trials: Trials;
+  #isReady = false;
+
+  constructor(
+    texts: Texts,
+    parsed: ReadonlyMap<string, ParsedFile>,
+    view: PackageView,
+    trials: Trials,
+  ) {
+    this.#texts = texts;
+    this.#parsed = parsed;
+    this.#view = view;
+    this.#trials = trials;
+  }
+
+  get #ready(): PackageView {
+    if (!this.#isReady) this.#view.update(this.#texts, this.#parsed);
+    this.#isReady = true;
+    return this.#view;
+  }
+
+  get files(): ReadonlyMap<string, SourceFile> {
+    return new Map([...this.#ready.files].map(([path, { original }]) => [path, original]));
+  }
+
+  symbols({ path, query }: SymbolsQuery = {}): readonly SymbolEntry[] {
+    const view = this.#ready;
+    const files = [...view.files].filter(([each]) => path === undefined || each === path);
+    const entries = files.flatMap(([, file]) => outlineOf(file.parsed.module));
+    if (query === undefined || query === "") return entries;
+    const all = entries.flatMap((entry) => [entry, ...entry.children]);
+    return all.flatMap((entry) => {
+      const fit = fitOf(entry.name, query);
+      return fit === null ? [] : [{ entry, fit }];
+    }).sort((left, right) => left.fit - right.fit || left.entry.name.length - right.entry.name.length)
+      .map(({ entry }) => entry);
+  }
+
+  /** The names at a place; none when the file is none of the package. */
+  #namesAt({ path, offset }: SymbolPlace): readonly Occurrence[] {
+    const view = this.#ready;
+    const file = view.files.get(path);
+    return file === undefined ? [] : view.index(path)?.at(file.forward(offset)) ?? [];
+  }
+
+  definitions(place: SymbolPlace): readonly Location[] {
+    const names = this.#namesAt(place);
+    // Of a field that is named by itself, the field is what stands elsewhere.
+    const isShorthand = names.some((each) => each.isShorthand);
+    return this.#declarations(
+      names.filter((each) => !isShorthand || each.target.kind === "field").map(({ target }) => target),
+    );
+  }
+
+  #declarations(targets: readonly Target[]): readonly Location[] {
+    const view = this.#ready;
+    const found = new Map<string, Location>();
+    for (const target of targets) {
+      const declared = declarationOf(view.world, target);
+      const location = declared === null ? null : view.original(declared);
+      if (location !== null) found.set(`${location.file.path} ${location.span.start}`, location);
+    }
+    return [...found.values()];
+  }
+
+  typeDefinitions(place: SymbolPlace): readonly Location[] {
+    const view = this.#ready;
+    const scope = view.scopeOf(place.path);
+    if (scope === null) return [];
+    const types = this.#namesAt(place).flatMap(({ target }) => targetType(target) ?? []);
+    const inner = types.length > 0 ? types : [this.#expressionAt(place)?.type].flatMap((type) => type ?? []);
+    return this.#declarations(inner.flatMap((type) => targetOfType(view.world, resultOf(type), scope) ?? []));
+  }
+
+  references(place: SymbolPlace): References | null {
+    const view = this.#ready;
+    const names = this.#namesAt(place);
+    const name = names.find(({ target }) => target.kind === "local") ?? names[0];
+    if (name === undefined) return null;
+    const key = targetKey(name.target);
+    const references: Reference[] = [];
+    for (const [path, file] of view.files) {
+      for (const { span, isDefinition, isWrite } of view.index(path)?.of(key) ?? []) {
+        const back = file.spanBack(span);
+        if (back !== null) references.push({ file: file.original, span: back, isDefinition, isWrite });
+      }
+    }
+    return {
+      name: targetName(name.target) ?? "",
+      kind: targetKind(name.target),
+      references: references.sort(byPlace),
+    };
+  }
+
+  renameTarget(place: SymbolPlace): RenameTarget {
+    return renameTarget(this.#ready, place);
+  }
+
+  rename(place: SymbolPlace, newName: string): RenameOutcome {
+    return rename(this.#ready, this.#trials, place, newName);
+  }
+
+  /** The innermost expression around a place whose type is known. */
+  #expressionAt(
+    { path, offset }: SymbolPlace,
+  ): { readonly span: Occurrence["span"]; readonly type: Type } | null {
+    const view = this.#ready;
+    const file = view.files.get(path);
+    const index = view.index(path);
+    if (file === undefined || index === null) return null;
+    const at = file.forward(offset);
+    let best: NameIndex["table"]["types"][number] | null = null;
+    for (const each of index.table.types) {
+      const { span, type } = each;
+      if (span.start > at || span.end < at || knownType(type) === null) continue;
+      if (best === null || span.end - span.start <= best.span.end - best.span.start) best = each;
+    }
+    const span = best === null ? null : file.spanBack(best.span);
+    return best === null || span === null ? null : { span, type: best.type };
+  }
+
+  hover(place: SymbolPlace): Hover | null {
+    const view = this.#ready;
+    const file = view.files.get(place.path);
+    if (file === undefined) return null;
+    const names = this.#namesAt(place);
+    const name = names.find(({ target }) => target.kind === "local") ?? names[0];
+    const span = name === undefined ? null : file.spanBack(name.span);
+    if (name === undefined || span === null) return this.#hoverExpression(place);
+    const { target } = name;
+    const { signature, type, effects, documentation } = describe(view.world, target);
+    const own = target.kind === "field" ? this.#fieldType(place.path, name) : null;
+    const [definition = null] = this.#declarations([target]);
+    return {
+      span,
+      name: targetName(target) ?? "",
+      kind: targetKind(target),
+      signature: own === null || type === null ? signature : signature.replace(/: .*$/s, `: ${own}`),
+      type: own ?? type,
+      effects,
+      documentation,
+      module: targetModule(target) ?? (target.kind === "type" ? null : moduleNameOf(place.path)),
+      definition,
+    };
+  }
+
+  /** The type that a field has in the value at hand, whose type may be generic. */
+  #fieldType(path: string, { span }: Occurrence): string | null {
+    const index = this.#ready.index(path);
+    const found = index?.table.types.findLast((each) =>
+      each.span.end === span.end && each.span.start < span.start && "index" in each
+    );
+    return found === undefined ? null : knownType(found.type);
+  }
+
+  #hoverExpression(place: SymbolPlace): Hover | null {
+    const found = this.#expressionAt(place);
+    const file = this.#ready.files.get(place.path);
+    const type = found === null ? null : knownType(found.type);
+    if (found === null || file === undefined || type === null) return null;
+    const text = file.original.text.slice(found.span.start, found.span.end);
+    // Of a whole block the type says little.
+    if (text.includes("\n") || text.length > 200) return null;
+    return {
+      span: found.span,
+      name: text,
+      kind: "expression",
+      signature: type,
+      type,
+      effects: null,
+      documentation: null,
+      module: null,
+      definition: null,
+    };
+  }
+
+  complete(place: SymbolPlace): Completion {
+    const view = this.#ready;
+    const file = view.files.get(place.path);
+    if (file === undefined) return { span: { start: place.offset, end: place.offset }, items: [] };
+    return complete({
+      place,
+      parsed: file.parsed,
+      modules: [...view.files.keys()].flatMap((path) => moduleNameOf(path) ?? []),
+      trial: () => this.#trials.at(this.#texts, place),
+    });
+  }
+
+  signatureHelp(place: SymbolPlace): SignatureHelp | null {
+    const trial = this.#trials.at(this.#texts, place);
+    return trial === null ? null : signatureHelp(trial);
+  }
+
+  inlayTypes(path: string): readonly InlayType[] {
+    const view = this.#ready;
+    const file = view.files.get(path);
+    const index = view.index(path);
+    if (file === undefined || index === null) return [];
+    return inlayTypesOf(index).flatMap((each) => {
+      const back = file.spanBack({ start: each.offset, end: each.offset });
+      return back === null ? [] : [{ ...each, offset: back.start }];
+    });
+  }
+
+  semanticNames(path: string): readonly SemanticName[] {
+    const view = this.#ready;
+    const file = view.files.get(path);
+    const index = view.index(path);
+    if (file === undefined || index === null) return [];
+    const found: SemanticName[] = [];
+    for (const { span, target, isDefinition, isShorthand } of index.occurrences) {
+      // A field that is named by itself is coloured as the variable.
+      if (isShorthand && target.kind === "field") continue;
+      const back = file.spanBack(span);
+      if (back === null) continue;
+      found.push({
+        span: back,
+        kind: targetKind(target),
+        isDefinition,
+        isReadonly: isReadonly(target),
+        isLibrary: isOfLibrary(view.world, target),
+      });
+    }
+    return found;
+  }
+}
+
+function isReadonly(target: Target): boolean {
+  switch (target.kind) {
+    case "local":
+      return target.variable.kind === "let" || target.variable.kind === "parameter";
+    case "parameter":
+      return target.symbol.parameters[target.index]?.kind !== "inout";
+    case "value":
+      return target.symbol.kind === "constant";
+    default:
+      return false;
+  }
+}
+
+/** What calling gives, of a function. */
+function resultOf(type: Type): Type {
+  const at = resolve(type);
+  return at.kind === "function" ? at.result : at;
+}
+
+function byPlace(left: Location, right: Location): number {
+  if (left.file.path !== right.file.path) return left.file.path < right.file.path ? -1 : 1;
+  return left.span.start - right.span.start;
+}
+
+/** A module of the library by the path that its places have, such as `std:list`. */
+export function librarySource(path: string): SourceFile | null {
+  return libraryModuleNamed(path.replace(":", "."))?.file ?? null;
+}

@@ -1,0 +1,96 @@
+/**
+ * A place that is being written, with a name put in where one belongs, so that what stands around it can be looked at.
+ *
+ * What kind of name belongs there is not known, so several are tried, and the one that gives the fewest mistakes of syntax is taken.
+ */
+import { wholeDeclaration } from "../check/declare.ts";
+import { SourceFile, type Span } from "../source/source_file.ts";
+import type * as ast from "../syntax/ast.ts";
+import { parse, type ParsedFile } from "../syntax/parser.ts";
+import type { NameIndex } from "./name_index.ts";
+import { PackageView, type Texts } from "./package_view.ts";
+import type { SymbolPlace } from "./symbol_service.ts";
+import { type PathNode, syntaxPath } from "./syntax_path.ts";
+
+/** The name that is put in. */
+const SMALL = "completion__";
+const CAPITAL = "Completion__";
+
+/** A place with a name put in. */
+export interface Trial {
+  readonly view: PackageView;
+  readonly index: NameIndex;
+  /** Within the name that was put in. */
+  readonly offset: number;
+  /** Null between declarations. */
+  readonly declaration: ast.Declaration | null;
+  readonly path: readonly PathNode[];
+}
+
+/** The letters of a name around an offset. */
+export function wordAt(text: string, offset: number): Span {
+  let start = offset;
+  let end = offset;
+  while (start > 0 && /[A-Za-z0-9_]/.test(text[start - 1] ?? "")) start--;
+  while (end < text.length && /[A-Za-z0-9_]/.test(text[end] ?? "")) end++;
+  return { start, end };
+}
+
+/** Puts names into places. It has an analysis of its own, so that the package as it stands is not forgotten meanwhile. */
+export class Trials {
+  readonly #view = new PackageView();
+  #last: { readonly key: string; readonly text: string; readonly trial: Trial | null } | null = null;
+
+  /** Looks at a place with a name in it; null when the file is none of the package. */
+  at(texts: Texts, { path, offset }: SymbolPlace): Trial | null {
+    const text = texts.get(path);
+    if (text === undefined) return null;
+    const word = wordAt(text, offset);
+    const key = `${path} ${word.start} ${word.end}`;
+    if (this.#last?.key === key && this.#last.text === text) return this.#last.trial;
+    const parsed = bestOf(path, text, word);
+    this.#view.update(
+      new Map(texts).set(path, parsed.module.file.text),
+      new Map([[path, parsed]]),
+    );
+    const trial = this.#look(path, word.start);
+    this.#last = { key, text, trial };
+    return trial;
+  }
+
+  /** Analyses texts that somebody wants to have. */
+  with(texts: Texts): PackageView {
+    this.#last = null;
+    this.#view.update(texts);
+    return this.#view;
+  }
+
+  #look(path: string, start: number): Trial | null {
+    const file = this.#view.files.get(path);
+    const index = this.#view.index(path);
+    if (file === undefined || index === null) return null;
+    const offset = file.forward(start + 1);
+    const declaration =
+      index.scope.module.declarations.map(wholeDeclaration).find((each) =>
+        each !== null && each.span.start <= offset && offset <= each.span.end
+      ) ?? null;
+    const nodes = declaration === null ? [] : syntaxPath(declaration, offset);
+    return { view: this.#view, index, offset, declaration, path: nodes };
+  }
+}
+
+function bestOf(path: string, text: string, word: Span): ParsedFile {
+  const isMember = /\.\s*$/.test(text.slice(Math.max(0, word.start - 200), word.start));
+  const candidates = isMember ? [SMALL] : [CAPITAL, `${SMALL}: 0`, `${CAPITAL} => {}`, SMALL];
+  let best: ParsedFile | null = null;
+  let fewest = Infinity;
+  for (const each of candidates) {
+    const parsed = parse(new SourceFile(path, text.slice(0, word.start) + each + text.slice(word.end)));
+    const count = parsed.diagnostics.filter(({ severity }) => severity === "error").length;
+    if (count >= fewest) continue;
+    best = parsed;
+    fewest = count;
+    if (count === 0) break;
+  }
+  return best ?? parse(new SourceFile(path, text));
+}
