@@ -3,8 +3,7 @@
  *
  * The checker's symbols live as long as the declarations of their module stay the same, so targets of two modules can be compared.
  */
-import type { ModuleScope, TypeEntry, ValueSymbol, Variable } from "../check/symbols.ts";
-import type { FunctionSymbol } from "../check/symbols.ts";
+import type { FunctionSymbol, ModuleScope, TypeEntry, ValueSymbol, Variable } from "../check/symbols.ts";
 import { wholeDeclaration } from "../check/declare.ts";
 import type { World } from "../check/world.ts";
 import type { Location } from "../diagnostics/diagnostic.ts";
@@ -61,18 +60,8 @@ export function targetKey(target: Target): string {
       return `parameter ${identity(target.symbol)} ${target.index}`;
     case "value":
       return `value ${identity(target.symbol)}`;
-    case "type": {
-      const { entry } = target;
-      switch (entry.kind) {
-        case "definition":
-        case "interface":
-          return `type ${identity(entry.definition)}`;
-        case "alias":
-          return `type ${identity(entry.alias)}`;
-        default:
-          return `type ${target.name}`;
-      }
-    }
+    case "type":
+      return typeKey(target.entry, target.name);
     case "variant":
       return `variant ${identity(target.variant)}`;
     case "field":
@@ -88,6 +77,11 @@ export function targetKey(target: Target): string {
     case "alias":
       return `alias ${identity(target.file)} ${target.name.span.start}`;
   }
+}
+
+function typeKey(entry: TypeEntry, name: string): string {
+  if (entry.kind === "definition" || entry.kind === "interface") return `type ${identity(entry.definition)}`;
+  return entry.kind === "alias" ? `type ${identity(entry.alias)}` : `type ${name}`;
 }
 
 /** The bare name; null for fields without one. */
