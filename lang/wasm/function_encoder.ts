@@ -23,6 +23,8 @@ export interface ModuleIndexes {
   functionIndex(target: IrFunction): number;
   globalIndex(name: string): number;
   typeIndex(parameters: readonly ScalarType[], results: readonly ScalarType[]): number;
+  /** Told of a call through the table, which the module then needs, also when no function is a value. */
+  needTable(): void;
 }
 
 /** Where in the code a place of the source begins. */
@@ -528,6 +530,7 @@ export class FunctionEncoder {
       out.unsigned(this.#module.functionIndex(call.function));
       return;
     }
+    this.#module.needTable();
     out.byte(0x11);
     out.unsigned(
       this.#module.typeIndex(call.parameters.map((slot) => slot.type), call.results.map((slot) => slot.type)),

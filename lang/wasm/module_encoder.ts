@@ -2,7 +2,7 @@
  * A whole module in WebAssembly's binary format, with names, trap sites and the table of code places for the source map.
  *
  * Sections: types, imports, functions, table, memory, globals, exports, elements, code, data, then the custom sections `lang.sites` and `name`.
- * Only what is used is written: no table without functions as values, no memory section is ever left out because every host expects one.
+ * Only what is used is written: no table without calls of functions as values, no memory section is ever left out because every host expects one.
  *
  * `lang.sites`: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and column (from 1; all 0 when
  * the site has no place). A site's number is its position.
@@ -35,6 +35,7 @@ export interface EncodeOptions {
 class Indexes implements ModuleIndexes {
   readonly types = new ByteWriter();
   typeCount = 0;
+  needsTable = false;
   readonly #typeNumbers = new Map<string, number>();
   readonly #functions = new Map<IrFunction, number>();
   readonly #globals = new Map<string, number>();
@@ -43,6 +44,11 @@ class Indexes implements ModuleIndexes {
     for (const imported of module.imports) this.#functions.set(imported, this.#functions.size);
     for (const own of module.functions) this.#functions.set(own, this.#functions.size);
     for (const global of module.globals) this.#globals.set(global.name, this.#globals.size);
+    this.needsTable = module.table.length > 0;
+  }
+
+  needTable(): void {
+    this.needsTable = true;
   }
 
   functionIndex(target: IrFunction): number {
@@ -99,7 +105,7 @@ export function encodeModule(module: IrModule, options: EncodeOptions): EncodedM
   if (indexes.typeCount > 0) out.section(1, types);
   if (module.imports.length > 0) out.section(2, imports);
   if (module.functions.length > 0) out.section(3, functions);
-  if (module.table.length > 0) out.section(4, encodeTable(module));
+  if (indexes.needsTable) out.section(4, encodeTable(module));
   out.section(5, encodeMemory(module, options));
   if (module.globals.length > 0) out.section(6, encodeGlobals(module));
   out.section(7, encodeExports(module, indexes));
