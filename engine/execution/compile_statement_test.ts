@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
-import { mapInputs } from "../sql/plan/traverse.ts";
+import { mapInputs } from "../sql/plan/rewrite.ts";
 import { markDependentGroups } from "../sql/planner/dependent_groups.ts";
 import { compileRowProducer, compileStatement } from "./compile_statement.ts";
 import { accelerate } from "./testing/accelerate.ts";

@@ -4,18 +4,10 @@
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
+import { inputs, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import {
-  expressionChildren,
-  expressionPlan,
-  mayBeNull,
-  planChildren,
-  planDefines,
-  planExpressions,
-  planFacts,
-  planOperators,
-} from "./plan_analysis.ts";
+import { mayBeNull, planDefines, planFacts, planOperators } from "./plan_analysis.ts";
 
 type Comparison = (left: SqlValue, right: SqlValue) => number;
 
@@ -160,7 +152,7 @@ export class Compilation {
     const walk = (plan: Plan, above: readonly number[]): void => {
       const path = [...above, this.operatorIndex(plan)];
       result[this.operatorIndex(plan)] = path;
-      for (const child of planChildren(plan)) walk(child, path);
+      for (const child of inputs(plan)) walk(child, path);
     };
     walk(this.#root, []);
     return result;
@@ -185,8 +177,8 @@ export class Compilation {
   }
 
   #noteSubqueries(expression: Expression): void {
-    for (const child of expressionChildren(expression)) this.#noteSubqueries(child);
-    const plan = expressionPlan(expression);
+    for (const child of operands(expression)) this.#noteSubqueries(child);
+    const plan = subqueryPlan(expression);
     if (plan !== null) this.#noteNulls(plan);
   }
 
@@ -202,9 +194,9 @@ export class Compilation {
       this.#noteNulls(plan.body);
       return;
     }
-    for (const child of planChildren(plan)) this.#noteNulls(child);
+    for (const child of inputs(plan)) this.#noteNulls(child);
     this.#noteOwn(plan);
-    for (const expression of planExpressions(plan)) this.#noteSubqueries(expression);
+    for (const expression of ownExpressions(plan)) this.#noteSubqueries(expression);
   }
 
   #noteOwn(plan: Plan): void {

@@ -5,223 +5,13 @@
  * those it defines anywhere. A plan without free columns and without a working table of a surrounding recursion is
  * *closed*: it gives the same rows whenever it runs within one execution (unless it is volatile).
  */
-import { unreachable } from "../../base/assert.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
-import type { Plan, SortKey } from "../../sql/plan/plan.ts";
-import { isFlat } from "../../sql/plan/traverse.ts";
-
-/** Direct sub-expressions. */
-export function expressionChildren(expression: Expression): readonly Expression[] {
-  switch (expression.kind) {
-    case "constant":
-    case "parameter":
-    case "column":
-    case "scalar_subquery":
-    case "exists":
-    case "array_subquery":
-      return [];
-    case "call":
-    case "and":
-    case "or":
-    case "coalesce":
-    case "greatest":
-    case "least":
-      return expression.args;
-    case "cast":
-    case "not":
-    case "is_null":
-    case "is_truth":
-    case "field":
-      return [expression.argument];
-    case "is_distinct":
-    case "nullif":
-      return [expression.left, expression.right];
-    case "case": {
-      const parts = expression.branches.flatMap(({ when, then }) => [when, then]);
-      return expression.otherwise === null ? parts : [...parts, expression.otherwise];
-    }
-    case "in_list":
-      return [expression.argument, ...expression.list];
-    case "any_array":
-    case "all_array":
-      return [expression.left, expression.array];
-    case "any_subquery":
-    case "all_subquery":
-      return expression.left;
-    case "array":
-      return expression.elements;
-    case "row":
-      return expression.fields;
-    case "subscript":
-      return [expression.argument, ...expression.subscripts.flatMap(subscriptParts)];
-    default:
-      return unreachable(expression);
-  }
-}
-
-type Subscript = Extract<Expression, { kind: "subscript" }>["subscripts"][number];
-
-function subscriptParts(subscript: Subscript): readonly Expression[] {
-  if ("index" in subscript) return [subscript.index];
-  return [subscript.lower, subscript.upper].filter((part) => part !== null);
-}
-
-/** The plan of a subquery expression. */
-export function expressionPlan(expression: Expression): Plan | null {
-  switch (expression.kind) {
-    case "scalar_subquery":
-    case "exists":
-    case "array_subquery":
-    case "any_subquery":
-    case "all_subquery":
-      return expression.plan;
-    default:
-      return null;
-  }
-}
-
-/** Direct inputs, in the order in which EXPLAIN numbers operators. */
-export function planChildren(plan: Plan): readonly Plan[] {
-  switch (plan.kind) {
-    case "table_scan":
-    case "row_lookup":
-    case "row_range":
-    case "index_scan":
-    case "virtual_scan":
-    case "values":
-    case "with_scan":
-      return [];
-    case "function_scan":
-      return plan.input === null ? [] : [plan.input];
-    case "filter":
-    case "project":
-    case "aggregate":
-    case "window":
-    case "sort":
-    case "limit":
-    case "distinct":
-    case "lock_rows":
-      return [plan.input];
-    case "hash_join":
-    case "nested_loop_join":
-      return [plan.left, plan.right];
-    case "set_operation":
-      return plan.inputs.map((input) => input.plan);
-    case "with":
-      return [
-        ...plan.definitions.flatMap(({ plan, recursive }) =>
-          recursive === null ? [plan] : [plan, recursive.plan]
-        ),
-        plan.body,
-      ];
-    case "insert":
-    case "update":
-    case "delete":
-      return [plan.source];
-    default:
-      return unreachable(plan);
-  }
-}
+import type { Plan } from "../../sql/plan/plan.ts";
+import { inputs, isFlat, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
 
 /** The operators of a plan in preorder: how EXPLAIN ANALYZE's profile is numbered. Subquery expressions are not in it. */
 export function planOperators(plan: Plan): readonly Plan[] {
-  return [plan, ...planChildren(plan).flatMap(planOperators)];
-}
-
-function keyExpressions(keys: readonly SortKey[]): readonly Expression[] {
-  return keys.map((key) => key.expression);
-}
-
-type Bounded = { readonly value: Expression } | null;
-
-function boundExpressions(...bounds: readonly Bounded[]): readonly Expression[] {
-  return bounds.flatMap((bound) => bound === null ? [] : [bound.value]);
-}
-
-function present(...expressions: readonly (Expression | null)[]): readonly Expression[] {
-  return expressions.filter((expression) => expression !== null);
-}
-
-/** Expressions that stand in the operator itself. */
-export function planExpressions(plan: Plan): readonly Expression[] {
-  switch (plan.kind) {
-    case "table_scan":
-      return [...plan.prune.map((prune) => prune.value), ...present(plan.filter)];
-    case "row_lookup":
-      return [...plan.ids, ...present(plan.filter)];
-    case "row_range":
-      return [...boundExpressions(plan.bounds.low, plan.bounds.high), ...present(plan.filter)];
-    case "index_scan":
-      return [
-        ...plan.prefix,
-        ...boundExpressions(plan.bounds.low, plan.bounds.high),
-        ...present(plan.filter),
-      ];
-    case "virtual_scan":
-      return present(plan.filter);
-    case "values":
-      return plan.list.flat();
-    case "function_scan":
-      return plan.functions.flatMap((call) => call.args);
-    case "filter":
-      return [plan.condition];
-    case "project":
-      return plan.outputs.map((output) => output.expression);
-    case "hash_join":
-      return [...plan.leftKeys, ...plan.rightKeys, ...present(plan.residual)];
-    case "nested_loop_join":
-      return present(plan.condition);
-    case "aggregate":
-      return [
-        ...plan.groups.map((group) => group.expression),
-        ...plan.aggregates.flatMap((call) => [
-          ...call.args,
-          ...present(call.filter),
-          ...keyExpressions(call.orderBy),
-        ]),
-      ];
-    case "window":
-      return [
-        ...plan.partition,
-        ...keyExpressions(plan.order),
-        ...plan.calls.flatMap((call) => [
-          ...call.args,
-          ...present(call.filter),
-          ...[call.frame.start, call.frame.end].flatMap((bound) => "offset" in bound ? [bound.offset] : []),
-        ]),
-      ];
-    case "sort":
-      return [...keyExpressions(plan.keys), ...present(plan.limit)];
-    case "limit":
-      return [...present(plan.limit, plan.offset), ...keyExpressions(plan.withTies ?? [])];
-    case "distinct":
-      return plan.keys;
-    case "set_operation":
-    case "with":
-    case "with_scan":
-    case "lock_rows":
-      return [];
-    case "insert":
-      return [
-        ...plan.values,
-        ...present(plan.id),
-        ...plan.generated.map((column) => column.expression),
-        ...plan.checks.map((check) => check.condition),
-        ...present(...(plan.onConflict?.assignments ?? []), plan.onConflict?.where ?? null),
-        ...(plan.returning ?? []).map((output) => output.expression),
-      ];
-    case "update":
-      return [
-        ...present(...plan.assignments),
-        ...plan.generated.map((column) => column.expression),
-        ...plan.checks.map((check) => check.condition),
-        ...(plan.returning ?? []).map((output) => output.expression),
-      ];
-    case "delete":
-      return (plan.returning ?? []).map((output) => output.expression);
-    default:
-      return unreachable(plan);
-  }
+  return [plan, ...inputs(plan).flatMap(planOperators)];
 }
 
 /** Columns that the operator itself defines. */
@@ -380,8 +170,8 @@ export function planFacts(plan: Plan): Facts {
     collector.volatile = plan.functions.some((call) => call.function.volatility === "volatile");
   }
   if (plan.kind === "lock_rows") collector.volatile = true;
-  for (const child of planChildren(plan)) collector.add(planFacts(child));
-  for (const expression of planExpressions(plan)) collector.add(expressionFacts(expression));
+  for (const child of inputs(plan)) collector.add(planFacts(child));
+  for (const expression of ownExpressions(plan)) collector.add(expressionFacts(expression));
   const facts = collector.facts();
   planFactCache.set(plan, facts);
   return facts;
@@ -413,9 +203,9 @@ function columnFacts(column: ColumnRef): Facts {
 
 /** The facts of an operation with one operand that is no constant are those of the operand. */
 function inheritedFacts(expression: Expression): Facts | null {
-  if (isVolatileItself(expression) || expressionPlan(expression) !== null) return null;
+  if (isVolatileItself(expression) || subqueryPlan(expression) !== null) return null;
   let inherited = CONSTANT_FACTS;
-  for (const child of expressionChildren(expression)) {
+  for (const child of operands(expression)) {
     const facts = expressionFacts(child);
     if (facts === CONSTANT_FACTS) continue;
     if (inherited !== CONSTANT_FACTS) return null;
@@ -433,8 +223,8 @@ function collectedFacts(expression: Expression): Facts {
   const collector = new FactCollector();
   for (const column of expressionMentions(expression)) collector.mention(column);
   collector.volatile = isVolatileItself(expression);
-  for (const child of expressionChildren(expression)) collector.add(expressionFacts(child));
-  const plan = expressionPlan(expression);
+  for (const child of operands(expression)) collector.add(expressionFacts(child));
+  const plan = subqueryPlan(expression);
   if (plan !== null) {
     collector.add(planFacts(plan));
     collector.hasSubquery = true;

@@ -11,7 +11,7 @@ import type { Expression as Ast, GroupingElement } from "../parser/ast.ts";
 import { columnReference, expressionKey, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import type { Binding } from "./binding.ts";
 import type { QueryLevel, ScopeTable } from "./scope.ts";
 

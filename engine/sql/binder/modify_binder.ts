@@ -25,7 +25,7 @@ import { formatExpression } from "../parser/format_expression.ts";
 import { columnReference, constant, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { ModifyPlan, OnConflict, Plan } from "../plan/plan.ts";
-import { substitute } from "../plan/traverse.ts";
+import { substitute } from "../plan/rewrite.ts";
 import type { Binding } from "./binding.ts";
 import { assignedElement } from "./element_assignment.ts";
 import { inClause } from "./call_binder.ts";

@@ -22,7 +22,8 @@ import type {
 import { columnReference, isNullable, isVolatilePlan, sameType } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { columnsOf, mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
+import { columnsOf } from "../plan/traverse.ts";
 import type { Binding, WithDefinition } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } from "./coercion.ts";

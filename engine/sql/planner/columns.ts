@@ -5,15 +5,8 @@ import type { OutputColumn } from "../binder/query_binder.ts";
 import { columnReference, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import {
-  allDefinedColumns,
-  columnsOf,
-  inputs,
-  mapInputs,
-  mapOperands,
-  mapOwnExpressions,
-  ownExpressions,
-} from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
+import { allDefinedColumns, columnsOf, inputs, ownExpressions } from "../plan/traverse.ts";
 
 type ColumnExpression = Expression & { readonly kind: "column" };
 

@@ -9,7 +9,8 @@ import { columnReference, conjuncts, hasSubquery, sameType, volatilityOf } from 
 import { withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { columnsOf, mapInputs } from "../plan/traverse.ts";
+import { mapInputs } from "../plan/rewrite.ts";
+import { columnsOf } from "../plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 
 type Aggregate = Plan & { readonly kind: "aggregate" };

@@ -14,7 +14,7 @@ import {
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { substitute } from "../plan/traverse.ts";
+import { substitute } from "../plan/rewrite.ts";
 import { type AccessPaths, isOrdered, type Scan } from "./access_path.ts";
 
 type Aggregate = Plan & { readonly kind: "aggregate" };

@@ -10,7 +10,8 @@ import { bindTableExpression } from "../binder/standalone.ts";
 import { columnReference, expressionKey } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { mapInputs, mapOperands, mapOwnExpressions, visitPlan } from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
+import { visitPlan } from "../plan/traverse.ts";
 import { simplify } from "./simplify.ts";
 
 /** Stored expressions by their keys. */

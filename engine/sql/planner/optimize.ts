@@ -9,7 +9,7 @@ import type { PlanningEnvironment } from "../binder/environment.ts";
 import type { OutputColumn } from "../binder/query_binder.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import { pruneColumns, removeRenames } from "./columns.ts";
 import { markDependentGroups } from "./dependent_groups.ts";
 import { Estimator } from "./estimate.ts";

@@ -7,7 +7,8 @@
 import { conjuncts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { allDefinedColumns, columnsOf, mapInputs } from "../plan/traverse.ts";
+import { mapInputs } from "../plan/rewrite.ts";
+import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 
 /** Columns that are not NULL whenever the condition is TRUE. */
 export function rejectedNulls(condition: Expression): Set<ColumnRef> {

@@ -16,7 +16,8 @@ import {
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { allDefinedColumns, columnsOf, mapInputs, substitute } from "../plan/traverse.ts";
+import { mapInputs, substitute } from "../plan/rewrite.ts";
+import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import { AccessPaths, isOrdered, type Scan } from "./access_path.ts";
 import { CostModel } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";

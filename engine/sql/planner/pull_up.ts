@@ -12,7 +12,8 @@ import {
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { columnsOf, columnTypes, freeColumns, outputColumns, substitute } from "../plan/traverse.ts";
+import { substitute } from "../plan/rewrite.ts";
+import { columnsOf, columnTypes, freeColumns, outputColumns } from "../plan/traverse.ts";
 
 /** A plan without references to the outside, and the conditions that had them. */
 export interface PulledUp {

@@ -17,7 +17,8 @@ import {
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { columnsOf, substitute } from "../plan/traverse.ts";
+import { substitute } from "../plan/rewrite.ts";
+import { columnsOf } from "../plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Estimator } from "./estimate.ts";
 

@@ -26,15 +26,8 @@ import {
   volatilityOf,
 } from "../plan/build.ts";
 import type { Plan } from "../plan/plan.ts";
-import {
-  columnTypes,
-  mapInputs,
-  mapOperands,
-  mapOwnExpressions,
-  operands,
-  outputColumns,
-  rewriteExpression,
-} from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions, rewriteExpression } from "../plan/rewrite.ts";
+import { columnTypes, operands, outputColumns } from "../plan/traverse.ts";
 
 /** Simplifies every expression of a plan. */
 export function simplifyPlan(plan: Plan): Plan {

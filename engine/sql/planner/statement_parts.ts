@@ -5,7 +5,7 @@
 import type { Expression } from "../plan/expression.ts";
 import { HeldRelation } from "../plan/held_relation.ts";
 import type { Plan } from "../plan/plan.ts";
-import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import { modifies, type OutputColumn } from "../binder/query_binder.ts";
 
 type With = Plan & { readonly kind: "with" };

@@ -16,17 +16,8 @@ import {
 import { BOOLEAN, withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import {
-  allDefinedColumns,
-  columnsOf,
-  columnTypes,
-  freeColumns,
-  mapInputs,
-  mapOperands,
-  mapOwnExpressions,
-  subqueryPlan,
-  substitute,
-} from "../plan/traverse.ts";
+import { mapInputs, mapOperands, mapOwnExpressions, substitute } from "../plan/rewrite.ts";
+import { allDefinedColumns, columnsOf, columnTypes, freeColumns, subqueryPlan } from "../plan/traverse.ts";
 import { resolveOperator } from "../functions/registry.ts";
 import type { Estimator } from "./estimate.ts";
 import { mayColumnBeNull, PullUp, stripForExists } from "./pull_up.ts";
