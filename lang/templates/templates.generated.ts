@@ -8,14 +8,16 @@ import file4 from "./game/src/physics.lang" with { type: "text" };
 import file5 from "./game/web/index.html" with { type: "text" };
 import file6 from "./game/web/loader.js" with { type: "text" };
 import file7 from "./game/web/player.js" with { type: "text" };
-import file8 from "./game/web/screen.js" with { type: "text" };
-import file9 from "./game/web/sound.js" with { type: "text" };
-import file10 from "./library/project.toml" with { type: "text" };
-import file11 from "./library/src/shapes.lang" with { type: "text" };
-import file12 from "./library/src/vector.lang" with { type: "text" };
-import file13 from "./tool/project.toml" with { type: "text" };
-import file14 from "./tool/src/csv.lang" with { type: "text" };
-import file15 from "./tool/src/main.lang" with { type: "text" };
+import file8 from "./game/web/reader.js" with { type: "text" };
+import file9 from "./game/web/screen.js" with { type: "text" };
+import file10 from "./game/web/sound.js" with { type: "text" };
+import file11 from "./game/web/state.js" with { type: "text" };
+import file12 from "./library/project.toml" with { type: "text" };
+import file13 from "./library/src/shapes.lang" with { type: "text" };
+import file14 from "./library/src/vector.lang" with { type: "text" };
+import file15 from "./tool/project.toml" with { type: "text" };
+import file16 from "./tool/src/csv.lang" with { type: "text" };
+import file17 from "./tool/src/main.lang" with { type: "text" };
 
 /** Files of each template. */
 export const TEMPLATE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -30,17 +32,19 @@ export const TEMPLATE_FILES: Readonly<Record<string, Readonly<Record<string, str
     "web/index.html": file5,
     "web/loader.js": file6,
     "web/player.js": file7,
-    "web/screen.js": file8,
-    "web/sound.js": file9,
+    "web/reader.js": file8,
+    "web/screen.js": file9,
+    "web/sound.js": file10,
+    "web/state.js": file11,
   },
   "library": {
-    "project.toml": file10,
-    "src/shapes.lang": file11,
-    "src/vector.lang": file12,
+    "project.toml": file12,
+    "src/shapes.lang": file13,
+    "src/vector.lang": file14,
   },
   "tool": {
-    "project.toml": file13,
-    "src/csv.lang": file14,
-    "src/main.lang": file15,
+    "project.toml": file15,
+    "src/csv.lang": file16,
+    "src/main.lang": file17,
   },
 };

@@ -185,7 +185,7 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
     gas,
     customSections: stateLayout === null ? [] : [{
       name: "lang.state",
-      bytes: stateSection({ address: stateAddress, layout: stateLayout, data, heapStart, table }),
+      bytes: stateSection({ address: stateAddress, layout: stateLayout }),
     }],
   };
 }

@@ -110,6 +110,8 @@ function stateCell(program: ProgramLowering, type: Type): MemoryLocation {
   const address = program.statics.reserve(layout.size, Math.max(8, layout.alignment));
   program.stateAddress = address;
   program.stateLayout = layout;
+  // A page that puts a state back needs memory for what it points to.
+  if (layout.hasPointers) program.usesAllocate = true;
   return { kind: "memory", address: i32(address), offset: 0, base: null, layout };
 }
 

@@ -93,9 +93,9 @@ browserTest("a snapshot brings a game back, also in a page that was loaded again
   await game.page.keyboard.press("a", { delay: 20 });
   await game.advance(2);
   assert.deepEqual(await game.texts(), ["word 399", "seed 5", "count 401 400"]);
-  const kept = await game.page.evaluate<string>(`(() => {
-    const { memory, globals, fits } = game.snapshot();
-    return JSON.stringify({ memory: Array.from(memory), globals, fits });
+  const kept = await game.page.evaluate<string>(`(async () => {
+    const { stateText } = await import("./state.js");
+    return stateText(game.snapshot());
   })()`);
   await game.page.keyboard.press("b", { delay: 20 });
   await game.advance(1);
@@ -106,10 +106,10 @@ browserTest("a snapshot brings a game back, also in a page that was loaded again
   await game.pause();
   await game.advance(1);
   assert.deepEqual(await game.texts(), ["seed 6", "seed 6", "count 1 0"]);
-  await game.page.evaluate(`{
-    const snapshot = JSON.parse(${JSON.stringify(kept)});
-    game.restore({ ...snapshot, memory: Uint8Array.from(snapshot.memory) });
-  }`);
+  await game.page.evaluate(`(async () => {
+    const { stateOfText } = await import("./state.js");
+    game.restore(stateOfText(${JSON.stringify(kept)}));
+  })()`);
   // What is taken from now on must not lie where the words are.
   await game.page.keyboard.press("a", { delay: 20 });
   await game.advance(3);
@@ -117,7 +117,7 @@ browserTest("a snapshot brings a game back, also in a page that was loaded again
   await game.advance(1);
   assert.deepEqual(await game.texts(), ["end 801", "seed 5", "count 802 800"]);
   assert.equal(
-    await game.page.evaluate(`try { game.restore({ fits: "other" }) } catch (error) { error.message }`),
+    await game.page.evaluate(`try { game.restore({ type: "other" }) } catch (error) { error.message }`),
     "The snapshot is of a game with another state.",
   );
 });

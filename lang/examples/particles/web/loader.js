@@ -1,12 +1,15 @@
 /**
  * Runs a game in the page: loads its WebAssembly, gives it what it may ask for, and calls `step` 60 times a second.
  *
- * There is nothing to install and nothing to build: change it as you like. The picture is in `screen.js`, keyboard and mouse in `player.js`, sound in `sound.js`.
+ * There is nothing to install and nothing to build: change it as you like. The picture is in `screen.js`, keyboard and mouse in `player.js`, sound in `sound.js`;
+ * `state.js` carries a running game over to a new build.
  * The game calls imported functions with numbers; texts and bytes are an address and a length in its memory.
  */
 import { Player } from "./player.js";
+import { Reader } from "./reader.js";
 import { Screen } from "./screen.js";
 import { Sound } from "./sound.js";
+import { loadState, saveState, stateLayout, stateOfText, stateText } from "./state.js";
 
 const STEPS_A_SECOND = 60;
 /** A page that was asleep does not make up for more than this many steps at once. */
@@ -20,9 +23,10 @@ const MOST_STEPS_A_FRAME = 5;
  */
 export async function run(canvas, options = {}) {
   try {
-    const bytes = await fetchGame(options.url);
-    const module = await WebAssembly.compile(coreModule(bytes));
-    return new Game(canvas, module, options.seed ?? seedOfPage());
+    const module = await fetchGame(options.url);
+    const game = new Game(canvas, module, options.seed ?? seedOfPage());
+    followBuilds(game, options.url);
+    return game;
   } catch (error) {
     showProblem("The game cannot be loaded", error.message);
     throw error;
@@ -35,13 +39,21 @@ function seedOfPage() {
   return seed === null ? crypto.getRandomValues(new Int32Array(1))[0] : Number(seed) | 0;
 }
 
-/** `lang serve` has the game at `main.wasm`; a plain file server that shows the package's folder has it at `target/main.wasm`. */
+/** The game stands beside the page; a plain file server that shows the package's folder has it at `target/main.wasm`. */
 async function fetchGame(url) {
-  url ??=
-    new URL(location.pathname.includes("/web/") ? "../target/main.wasm" : "main.wasm", location.href).href;
-  const response = await fetch(url, { cache: "no-cache" });
-  if (!response.ok) throw new Error(`${url} answers ${response.status}. Run "lang build" first.`);
-  return new Uint8Array(await response.arrayBuffer());
+  const urls = url !== undefined
+    ? [url]
+    : location.pathname.includes("/web/")
+    ? ["../target/main.wasm", "main.wasm"]
+    : ["main.wasm"];
+  let problem = "";
+  for (const each of urls) {
+    const address = new URL(each, location.href).href;
+    const response = await fetch(address, { cache: "no-cache" });
+    if (response.ok) return WebAssembly.compile(coreModule(new Uint8Array(await response.arrayBuffer())));
+    problem ||= `${address} answers ${response.status}. Run "lang build" first.`;
+  }
+  throw new Error(problem);
 }
 
 /**
@@ -60,44 +72,48 @@ export function coreModule(bytes) {
   throw new Error("The file holds no module.");
 }
 
-/** Reads numbers and texts as WebAssembly writes them. */
-class Reader {
-  constructor(bytes, at = 0) {
-    this.bytes = bytes;
-    this.at = at;
-  }
+// New builds, while `lang serve --watch` is at work
 
-  byte() {
-    return this.bytes[this.at++];
-  }
+/** Where the state of a game waits while the page is loaded again. */
+const WAITING = "lang.state";
 
-  /** Seven bits in each byte, the lowest first; the top bit says that more follow. */
-  number() {
-    let value = 0;
-    for (let shift = 0;; shift += 7) {
-      const byte = this.byte();
-      value += (byte & 127) * 2 ** shift;
-      if (byte < 128) return value;
-    }
+function waitingText() {
+  try {
+    const text = sessionStorage.getItem(WAITING);
+    sessionStorage.removeItem(WAITING);
+    return text;
+  } catch {
+    // The browser forbids storage, so nothing was kept.
+    return null;
   }
+}
 
-  text() {
-    const length = this.number();
-    this.at += length;
-    return new TextDecoder().decode(this.bytes.subarray(this.at - length, this.at));
-  }
-
-  list(read) {
-    return Array.from({ length: this.number() }, read);
-  }
+/**
+ * `lang serve --watch` tells the page of each new build by an event. When only the program is another one, the game goes on with it at once; when
+ * the page's own files are, the page is loaded again and finds the state that was kept for it.
+ */
+function followBuilds(game, url) {
+  game.takeWaiting();
+  addEventListener("lang:build", ({ detail }) => {
+    if (detail.reload === "page") game.keepWaiting();
+    else detail.respondWith(fetchGame(url).then((module) => game.replace(module)));
+  });
+  // A report of mistakes covers the page: nobody can play behind it.
+  addEventListener("lang:problems", ({ detail }) => game.hold(detail.isShown));
 }
 
 // The game and its loop
 
 class Game {
   #module;
+  #imports;
   #instance;
-  #screen;
+  #layout;
+  #seed;
+  /** Whether it ended with an error: then its state may be half of one step and half of the next. */
+  #isBroken = false;
+  /** Whether it runs on when nothing covers it any more. */
+  #isHeld = false;
   #late = 0;
   #before = 0;
   #isRunning = false;
@@ -105,21 +121,33 @@ class Game {
   stats = { steps: 0, stepTime: 0, drawTime: 0 };
 
   constructor(canvas, module, seed) {
-    this.#module = module;
-    this.#screen = new Screen(canvas);
+    this.#seed = seed;
+    const screen = new Screen(canvas);
     const memory = new Memory(() => this.exports);
-    const imports = {
+    this.#imports = {
       "lang:web/canvas@1.0.0": {
-        flush: (address, length) => this.#screen.draw(memory.words(address, length)),
+        flush: (address, length) => screen.draw(memory.words(address, length)),
       },
-      ...inputImports(memory, new Player(canvas, this.#screen)),
+      ...inputImports(memory, new Player(canvas, screen)),
       ...audioImports(memory, new Sound()),
       ...storageImports(memory),
       ...hostImports(memory),
     };
-    this.#instance = new WebAssembly.Instance(module, imports);
-    this.#guard(() => this.exports.init(seed));
-    this.resume();
+    this.#start(module, null);
+    if (!this.#isBroken) this.resume();
+  }
+
+  /** Begins with a fresh memory: with a state that was saved when it fits, and says whether it did; else with that of `init`. */
+  #start(module, saved) {
+    const instance = new WebAssembly.Instance(module, this.#imports);
+    const layout = stateLayout(module);
+    const fits = saved !== null && layout !== null && loadState(instance.exports, layout, saved);
+    this.#module = module;
+    this.#instance = instance;
+    this.#layout = layout;
+    this.#isBroken = false;
+    if (!fits) this.#guard(() => this.exports.init(this.#seed));
+    return fits;
   }
 
   get exports() {
@@ -137,6 +165,17 @@ class Game {
   /** Stops calling `step` and `draw`. */
   pause() {
     this.#isRunning = false;
+  }
+
+  /** Stops for as long as something covers the game. */
+  hold(isHeld) {
+    if (isHeld) {
+      this.#isHeld ||= this.#isRunning;
+      this.pause();
+    } else if (this.#isHeld) {
+      this.#isHeld = false;
+      this.resume();
+    }
   }
 
   /** One step and one picture, whether the game is paused or not. */
@@ -178,6 +217,8 @@ class Game {
       work();
     } catch (error) {
       this.pause();
+      this.#isHeld = false;
+      this.#isBroken = true;
       const problem = this.#problem(error);
       showProblem("The game has stopped", problem);
       console.error(problem, error);
@@ -211,32 +252,55 @@ class Game {
     return new TextDecoder().decode(new Uint8Array(this.exports.memory.buffer, address + 16, length));
   }
 
-  /** All that the game knows, to be put back by `restore`. */
+  /** All that the game knows, to be put back by `restore`; null when it holds functions, or has ended with an error. */
   snapshot() {
-    const globals = Object.entries(this.exports).filter(([, value]) => value instanceof WebAssembly.Global);
-    return {
-      memory: new Uint8Array(this.exports.memory.buffer).slice(),
-      globals: Object.fromEntries(globals.map(([name, global]) => [name, global.value])),
-      fits: this.#fingerprint(),
-    };
+    return this.#isBroken || this.#layout === null ? null : saveState(this.exports, this.#layout);
   }
 
   /** Goes back to a snapshot, also of another build of the game whose state is of the same type. */
   restore(snapshot) {
-    if (snapshot.fits !== this.#fingerprint()) {
+    if (snapshot.type !== this.#layout?.type) {
       throw new Error("The snapshot is of a game with another state.");
     }
-    const { memory } = this.exports;
-    const missing = snapshot.memory.length - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(missing / 65536);
-    new Uint8Array(memory.buffer).fill(0, snapshot.memory.length);
-    new Uint8Array(memory.buffer).set(snapshot.memory);
-    for (const [name, value] of Object.entries(snapshot.globals)) this.exports[name].value = value;
+    this.#start(this.#module, snapshot);
   }
 
-  #fingerprint() {
-    const [section] = WebAssembly.Module.customSections(this.#module, "lang.state");
-    return section === undefined ? "" : String(new Uint8Array(section));
+  /** Goes on as another build of the game. Gives a text for the player when it cannot, and begins anew instead. */
+  replace(module) {
+    const wasBroken = this.#isBroken;
+    const saved = this.snapshot();
+    for (const panel of document.querySelectorAll(".problem")) panel.remove();
+    const fits = this.#start(module, saved);
+    if (wasBroken && !this.#isBroken) this.resume();
+    if (fits) return "";
+    return `The game starts anew: ${wasBroken ? "it had stopped" : this.#reason(saved)}.`;
+  }
+
+  #reason(saved) {
+    return saved === null ? "its state holds functions" : "its state has another type now";
+  }
+
+  /** Keeps the state for the page that comes next. */
+  keepWaiting() {
+    const saved = this.snapshot();
+    for (const text of [saved === null ? "" : stateText(saved), ""]) {
+      try {
+        return sessionStorage.setItem(WAITING, text);
+      } catch (error) {
+        // No room for it: the next page learns that there was a state.
+        console.warn(error);
+      }
+    }
+  }
+
+  /** Goes on with the state that the page before has kept, if there was one. */
+  takeWaiting() {
+    const text = waitingText();
+    if (text === null) return;
+    const saved = text === "" ? null : stateOfText(text);
+    if (saved !== null && this.#start(this.#module, saved)) return;
+    const reason = saved === null ? "its state cannot be kept while the page is loaded" : this.#reason(saved);
+    dispatchEvent(new CustomEvent("lang:notice", { detail: `The game starts anew: ${reason}.` }));
   }
 }
 
