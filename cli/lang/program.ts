@@ -13,6 +13,7 @@ import type { Context } from "./context.ts";
 import { addInspectCommand } from "./inspect_command.ts";
 import { addNewCommand } from "./new_command.ts";
 import { addRunCommand } from "./run_command.ts";
+import { addServeCommand } from "./serve_command.ts";
 import { addExplainCommand, addFindCommand, addFixCommand, addFmtCommand } from "./source_commands.ts";
 import type { ColourChoice, Terminal } from "./terminal.ts";
 import { addTestCommand } from "./test_command.ts";
@@ -83,6 +84,7 @@ function makeProgram(context: Context): Command {
   addBuildCommand(program, context);
   addRunCommand(program, context);
   addTestCommand(program, context);
+  addServeCommand(program, context);
   addInspectCommand(program, context);
   addFindCommand(program, context);
   addExplainCommand(program, context);

@@ -1,0 +1,52 @@
+/** `lang serve`. */
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { CommandError } from "../../lang/commands/command_error.ts";
+import { type Context, wholeNumber } from "./context.ts";
+import { examples } from "./examples.ts";
+import { findPackage } from "./package_folder.ts";
+
+interface Options {
+  readonly port: string;
+  readonly watch?: boolean;
+  readonly manifestDir?: string;
+  readonly open?: boolean;
+}
+
+const HIGHEST_PORT = 65_535;
+
+/** Adds the command. */
+export function addServeCommand(program: Command, context: Context): void {
+  program.command("serve")
+    .summary("serve a game to a browser on this machine")
+    .description("Builds a game and serves its page on 127.0.0.1.")
+    .option("--port <N>", "port to listen on; 0 takes a free one", "8000")
+    .option(
+      "--watch",
+      "build again after each change of src/, web/ or project.toml, and let open pages take it",
+    )
+    .option("--manifest-dir <DIR>", "folder of the package (default: the package around this folder)")
+    .option("--open", "open the page in the browser")
+    .addHelpText(
+      "after",
+      examples([
+        ["lang serve --watch", "while you write"],
+        ["lang serve --port 0 --open", "on a free port, in the browser"],
+        ["lang serve --manifest-dir games/pong", "a package somewhere else"],
+      ]),
+    )
+    .action(async (options: Options) => {
+      const port = wholeNumber("--port", options.port);
+      if (port < 0 || port > HIGHEST_PORT) {
+        throw new CommandError(`Cannot use --port "${options.port}": ports are 0 to ${HIGHEST_PORT}`);
+      }
+      const root = options.manifestDir === undefined ? findPackage().root : resolve(options.manifestDir);
+      const { servePackage } = await import("./serve/serve_package.ts");
+      await servePackage(context, {
+        root,
+        port,
+        isWatched: options.watch ?? false,
+        opens: options.open ?? false,
+      });
+    });
+}
