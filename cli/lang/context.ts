@@ -4,6 +4,7 @@ import { Workspace } from "../../lang/commands/workspace.ts";
 import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
 import { renderReport } from "../../lang/diagnostics/human.ts";
 import { DiskFiles } from "./disk_files.ts";
+import { LoneSource } from "./lone_source.ts";
 import { findPackage } from "./package_folder.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -28,8 +29,9 @@ export interface OpenPackage {
 
 /** Opens the package of a path. */
 export function openPackage(path: string | undefined): OpenPackage {
-  const { root, file } = findPackage(path);
-  return { workspace: new Workspace(new DiskFiles(root)), root, file };
+  const { root, file, isAlone } = findPackage(path);
+  const files = isAlone && file !== null ? new LoneSource({ root, file }) : new DiskFiles(root);
+  return { workspace: new Workspace(files), root, file };
 }
 
 /** Shows diagnostics to people, on standard error. */

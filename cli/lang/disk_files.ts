@@ -8,7 +8,9 @@ import type { PackageFiles } from "../../lang/package/package_files.ts";
 
 /** Folders whose files belong to a package. */
 const FOLDERS = ["docs", "src", "web"] as const;
-const MANIFEST = "project.toml";
+
+/** Where the manifest stands. */
+export const MANIFEST = "project.toml";
 
 /** A package's folder. */
 export class DiskFiles implements PackageFiles {

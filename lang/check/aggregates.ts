@@ -67,6 +67,12 @@ export function inferList(body: Body, expression: ast.ListLiteral, expected: Typ
   });
 }
 
+/** The fields of a record as those of a variant. */
+function inParentheses(reporter: Body["reporter"], { fields }: ast.RecordLiteral): string {
+  const texts = fields.map(({ name, value }) => `${name.text}: ${reporter.text(value.span)}`);
+  return texts.length === 0 ? "" : `(${texts.join(", ")})`;
+}
+
 /** The record that a literal names; null after a report. */
 function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefinition | Type | null {
   const { reporter } = body;
@@ -107,13 +113,10 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
           fixes: expression.base === null
             ? [
               reporter.fix(
-                "write it with parentheses",
+                expression.fields.length === 0 ? "leave the braces out" : "write it with parentheses",
                 "maybe",
                 expression.span,
-                `${reporter.text(named.span)}(${
-                  expression.fields.map((field) => `${field.name.text}: ${reporter.text(field.value.span)}`)
-                    .join(", ")
-                })`,
+                reporter.text(named.span) + inParentheses(reporter, expression),
               ),
             ]
             : [],

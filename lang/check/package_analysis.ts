@@ -25,10 +25,16 @@ export interface PackageAnalysis {
   readonly checkedModules: readonly string[];
 }
 
-/** The module's name of a path below `src/`, or null for other files. */
+/** The module's name of a path below `src/`, or null for other files; a source that stands alone, outside of all folders, is the root module. */
 export function moduleNameOf(path: string): string | null {
+  if (isLoneSource(path)) return "main";
   const match = /^src\/(.+)\.lang$/.exec(path);
   return match?.[1]?.replaceAll("/", ".") ?? null;
+}
+
+/** Whether the path is that of a source outside of a package, which has its sources under `src/`. */
+export function isLoneSource(path: string): boolean {
+  return /^[^/]+\.lang$/.test(path);
 }
 
 /** Analyses versions of one package, one after the other. */

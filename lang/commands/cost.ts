@@ -83,7 +83,7 @@ export function measureCost(program: TypedProgram): CostReport {
   const module: IrModule = { ...lowered, exports };
   const bounds = new CostBounds();
   const isOwn = (target: IrFunction) =>
-    target.place !== null && target.place.file.path.startsWith("src/") && !entries.has(target);
+    target.place !== null && target.place.file.path.endsWith(".lang") && !entries.has(target);
   const functions = module.functions.filter((target) => target.body !== null && isOwn(target));
   const static_ = functions.map((target) => ({ bound: bounds.of(target), copies: copiesOf(target) }));
   const probed = addProbes(module, isOwn);

@@ -1,4 +1,6 @@
 /** `find`: lines of the sources and of `docs/` that hold a text. */
+import { moduleNameOf } from "../check/package_analysis.ts";
+import type { PackageFiles } from "../package/package_files.ts";
 import { CommandError } from "./command_error.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -43,7 +45,7 @@ export function find(
 }
 
 function isSearched(path: string): boolean {
-  return path.startsWith("src/") && path.endsWith(".lang") ||
+  return moduleNameOf(path) !== null ||
     path.startsWith("docs/") && path.endsWith(".md");
 }
 

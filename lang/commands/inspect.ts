@@ -1,6 +1,7 @@
 /**
  * `inspect`: what a package consists of: modules, public API with types, effects and documentation, imports, sizes; with `cost` what its functions cost.
  */
+import { moduleNameOf } from "../check/package_analysis.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
 import type { Local, TypedConstant, TypedFunction, TypedModule } from "../typed/tree.ts";
@@ -137,7 +138,7 @@ function placed({ documentation, nameSpan }: Pick<TypedFunction, "documentation"
 }
 
 function shortName({ id, file }: TypedConstant): string {
-  const module = file.path.replace(/^src\//, "").replace(/\.lang$/, "").replaceAll("/", ".");
+  const module = moduleNameOf(file.path) ?? "";
   return id.startsWith(`${module}.`) ? id.slice(module.length + 1) : id;
 }
 

@@ -3,7 +3,12 @@
  *
  * Analysing again costs what changed. Texts laid over the files, as an editor's unsaved ones, are taken instead of them.
  */
-import { PackageAnalyser, type PackageAnalysis } from "../check/package_analysis.ts";
+import {
+  isLoneSource,
+  moduleNameOf,
+  PackageAnalyser,
+  type PackageAnalysis,
+} from "../check/package_analysis.ts";
 import { findEntryPoints } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { type Manifest, type PackageTarget, parseManifest } from "../package/manifest.ts";
@@ -39,7 +44,13 @@ export class Workspace {
 
   /** Paths of the sources, sorted. */
   get sourcePaths(): readonly string[] {
-    return this.files.list().filter((path) => path.startsWith("src/") && path.endsWith(".lang"));
+    return this.files.list().filter((path) => moduleNameOf(path) !== null);
+  }
+
+  /** Path of what is built, without its ending: beside a source that stands alone, of its name. */
+  get modulePath(): string {
+    const [first = "", ...others] = this.sourcePaths;
+    return others.length === 0 && isLoneSource(first) ? first.slice(0, -".lang".length) : "target/main";
   }
 
   /** Texts of the sources by path. */
@@ -49,7 +60,7 @@ export class Workspace {
       const text = overlay.get(path) ?? this.files.read(path);
       if (text !== undefined) texts.set(path, text);
     }
-    for (const [path, text] of overlay) if (path.startsWith("src/")) texts.set(path, text);
+    for (const [path, text] of overlay) if (moduleNameOf(path) !== null) texts.set(path, text);
     return texts;
   }
 

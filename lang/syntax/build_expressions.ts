@@ -158,6 +158,11 @@ export function record(
   };
 }
 
+/** `Empty {}`. */
+export function emptyRecord([type, , close]: readonly [Expression, Token, Token]): Ast.RecordLiteral {
+  return { kind: "record", type, base: null, fields: [], span: span(type, close) };
+}
+
 /** `..base`. */
 export function base([, value]: readonly [Token, Expression]): FirstField {
   return { base: value };

@@ -2,7 +2,7 @@
  * Settles the terminals that depend on line breaks and neighbours, so that the grammar itself is free of context.
  *
  * `(`, `[` and `-` go on with the expression before them, or begin something: they begin at the start of a line outside of `( )` and `[ ]`, and after
- * what ends no expression. `{` is a record's brace after a capitalised name when `name :` or `..` follows. `return` has a value when one
+ * what ends no expression. `{` is a record's brace after a capitalised name when `name :` or `..` follows, and `{}` where no block may stand. `return` has a value when one
  * begins on its line. `else` belongs to `let` unless it follows a `}`. Words such as `test` are keywords in their one place.
  */
 import { FOREIGN_STATEMENT_WORDS, FOREIGN_TYPES } from "./foreign_words.ts";
@@ -121,7 +121,8 @@ export function classify(tokens: readonly Token[], from: number, to: number): vo
           break;
         case OPEN_BRACE:
         case RECORD_BRACE:
-          token.terminal = previous === TYPE_NAME && beginsRecord(tokens, index + 1, to)
+          token.terminal = previous === TYPE_NAME &&
+              (beginsRecord(tokens, index + 1, to) || isEmptyRecord(tokens, index, from))
             ? RECORD_BRACE
             : OPEN_BRACE;
           loose.push(false);
@@ -250,6 +251,55 @@ function beginsRecord(tokens: readonly Token[], index: number, to: number): bool
   if (second === COLON) return tokens[index + 2]?.terminal !== EQUALS;
   // `Ball { x = 1 }` and `Ball { x }` would be a value and a block, where no block can be meant.
   return (second === EQUALS || second === COMMA || second === CLOSE_BRACE) && isValueAlone(tokens, index - 2);
+}
+
+/** How far is looked back for the head that an empty block may belong to. */
+const HEAD_TOKENS = 200;
+
+/** Whether the braces that open at a token are a record's without fields: no condition, loop or heading before them lacks its block. */
+function isEmptyRecord(tokens: readonly Token[], open: number, from: number): boolean {
+  if (tokens[open + 1]?.terminal !== CLOSE_BRACE) return false;
+  let depth = 0;
+  for (let index = open - 1; index >= Math.max(from, open - HEAD_TOKENS); index--) {
+    const token = tokens[index];
+    if (token === undefined) return false;
+    switch (token.text) {
+      case ")":
+      case "]":
+      case "}":
+        if (depth === 0 && token.text === "}") return true;
+        depth++;
+        break;
+      case "(":
+      case "[":
+      case "{":
+        if (depth-- === 0) return true;
+        break;
+      case "if":
+      case "while":
+      case "match":
+      case "for":
+      case "fn":
+      case "uses":
+      case "interface":
+      case "->":
+        if (depth === 0) return false;
+        break;
+      case "=>":
+        if (depth === 0) return true;
+    }
+    // A statement begins here.
+    const before = tokens[index - 1];
+    if (depth === 0 && token.isFirstOfLine && before !== undefined && endsExpression[before.terminal] === 1) {
+      if (!continuesLine(token)) return true;
+    }
+  }
+  return open - from <= HEAD_TOKENS;
+}
+
+/** Whether a line that begins so goes on with the expression before it. */
+function continuesLine(token: Token): boolean {
+  return !/^[\w"'([{-]/.test(token.text) || token.text === "and" || token.text === "or";
 }
 
 /** Whether the type named by a token stands where a value does that no block follows: behind `=` or `(`, but not in a condition. */

@@ -3,7 +3,7 @@
 # A module is a row of declarations, and each is parsed alone. What stands in quotes is a keyword or punctuation, what begins with % a
 # terminal of the lexer. Terminals that depend on their neighbours are settled before (docs/compiler.md, "Syntax"):
 #   %open_paren %open_bracket %negate   ( [ - that go on with nothing: after what ends no expression, or at the start of a line outside of ( ) and [ ]
-#   %record_brace   { after a capitalised name and before `name :` or `..`
+#   %record_brace   { after a capitalised name and before `name :`, `..` or, in a value, `}`
 #   %return_alone   return at the end of its line or before }
 #   %let_else       else after anything but }
 #   %test %property %eval %threshold %case %intrinsic %extern %builtin   words that are keywords in one place only
@@ -182,6 +182,7 @@ postfix -> postfix "(" list[argument] ")" {% make.call %}
     | postfix "." member   {% make.fieldAccess %}
     | postfix "?"          {% make.propagate %}
     | postfix %record_brace first_field ("," field):* ",":? "}" {% make.record %}
+    | postfix %record_brace "}" {% make.emptyRecord %}
     | primary              {% id %}
 
 member -> %name {% id %} | %type_name {% id %} | %integer {% id %}

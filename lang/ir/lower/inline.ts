@@ -55,7 +55,7 @@ function sizeOf(target: TypedFunction): BodySize {
 
 /** Whether a call of the function is to be lowered in place; one that puts texts together only when all arguments are known, which decides its branches. */
 export function isInlined(frame: Frame, target: TypedFunction, args: readonly Argument[]): boolean {
-  if (frame.program.keepsCalls && target.file.path.startsWith("src/")) return false;
+  if (frame.program.keepsCalls && target.file.path.endsWith(".lang")) return false;
   if (target.body === null || frame.inlined.includes(target) || frame.source === target) return false;
   if (frame.inlined.length >= MAXIMUM_NESTING || frame.statementCount >= LARGE_FUNCTION) return false;
   const { expressions, hasTexts } = sizeOf(target);
