@@ -19,9 +19,9 @@ import {
   withImpliedFeatures,
 } from "../cli/features/feature_names.ts";
 import { version } from "../cli/version.ts";
+import { type CachedProgramRequest, ENGINE_FLAGS, packCachedProgram } from "./compile/cached_program.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
-import { packModule } from "./compile/packed_module.ts";
 import { embedThreads } from "./compile/thread_module.ts";
 import { projectRoot, run } from "./project.ts";
 
@@ -115,27 +115,39 @@ async function compileProgram(
 
 async function bundleProgram(program: Program, configuration: string, folder: string): Promise<PackedFile> {
   const bundle = `${folder}/${program}.js`;
-  // The optimiser of releases is ten times as large as all the rest.
-  const chosen = program === "lang"
-    ? await packModule({
-      name: "binaryen",
-      configuration,
-      folder,
-      linkParameters: linkParameters(configuration),
-    })
-    : configuration;
   const { code, stderr } = await run(Deno.execPath(), [
     "bundle",
     "--quiet",
     "--platform",
     "deno",
-    ...linkParameters(chosen),
+    ...linkParameters(configuration),
     "--output",
     bundle,
     `${projectRoot}/cli/${program}.ts`,
   ]);
   if (code !== 0) throw new Error(`Cannot bundle ${program}: deno bundle failed\n${stderr.trim()}`);
   return await packFile(bundle);
+}
+
+/** `lang` is started often and for short, so its functions are compiled now; the optimiser of releases is ten times as large as all the rest. */
+function langRequest(configuration: string, folder: string): CachedProgramRequest {
+  return {
+    program: "lang",
+    configuration,
+    folder,
+    linkParameters,
+    packedPackage: "binaryen",
+    commands: [
+      ["new", "game"],
+      ["build", "game"],
+      ["check", "game"],
+      ["fmt", "--check", "game"],
+      ["new", "tool", "--template", "tool"],
+      ["check", "tool"],
+      ["run", "tool"],
+      ["--help"],
+    ],
+  };
 }
 
 /** Starts what was made, so that a file that does not run, or runs something else, is never handed out. */
@@ -191,8 +203,10 @@ async function compile({ features, programs, output, launcher }: Request): Promi
       }
       if (selfExtracting) {
         runtime ??= await packFile(Deno.execPath(), { cacheFolder: `${projectRoot}/.cache/compile` });
-        const bundle = await bundleProgram(program, chosen, folder);
-        await writeLauncher({ path: target, program, version, runtime, bundle });
+        const parts = program === "lang"
+          ? { ...await packCachedProgram(langRequest(chosen, folder)), engineFlags: ENGINE_FLAGS }
+          : { bundle: await bundleProgram(program, chosen, folder) };
+        await writeLauncher({ path: target, program, version, runtime, ...parts });
       }
       await tryProgram(program, target, folder);
       await Deno.rename(target, `${output}/${program}`);

@@ -11,6 +11,7 @@ while [ $# -gt 0 ]; do
   case "$1" in *.js) program=$1; shift; break ;; *) shift ;; esac
 done
 printf 'program:'; cat "$program"
+[ -f "\${program%.js}.data" ] && cat "\${program%.js}.data"
 for argument in "$@"; do printf '<%s>' "$argument"; done
 printf '\\n'
 case "\${1:-}" in
@@ -44,13 +45,15 @@ class Bench implements AsyncDisposable {
     return bench;
   }
 
-  async build(): Promise<void> {
+  async build(data?: string): Promise<void> {
+    if (data !== undefined) await Deno.writeTextFile(`${this.folder}/program.data`, data);
     await writeLauncher({
       path: this.executable,
       program: "tool",
       version: "1.2.3",
       runtime: await packFile(`${this.folder}/runtime`),
       bundle: await packFile(`${this.folder}/program.js`),
+      ...(data === undefined ? {} : { data: await packFile(`${this.folder}/program.data`) }),
     });
   }
 
@@ -131,6 +134,24 @@ Deno.test("a launcher unpacks a damaged or missing part anew", async () => {
   }
   await Deno.remove(`${bench.folder}/cache/db`, { recursive: true });
   deepStrictEqual(await bench.start(["x"]), expected);
+});
+
+Deno.test("a launcher unpacks what the program reads beside it, and again when it is damaged", async () => {
+  await using bench = await Bench.open();
+  await bench.build("data ");
+  const expected = { code: 0, stdout: "program:hello data <x>\n", stderr: "" };
+  deepStrictEqual(await bench.start(["x"]), expected);
+  deepStrictEqual(await bench.files("cache/db"), [
+    "HASH/deno",
+    "HASH/deno.verified",
+    "HASH/tool.data",
+    "HASH/tool.data.verified",
+    "HASH/tool.js",
+  ]);
+  for (const pattern of [/\.data$/, /data\.verified$/]) {
+    await bench.replace(pattern, "something else");
+    deepStrictEqual(await bench.start(["x"]), expected, String(pattern));
+  }
 });
 
 Deno.test("a launcher refuses to run what does not have the recorded hash", async () => {

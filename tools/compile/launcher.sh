@@ -19,21 +19,25 @@ state_of() { stat -c '%s %Y %i' "$1" 2>/dev/null || stat -f '%z %m %i' "$1" 2>/d
 
 is_program_whole() { [ -f "$program" ] && [ "$(sha256_of "$program")" = @PROGRAM_SHA256@ ]; }
 
-# The runtime is large, so its hash is taken again only when the file is not the one that was recorded.
-is_runtime_whole() {
-  [ -x "$runtime" ] || return 1
-  state=$(state_of "$runtime") || return 1
+# is_large_whole FILE SHA256: the hash of a large file is taken again only when it is not the file that was recorded.
+is_large_whole() {
+  [ -f "$1" ] || return 1
+  state=$(state_of "$1") || return 1
   recorded=
-  if [ -f "$runtime.verified" ]; then read -r recorded <"$runtime.verified"; fi
-  [ "$recorded" = "@RUNTIME_SHA256@ $state" ] && return 0
-  [ "$(sha256_of "$runtime")" = @RUNTIME_SHA256@ ] || return 1
-  record_runtime
+  if [ -f "$1.verified" ]; then read -r recorded <"$1.verified"; fi
+  [ "$recorded" = "$2 $state" ] && return 0
+  [ "$(sha256_of "$1")" = "$2" ] || return 1
+  record "$1" "$2"
 }
 
+is_runtime_whole() { [ -x "$runtime" ] && is_large_whole "$runtime" @RUNTIME_SHA256@; }
+
+# What the program reads: none where its length is 0.
+is_data_whole() { [ @DATA_PACKED@ = 0 ] || is_large_whole "$data" @DATA_SHA256@; }
+
 # A record that cannot be written costs a hash at the next start and nothing else.
-record_runtime() {
-  { printf '%s\n' "@RUNTIME_SHA256@ $(state_of "$runtime")" >"$runtime.verified.$$" &&
-    mv -f "$runtime.verified.$$" "$runtime.verified"; } 2>/dev/null
+record() {
+  { printf '%s\n' "$2 $(state_of "$1")" >"$1.verified.$$" && mv -f "$1.verified.$$" "$1.verified"; } 2>/dev/null
   return 0
 }
 
@@ -59,20 +63,24 @@ unpack() {
 unpack_missing() {
   is_program_whole ||
     unpack program @PROGRAM_OFFSET@ @PROGRAM_PACKED@ @PROGRAM_SHA256@ "$program" || return 1
+  is_data_whole || {
+    unpack data @DATA_OFFSET@ @DATA_PACKED@ @DATA_SHA256@ "$data" && record "$data" @DATA_SHA256@
+  } || return 1
   is_runtime_whole && return 0
-  unpack runtime @RUNTIME_OFFSET@ @RUNTIME_PACKED@ @RUNTIME_SHA256@ "$runtime" && record_runtime
+  unpack runtime @RUNTIME_OFFSET@ @RUNTIME_PACKED@ @RUNTIME_SHA256@ "$runtime" && record "$runtime" @RUNTIME_SHA256@
 }
 
 # Makes both parts ready below one folder, or says in $reason why it cannot.
 prepare() {
   folder=$1
   program=$folder/@PROGRAM_SHA256@/@PROGRAM@.js
+  data=$folder/@PROGRAM_SHA256@/@PROGRAM@.data
   runtime=$folder/@RUNTIME_SHA256@/deno
   { [ -d "$folder" ] || mkdir -p "$folder"; } 2>/dev/null || { reason="cannot make this folder"; return 1; }
   [ ! -L "$folder" ] || { reason="it is a symbolic link"; return 1; }
   if [ -O "$folder" ]; then chmod 700 "$folder" 2>/dev/null
   elif [ "$(stat -c %u "$folder" 2>/dev/null)" != 0 ]; then reason="it belongs to another user"; return 1; fi
-  is_program_whole && is_runtime_whole && return 0
+  is_program_whole && is_data_whole && is_runtime_whole && return 0
   scratch=$(mktemp -d "$folder/unpack.XXXXXX" 2>/dev/null) || { reason="cannot write there"; return 1; }
   trap 'rm -rf "$scratch"; exit 130' HUP INT TERM
   unpack_missing
@@ -99,4 +107,4 @@ esac
   exit 1
 }
 export DENO_DIR="${DENO_DIR:-$folder/deno}" DENO_NO_UPDATE_CHECK=1
-exec "$runtime" run -A --quiet --no-config --no-lock --no-remote --cached-only --node-modules-dir=none "$program" "$@"
+exec "$runtime" run -A @FLAGS@--quiet --no-config --no-lock --no-remote --cached-only --node-modules-dir=none "$program" "$@"

@@ -2,13 +2,13 @@
  * The self-extracting executable: one file that holds a launcher, a bundled program and the Deno runtime.
  *
  * Format: a POSIX shell script padded with line feeds to {@link headerSize} bytes; then the program (one bundled
- * module), gzip; then the Deno executable, gzip, to the end of the file. The script (`launcher.sh` below) carries the lengths
- * and the SHA-256 of both parts. On the first start it unpacks them below the user's cache folder, under their hashes, so that
+ * module), gzip; then, where there is one, the file that the program reads, gzip; then the Deno executable, gzip, to the end of
+ * the file. The script (`launcher.sh` below) carries the lengths and the SHA-256 of the parts. On the first start it unpacks them below the user's cache folder, under their hashes, so that
  * the three programs of one build share one runtime; later starts go straight to `exec`, so signals, exit codes and the
  * standard streams are the program's own.
  *
  * Invariants: a part appears under its final name only by a rename after its hash was verified; the program is hashed on
- * every start; the runtime is hashed again whenever its size, time of change or inode is not the one recorded after
+ * every start; the runtime and what the program reads are hashed again whenever their size, time of change or inode are not the ones recorded after
  * the last hash. Folders are made with mode 0700, and a folder that belongs to another user is never used.
  * Limits: needs sh, gzip, head, tail, stat, mktemp and sha256sum (or shasum), which every Linux has.
  */
@@ -64,22 +64,31 @@ export interface LauncherParts {
   readonly runtime: PackedFile;
   /** The bundled program. */
   readonly bundle: PackedFile;
+  /** What the program reads; it lies beside it, as `NAME.data`. */
+  readonly data?: PackedFile;
+  /** Parameters of the engine, as `--v8-flags` takes them. */
+  readonly engineFlags?: readonly string[];
 }
 
 /** Writes a self-extracting executable with mode 0755; an existing file is replaced in one step. */
 export async function writeLauncher(
-  { path, program, version, runtime, bundle }: LauncherParts,
+  { path, program, version, runtime, bundle, data, engineFlags = [] }: LauncherParts,
 ): Promise<void> {
   const script = await Deno.readTextFile(new URL("launcher.sh", import.meta.url));
+  const dataPacked = data?.packed ?? new Uint8Array(0);
   const values: Readonly<Record<string, string | number>> = {
     PROGRAM: program,
     VERSION: version,
     PROGRAM_SHA256: bundle.sha256,
     PROGRAM_OFFSET: headerSize + 1,
     PROGRAM_PACKED: bundle.packed.length,
+    DATA_SHA256: data?.sha256 ?? "none",
+    DATA_OFFSET: headerSize + bundle.packed.length + 1,
+    DATA_PACKED: dataPacked.length,
     RUNTIME_SHA256: runtime.sha256,
-    RUNTIME_OFFSET: headerSize + bundle.packed.length + 1,
+    RUNTIME_OFFSET: headerSize + bundle.packed.length + dataPacked.length + 1,
     RUNTIME_PACKED: runtime.packed.length,
+    FLAGS: engineFlags.length === 0 ? "" : `--v8-flags=${engineFlags.join(",")} `,
   };
   const filled = script.replace(/@([A-Z0-9_]+)@/g, (_, name: string) => {
     const value = values[name];
@@ -94,7 +103,7 @@ export async function writeLauncher(
   const temporary = `${path}.new`;
   const file = await Deno.open(temporary, { write: true, create: true, truncate: true, mode: 0o755 });
   try {
-    for (const part of [header, padding, bundle.packed, runtime.packed]) {
+    for (const part of [header, padding, bundle.packed, dataPacked, runtime.packed]) {
       for (let written = 0; written < part.length;) written += await file.write(part.subarray(written));
     }
   } finally {

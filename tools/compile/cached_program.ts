@@ -1,0 +1,173 @@
+/**
+ * A program that starts quickly: its code as one script, with the form that the engine compiles functions to when they are first called.
+ *
+ * A bundled module is read, hashed and compiled function by function at every start, which takes longer than most commands. Here a small module
+ * (`cached_start.js`) hands code and compiled form to the engine. The form is made by running the program's commands once, with the same runtime and
+ * the same parameters of the engine; an engine that does not know it compiles the code as ever.
+ *
+ * Limits: the code has no top-level `await` and no place of its own (`import.meta`), for it is a script.
+ */
+import { gzipSync } from "node:zlib";
+import { projectRoot, run } from "../project.ts";
+import { type PackedFile, packFile } from "./launcher.ts";
+
+/** Parameters of the engine: room for what a short command allocates, so that it is not collected meanwhile. */
+export const ENGINE_FLAGS: readonly string[] = ["--min-semi-space-size=16"];
+
+/** What {@link packCachedProgram} needs to know. */
+export interface CachedProgramRequest {
+  readonly program: string;
+  /** The configuration of the build; others are written beside it. */
+  readonly configuration: string;
+  readonly folder: string;
+  /** Parameters that name lock and configuration to deno. */
+  readonly linkParameters: (configuration: string) => readonly string[];
+  /** A package that is needed seldom and kept packed. */
+  readonly packedPackage: string;
+  /** Command lines that show which functions are needed; they run in an empty folder. */
+  readonly commands: readonly (readonly string[])[];
+}
+
+/** The module that starts the program, and the file that it reads. */
+export interface CachedProgram {
+  readonly bundle: PackedFile;
+  readonly data: PackedFile;
+}
+
+/** Bundles a program, and compiles its functions by running it. */
+export async function packCachedProgram(request: CachedProgramRequest): Promise<CachedProgram> {
+  const { program, folder } = request;
+  const packed = gzipSync(await bundlePackage(request), { level: 9 });
+  const code = new TextEncoder().encode(await bundleScript(request));
+  const home = `${folder}/${program}_start`;
+  await Deno.mkdir(home, { recursive: true });
+  await write(home, program, { code, [request.packedPackage]: packed });
+  const cache = await runCommands(request, home);
+  await write(home, program, { code, cache, [request.packedPackage]: packed });
+  return { bundle: await packFile(`${home}/${program}.js`), data: await packFile(`${home}/${program}.data`) };
+}
+
+async function write(
+  home: string,
+  program: string,
+  files: Readonly<Record<string, Uint8Array>>,
+): Promise<void> {
+  const start = await Deno.readTextFile(new URL("cached_start.js", import.meta.url));
+  const places: Record<string, readonly [offset: number, length: number]> = {};
+  let offset = 0;
+  for (const [name, bytes] of Object.entries(files)) {
+    places[name] = [offset, bytes.length];
+    offset += bytes.length;
+  }
+  await Deno.writeTextFile(
+    `${home}/${program}.js`,
+    start.replaceAll("@PROGRAM@", program).replace('"@PARTS@"', JSON.stringify(places)),
+  );
+  await Deno.writeFile(
+    `${home}/${program}.data`,
+    new Blob(Object.values(files).map((each) => each.slice())).stream(),
+  );
+}
+
+async function bundle(parameters: readonly string[], entry: string, output: string): Promise<string> {
+  const { code, stderr } = await run(Deno.execPath(), [
+    "bundle",
+    "--quiet",
+    "--platform",
+    "deno",
+    ...parameters,
+    "--output",
+    output,
+    entry,
+  ]);
+  if (code !== 0) throw new Error(`Cannot bundle ${entry}: deno bundle failed\n${stderr.trim()}`);
+  return await Deno.readTextFile(output);
+}
+
+/** The packed package as a module. */
+async function bundlePackage(request: CachedProgramRequest): Promise<string> {
+  const { packedPackage: name, folder, configuration, linkParameters } = request;
+  const entry = `${folder}/${name}_entry.ts`;
+  await Deno.writeTextFile(entry, `export { default } from ${JSON.stringify(name)};\n`);
+  const text = await bundle(linkParameters(configuration), entry, `${folder}/${name}_bundle.js`);
+  // Unpacked, it stands at no place that node's functions know.
+  return text.replaceAll("import.meta.url", '"file:///packed.js"');
+}
+
+/** The program as a function of what a script has not: `require`, `module`, `exports`, and a loader of modules. */
+async function bundleScript(request: CachedProgramRequest): Promise<string> {
+  const { program, packedPackage: name, folder, configuration, linkParameters } = request;
+  const entry = `${folder}/${program}_entry.ts`;
+  await Deno.writeTextFile(
+    entry,
+    `export { main } from ${JSON.stringify(`${projectRoot}/cli/${program}.ts`)};\n`,
+  );
+  // A module that is waited for gives what its `then` gives.
+  await Deno.writeTextFile(
+    `${folder}/${name}_packed.ts`,
+    `declare const loader: { loadPacked(name: string): Promise<{ readonly default: unknown }> };
+export function then(take: (module: unknown) => void, refuse: (error: unknown) => void): void {
+  loader.loadPacked(${JSON.stringify(name)}).then((module) => take({ default: module.default }), refuse);
+}
+`,
+  );
+  const project = JSON.parse(await Deno.readTextFile(configuration)) as {
+    readonly imports?: Readonly<Record<string, string>>;
+  };
+  // The package itself stays listed, under another name, because the lock lists it.
+  const imports = {
+    ...project.imports,
+    [`${name}-itself`]: project.imports?.[name],
+    [name]: `./${name}_packed.ts`,
+  };
+  const chosen = `${folder}/${program}_script_deno.json`;
+  await Deno.writeTextFile(chosen, JSON.stringify({ ...project, imports }));
+  const text = await bundle(
+    ["--format", "cjs", ...linkParameters(chosen)],
+    entry,
+    `${folder}/${program}_script.js`,
+  );
+  const place = /\bimport_meta\d*\.\w+/.exec(text)?.[0];
+  if (place !== undefined) {
+    throw new Error(
+      `Cannot compile ${program}: its code asks where it stands (${place}), and a script has no place`,
+    );
+  }
+  const loaded = text.replaceAll(/\bimport\((?=\s*"node:)/g, "loader.importModule(");
+  return `(function (require, module, exports, loader) {${loaded}\n})`;
+}
+
+/** Runs the commands in one process, and gives the compiled form of what they needed. */
+async function runCommands(request: CachedProgramRequest, home: string): Promise<Uint8Array> {
+  const { program, folder, commands } = request;
+  const work = `${folder}/${program}_work`;
+  await Deno.mkdir(work);
+  const recorder = `${folder}/${program}_record.js`;
+  const cache = `${folder}/${program}.cache`;
+  await Deno.writeTextFile(
+    recorder,
+    `const commands = ${JSON.stringify(commands)};
+globalThis[Symbol.for("db.record")] = async (script, main) => {
+  for (const command of commands) {
+    const code = await main(command);
+    if (code > 1) throw new Error("Cannot run " + command.join(" ") + ": exit code " + code);
+  }
+  Deno.writeFileSync(Deno.args[0], script.createCachedData());
+  Deno.exit(0);
+};
+await import(${JSON.stringify(new URL(`file://${home}/${program}.js`).href)});
+`,
+  );
+  const { code, stdout, stderr } = await run(Deno.execPath(), [
+    "run",
+    "-A",
+    `--v8-flags=${ENGINE_FLAGS.join(",")}`,
+    "--no-config",
+    "--no-lock",
+    "--node-modules-dir=none",
+    recorder,
+    cache,
+  ], { directory: work });
+  if (code !== 0) throw new Error(`Cannot compile ${program}: a command failed\n${stdout}${stderr.trim()}`);
+  return await Deno.readFile(cache);
+}

@@ -1,0 +1,46 @@
+// Starts a program whose functions were compiled when the executable was made: its code, and what the engine made of it, lie in one file beside this one.
+import process from "node:process";
+import { Script } from "node:vm";
+
+/** By name: offset and length in that file. */
+const parts = "@PARTS@";
+const folder = import.meta.dirname;
+
+function read(name) {
+  const [offset, length] = parts[name];
+  using file = Deno.openSync(`${folder}/@PROGRAM@.data`);
+  file.seekSync(offset, Deno.SeekMode.Start);
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length;) {
+    const count = file.readSync(bytes.subarray(at));
+    if (count === null) throw new Error("Cannot start @PROGRAM@: its data file is cut short");
+    at += count;
+  }
+  return bytes;
+}
+
+function require(name) {
+  // commander loads it to start executables for commands, which this program has none of; loading takes milliseconds.
+  if (name === "node:child_process") return {};
+  return process.getBuiltinModule(name);
+}
+
+/** A module that is kept packed, because it is large and seldom needed. */
+async function loadPacked(name) {
+  const stream = new Blob([read(name)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const text = await new Response(stream).text();
+  return await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+}
+
+const source = new TextDecoder().decode(read("code"));
+// Without the engine's own form, or when it is of another engine, the code is compiled anew.
+const cachedData = parts.cache === undefined ? undefined : read("cache");
+const script = new Script(source, { filename: "@PROGRAM@.js", cachedData });
+const module = { exports: {} };
+script.runInThisContext()(require, module, module.exports, {
+  loadPacked,
+  importModule: (name) => import(name),
+});
+const record = globalThis[Symbol.for("db.record")];
+if (record === undefined) Deno.exit(await module.exports.main(Deno.args));
+await record(script, module.exports.main);
