@@ -10,6 +10,7 @@ import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
 import { addCompletionsCommand } from "./completions.ts";
 import type { Context } from "./context.ts";
+import { tellInternalError } from "./internal_report.ts";
 import { addInspectCommand } from "./inspect_command.ts";
 import { addNewCommand } from "./new_command.ts";
 import { addRunCommand } from "./run_command.ts";
@@ -43,14 +44,8 @@ export async function runProgram(parameters: readonly string[], terminal: Termin
       terminal.writeError(`${style("error", "error")}${style("strong", `: ${error.message}`)}\n${hint}`);
       return USAGE;
     }
-    const { errorStyle } = terminal;
-    const reason = error instanceof Error ? error.stack ?? error.message : String(error);
-    terminal.writeError(
-      `${
-        errorStyle("error", "internal error")
-      }: this is a mistake of lang, not of your program; please report it\n${errorStyle("quiet", reason)}\n`,
-    );
-    return USAGE;
+    tellInternalError(terminal, parameters, error);
+    return 1;
   }
 }
 

@@ -39,7 +39,8 @@ export function renderExplanation(explanation: Explanation, style: Style = plain
   const parts = [
     `${style(page.severity, page.code)}${style("strong", `: ${page.title}`)} (${page.severity})`,
     wrapped(page.explanation, 80),
-    `${style("strong", "For example:")}\n\n${code(page.bad)}`,
+    // No program is meant to raise an internal error.
+    ...(page.bad === "" ? [] : [`${style("strong", "For example:")}\n\n${code(page.bad)}`]),
   ];
   if (diagnostic !== null) parts.push(renderDiagnostic(diagnostic, { style }).trimEnd());
   for (const { title, program } of fixed) {

@@ -11,6 +11,7 @@ import {
 } from "../check/package_analysis.ts";
 import { findEntryPoints } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import { internally } from "../diagnostics/internal_error.ts";
 import { type Manifest, type PackageTarget, parseManifest } from "../package/manifest.ts";
 import type { PackageFiles } from "../package/package_files.ts";
 import type { TypedProgram } from "../typed/tree.ts";
@@ -81,7 +82,7 @@ export class Workspace {
         "The root module of a package is src/main.lang.",
       );
     }
-    const analysis = this.#analyser.analyse(sources);
+    const analysis = internally("checking", () => this.#analyser.analyse(sources));
     const diagnostics = [...parsed.diagnostics, ...analysis.diagnostics];
     const target = parsed.manifest?.target ?? null;
     const { program } = analysis;

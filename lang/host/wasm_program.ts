@@ -5,6 +5,7 @@
  * address and length. A result of this kind is written into memory that the module's `allocate` gives; its address and length are stored where the last
  * argument points to. `main` gets its arguments by `lang:host/process@1.0.0 arguments`, a zero character before each.
  */
+import { internally } from "../diagnostics/internal_error.ts";
 import type { Host, HostValue } from "../interpret/host.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import type { Type } from "../types/type.ts";
@@ -64,7 +65,7 @@ export class WasmProgram {
   readonly #externs: ReadonlyMap<string, HostFunction>;
 
   constructor({ bytes, externs }: RunnableModule) {
-    this.module = new WebAssembly.Module(bytes);
+    this.module = internally("running", () => new WebAssembly.Module(bytes));
     this.#sites = trapSitesOf(this.module);
     this.#externs = new Map(externs.map((each) => [`${each.module} ${each.name}`, each]));
   }

@@ -4,6 +4,8 @@
  * The same program and options give the same bytes, whatever was compiled before.
  */
 import type { TypedFunction, TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";
+import { RESERVED_EXPORTS } from "../check/entry_points.ts";
+import { internally } from "../diagnostics/internal_error.ts";
 import { limitDepth } from "../ir/depth.ts";
 import { chargeGas } from "../ir/gas.ts";
 import { commandEntries, databaseEntries, webEntries } from "../ir/lower/entry.ts";
@@ -54,7 +56,7 @@ const MAXIMUM_PAGES = 4096;
 
 /** Compiles a program. */
 export function compile(program: TypedProgram, options: CompileOptions): CompiledModule {
-  return encode(lowerProgram(program, options), options);
+  return internally("compiling", () => encode(lowerProgram(program, options), options));
 }
 
 /** Compiles a program for the web or as a command, and puts the core module into a component. */
@@ -62,8 +64,10 @@ export function compileComponent(program: TypedProgram, options: CompileOptions)
   /** The component around a core module; an optimised one with the same imports and exports may take the first one's place. */
   wrap(core: Uint8Array): Uint8Array<ArrayBuffer>;
 } {
-  const module = lowerProgram(program, { ...options, isEnvelope: true });
-  const compiled = encode(module, options);
+  const { module, compiled } = internally("compiling", () => {
+    const module = lowerProgram(program, { ...options, isEnvelope: true });
+    return { module, compiled: encode(module, options) };
+  });
   return {
     ...compiled,
     wrap: (core) => options.target === "wasm32-wasi" ? wrapCommand(core, module) : wrapPage(core, module),

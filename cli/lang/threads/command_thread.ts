@@ -3,7 +3,8 @@ import type { CommandEnd } from "../../../lang/commands/run_module.ts";
 import type { CommandRunner, RunLimits } from "../../../lang/commands/run.ts";
 import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
 import { timeoutTrap } from "../../../lang/testing/test_suite.ts";
-import { Thread } from "./thread.ts";
+import type { GuestWorld } from "./guest_host.ts";
+import { failureOf, Thread } from "./thread.ts";
 
 /** Told what a command writes. */
 export type OnWritten = (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
@@ -44,7 +45,7 @@ export class CommandThread implements CommandRunner {
         case "ended":
           return resolve(message.end);
         case "failed":
-          return reject(new Error(message.reason));
+          return reject(failureOf(message));
         default:
       }
     };

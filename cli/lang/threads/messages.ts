@@ -53,4 +53,4 @@ export type ThreadMessage =
   | { readonly kind: "ended"; readonly end: CommandEnd }
   /** The suite is done. */
   | { readonly kind: "done" }
-  | { readonly kind: "failed"; readonly reason: string };
+  | { readonly kind: "failed"; readonly reason: string; readonly trace: string };

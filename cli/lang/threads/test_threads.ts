@@ -14,7 +14,7 @@ import {
   trappedOutcome,
 } from "../../../lang/testing/test_suite.ts";
 import { jobWord, SHARED_WORDS_PER_THREAD, tryWord } from "./messages.ts";
-import { Thread } from "./thread.ts";
+import { failureOf, Thread } from "./thread.ts";
 
 /** Most threads at a time. */
 const MAXIMUM_THREADS = 8;
@@ -143,7 +143,7 @@ class SuiteRun {
           else thread.stop();
           return this.#endWhenDone();
         case "failed":
-          return this.#fail(new Error(`Cannot run the tests: ${message.reason}`));
+          return this.#fail(failureOf(message));
         default:
       }
     };

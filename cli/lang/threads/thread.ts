@@ -1,6 +1,14 @@
 /** One thread that runs tests or a command. */
+import { InternalError } from "../../../lang/diagnostics/internal_error.ts";
 import type { ThreadMessage, ThreadRequest } from "./messages.ts";
 import { threadSource } from "./thread_source.ts";
+
+/** The error for what went wrong in a thread, which is no trap of the program. */
+export function failureOf({ reason, trace }: ThreadMessage & { readonly kind: "failed" }): InternalError {
+  const cause = new Error(reason);
+  if (trace !== "") cause.stack = trace;
+  return new InternalError("running", cause);
+}
 
 /** A thread; it can be stopped whatever it does. */
 export class Thread {
@@ -14,7 +22,7 @@ export class Thread {
     this.#worker = new Worker(threadSource(), { type: "module", name: "lang" });
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.onMessage({ kind: "failed", reason: event.message });
+      this.onMessage({ kind: "failed", reason: event.message, trace: "" });
     };
     this.#port = port1;
     this.#port.onmessage = ({ data }: MessageEvent<ThreadMessage>) => this.onMessage(data);

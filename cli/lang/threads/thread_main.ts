@@ -24,7 +24,8 @@ addEventListener("message", (event) => {
     try {
       answer(data, say);
     } catch (error) {
-      say({ kind: "failed", reason: error instanceof Error ? error.stack ?? error.message : String(error) });
+      const reason = error instanceof Error ? error.message : String(error);
+      say({ kind: "failed", reason, trace: error instanceof Error ? error.stack ?? "" : "" });
     }
   };
 });

@@ -6,6 +6,7 @@
  */
 import type { CodePage } from "./code_page.ts";
 import { EFFECT_PAGES } from "./effects.ts";
+import { INTERNAL_PAGES } from "./internal.ts";
 import { LINT_PAGES } from "./lint.ts";
 import { MATCHING_PAGES } from "./matching.ts";
 import { MODULE_PAGES } from "./modules.ts";
@@ -30,6 +31,7 @@ export const CODE_PAGES: readonly CodePage[] = [
   ...MODULE_PAGES,
   ...PACKAGE_PAGES,
   ...LINT_PAGES,
+  ...INTERNAL_PAGES,
 ];
 
 const byCode = new Map(CODE_PAGES.map((page) => [page.code, page]));
