@@ -62,8 +62,8 @@ const PROPERTY_TRIES = 20;
 const MAXIMUM_SAMPLES = 100_000;
 const MAXIMUM_PAGES = 4096;
 
-/** Measures what the functions of a package cost. */
-export function measureCost(program: TypedProgram): CostReport {
+/** Measures what the functions of a package cost; each test may use so much gas. */
+export function measureCost(program: TypedProgram, gas: bigint = GAS): CostReport {
   const tests = runnableTests(program);
   const own = program.modules.filter((module) => !module.isLibrary).flatMap((module) =>
     module.functions.filter((each) => each.typeParameters.length === 0 && each.body !== null)
@@ -87,7 +87,7 @@ export function measureCost(program: TypedProgram): CostReport {
   const functions = module.functions.filter((target) => target.body !== null && isOwn(target));
   const static_ = functions.map((target) => ({ bound: bounds.of(target), copies: copiesOf(target) }));
   const probed = addProbes(module, isOwn);
-  const measured = runMeasured(program, probed.module, probed.functions.length, tests);
+  const measured = runMeasured(program, probed.module, { count: probed.functions.length, tests, gas });
   return {
     functions: functions.map((target, index): FunctionCost => {
       const { bound, copies } = static_[index] ?? { bound: bounds.of(target), copies: [] };
@@ -171,8 +171,11 @@ interface Measured {
 function runMeasured(
   program: TypedProgram,
   module: IrModule,
-  count: number,
-  tests: readonly MeasuredTest[],
+  { count, tests, gas }: {
+    readonly count: number;
+    readonly tests: readonly MeasuredTest[];
+    readonly gas: bigint;
+  },
 ): Measured {
   const { bytes } = encodeModule(module, { maximumPages: MAXIMUM_PAGES, hasNames: false });
   const compiled = new WasmProgram({
@@ -190,7 +193,7 @@ function runMeasured(
       const random = new SeededRandom(attempt);
       const host = new CostHost((limit) => random.below(limit), samples);
       const run = compiled.instantiate(host);
-      run.gasLeft = GAS;
+      run.gasLeft = gas;
       host.run = run;
       // A test that fails has still used what it used.
       trapOf(() => run.call(`test_${index}`));

@@ -2,7 +2,6 @@
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { PackageFiles } from "../package/package_files.ts";
 import { CommandError } from "./command_error.ts";
-import type { Workspace } from "./workspace.ts";
 
 /** A line that was found. */
 export interface FindHit {
@@ -22,17 +21,17 @@ export interface FindOutcome {
 /** How many hits are given when nobody says. */
 export const DEFAULT_TOP = 10;
 
-/** Finds lines; small and capital letters are the same unless the query has a capital. */
+/** Finds lines, of one file where asked; small and capital letters are the same unless the query has a capital. */
 export function find(
-  workspace: Workspace,
-  options: { readonly query: string; readonly top?: number },
+  workspace: { readonly files: Pick<PackageFiles, "list" | "read"> },
+  options: { readonly query: string; readonly top?: number; readonly file?: string | null },
 ): FindOutcome {
-  const { query, top = DEFAULT_TOP } = options;
+  const { query, top = DEFAULT_TOP, file: only = null } = options;
   if (query === "") throw new CommandError("Cannot find: the query is empty");
   const ignoresCase = query === query.toLowerCase();
   const hits: FindHit[] = [];
   for (const file of workspace.files.list()) {
-    if (!isSearched(file)) continue;
+    if (!isSearched(file) || only !== null && file !== only) continue;
     const text = workspace.files.read(file);
     if (text === undefined || !contains(text, query, ignoresCase)) continue;
     for (const [index, line] of text.split("\n").entries()) {

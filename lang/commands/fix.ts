@@ -23,13 +23,17 @@ export interface FixOptions {
   readonly write?: boolean;
 }
 
-/** What fixing gives. */
-export interface FixOutcome {
+/** What fixing would change. */
+export interface FixPlan {
   /** Diagnostics that were mended, or would be. */
   readonly fixed: readonly { readonly diagnostic: Diagnostic; readonly fix: Fix }[];
   /** Diagnostics of the code that stay: without such a fix, or in each other's way. */
   readonly left: readonly Diagnostic[];
   readonly patches: readonly Patch[];
+}
+
+/** What fixing gives. */
+export interface FixOutcome extends FixPlan {
   readonly isWritten: boolean;
 }
 
@@ -49,10 +53,16 @@ export function knownCode(code: string): string {
 /** Mends the mistakes of a code. */
 export function fix(workspace: Workspace, options: FixOptions): FixOutcome {
   const code = knownCode(options.code);
+  const plan = planFix(workspace.check().diagnostics, { ...options, code });
+  if (options.write === true) writePatches(workspace.files, plan.patches);
+  return { ...plan, isWritten: options.write === true && plan.patches.length > 0 };
+}
+
+/** What a fix of diagnostics that are known already would change. */
+export function planFix(diagnostics: readonly Diagnostic[], options: FixOptions): FixPlan {
+  const code = knownCode(options.code);
   const alternative = options.alternative ?? 0;
-  const found = workspace.check().diagnostics.filter((diagnostic) =>
-    diagnostic.code === code && isAsked(diagnostic, options)
-  );
+  const found = diagnostics.filter((diagnostic) => diagnostic.code === code && isAsked(diagnostic, options));
   const choices = found.flatMap((diagnostic) => {
     const fix = diagnostic.fixes[alternative];
     return fix === undefined ? [] : [{ diagnostic, fix }];
@@ -60,13 +70,10 @@ export function fix(workspace: Workspace, options: FixOptions): FixOutcome {
   const { taken } = compatibleFixes(choices.map(({ fix }) => fix));
   const fixed = choices.filter(({ fix }) => taken.includes(fix));
   const changes = applyToFiles(taken.flatMap((each) => each.edits));
-  const patches = [...changes].map(([path, { before, after }]) => makePatch(path, before, after));
-  if (options.write === true) writePatches(workspace.files, patches);
   return {
     fixed,
     left: found.filter((diagnostic) => !fixed.some((each) => each.diagnostic === diagnostic)),
-    patches,
-    isWritten: options.write === true && patches.length > 0,
+    patches: [...changes].map(([path, { before, after }]) => makePatch(path, before, after)),
   };
 }
 

@@ -56,8 +56,11 @@ export interface InspectOutcome {
   } | null;
 }
 
-/** Looks into a package. */
-export function inspect(workspace: Workspace, options: { readonly cost?: boolean } = {}): InspectOutcome {
+/** Looks into a package; when cost is measured, each test may use so much gas. */
+export function inspect(
+  workspace: Workspace,
+  options: { readonly cost?: boolean; readonly gas?: number } = {},
+): InspectOutcome {
   const { diagnostics, program, manifest, target, analysis } = workspace.check();
   if (program === null || manifest === null) return { diagnostics, report: null };
   const compiled = compileProgram(program, target);
@@ -85,7 +88,9 @@ export function inspect(workspace: Workspace, options: { readonly cost?: boolean
       functions: compiled.functionSizes.toSorted((left, right) =>
         right.bytes - left.bytes || (left.name < right.name ? -1 : 1)
       ),
-      cost: options.cost === true ? measureCost(program) : null,
+      cost: options.cost === true
+        ? measureCost(program, options.gas === undefined ? undefined : BigInt(options.gas))
+        : null,
     },
   };
 }
