@@ -13,11 +13,15 @@ export type OnWritten = (stream: "stdout" | "stderr", bytes: Uint8Array) => void
 export class CommandThread implements CommandRunner {
   readonly #onWritten: OnWritten | null;
   readonly #hasInput: boolean;
+  readonly #guest: GuestWorld | null;
 
-  /** Without somebody to be told, commands write to this process's output. */
-  constructor(options: { readonly onWritten?: OnWritten; readonly hasInput: boolean }) {
+  /** Without somebody to be told, commands write to this process's output; without a world of their own, they have this process's. */
+  constructor(
+    options: { readonly onWritten?: OnWritten; readonly hasInput: boolean; readonly guest?: GuestWorld },
+  ) {
     this.#onWritten = options.onWritten ?? null;
     this.#hasInput = options.hasInput;
+    this.#guest = options.guest ?? null;
   }
 
   /** @inheritdoc */
@@ -56,6 +60,7 @@ export class CommandThread implements CommandRunner {
       gas,
       isCaptured: this.#onWritten !== null,
       hasInput: this.#hasInput,
+      guest: this.#guest,
     });
     const abort = () => reject(signal?.reason);
     signal?.addEventListener("abort", abort, { once: true });

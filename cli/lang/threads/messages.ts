@@ -1,6 +1,7 @@
 /** What is said between the command's thread and those that run programs and tests. */
 import type { CommandEnd } from "../../../lang/commands/run_module.ts";
 import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
+import type { GuestWorld } from "./guest_host.ts";
 import type { JobOutcome, TestSuite, ToldArgument } from "../../../lang/testing/test_suite.ts";
 
 /** Words of the memory that all threads of a suite share: the number of the next test, then for each thread what it does. */
@@ -36,6 +37,8 @@ export type ThreadRequest =
     readonly isCaptured: boolean;
     /** Whether it may read this process's input. */
     readonly hasInput: boolean;
+    /** The world of a program that is not this process's own; null for one that is. */
+    readonly guest: GuestWorld | null;
   };
 
 /** What a thread says. */

@@ -11,6 +11,7 @@ import type { TestSuite } from "../../../lang/testing/test_suite.ts";
 import { trapOf } from "../../../lang/testing/trap_of.ts";
 import { ProcessHost } from "../process_host.ts";
 import { Terminal } from "../terminal.ts";
+import { GuestHost } from "./guest_host.ts";
 import { jobWord, type ThreadMessage, type ThreadRequest, tryWord } from "./messages.ts";
 
 type Say = (message: ThreadMessage) => void;
@@ -38,11 +39,14 @@ function answer(request: ThreadRequest, say: Say): void {
     case "arguments":
       return tellArguments(request, say);
     case "command": {
-      const { module, args, gas, isCaptured, hasInput } = request;
+      const { module, args, gas, isCaptured, hasInput, guest } = request;
       const terminal = isCaptured
         ? new Terminal(stream("stdout", say), stream("stderr", say))
         : new Terminal();
-      const host = new ProcessHost(terminal, { hasInput });
+      const host = guest === null
+        ? new ProcessHost(terminal, { hasInput })
+        : new GuestHost(guest, (stream, bytes) =>
+          stream === "stdout" ? terminal.writeBytes(bytes) : terminal.writeErrorBytes(bytes));
       say({ kind: "begun" });
       return say({ kind: "ended", end: runModule(module, { args, gas, host }) });
     }

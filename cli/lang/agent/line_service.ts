@@ -1,0 +1,80 @@
+/**
+ * Lets a session answer the lines of a connection: standard input and output, a socket, the body of a batch.
+ *
+ * Reading goes on while a request is worked on, so that a `cancel` is seen, up to {@link MAXIMUM_WAITING} requests; answers go out whole, one after the other.
+ */
+import { type Answer, failureAnswer } from "../../../lang/agent/answer.ts";
+import { MAXIMUM_REQUEST_BYTES, type ProtocolFailure } from "../../../lang/agent/request_reader.ts";
+import type { AgentSession } from "../../../lang/agent/session.ts";
+import type { ReadLine } from "./line_reader.ts";
+import type { SessionRecorder } from "./recorder.ts";
+
+/** Most requests of a connection that wait. */
+export const MAXIMUM_WAITING = 64;
+
+/** A connection. */
+export interface LineConnection {
+  readonly lines: AsyncIterable<ReadLine> | Iterable<ReadLine>;
+  /** Takes an answer's lines, and is done when there is room for more. */
+  write(text: string): Promise<void>;
+  /** Ends reading at once: nobody wants what comes. */
+  stopReading(): void;
+}
+
+/** Answers the lines until there are no more or the session ends. */
+export async function serveLines(
+  session: AgentSession,
+  connection: LineConnection,
+  recorder: SessionRecorder | null,
+): Promise<void> {
+  let written: Promise<void> = Promise.resolve();
+  let isBroken = false;
+  const send = async (request: string, answered: Promise<Answer | null>): Promise<void> => {
+    const answer = await answered;
+    if (answer === null || isBroken) return;
+    recorder?.record(request, answer.lines);
+    if (answer.end !== null) connection.stopReading();
+    try {
+      await connection.write(`${answer.lines.join("\n")}\n`);
+    } catch {
+      // Whoever asked is gone.
+      isBroken = true;
+      session.abandon();
+      connection.stopReading();
+    }
+  };
+  for await (const line of connection.lines) {
+    const failure = problemOf(line);
+    const request = line.kind === "line" ? line.text : "";
+    const answered = failure === null ? session.submit(request) : session.submitRead(failure);
+    const before = written;
+    written = before.then(() => send(request, answered));
+    if (session.waiting >= MAXIMUM_WAITING) await written;
+    if (failure !== null || session.hasEnded || isBroken) break;
+  }
+  await written;
+}
+
+/** What keeps a line from being read as a request. */
+export function problemOf(line: ReadLine): ProtocolFailure | null {
+  switch (line.kind) {
+    case "line":
+      return line.isUtf8 ? null : problem("bad_json", "Cannot read the request: it is not UTF-8");
+    case "too_large":
+      return problem(
+        "too_large",
+        `Cannot take the request: it is longer than ${MAXIMUM_REQUEST_BYTES} bytes`,
+      );
+    case "busy":
+      return problem("busy", "Cannot take the request: too much of other requests is being read");
+  }
+}
+
+function problem(code: ProtocolFailure["code"], message: string): ProtocolFailure {
+  return { kind: "failure", code, message, id: undefined };
+}
+
+/** The lines that tell of a failure outside of a session. */
+export function failureLines(code: ProtocolFailure["code"], message: string): string {
+  return `${failureAnswer({ code, message }).lines.join("\n")}\n`;
+}

@@ -1,0 +1,57 @@
+/** Writes recordings: appends a line for each request when it has been answered. */
+import { parseRecording, recordingLine } from "../../../lang/agent/recording.ts";
+import { CommandError } from "../../../lang/commands/command_error.ts";
+import { messageOf } from "../disk_files.ts";
+
+/** Takes the requests of one session. */
+export interface SessionRecorder {
+  record(request: string, response: readonly string[]): void;
+}
+
+/** Appends to a file. */
+export class Recorder implements Disposable {
+  readonly #file: Deno.FsFile;
+  #sessions: number;
+
+  /** Opens or makes the file; sessions that it holds already are counted. */
+  constructor(path: string) {
+    this.#sessions = sessionsIn(path);
+    try {
+      this.#file = Deno.openSync(path, { append: true, create: true });
+    } catch (error) {
+      throw new CommandError(`Cannot record to ${path}: ${messageOf(error)}`);
+    }
+  }
+
+  /** A recorder for one more session. */
+  session(): SessionRecorder {
+    let number: number | null = null;
+    return {
+      record: (request, response) => {
+        number ??= this.#sessions++;
+        this.#write(recordingLine({ request, response, session: number }));
+      },
+    };
+  }
+
+  #write(text: string): void {
+    let rest = new TextEncoder().encode(text);
+    while (rest.length > 0) rest = rest.subarray(this.#file.writeSync(rest));
+  }
+
+  /** Closes the file. */
+  [Symbol.dispose](): void {
+    this.#file.close();
+  }
+}
+
+function sessionsIn(path: string): number {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return 0;
+    throw new CommandError(`Cannot record to ${path}: ${messageOf(error)}`);
+  }
+  return parseRecording(text).reduce((most, { session }) => Math.max(most, session + 1), 0);
+}

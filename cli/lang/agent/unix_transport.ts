@@ -1,0 +1,139 @@
+/**
+ * The agent on a Unix socket: a session of its own for each connection.
+ *
+ * Only its owner may connect. What stands at the path is removed when it is a socket, and left alone when it is anything else.
+ */
+import { MAXIMUM_REQUEST_BYTES } from "../../../lang/agent/request_reader.ts";
+import { AgentSession } from "../../../lang/agent/session.ts";
+import type { AgentWorld } from "../../../lang/agent/world.ts";
+import { CommandError } from "../../../lang/commands/command_error.ts";
+import { messageOf } from "../disk_files.ts";
+import { ByteBudget, readLines } from "./line_reader.ts";
+import { failureLines, serveLines } from "./line_service.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** Most connections at a time; one more is told so and closed. */
+const MAXIMUM_CONNECTIONS = 1_024;
+/** Bytes of lines that are not whole yet, of all connections together. */
+const BUDGET_BYTES = 8 * MAXIMUM_REQUEST_BYTES;
+/** Only the owner may read and write. */
+const OTHERS = 0o177;
+
+/** A socket that is served. */
+export interface UnixServer {
+  /** Resolves when it is closed. */
+  readonly finished: Promise<void>;
+  close(): void;
+}
+
+/** Binds a socket and serves it. */
+export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | null): UnixServer {
+  removeSocket(path);
+  const before = Deno.umask(OTHERS);
+  let listener: Deno.UnixListener;
+  try {
+    listener = Deno.listen({ transport: "unix", path });
+  } catch (error) {
+    throw new CommandError(`Cannot listen on ${path}: ${messageOf(error)}`);
+  } finally {
+    Deno.umask(before);
+  }
+  const own = Deno.lstatSync(path).ino;
+  const open = new Set<Deno.Conn>();
+  let isClosed = false;
+  const accept = async (): Promise<void> => {
+    const budget = new ByteBudget(BUDGET_BYTES);
+    for await (const connection of listener) {
+      if (open.size >= MAXIMUM_CONNECTIONS) {
+        await refuse(connection);
+        continue;
+      }
+      open.add(connection);
+      serveConnection(connection, { world, recorder, budget }).finally(() => open.delete(connection));
+    }
+  };
+  return {
+    finished: accept().catch((error: unknown) => {
+      if (!isClosed) throw error;
+    }),
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      listener.close();
+      for (const connection of open) closeQuietly(connection);
+      // Another server may have taken the path meanwhile.
+      if (socketAt(path)?.ino === own) Deno.removeSync(path);
+    },
+  };
+}
+
+async function serveConnection(connection: Deno.Conn, { world, recorder, budget }: {
+  readonly world: AgentWorld;
+  readonly recorder: Recorder | null;
+  readonly budget: ByteBudget;
+}): Promise<void> {
+  const reader = connection.readable.getReader();
+  try {
+    await serveLines(new AgentSession(world), {
+      lines: readLines(reader, { maximumBytes: MAXIMUM_REQUEST_BYTES, budget }),
+      write: (text) => writeAll(connection, text),
+      stopReading: () => void reader.cancel().catch(() => {}),
+    }, recorder?.session() ?? null);
+  } catch {
+    // The connection broke while it was read.
+  } finally {
+    closeQuietly(connection);
+  }
+}
+
+async function writeAll(connection: Deno.Conn, text: string): Promise<void> {
+  let rest = new TextEncoder().encode(text);
+  while (rest.length > 0) rest = rest.subarray(await connection.write(rest));
+}
+
+async function refuse(connection: Deno.Conn): Promise<void> {
+  try {
+    await writeAll(
+      connection,
+      failureLines("busy", `Cannot serve the connection: ${MAXIMUM_CONNECTIONS} are open`),
+    );
+  } catch {
+    // Nobody reads it.
+  }
+  closeQuietly(connection);
+}
+
+function closeQuietly(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch {
+    // It is closed already.
+  }
+}
+
+function socketAt(path: string): Deno.FileInfo | null {
+  try {
+    const info = Deno.lstatSync(path);
+    return info.isSocket === true ? info : null;
+  } catch {
+    // There is nothing.
+    return null;
+  }
+}
+
+function removeSocket(path: string): void {
+  let info: Deno.FileInfo;
+  try {
+    info = Deno.lstatSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw new CommandError(`Cannot listen on ${path}: ${messageOf(error)}`);
+  }
+  if (info.isSocket !== true) {
+    throw new CommandError(
+      `Cannot listen on ${path}: there is something that is no socket`,
+      "Name another path, or remove it.",
+    );
+  }
+  Deno.removeSync(path);
+}
