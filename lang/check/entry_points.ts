@@ -140,12 +140,49 @@ function isColumn(type: Type): boolean {
   return at.kind === "primitive" && COLUMN_TYPES.has(at.name);
 }
 
+/** What a module for a database exports beside the functions of the program. */
+export const RESERVED_EXPORTS: ReadonlySet<string> = new Set([
+  "memory",
+  "allocate",
+  "heap_bytes",
+  "heap_top",
+  "gas_left",
+  "trap_site",
+  "trap_text",
+  "trap_other",
+  "trap_index",
+  "trap_length",
+]);
+
+/** Whether a function can be seen from outside of its module: a public one of no type, or of a public type. */
+export function isExported(module: TypedModule, { isPublic, owner }: TypedFunction): boolean {
+  return isPublic && (owner === null || module.types.some((type) => type.isPublic && type.name === owner));
+}
+
+function checkName(reporter: Reporter, { name, owner, nameSpan }: TypedFunction): void {
+  if (owner !== null || !RESERVED_EXPORTS.has(name)) return;
+  const { file } = reporter;
+  const other = `${name}_value`;
+  const calls = [...file.text.matchAll(new RegExp(`(?<![\\w.])${name}(?=\\()`, "g"))].map(({ index }) => ({
+    start: index,
+    end: index + name.length,
+  })).filter(({ start }) => start !== nameSpan.start);
+  reporter.report("TY0047", nameSpan, `The module exports something of its own by the name \`${name}\`.`, {
+    fixes: [{
+      title: `Name the function \`${other}\``,
+      applicability: "maybe",
+      edits: [nameSpan, ...calls].map((span) => reporter.edit(span, other)),
+    }],
+  });
+}
+
 function databaseFunctions(root: TypedModule, reporter: Reporter): TypedFunction[] {
-  const candidates = root.functions.filter((each) => each.isPublic && each.owner === null);
+  const candidates = root.functions.filter((each) => isExported(root, each));
   const functions = candidates.filter((each) =>
     each.typeParameters.length === 0 && isColumn(each.result) &&
     each.parameters.every((parameter) => parameter.kind === "parameter" && isColumn(parameter.type))
   );
+  for (const each of functions) checkName(reporter, each);
   if (functions.length > 0) return functions;
   const [first] = candidates;
   if (first === undefined) missing(reporter, "of its own", "pub fn price(count: Int) -> Float");

@@ -79,5 +79,9 @@ pub fn pair(n: Int) -> (Int, Int) {
     "price",
     "EF0007",
   ]);
+  assert.deepEqual(check("wasm32-db", "pub fn gas_left(n: Int) -> Int {\n  n\n}\n"), ["gas_left", "TY0047"]);
+  const methods = "pub type Money = { n: Int }\n\npub fn Money.of(n: Int) -> Int {\n  n\n}\n";
+  assert.deepEqual(check("wasm32-db", methods), ["of"]);
+  assert.deepEqual(check("wasm32-db", methods.replace("pub type", "type")), ["TY0043"]);
   assert.deepEqual(check("wasm32-db", "pub fn pair(n: Int) -> (Int, Int) {\n  (n, n)\n}\n"), ["TY0042"]);
 });

@@ -10,6 +10,7 @@ import { PackageAnalyser } from "./package_analysis.ts";
 const targets: Readonly<Record<string, Target>> = {
   TY0042: "wasm32-wasi",
   TY0043: "wasm32-wasi",
+  TY0047: "wasm32-db",
   EF0007: "wasm32-db",
 };
 

@@ -3,9 +3,10 @@
  *
  * A package without entry points is a library: its public functions are compiled as they are, which shows that they can be.
  */
-import { findEntryPoints } from "../check/entry_points.ts";
+import { findEntryPoints, isExported } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
+import { exportName } from "../ir/lower/entry.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import { compile, compileComponent, type CompiledModule, type CompileOptions } from "../wasm/compile.ts";
 import type { Workspace } from "./workspace.ts";
@@ -61,8 +62,7 @@ export async function build(workspace: Workspace, options: BuildOptions = {}): P
 
 interface MadeModule {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Null for a release: the optimiser moves the code. */
-  readonly sourceMap: string | null;
+  readonly sourceMap: string;
   readonly ir: string | null;
 }
 
@@ -77,27 +77,32 @@ async function makeModule(
     ? compileComponent(program, compileOptions(program, target, options))
     : { ...compileProgram(program, target, options), wrap: null };
   if (options.isRelease === true) options.onStep?.("optimising");
-  const core = options.isRelease === true ? await optimised(compiled.bytes, target) : compiled.bytes;
+  const fileName = "main.wasm";
+  const { bytes: core, sourceMap } = options.isRelease === true
+    ? await optimised(compiled, target, fileName)
+    : { bytes: compiled.bytes, sourceMap: compiled.sourceMap(fileName) };
   return {
     bytes: compiled.wrap === null ? core : compiled.wrap(core),
-    sourceMap: options.isRelease === true ? null : compiled.sourceMap("main.wasm"),
+    sourceMap,
     ir: compiled.text,
   };
 }
 
 async function optimised(
-  bytes: Uint8Array<ArrayBuffer>,
+  compiled: CompiledModule,
   target: PackageTarget | null,
-): Promise<Uint8Array<ArrayBuffer>> {
+  fileName: string,
+): Promise<Pick<MadeModule, "bytes" | "sourceMap">> {
   // Loaded for releases only, because the optimiser is large.
-  const { optimiseModule } = await import("../wasm/release.ts");
-  return await optimiseModule(bytes, { isSmall: target === "wasm32-web" });
+  const { optimiseLocated } = await import("../wasm/release.ts");
+  return await optimiseLocated(compiled, { isSmall: target === "wasm32-web" }, fileName);
 }
 
 function write(workspace: Workspace, made: MadeModule): string[] {
-  const outputs: [string, string | Uint8Array][] = [[MODULE_PATH, made.bytes]];
-  if (made.sourceMap !== null) outputs.push([SOURCE_MAP_PATH, made.sourceMap]);
-  else workspace.files.remove(SOURCE_MAP_PATH);
+  const outputs: [string, string | Uint8Array][] = [
+    [MODULE_PATH, made.bytes],
+    [SOURCE_MAP_PATH, made.sourceMap],
+  ];
   if (made.ir !== null) outputs.push([IR_PATH, made.ir]);
   for (const [path, content] of outputs) workspace.files.write(path, content);
   return outputs.map(([path]) => path);
@@ -125,15 +130,15 @@ function compileOptions(
   };
 }
 
-/** What a library offers, without type parameters; a name that two modules have is taken once. */
+/** What a library offers, functions and methods of its public types, without type parameters; a name that two modules have is taken once. */
 function publicFunctions(program: TypedProgram): TypedFunction[] {
   const byName = new Map<string, TypedFunction>();
   for (const module of program.modules) {
     if (module.isLibrary) continue;
     for (const each of module.functions) {
-      const isPlain = each.isPublic && each.typeParameters.length === 0 && each.owner === null &&
-        each.body !== null;
-      if (isPlain && !byName.has(each.name)) byName.set(each.name, each);
+      const isPlain = isExported(module, each) && each.typeParameters.length === 0 && each.body !== null;
+      const name = exportName(each);
+      if (isPlain && !byName.has(name)) byName.set(name, each);
     }
   }
   return [...byName.values()];

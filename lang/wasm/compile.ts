@@ -8,7 +8,7 @@ import { RESERVED_EXPORTS } from "../check/entry_points.ts";
 import { internally } from "../diagnostics/internal_error.ts";
 import { limitDepth } from "../ir/depth.ts";
 import { chargeGas } from "../ir/gas.ts";
-import { commandEntries, databaseEntries, webEntries } from "../ir/lower/entry.ts";
+import { commandEntries, databaseEntries, exportName, webEntries } from "../ir/lower/entry.ts";
 import { ProgramLowering } from "../ir/lower/program.ts";
 import { type Exported, lowerTest } from "../ir/lower/test_entry.ts";
 import type { IrFunction, IrGlobal, IrModule } from "../ir/node.ts";
@@ -82,21 +82,12 @@ function encode(module: IrModule, options: CompileOptions): CompiledModule {
   return {
     ...encoded,
     text: options.wantsText === true ? printModule(module) : null,
-    sourceMap: (fileName) => sourceMap(encoded.places, fileName),
+    sourceMap: (fileName) => sourceMap(encoded.places, encoded.functionStarts, fileName),
   };
 }
 
-/** What modules export beside the program's functions; a function of that name gets `_` behind it. */
-const OWN_EXPORTS: ReadonlySet<string> = new Set([
-  "memory",
-  "allocate",
-  "cabi_realloc",
-  "heap_bytes",
-  "gas_left",
-  "trap_site",
-  "trap_text",
-  "trap_other",
-]);
+/** What modules export beside the program's functions; a library's function of that name gets `_` behind it, for a database it is a mistake. */
+const OWN_EXPORTS: ReadonlySet<string> = new Set([...RESERVED_EXPORTS, "cabi_realloc"]);
 
 function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported[] {
   const { root } = lowering.program;
@@ -109,7 +100,7 @@ function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported
       return root === null ? [] : databaseEntries(lowering, root);
     case "core":
       return (options.exports ?? []).map((target) => ({
-        name: target.name,
+        name: exportName(target),
         function: lowering.instance(target, []),
       }));
   }

@@ -63,6 +63,8 @@ export class FunctionEncoder {
   #lastSetStart = -1;
   #lastSetEnd = -1;
   #pendingPlace: IrPlace | null = null;
+  /** The place of the statement that is being written. */
+  #place: IrPlace | null = null;
 
   constructor(
     owner: IrFunction,
@@ -176,6 +178,7 @@ export class FunctionEncoder {
       }
       if (this.#pendingPlace !== null) {
         this.places.push({ offset: this.#out.length, place: this.#pendingPlace });
+        this.#place = this.#pendingPlace;
         this.#pendingPlace = null;
       }
       this.#statement(statement);
@@ -249,11 +252,21 @@ export class FunctionEncoder {
         this.#expression(statement.condition);
         out.byte(0x04);
         out.byte(EMPTY_BLOCK);
+        // What traps has a place of its own within the statement.
+        if (statement.site.place !== null) {
+          this.places.push({ offset: out.length, place: statement.site.place });
+        }
         this.#tellIndex(statement);
         this.#trap(statement.site.number);
         out.byte(0x0b);
+        if (statement.site.place !== null && this.#place !== null) {
+          this.places.push({ offset: out.length, place: this.#place });
+        }
         return;
       case "trap":
+        if (statement.site.place !== null) {
+          this.places.push({ offset: out.length, place: statement.site.place });
+        }
         this.#trap(statement.site.number);
         return;
       case "retain": {

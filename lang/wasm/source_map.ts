@@ -17,13 +17,29 @@ function variableLength(value: number): string {
   return text;
 }
 
-/** The source map of a module as JSON. */
-export function sourceMap(places: readonly CodePlace[], fileName: string): string {
+/** The source map of a module as JSON. Where the code of a function starts, no place of the one before it holds any more. */
+export function sourceMap(
+  places: readonly CodePlace[],
+  functionStarts: readonly number[],
+  fileName: string,
+): string {
   const sources: string[] = [];
   const numbers = new Map<string, number>();
   const segments: string[] = [];
   let [column, source, line, sourceColumn] = [0, 0, 0, 0];
+  let next = 0;
+  const leaveFunctions = (before: number): void => {
+    for (
+      let start = functionStarts[next];
+      start !== undefined && start < before;
+      start = functionStarts[++next]
+    ) {
+      segments.push(variableLength(start - column));
+      column = start;
+    }
+  };
   for (const { offset, place } of places) {
+    leaveFunctions(offset);
     const { path } = place.file;
     let number = numbers.get(path);
     if (number === undefined) {
@@ -39,5 +55,6 @@ export function sourceMap(places: readonly CodePlace[], fileName: string): strin
     );
     [column, source, line, sourceColumn] = [offset, number, placeLine, placeColumn];
   }
+  leaveFunctions(Infinity);
   return JSON.stringify({ version: 3, file: fileName, sources, names: [], mappings: segments.join(",") });
 }

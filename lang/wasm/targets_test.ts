@@ -159,10 +159,25 @@ pub fn unfit(xs: List[Int]) -> Int { xs.len() }
   }
 });
 
-Deno.test("a function named as what the module exports itself gets another name", () => {
-  const { program } = checkSource("pub fn memory(n: Int) -> Int { n + 1 }");
-  const running = new RunningModule(compile(program, { target: "wasm32-db" }));
+Deno.test("a library's function named as what the module exports itself gets another name", () => {
+  const running = runSource("pub fn memory(n: Int) -> Int { n + 1 }");
   assert.equal(running.call("memory_", 1), 2);
+});
+
+Deno.test("functions of public types are exported with their types' names", () => {
+  const { program } = checkSource(`
+pub type Money = { cents: Int }
+pub fn Money.total(cents: Int, count: Int) -> Int { Money { cents: cents }.times(count).cents }
+pub fn Money.times(self: Money, count: Int) -> Money { Money { cents: self.cents * count } }
+type Hidden = { n: Int }
+pub fn Hidden.of(n: Int) -> Int { n }
+`);
+  const running = new RunningModule(compile(program, { target: "wasm32-db" }));
+  assert.equal(running.call("Money.total", 250, 3), 750);
+  const functions = Object.keys(running.exports).filter((name) =>
+    typeof running.exports[name] === "function"
+  );
+  assert.deepEqual(functions, ["Money.total"]);
 });
 
 Deno.test("a trap tells its kind and place, a panic its text", () => {

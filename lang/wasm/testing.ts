@@ -3,6 +3,7 @@
  */
 import { PackageAnalyser } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
+import { expectValid } from "./validity.ts";
 import { compile, type CompiledModule, type CompileOptions } from "./compile.ts";
 
 /** A checked program of one module. */
@@ -32,7 +33,8 @@ export class RunningModule {
   readonly log: string[] = [];
   readonly #sites: readonly TrapPlace[];
 
-  constructor(module: CompiledModule) {
+  constructor(module: Pick<CompiledModule, "bytes">) {
+    expectValid(module.bytes);
     const compiled = new WebAssembly.Module(module.bytes);
     const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {};
     for (const { module: from, name } of WebAssembly.Module.imports(compiled)) {

@@ -7,6 +7,7 @@ import { externsOf, WasmProgram } from "../../lang/host/wasm_program.ts";
 import { RecordingHost } from "../../lang/interpret/interpreter.ts";
 import type { TypedProgram } from "../../lang/typed/tree.ts";
 import { compile } from "../../lang/wasm/compile.ts";
+import { expectValid } from "../../lang/wasm/validity.ts";
 import { trapLine } from "./interpreted.ts";
 
 /** What `main` of a program prints, and a last line when it traps; a program that ends well must leave no memory in use. */
@@ -14,6 +15,7 @@ export function compiledOutput(program: TypedProgram): string {
   const main = program.root?.functions.find((fn) => fn.name === "main" && fn.owner === null);
   if (main === undefined) throw new Error("Cannot run the program: it has no main");
   const compiled = compile(program, { target: "core", exports: [main] });
+  expectValid(compiled.bytes);
   const host = new RecordingHost();
   const run = new WasmProgram({ bytes: compiled.bytes, externs: externsOf(program) }).instantiate(host);
   try {

@@ -433,4 +433,13 @@ export const TYPE_PAGES: readonly CodePage[] = [
     bad: 'property "functions" (f: fn(Int) -> Int) {\n  expect(f(1) == f(1))\n}\n',
     fixed: ['property "numbers" (n: Int) {\n  expect(n == n)\n}\n'],
   },
+  {
+    code: "TY0047",
+    title: "Name of the module's own export",
+    severity: "error",
+    explanation:
+      "A module for a database exports its memory and what the host needs to run it, by names of their own: `memory`, `allocate`, `heap_bytes`, `heap_top`, `gas_left`, `trap_site`, `trap_text`, `trap_other`, `trap_index` and `trap_length`. A public function has another name.",
+    bad: "pub fn memory(rows: Int) -> Int {\n  rows *% 48\n}\n",
+    fixed: ["pub fn memory_value(rows: Int) -> Int {\n  rows *% 48\n}\n"],
+  },
 ];

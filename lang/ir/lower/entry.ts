@@ -3,6 +3,7 @@
  *
  * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives; `wasm32-db` turns pointers and lengths into texts and back.
  */
+import { isExported } from "../../check/entry_points.ts";
 import type { Local, TypedFunction, TypedModule } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { LENGTH_OFFSET } from "../layout.ts";
@@ -205,16 +206,21 @@ function commandArguments(frame: Frame): Value {
 
 /** Every public function of the root module whose types a database has. */
 export function databaseEntries(program: ProgramLowering, root: TypedModule): Exported[] {
-  return root.functions.filter((each) => each.isPublic && isCallableFromDatabase(each)).map((target) =>
-    databaseEntry(program, root, target)
-  );
+  return root.functions.filter((each) => isExported(root, each) && isCallableFromDatabase(each)).map((
+    target,
+  ) => databaseEntry(program, root, target));
 }
 
 /** Whether a database can call the function. */
 export function isCallableFromDatabase(target: TypedFunction): boolean {
-  if (target.typeParameters.length > 0 || target.owner !== null || target.effects.size > 0) return false;
+  if (target.typeParameters.length > 0 || target.effects.size > 0) return false;
   return target.parameters.every((parameter) => parameter.kind !== "inout" && isPlainType(parameter.type)) &&
     isPlainType(target.result);
+}
+
+/** The name that a function is exported by: `price`, or `Order.price` of one that belongs to a type. */
+export function exportName({ owner, name }: TypedFunction): string {
+  return owner === null ? name : `${owner}.${name}`;
 }
 
 function isPlainType(type: Type): boolean {
@@ -236,7 +242,7 @@ function databaseEntry(program: ProgramLowering, root: TypedModule, target: Type
   if (target.parameters.some((parameter) => isText(parameter.type))) program.usesAllocate = true;
   const givesText = isText(target.result);
   return wrapper(program, root, {
-    name: target.name,
+    name: exportName(target),
     result: givesText ? INT : target.result,
     parameters,
     write: (frame, locals) => {

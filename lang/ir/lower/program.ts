@@ -171,7 +171,11 @@ export class ProgramLowering {
     });
     frame.declareParameters(target.parameters);
     this.functions.push(made);
-    this.#later(() => frame.return(lowerExpression(frame, body)));
+    const start = body.kind === "block" && body.statements.length === 0 ? body.result ?? body : body;
+    this.#later(() => {
+      frame.emit({ kind: "at", place: frame.place(start.span) });
+      frame.return(lowerExpression(frame, body));
+    });
     return made;
   }
 

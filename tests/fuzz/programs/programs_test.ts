@@ -53,6 +53,16 @@ Deno.test("generated programs use every form of the language that they know", ()
     ".clamp(0, 3) - 1",
     ".sort_by(fn",
     ".update(",
+    "const v",
+    " else { return",
+    "else if ",
+    ", ..v",
+    "'a'..='z'",
+    ", .. }",
+    "expect(",
+    "panic(",
+    "times: 3",
+    "Bag.put(&",
   ];
   assert.deepEqual(forms.filter((form) => !all.includes(form)), []);
 });

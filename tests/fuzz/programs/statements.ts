@@ -16,6 +16,7 @@ import {
   typeText,
   TypeUniverse,
 } from "./program_types.ts";
+import { moreForms } from "./forms.ts";
 import { type GeneratedFunction, type Path, Scope, type Variable } from "./scope.ts";
 
 /** What the statements of a block leave: their text and what can be named behind them. */
@@ -49,6 +50,31 @@ fn larger[T: Ord](left: T, right: T) -> T {
   if left < right { right } else { left }
 }
 
+interface Weight {
+  fn weight(self: Self) -> Int
+}
+
+type Coin = { value: Int }
+
+fn Coin.weight(self: Coin) -> Int {
+  self.value & 15
+}
+
+type Bag[T] = { items: List[T], count: Int }
+
+fn Bag.weight[T: Weight](self: Bag[T]) -> Int {
+  self.items.fold(self.count, fn(sum, item) { sum +% item.weight() })
+}
+
+fn Bag.put[T](self: inout Bag[T], item: T) {
+  self.items.push(item)
+  self.count +%= 1
+}
+
+fn weight_of[T: Weight](value: T, times: Int) -> Int {
+  value.weight() *% times
+}
+
 fn hash_of[T: Hash](value: T) -> Int {
   value.hash()
 }
@@ -71,6 +97,7 @@ export class ProgramWriter {
   readonly #choices: Choices;
   readonly #context: ProgramContext;
   readonly #expressions: ExpressionWriter;
+  #globals = new Scope();
   #names = 0;
   #hasNestedLoops = false;
 
@@ -89,11 +116,23 @@ export class ProgramWriter {
   /** The whole program. */
   program(): string {
     const functions: string[] = [];
+    const constants = Array.from({ length: this.#choices.below(4) }, () => this.#constant());
     const count = this.#choices.below(4);
     for (let index = 0; index < count; index++) functions.push(this.#function(index));
     const main = this.#main();
-    return [this.#context.universe.declarations(), HELPERS, ...functions, main].filter((text) => text !== "")
+    return [this.#context.universe.declarations(), HELPERS, ...constants, ...functions, main].filter((text) =>
+      text !== ""
+    )
       .join("\n\n");
+  }
+
+  /** A constant; those behind it and all functions may name it. */
+  #constant(): string {
+    const name = this.#context.fresh();
+    const type = this.#context.universe.type(2);
+    const value = this.#expressions.of(type, this.#globals, 3);
+    this.#globals = this.#globals.with(constant(name, type));
+    return `const ${name}: ${typeText(type)} = ${value}`;
   }
 
   #function(index: number): string {
@@ -109,8 +148,8 @@ export class ProgramWriter {
     const isRecursive = result !== null && this.#choices.chance(20) &&
       parameters.every((parameter) => !parameter.isInout);
     if (isRecursive) parameters.unshift({ name: this.#context.fresh(), type: INT, isInout: false });
-    const scope = new Scope(
-      parameters.map(({ name, type, isInout }): Variable => ({ name, type, isMutable: isInout, isInout })),
+    const scope = this.#globals.with(
+      ...parameters.map(({ name, type, isInout }): Variable => ({ name, type, isMutable: isInout, isInout })),
     );
     this.#hasNestedLoops = false;
     const block = this.#block(scope, 1 + this.#choices.below(5), 2, {
@@ -152,7 +191,7 @@ export class ProgramWriter {
   }
 
   #main(): string {
-    const block = this.#block(new Scope(), 4 + this.#choices.below(8), 2, {
+    const block = this.#block(this.#globals, 4 + this.#choices.below(8), 2, {
       result: null,
       mayReturn: false,
       isInLoop: false,
@@ -176,7 +215,18 @@ export class ProgramWriter {
   #statement(scope: Scope, depth: number, around: Surroundings): Block {
     const choices = this.#choices;
     const same = (text: string): Block => ({ text, scope });
-    switch (choices.below(20)) {
+    switch (choices.below(24)) {
+      case 20:
+      case 21:
+      case 22:
+        return moreForms({
+          scope,
+          expressions: this.#expressions,
+          context: this.#context,
+          leave: this.#leaving(scope, around),
+        }) ?? this.#declaration(scope);
+      case 23:
+        return this.#bag(scope);
       case 0:
       case 1:
       case 2:
@@ -281,6 +331,29 @@ export class ProgramWriter {
       }
     }
     return `${place.text} = ${value}`;
+  }
+
+  /** What leaves the loop or the function at once. */
+  #leaving(scope: Scope, around: Surroundings): string | null {
+    if (around.isInLoop) return this.#choices.pick(["break", "continue"]);
+    if (!around.mayReturn) return null;
+    return around.result === null ? "return" : `return ${this.#expressions.of(around.result, scope, 1)}`;
+  }
+
+  /** A value of a generic type with methods, through an interface. */
+  #bag(scope: Scope): Block {
+    const [bag, outer, times] = [this.#context.fresh(), this.#context.fresh(), this.#context.fresh()];
+    const int = () => this.#expressions.of(INT, scope, 1);
+    return {
+      text: [
+        `var ${bag} = Bag { items: [Coin { value: ${int()} }, Coin { value: ${int()} }], count: 2 }`,
+        this.#choices.pick([`${bag}.put(Coin { value: ${int()} })`, `Bag.put(&${bag}, Coin { value: 1 })`]),
+        `let ${times} = ${int()}`,
+        `let ${outer} = Bag { items: [${bag}, ${bag}], count: ${int()} }`,
+        `print("{weight_of(${outer}, times: 3)} {${bag}} {weight_of(times: ${times}, value: ${bag})}")`,
+      ].join("\n"),
+      scope,
+    };
   }
 
   /** Values that come and go under names. */
