@@ -99,6 +99,14 @@ export interface Rectangle {
   readonly colour: string;
 }
 
+/** How a page is opened. */
+export interface PageOptions {
+  readonly seed?: number;
+  readonly isPhone?: boolean;
+  /** Whether what is painted is written down, which takes time. */
+  readonly isWatched?: boolean;
+}
+
 /** What a page shows. */
 export class GamePage implements AsyncDisposable {
   readonly page: Page;
@@ -112,18 +120,18 @@ export class GamePage implements AsyncDisposable {
     page.on("pageerror", (error) => this.errors.push(error.message));
   }
 
-  /** Opens the page of a package that was built. */
-  static async open(
-    browser: Browser,
-    folder: string,
-    options: {
-      readonly seed?: number;
-      readonly isPhone?: boolean;
-      /** Whether what is painted is written down, which takes time. */
-      readonly isWatched?: boolean;
-    } = {},
-  ): Promise<GamePage> {
+  /** Opens the page of a package that was built, served by a plain file server. */
+  static async open(browser: Browser, folder: string, options: PageOptions = {}): Promise<GamePage> {
     const server = serveFolder(folder);
+    return await GamePage.openAt(browser, { address: `${server.address}/web/`, server }, options);
+  }
+
+  /** Opens the page at an address; the server ends with the page. */
+  static async openAt(
+    browser: Browser,
+    site: { readonly address: string; readonly server: AsyncDisposable },
+    options: PageOptions = {},
+  ): Promise<GamePage> {
     const context = await browser.newContext(
       options.isPhone === true
         ? { viewport: { width: 390, height: 700 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true }
@@ -132,8 +140,8 @@ export class GamePage implements AsyncDisposable {
     const page = await context.newPage();
     const isWatched = options.isWatched ?? true;
     if (isWatched) await page.addInitScript(OBSERVER);
-    const game = new GamePage(page, server);
-    await page.goto(`${server.address}/web/?seed=${options.seed ?? 1}`);
+    const game = new GamePage(page, site.server);
+    await page.goto(`${site.address}?seed=${options.seed ?? 1}`);
     await page.waitForFunction(
       `globalThis.game?.stats.steps > ${isWatched ? 2 : 0} || document.querySelector(".problem")`,
     );

@@ -1,0 +1,127 @@
+/** `lang serve` as a process of its own, on a free port. */
+import assert from "node:assert/strict";
+
+const LANG = new URL("../../../cli/lang.ts", import.meta.url).pathname;
+const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+
+/** What a process has written and how it ended. */
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command line of `lang` as a process. */
+export function langCommand(parameters: readonly string[], cwd?: string): Deno.Command {
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--config", CONFIG, LANG, ...parameters],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+/** Runs `lang` until it ends. */
+export async function runLang(parameters: readonly string[], cwd?: string): Promise<Ended> {
+  const { code, stdout, stderr } = await langCommand(parameters, cwd).output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+/** A server that runs until it is disposed. */
+export class ServeProcess implements AsyncDisposable {
+  /** With a slash at its end. */
+  readonly address: string;
+  readonly #child: Deno.ChildProcess;
+  readonly #lines: Lines;
+  readonly #errors: Lines;
+  #hasEnded = false;
+
+  private constructor(child: Deno.ChildProcess, streams: { address: string; lines: Lines; errors: Lines }) {
+    this.#child = child;
+    this.address = streams.address;
+    this.#lines = streams.lines;
+    this.#errors = streams.errors;
+  }
+
+  /** Serves a package and waits until it listens. */
+  static async start(folder: string, parameters: readonly string[] = []): Promise<ServeProcess> {
+    const child = langCommand(["serve", "--port", "0", "--manifest-dir", folder, ...parameters]).spawn();
+    const [lines, errors] = [new Lines(child.stdout), new Lines(child.stderr)];
+    const first = await lines.next(/^serving /);
+    const [, address] = /^serving (http:\/\/127\.0\.0\.1:\d+\/)/.exec(first) ?? [];
+    assert.ok(address !== undefined, `it says where it serves: ${first}\n${errors.text}`);
+    return new ServeProcess(child, { address, lines, errors });
+  }
+
+  get port(): number {
+    return Number(new URL(this.address).port);
+  }
+
+  /** The next line of standard output that fits. */
+  async line(pattern: RegExp): Promise<string> {
+    return await this.#lines.next(pattern);
+  }
+
+  /** What was written to standard error until now. */
+  get errors(): string {
+    return this.#errors.text;
+  }
+
+  /** Ends it by a signal and gives its exit code. */
+  async end(signal: Deno.Signal = "SIGINT"): Promise<number> {
+    this.#hasEnded = true;
+    this.#child.kill(signal);
+    const { code } = await this.#child.status;
+    await Promise.all([this.#lines.ended, this.#errors.ended]);
+    return code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#hasEnded) await this.end();
+  }
+}
+
+/** Lines of a stream as they come. */
+class Lines {
+  text = "";
+  readonly ended: Promise<void>;
+  #seen = 0;
+  #wake = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+    this.ended = this.#read(stream);
+  }
+
+  async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      this.text += text;
+      this.#notify();
+    }
+    this.#isOver = true;
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#wake.resolve();
+    this.#wake = Promise.withResolvers();
+  }
+
+  async next(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const woken = this.#wake.promise;
+      for (
+        let end = this.text.indexOf("\n", this.#seen);
+        end >= 0;
+        end = this.text.indexOf("\n", this.#seen)
+      ) {
+        const line = this.text.slice(this.#seen, end);
+        this.#seen = end + 1;
+        if (pattern.test(line)) return line;
+      }
+      if (this.#isOver) throw new Error(`Cannot find ${pattern}: the output has ended\n${this.text}`);
+      await woken;
+    }
+  }
+}
