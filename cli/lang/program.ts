@@ -6,12 +6,14 @@
 import { Command, CommanderError, Option } from "commander";
 import { CommandError } from "../../lang/commands/command_error.ts";
 import { version } from "../version.ts";
+import { addAgentCommand } from "./agent_command.ts";
 import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
 import { addCompletionsCommand } from "./completions.ts";
 import type { Context } from "./context.ts";
 import { tellInternalError } from "./internal_report.ts";
 import { addInspectCommand } from "./inspect_command.ts";
+import { addMcpCommand } from "./mcp_command.ts";
 import { addNewCommand } from "./new_command.ts";
 import { addRunCommand } from "./run_command.ts";
 import { addServeCommand } from "./serve_command.ts";
@@ -85,6 +87,8 @@ function makeProgram(context: Context): Command {
   addExplainCommand(program, context);
   addFmtCommand(program, context);
   addFixCommand(program, context);
+  addMcpCommand(program, context);
+  addAgentCommand(program, context);
   addCompletionsCommand(program, context);
   return program;
 }

@@ -1,0 +1,149 @@
+/**
+ * The server of the Model Context Protocol: tools, resources and prompts of one package, put before the protocol's own implementation.
+ *
+ * One is made for each connection or session, or, for clients that ask without one, for each request; what they know of the package is in the
+ * {@link PackageContext} that all share.
+ */
+import {
+  type CallToolResult,
+  type GetPromptResult,
+  McpServer,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { MAXIMUM_ARGUMENT_VALUES } from "./limits.ts";
+import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
+import { FAMILIES, FIXED_RESOURCES, type ResourceFamily, type Resources } from "./resources.ts";
+import { outputOf } from "./tool_answer.ts";
+import type { ToolSession } from "./tool_session.ts";
+import { argumentsOf, type LangTool, TOOLS } from "./tools.ts";
+
+/** A package as servers see it. */
+export interface PackageContext {
+  readonly version: string;
+  readonly tools: ToolSession;
+  readonly resources: Resources;
+  /** Calls back again and again; what it gives ends that. */
+  readonly every: (milliseconds: number, call: () => void) => () => void;
+}
+
+const INSTRUCTIONS =
+  `Tools for a package of the language \`lang\`: statically typed, deterministic, compiled to WebAssembly, for web games, commands and database functions.
+The language is its own: read lang://language before you write it, and look names of the library up in lang://library/{module} instead of guessing.
+Work in small steps: change a file, \`check\`, mend what it says (\`fix\`, \`explain\`), \`test\`, and \`fmt\` at the end. Paths are relative to the package: src/main.lang. Lines and columns count from 1.`;
+
+/** Milliseconds between two words on what still goes on. */
+const PROGRESS_MILLISECONDS = 1_000;
+
+/** Makes a server. */
+export function createServer(context: PackageContext): McpServer {
+  const server = new McpServer({ name: "lang", title: "lang", version: context.version }, {
+    instructions: INSTRUCTIONS,
+    capabilities: {
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+      prompts: { listChanged: false },
+    },
+    maxToolInputElements: MAXIMUM_ARGUMENT_VALUES,
+  });
+  for (const tool of TOOLS) addTool(server, tool, context);
+  for (const { uri, name, ...metadata } of FIXED_RESOURCES) {
+    server.registerResource(name, uri, metadata, () => resourceContents(context, uri));
+  }
+  for (const family of FAMILIES) addFamily(server, family, context);
+  for (const prompt of PROMPTS) addPrompt(server, prompt, context);
+  return server;
+}
+
+function addTool(server: McpServer, tool: LangTool, context: PackageContext): void {
+  const { op, title, description, isReadOnly, isDestructive, isIdempotent, isOpenWorld } = tool;
+  server.registerTool(op, {
+    title,
+    description,
+    inputSchema: argumentsOf(op),
+    outputSchema: outputOf(op),
+    annotations: {
+      title,
+      readOnlyHint: isReadOnly,
+      destructiveHint: isDestructive,
+      idempotentHint: isIdempotent,
+      openWorldHint: isOpenWorld,
+    },
+  }, async (values, call): Promise<CallToolResult> => {
+    const endProgress = tellProgress(tool, call, context);
+    try {
+      const { text, value } = await context.tools.call(op, values, call.mcpReq.signal);
+      const content = [{ type: "text" as const, text }];
+      return value === null ? { content, isError: true } : { content, structuredContent: { ...value } };
+    } finally {
+      endProgress();
+    }
+  });
+}
+
+/** While a call goes on, tells for how long, when the caller asked to be told. */
+function tellProgress(tool: LangTool, { mcpReq }: ServerContext, { every }: PackageContext): () => void {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return () => {};
+  const tell = (seconds: number) => {
+    mcpReq.notify({
+      method: "notifications/progress",
+      params: {
+        progressToken,
+        progress: seconds,
+        message: seconds === 0 ? tool.title : `${tool.title}: ${seconds} s`,
+      },
+      // Who has gone does not want to know any more.
+    }).catch(() => {});
+  };
+  let seconds = 0;
+  tell(seconds);
+  return every(PROGRESS_MILLISECONDS, () => tell(++seconds));
+}
+
+function resourceContents({ resources }: PackageContext, uri: string) {
+  const found = resources.read(uri);
+  if (found === null) throw new ResourceNotFoundError(uri);
+  return { contents: [{ uri: found.uri, mimeType: found.mimeType, text: found.text }] };
+}
+
+function addFamily(server: McpServer, family: ResourceFamily, context: PackageContext): void {
+  const { template, variable, name, title, description, mimeType } = family;
+  const { resources } = context;
+  server.registerResource(
+    name,
+    new ResourceTemplate(template, {
+      list: () => ({ resources: resources.listed(variable).map((entry) => ({ ...entry })) }),
+      complete: { [variable]: (written) => [...resources.complete(variable, written)] },
+    }),
+    { title, description, mimeType },
+    (uri) => resourceContents(context, uri.href),
+  );
+}
+
+function addPrompt(server: McpServer, prompt: Prompt, { tools }: PackageContext): void {
+  const { name, title, description } = prompt;
+  const argsSchema = z.object(Object.fromEntries(prompt.arguments.map((each) => {
+    const text = z.string().max(each.maximumLength).describe(each.description);
+    return [each.name, each.isRequired ? text.min(1) : text.optional()];
+  })));
+  server.registerPrompt(name, { title, description, argsSchema }, async (values, { mcpReq }) => {
+    const given = new Map(
+      Object.entries(values).flatMap(([name, value]) => value === undefined ? [] : [[name, value]]),
+    );
+    const check = async () => {
+      const { text, value } = await tools.call("check", { include_source: true }, mcpReq.signal);
+      return value === null ? null : text;
+    };
+    const parts = await prompt.parts(given, { check });
+    return { description, messages: parts.map(messageOf) };
+  });
+}
+
+function messageOf(part: PromptPart): GetPromptResult["messages"][number] {
+  if (part.kind === "text") return { role: "user", content: { type: "text", text: part.text } };
+  const { uri, mimeType, text } = part;
+  return { role: "user", content: { type: "resource", resource: { uri, mimeType, text } } };
+}

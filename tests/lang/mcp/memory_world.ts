@@ -1,0 +1,50 @@
+/** A package in memory, before the tools of the Model Context Protocol, for tests in this process. */
+import { CommandThread } from "../../../cli/lang/threads/command_thread.ts";
+import { TestThreads } from "../../../cli/lang/threads/test_threads.ts";
+import { AgentPackage } from "../../../lang/agent/agent_package.ts";
+import { requireInside } from "../../../lang/agent/package_path.ts";
+import type { AgentWorld } from "../../../lang/agent/world.ts";
+import { Resources } from "../../../lang/mcp/resources.ts";
+import type { PackageContext } from "../../../lang/mcp/server.ts";
+import { ToolSession } from "../../../lang/mcp/tool_session.ts";
+import { MemoryFiles } from "../../../lang/package/package_files.ts";
+import { SymbolLookups } from "../../../lang/symbols/lookups.ts";
+
+/** What a test is given. */
+export interface MemoryWorld extends PackageContext, Disposable {
+  readonly files: MemoryFiles;
+}
+
+const MANIFEST = 'name = "tried"\nversion = "0.1.0"\n';
+
+/** A package of these sources. */
+export function memoryWorld(sources: Readonly<Record<string, string>>): MemoryWorld {
+  const files = new MemoryFiles([["project.toml", MANIFEST], ...Object.entries(sources)]);
+  const tests = new TestThreads({ threads: 1 });
+  const opened = new AgentPackage({ files, folder: null, symbols: () => new SymbolLookups() });
+  const world: AgentWorld = {
+    langVersion: "0.0.0",
+    tests,
+    programsIn: ({ onWritten }) => new CommandThread({ onWritten, hasInput: false }),
+    open: (path = ".") => {
+      if (path === ".") return { package: opened, path, file: null };
+      requireInside(path);
+      return { package: opened, path, file: path };
+    },
+  };
+  const tools = new ToolSession(world);
+  return {
+    version: "0.0.0",
+    files,
+    tools,
+    resources: new Resources(() => files),
+    every: (milliseconds, call) => {
+      const timer = setInterval(call, milliseconds);
+      return () => clearInterval(timer);
+    },
+    [Symbol.dispose]: () => {
+      tools.close();
+      tests[Symbol.dispose]();
+    },
+  };
+}
