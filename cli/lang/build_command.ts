@@ -10,6 +10,7 @@ interface Options {
   readonly target?: PackageTarget;
   readonly release?: boolean;
   readonly gas?: boolean;
+  readonly exitCodes?: boolean;
   readonly emit?: "ir";
   readonly format: "human" | "json";
 }
@@ -28,6 +29,10 @@ export function addBuildCommand(program: Command, context: Context): void {
     )
     .option("--release", "make it as small and quick as it gets; takes longer")
     .option("--gas", "charge gas for what it does, so that it can be stopped")
+    .option(
+      "--exit-codes",
+      "a command's exit codes above 1 leave the component, by `exit-with-code` of WASI, which not every host has",
+    )
     .addOption(
       new Option("--emit <what>", "write the intermediate representation too, to target/main.ir").choices([
         "ir",
@@ -50,6 +55,7 @@ export function addBuildCommand(program: Command, context: Context): void {
         ...(options.target === undefined ? {} : { target: options.target }),
         isRelease: options.release ?? false,
         hasGas: options.gas ?? false,
+        hasExitCodes: options.exitCodes ?? false,
         emitIr: options.emit === "ir",
         onStep: (step) => tellStep(context, step),
       };

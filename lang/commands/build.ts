@@ -21,6 +21,8 @@ export interface BuildOptions {
   readonly target?: PackageTarget;
   readonly isRelease?: boolean;
   readonly hasGas?: boolean;
+  /** Whether a command's exit codes above 1 leave its component. */
+  readonly hasExitCodes?: boolean;
   /** Writes the intermediate representation as well. */
   readonly emitIr?: boolean;
   /** Told what begins now, for work that may take long. */
@@ -126,6 +128,7 @@ function compileOptions(
     target: target ?? "core",
     ...(target === null ? { exports: publicFunctions(program) } : {}),
     hasGas: options.hasGas ?? false,
+    hasExitCodes: options.hasExitCodes ?? false,
     wantsText: options.emitIr ?? false,
   };
 }

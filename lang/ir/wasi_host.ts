@@ -60,6 +60,7 @@ const FUNCTIONS = {
   dropError: wasi("io/error", "[resource-drop]error", ["i32"], []),
   args: wasi("cli/environment", "get-arguments", ["i32"], []),
   environment: wasi("cli/environment", "get-environment", ["i32"], []),
+  exit: wasi("cli/exit", "exit-with-code", ["i32"], []),
   random: wasi("random/random", "get-random-u64", [], ["i64"]),
   wall: wasi("clocks/wall-clock", "now", ["i32"], []),
   monotonic: wasi("clocks/monotonic-clock", "now", [], ["i64"]),
@@ -143,6 +144,9 @@ export class WasiHost {
       write_output: (out, [pointer, length]) => this.#writeAll(out, FUNCTIONS.stdout, pointer, length),
       arguments: (out, [result]) => this.#arguments(out, result),
       environment_variable: (out, [pointer, length, result]) => this.#variable(out, pointer, length, result),
+      exit_with_code: (out, [code]) => {
+        if (code !== undefined) out.call(this.#function(FUNCTIONS.exit), get(code));
+      },
       read_input: (out, [result]) => this.#readInput(out, result),
       read_whole_file: (out, parameters) => this.#refuse(out, parameters[parameters.length - 1]),
       write_whole_file: (out, parameters) => this.#refuse(out, parameters[parameters.length - 1]),
@@ -225,15 +229,22 @@ export class WasiHost {
     out.store(get(result), 4, length);
   }
 
-  /** A zero character before each argument. */
+  /** A zero character before each argument; the first one of WASI is the name of the program, which `main` does not get. */
   #arguments(out: RawBuilder, result: IrLocal | undefined): void {
     if (result === undefined) return;
     out.call(this.#function(FUNCTIONS.args), this.#area());
     const list = out.local("list", load("i32.load", this.#area(), 0));
     const count = out.local("count", load("i32.load", this.#area(), 4));
     const end = out.local("end", op("i32.add", get(list), op("i32.shl", get(count), i32(3))));
-    const total = out.local("total", get(count));
-    const at = out.local("at", get(list));
+    const first = out.local("first", get(list));
+    const total = out.local("total", i32(0));
+    out.if(get(count), () => {
+      out.set(first, op("i32.add", get(list), i32(8)));
+      out.set(total, op("i32.sub", get(count), i32(1)));
+      const length = out.local("name_length", load("i32.load", get(list), 4));
+      out.if(get(length), () => this.#allocator.giveAny(out, load("i32.load", get(list), 0), get(length)));
+    });
+    const at = out.local("at", get(first));
     this.#each(
       out,
       at,
@@ -244,7 +255,7 @@ export class WasiHost {
     const bytes = out.local("bytes", i32(0));
     out.if(get(total), () => out.set(bytes, this.#allocator.takeAny(get(total))));
     const to = out.local("to", get(bytes));
-    out.set(at, get(list));
+    out.set(at, get(first));
     this.#each(out, at, end, 8, () => {
       out.store(get(to), 0, i32(0), "i32.store8");
       const length = out.local("length", load("i32.load", get(at), 4));

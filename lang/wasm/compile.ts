@@ -37,6 +37,8 @@ export interface CompileOptions {
   readonly keepsCalls?: boolean;
   /** Whether the module is to stand in a component: a command then calls WASI itself. */
   readonly isEnvelope?: boolean;
+  /** Whether a command's exit codes above 1 leave its component, by a function that not every host of WASI has. */
+  readonly hasExitCodes?: boolean;
   /** Most pages of memory, 64 KiB each. */
   readonly maximumPages?: number;
   /** Whether the intermediate representation is wanted as text. */
@@ -95,7 +97,10 @@ function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported
     case "wasm32-web":
       return root === null ? [] : webEntries(lowering, root);
     case "wasm32-wasi":
-      return root === null ? [] : commandEntries(lowering, root, options.isEnvelope === true);
+      return root === null ? [] : commandEntries(lowering, root, {
+        isEnvelope: options.isEnvelope === true,
+        hasExitCodes: options.hasExitCodes === true,
+      });
     case "wasm32-db":
       return root === null ? [] : databaseEntries(lowering, root);
     case "core":

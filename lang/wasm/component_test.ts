@@ -13,8 +13,9 @@ async function instantiate(
   target: Target,
   imports: Record<string, unknown>,
   isRelease = false,
+  hasExitCodes = false,
 ): Promise<Record<string, unknown>> {
-  const compiled = compileComponent(checkSource(text).program, { target });
+  const compiled = compileComponent(checkSource(text).program, { target, hasExitCodes });
   const core = isRelease ? await optimiseModule(compiled.bytes, { isSmall: true }) : compiled.bytes;
   const { files } = await transpile(compiled.wrap(core), { name: "component", instantiation: "async" });
   const entries = new Map(Object.entries(files));
@@ -100,7 +101,7 @@ pub fn main(args: List[String]) -> Int uses Log, Input {
       "wasm32-wasi",
       {
         "wasi:cli/environment": {
-          getArguments: () => ["one", "", "zwölf"],
+          getArguments: () => ["/programs/count.wasm", "one", "", "zwölf"],
           getEnvironment: () => [["PATH", "/programs"], ["HOME", "/root-of-ada"]],
         },
         "wasi:cli/stdout": { getStdout: () => new OutputStream() },
@@ -120,4 +121,44 @@ pub fn main(args: List[String]) -> Int uses Log, Input {
 Deno.test("a command that gives another code than 0 fails on WASI", async () => {
   const program = await instantiate("pub fn main() -> Int { 3 }", "wasm32-wasi", {});
   assert.throws(() => call(program["run"] ?? program["wasi:cli/run@0.2.0"], "run"));
+});
+
+Deno.test("a command's exit codes from 2 to 255 leave its component when it is built so, others are 0 or a failure", async () => {
+  for (const [code, expected] of [[0, 0], [1, 1], [2, 2], [200, 200], [255, 255], [256, 1], [-1, 1]]) {
+    let told: unknown = null;
+    const stop = new Error("the process ends");
+    const program = await instantiate(
+      `pub fn main(args: List[String]) -> Int { if args == ["a", "b c"] { ${code} } else { 9 } }`,
+      "wasm32-wasi",
+      {
+        "wasi:cli/environment": { getArguments: () => ["main.wasm", "a", "b c"], getEnvironment: () => [] },
+        "wasi:cli/exit": {
+          exitWithCode: (given: unknown) => {
+            told = given;
+            throw stop;
+          },
+        },
+      },
+      false,
+      true,
+    );
+    let exit = 0;
+    try {
+      call(program["run"] ?? program["wasi:cli/run@0.2.0"], "run");
+    } catch (error) {
+      exit = error === stop ? Number(told) : 1;
+    }
+    assert.equal(exit, expected);
+  }
+});
+
+Deno.test("a command gets no arguments when WASI has none, not even its name", async () => {
+  for (const given of [[], ["main.wasm"]]) {
+    const program = await instantiate(
+      "pub fn main(args: List[String]) -> Int { args.len() }",
+      "wasm32-wasi",
+      { "wasi:cli/environment": { getArguments: () => given, getEnvironment: () => [] } },
+    );
+    call(program["run"] ?? program["wasi:cli/run@0.2.0"], "run");
+  }
 });

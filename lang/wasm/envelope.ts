@@ -93,7 +93,7 @@ class InterfaceWriter {
   function(
     name: string,
     parameters: readonly (readonly [name: string, type: number])[],
-    result: number,
+    result: number | null,
   ): void {
     const type = this.type((out) => {
       out.byte(0x40);
@@ -102,8 +102,14 @@ class InterfaceWriter {
         out.text(parameter);
         writeValueType(out, each);
       }
-      out.byte(0);
-      writeValueType(out, result);
+      if (result === null) {
+        // A list of no named results.
+        out.byte(1);
+        out.byte(0);
+      } else {
+        out.byte(0);
+        writeValueType(out, result);
+      }
     });
     const out = this.#declare(4);
     out.byte(0);
@@ -216,6 +222,9 @@ function interfaceOf(path: string, shared: SharedTypes): InterfaceWriter {
       writer.function("get-arguments", [], INDEXED + texts);
       break;
     }
+    case "wasi:cli/exit":
+      writer.function("exit-with-code", [["status-code", TYPE.u8]], null);
+      break;
     case "wasi:random/random":
       writer.function("get-random-u64", [], TYPE.u64);
       break;
@@ -250,6 +259,7 @@ const ORDER = [
   "wasi:cli/stderr",
   "wasi:cli/stdin",
   "wasi:cli/environment",
+  "wasi:cli/exit",
   "wasi:random/random",
   "wasi:clocks/monotonic-clock",
   "wasi:clocks/wall-clock",

@@ -159,7 +159,11 @@ function isRead({ body }: TypedFunction, parameter: Local): boolean {
 }
 
 /** `run` of a command: the exit code. */
-export function commandEntries(program: ProgramLowering, root: TypedModule, isEnvelope: boolean): Exported[] {
+export function commandEntries(program: ProgramLowering, root: TypedModule, options: {
+  readonly isEnvelope: boolean;
+  /** Whether codes above 1 reach the shell by a function of WASI that not every host has. */
+  readonly hasExitCodes: boolean;
+}): Exported[] {
   const main = topLevel(root, "main");
   if (main === null) return [];
   const run = wrapper(program, root, {
@@ -171,12 +175,27 @@ export function commandEntries(program: ProgramLowering, root: TypedModule, isEn
       return [code ?? i32(0)];
     },
   });
-  if (!isEnvelope) return [run];
+  if (!options.isEnvelope) return [run];
   // WASI's `run` only says whether it went well.
   const succeeded = wrapper(program, root, {
     name: WASI_RUN,
     result: INT,
-    write: (frame) => [op("i32.ne", frame.call(run.function, [])[0] ?? i32(0), i32(0))],
+    write: (frame) => {
+      const code = frame.reusable(frame.call(run.function, [])[0] ?? i32(0));
+      if (options.hasExitCodes) {
+        const exit = {
+          module: PROCESS_MODULE,
+          name: "exit_with_code",
+          parameters: ["s32" as const],
+          result: null,
+        };
+        // Above 255, and below 0, it is 1, which is what failing gives.
+        frame.if(op("i32.lt_u", op("i32.sub", code, i32(2)), i32(254)), () => {
+          frame.call(program.imported(exit, [{ type: "i32", pointer: null }], []), [code]);
+        });
+      }
+      return [op("i32.ne", code, i32(0))];
+    },
   });
   return [run, succeeded];
 }
