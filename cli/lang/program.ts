@@ -13,6 +13,7 @@ import { addCompletionsCommand } from "./completions.ts";
 import type { Context } from "./context.ts";
 import { tellInternalError } from "./internal_report.ts";
 import { addInspectCommand } from "./inspect_command.ts";
+import { addLspCommand } from "./lsp_command.ts";
 import { addMcpCommand } from "./mcp_command.ts";
 import { addNewCommand } from "./new_command.ts";
 import { addRunCommand } from "./run_command.ts";
@@ -89,6 +90,7 @@ function makeProgram(context: Context): Command {
   addFixCommand(program, context);
   addMcpCommand(program, context);
   addAgentCommand(program, context);
+  addLspCommand(program, context);
   addCompletionsCommand(program, context);
   return program;
 }
