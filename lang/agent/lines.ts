@@ -4,7 +4,7 @@
  * An answer is any number of `log`, `envelope` and `patch` lines, then one `result` or `error`, then `done`. Nothing in them depends on clock, process id,
  * absolute path or the order of a hash table.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Op, OPS, REQUEST_ID } from "./requests.ts";
 
 const ID = { id: REQUEST_ID.optional().describe("the request's id") };

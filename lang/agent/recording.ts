@@ -4,7 +4,7 @@
  * Where a recording holds more than one session, the lines of all but the first carry its number, `"session": 1`. Whether a request was cancelled is decided by the time at
  * which the cancel came in, so it is part of the recording, and replayed.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { CommandError } from "../commands/command_error.ts";
 import { AgentSession } from "./session.ts";
 import type { AgentWorld } from "./world.ts";

@@ -1,5 +1,5 @@
 /** From a line to a request, or to why it is none. */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { ErrorCode } from "./lines.ts";
 import { type AgentRequest, isOp, type Op, OPS, REQUEST_ID, type RequestId, REQUESTS } from "./requests.ts";
 import { nearest } from "../check/edit_distance.ts";

@@ -4,7 +4,7 @@
  *
  * Fields that no validator knows are let through and named in `result.ignored`. A missing or wrongly typed field is a protocol error.
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** What may name a request. */
 export const REQUEST_ID = z.union([z.string().max(1024), z.number()]);

@@ -1,5 +1,5 @@
 /** What `schema` and `version` answer: the JSON Schema of every request and line, made of the validators that the server uses, and the protocol's version. */
-import { z } from "zod";
+import * as z from "zod";
 import { LINES } from "./lines.ts";
 import { OPS, REQUESTS } from "./requests.ts";
 

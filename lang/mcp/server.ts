@@ -12,7 +12,7 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import { MAXIMUM_ARGUMENT_VALUES } from "./limits.ts";
 import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
 import { FAMILIES, FIXED_RESOURCES, type ResourceFamily, type Resources } from "./resources.ts";

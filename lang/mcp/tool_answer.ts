@@ -4,7 +4,7 @@
  * A request that could not be carried out is an error of the tool. A package with mistakes, or a test that fails, is none: the tool did what it is for, and `ok`
  * says what it found.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { LINES, type ResultFields, RESULTS } from "../agent/lines.ts";
 import { MAXIMUM_TEXT_CHARACTERS } from "./limits.ts";
 import { type AnsweredDiagnostic, type AnsweredPatch, type AnswerParts, toolText } from "./tool_text.ts";

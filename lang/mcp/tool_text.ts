@@ -1,7 +1,7 @@
 /**
  * What tools give, as texts that a model reads: everything that is needed for the next step, in few words. Places are `file:line:column`, from 1.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { LINES, ResultFields } from "../agent/lines.ts";
 import type { ToolOp } from "./tools.ts";
 

@@ -4,7 +4,7 @@
  * Their arguments are validated, and described as JSON Schema, by the validators of the agent's requests; only what belongs to the other protocol, `op` and
  * `id`, is left out, and arguments that no tool knows are refused, so that a misspelt one is never silently ignored.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { type Op, REQUESTS } from "../agent/requests.ts";
 
 /** Ops that are tools. */
