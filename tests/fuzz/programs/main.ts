@@ -3,6 +3,7 @@
  *
  * A disagreement prints the small program, what each evaluator says, and the seed.
  */
+import { validated } from "../../../lang/wasm/validity.ts";
 import { compareProgram } from "./program_oracle.ts";
 
 const programs = Number(Deno.args[0] ?? "20000");
@@ -28,5 +29,7 @@ for (let count = 1; count <= programs && failures < 10; count++) {
     );
   }
 }
-console.log(failures === 0 ? "all agree" : `${failures} disagreements`);
+console.log(
+  `${failures === 0 ? "all agree" : `${failures} disagreements`}; ${validated()} modules were valid`,
+);
 if (failures > 0) Deno.exit(1);

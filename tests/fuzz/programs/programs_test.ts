@@ -1,5 +1,6 @@
 /** Generated programs: all are right, they use what the language has, compiled code and interpreter agree on them, and disagreements are found and made small. */
 import assert from "node:assert/strict";
+import { expectValid, validated } from "../../../lang/wasm/validity.ts";
 import { shrink } from "../choices.ts";
 import { agrees, answersTo, compareProgram } from "./program_oracle.ts";
 import { programOf, programOfSeed } from "./statements.ts";
@@ -7,12 +8,32 @@ import { programOf, programOfSeed } from "./statements.ts";
 const COUNT = 200;
 
 Deno.test(`${COUNT} generated programs print the same by interpreter and compiled code`, async () => {
+  const before = validated();
   for (let seed = 0; seed < COUNT; seed++) {
     const disagreement = await compareProgram(seed);
     if (disagreement === null) continue;
     const { text, interpreted, compiled } = disagreement;
     assert.fail(`seed ${seed}\n${text}\n--- interpreter\n${interpreted}\n--- compiled\n${compiled}`);
   }
+  assert.equal(validated() - before, COUNT);
+});
+
+Deno.test("a module that is not valid, or that needs more than releases may use, is refused", () => {
+  const section = (id: number, ...bytes: number[]) => [id, bytes.length, ...bytes];
+  const module = (...code: number[]) =>
+    Uint8Array.of(
+      ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      ...section(1, 1, 0x60, 0, 0),
+      ...section(3, 1, 0),
+      ...section(10, 1, code.length + 2, 0, ...code, 0x0b),
+    );
+  expectValid(module(0x01));
+  assert.throws(() => expectValid(module(0x6a)), /not enough arguments/);
+  // A vector constant.
+  assert.throws(
+    () => expectValid(module(0xfd, 12, ...Array.from({ length: 16 }, () => 0), 0x1a)),
+    /Binaryen/,
+  );
 });
 
 Deno.test("programOfSeed() makes the same program of a seed, and programOf() of its decisions", () => {
