@@ -26,6 +26,7 @@ const LET_ELSE = terminalNumber("let_else");
 const NAME = terminalNumber("name");
 const TYPE_NAME = terminalNumber("type_name");
 const DOT = terminalNumber(".");
+const QUESTION = terminalNumber("?");
 const COMMA = terminalNumber(",");
 const COLON = terminalNumber(":");
 const DOTS = terminalNumber("..");
@@ -75,6 +76,7 @@ const isContextual = flags([
   "-",
   "return",
   "else",
+  "?",
   "open_paren",
   "open_bracket",
   "negate",
@@ -117,7 +119,10 @@ export function classify(tokens: readonly Token[], from: number, to: number): vo
           break;
         case MINUS:
         case NEGATE:
-          token.terminal = begins ? NEGATE : MINUS;
+          token.terminal = isDecrement(tokens, index, to) ? FOREIGN : begins ? NEGATE : MINUS;
+          break;
+        case QUESTION:
+          if (isDefault(tokens, index, to)) token.terminal = FOREIGN;
           break;
         case OPEN_BRACE:
         case RECORD_BRACE:
@@ -171,6 +176,10 @@ function classifyWord(tokens: readonly Token[], index: number, to: number, previ
   if (FOREIGN_STATEMENT_WORDS.has(token.text) && (beginsStatement || token.text === "switch")) {
     const isCall = next.text === "(" && !isFollowedByBrace(tokens, index + 1, to);
     if (previous !== DOT && !isCall && /^[\w("{]/.test(next.text)) token.terminal = FOREIGN;
+    return;
+  }
+  if (/^(new|await)$/.test(token.text) && token.terminal === NAME && previous !== DOT && previous !== FN) {
+    if (next.terminal === NAME || next.terminal === TYPE_NAME) token.terminal = FOREIGN;
     return;
   }
   if (!token.isFirstOfLine || previous === 0) return;
@@ -251,6 +260,21 @@ function beginsRecord(tokens: readonly Token[], index: number, to: number): bool
   if (second === COLON) return tokens[index + 2]?.terminal !== EQUALS;
   // `Ball { x = 1 }` and `Ball { x }` would be a value and a block, where no block can be meant.
   return (second === EQUALS || second === COMMA || second === CLOSE_BRACE) && isValueAlone(tokens, index - 2);
+}
+
+/** Whether a question mark is the second of `a ?? b`, which would be two values. */
+function isDefault(tokens: readonly Token[], index: number, to: number): boolean {
+  const [before, token, next] = [tokens[index - 1], tokens[index], tokens[index + 1]];
+  return before?.text === "?" && before.end === token?.start && index + 1 < to &&
+    next?.isFirstOfLine === false && /^[\w"'(]/.test(next.text) && !/^(and|or|as|in|else)$/.test(next.text) &&
+    next.text !== "(";
+}
+
+/** Whether a minus is the second of `i--` at the end of a line: it would take what the next line begins with. */
+function isDecrement(tokens: readonly Token[], index: number, to: number): boolean {
+  const [before, token, next] = [tokens[index - 1], tokens[index], tokens[index + 1]];
+  return before?.text === "-" && before.end === token?.start && tokens[index - 2]?.terminal === NAME &&
+    (index + 1 >= to || next?.isFirstOfLine === true || next?.terminal === CLOSE_BRACE);
 }
 
 /** How far is looked back for the head that an empty block may belong to. */

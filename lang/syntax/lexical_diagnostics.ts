@@ -45,11 +45,24 @@ const replacements: Readonly<Record<string, string>> = {
   "\ufeff": "",
 };
 
+/** Longest text between backticks that is told as one. */
+const MAXIMUM_TEXT = 1_000;
+
 /** The diagnostics of all mistakes of a file. Semicolons are one mistake, however many there are. */
 export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalMistake[]): Diagnostic[] {
   const semicolons = mistakes.filter(isSemicolon);
   const [first] = semicolons;
-  return mistakes.filter((mistake) => mistake === first || !isSemicolon(mistake)).map((mistake) => {
+  // What stands between two backticks is one mistake.
+  let open = -1;
+  const apart = mistakes.filter((mistake) => {
+    if (mistake.start < open) return false;
+    const length = mistake.text.startsWith("`")
+      ? /^`[^`\n]*`/.exec(file.text.slice(mistake.start, mistake.start + MAXIMUM_TEXT))?.[0].length ?? 0
+      : 0;
+    open = Math.max(open, mistake.start + length);
+    return true;
+  });
+  return apart.filter((mistake) => mistake === first || !isSemicolon(mistake)).map((mistake) => {
     const diagnostic = lexicalDiagnostic(file, mistake);
     if (mistake !== first || semicolons.length < 2) return diagnostic;
     const others = semicolons.length === 2
@@ -160,6 +173,18 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
       fixes: [["remove the semicolon", "safe", ""]],
     };
   }
+  if (text.startsWith("`")) {
+    const told = tellBackticks(file, mistake);
+    if (told !== null) return told;
+  }
+  if (isMacroSign(file, mistake)) {
+    return {
+      code: "SY0069",
+      message: "There are no macros: a call has no `!`.",
+      hint: 'Values stand in a text between braces, `print("{n} left")`; a list is written `[1, 2]`.',
+      fixes: [["remove the `!`", "maybe", ""]],
+    };
+  }
   if (text === "!") {
     return {
       code: "SY0069",
@@ -184,6 +209,26 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
         ? ["remove it from the name", "maybe", ""]
         : null,
     ],
+  };
+}
+
+/** Whether it is the `!` of `println!("…")`. */
+export function isMacroSign(file: SourceFile, { text, start, end }: LexicalMistake): boolean {
+  return text === "!" && /\w/.test(file.text[start - 1] ?? "") && /[([]/.test(file.text[end] ?? "");
+}
+
+/** A text between backticks, with its expressions in braces. */
+function tellBackticks(file: SourceFile, { start }: LexicalMistake): Told | null {
+  const line = file.text.slice(start).split("\n", 1)[0] ?? "";
+  const written = /^`([^`]*)`/.exec(line);
+  if (written === null) return null;
+  const [whole, inside = ""] = written;
+  const span = { start, end: start + whole.length };
+  const text = `"${inside.replaceAll('"', '\\"').replaceAll("${", "{")}"`;
+  return {
+    code: "SY0060",
+    message: "A text stands between double quotes; expressions in it between braces.",
+    others: [{ title: `write \`${text}\``, applicability: "maybe", edits: [{ file, span, text }] }],
   };
 }
 

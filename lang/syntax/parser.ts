@@ -11,7 +11,7 @@ import type { BrokenDeclaration, Declaration, Module, Name } from "./ast.ts";
 import { builtDeclaration, run, syntaxBuilders } from "./automaton.ts";
 import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
-import { lexicalDiagnostics } from "./lexical_diagnostics.ts";
+import { isMacroSign, lexicalDiagnostics } from "./lexical_diagnostics.ts";
 import type { LexicalMistake } from "./lexical_mistakes.ts";
 import { brieflyTold, repair, type TrialBudget, trialBudget } from "./repair.ts";
 import { anchorWithin, bracketPartners, declarationEnd } from "./split.ts";
@@ -178,7 +178,7 @@ function withoutConsequences(
   if (mistakes.some((mistake) => mistake.kind === "long_text")) return [];
   return diagnostics.filter((diagnostic) =>
     !mistakes.some((mistake) => {
-      if (isHarmless(mistake) || isExplained(mistake, [diagnostic])) return false;
+      if (isHarmless(file, mistake) || isExplained(mistake, [diagnostic])) return false;
       const line = file.lineIndexAt(mistake.start);
       const distance = file.lineIndexAt(diagnostic.span.start) - line;
       return (distance === 0 && mistake.start <= diagnostic.span.start) ||
@@ -188,7 +188,8 @@ function withoutConsequences(
 }
 
 /** Whether leaving a mistake out leaves what was meant. */
-function isHarmless(mistake: LexicalMistake): boolean {
+function isHarmless(file: SourceFile, mistake: LexicalMistake): boolean {
+  if (isMacroSign(file, mistake)) return false;
   return mistake.kind === "escape" || mistake.kind === "number" || mistake.kind === "comment" ||
     (mistake.kind === "character" && /^[;!]+$/.test(mistake.text));
 }

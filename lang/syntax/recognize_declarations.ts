@@ -45,7 +45,12 @@ const foreignDeclaration: Recognizer = (place) => {
       : `This language writes \`${known}\`, not \`${word.text}\`.`,
     expected: `\`${known}\``,
     actual: quoted(word),
-    fixes: [{
+    ...(known === "type" && !hasFieldsAlone(place)
+      ? {
+        hint: "The type has fields; its functions stand beside it, `fn Ball.move(self: inout Ball) { … }`.",
+      }
+      : {}),
+    fixes: known === "type" && !hasFieldsAlone(place) ? [] : [{
       title: `write \`${known}\``,
       applicability: known === "const" ? "maybe" : "safe",
       edits: [replacement(word, known), ...typeBodyEdits(place, known)],
@@ -53,6 +58,22 @@ const foreignDeclaration: Recognizer = (place) => {
     isCertain: true,
   };
 };
+
+/** Whether in the braces behind `struct Ball` nothing but fields or variants stands. */
+function hasFieldsAlone(place: MistakePlace): boolean {
+  let open = place.index + 2;
+  while (open < place.to && !/^[{=:]$/.test(place.token(open).text)) open++;
+  if (place.token(open).text === ":") return false;
+  for (let index = open + 1, depth = 1; index < place.to && depth > 0; index++) {
+    const { text } = place.token(index);
+    if (/^[([{]$/.test(text)) depth++;
+    if (/^[)\]}]$/.test(text)) depth--;
+    if (/^(fn|def|function|func|fun|constructor|public|private|static)$/.test(text)) return false;
+    // A method of TypeScript has no word before its name.
+    if (text === ")" && place.token(index + 1).text === "{") return false;
+  }
+  return true;
+}
 
 /** What has to change behind `struct Ball` or `enum Phase` beside the word. */
 function typeBodyEdits(place: MistakePlace, known: string): TextEdit[] {
@@ -71,6 +92,10 @@ function typeBodyEdits(place: MistakePlace, known: string): TextEdit[] {
   let depth = 0;
   for (let index = open + 1; index < place.to; index++) {
     const token = place.token(index);
+    // `Over { score: Int }` is `Over(score: Int)` here.
+    if (depth === 0 && token.text === "{") {
+      edits.push(replacement({ start: place.token(index - 1).end, end: token.end }, "("));
+    } else if (depth === 1 && token.text === "}") edits.push(replacement(token, ")"));
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) {
       edits.push(deletion(place, token));
@@ -90,13 +115,22 @@ function missingCommas(place: MistakePlace, open: number): TextEdit[] {
   for (let index = open + 1; index < place.to; index++) {
     const token = place.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
-    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    if (/^[)\]}]$/.test(token.text)) depth--;
     const before = place.token(index - 1);
+    const semicolon = /^\s*;/.exec(place.source(before.end, token.start))?.[0];
+    if (depth <= 0 && semicolon !== undefined) {
+      edits.push(
+        replacement({ start: before.end, end: before.end + semicolon.length }, token.text === "}" ? "" : ","),
+      );
+      if (depth < 0) break;
+      continue;
+    }
     if (
       depth === 0 && token.isFirstOfLine && before.text !== "," && before.text !== "{" && token.text !== "}"
     ) {
       edits.push(insertion(before.end, ","));
     }
+    if (depth < 0) break;
   }
   return edits;
 }
@@ -321,6 +355,8 @@ const foreignModifier: Recognizer = (place) => {
   const word = place.wrong;
   const known = FOREIGN_MODIFIERS.get(word.text);
   if (known === undefined || !place.isBetweenDeclarations) return null;
+  const next = FOREIGN_DECLARATIONS.get(place.text(1));
+  const behind = next === undefined ? [] : [replacement(place.at(1), next)];
   return {
     code: "SY0041",
     span: word,
@@ -330,8 +366,12 @@ const foreignModifier: Recognizer = (place) => {
     actual: quoted(word),
     fixes: [
       known === null
-        ? { title: `remove \`${word.text}\``, applicability: "safe", edits: [deletion(place, word)] }
-        : { title: "write `pub`", applicability: "safe", edits: [replacement(word, "pub")] },
+        ? {
+          title: `remove \`${word.text}\``,
+          applicability: "safe",
+          edits: [deletion(place, word), ...behind],
+        }
+        : { title: "write `pub`", applicability: "safe", edits: [replacement(word, "pub"), ...behind] },
     ],
   };
 };
@@ -549,7 +589,7 @@ const statementAtTop: Recognizer = (place) => {
     } begins none.`,
     expected: "a declaration",
     actual: quoted(place.wrong),
-    fixes: [{
+    fixes: /^(?:pub )?fn main\b/m.test(place.file.text) ? [] : [{
       title: "put it into `fn main`",
       applicability: "maybe",
       edits: [insertion(place.wrong.start, "fn main() {\n"), insertion(last.end, "\n}")],

@@ -116,7 +116,7 @@ const elseIf: Recognizer = (place) => {
 /** `switch`, `loop`, `unless`, `until`, `foreach`, `throw`, `try`. */
 const foreignStatement: Recognizer = (place) => {
   const word = place.wrong;
-  if (typeOf(word) !== "foreign") return null;
+  if (typeOf(word) !== "foreign" || !/^\w/.test(word.text)) return null;
   const propose = (code: string, message: string, fixes: Proposal["fixes"], hint?: string): Proposal => ({
     code,
     span: word,
@@ -127,6 +127,14 @@ const foreignStatement: Recognizer = (place) => {
   });
   switch (word.text) {
     case "switch":
+      if (hasCases(place)) {
+        return propose(
+          "SY0023",
+          "Values are told apart by `match`.",
+          [],
+          "`match x { 1 => a 2 => b _ => c }`: an arm is a pattern and a value, without `case` and `break`; `_` is for everything else.",
+        );
+      }
       return propose("SY0023", "Values are told apart by `match`.", [
         { title: "write `match`", applicability: "maybe", edits: [replacement(word, "match")] },
       ]);
@@ -155,13 +163,25 @@ const foreignStatement: Recognizer = (place) => {
     case "throw":
     case "raise": {
       const end = endOfExpression(place, place.index + 1);
-      const value = place.source(place.at(1).start, place.token(end - 1).end);
+      const value = place.source(place.at(1).start, place.token(end - 1).end).replace(
+        /^(?:new\s+)?\w*(?:Error|Exception)\((.*)\)$/s,
+        "$1",
+      );
       return propose("SY0025", "There are no exceptions: what can go wrong is in the result.", [{
         title: "return an error",
         applicability: "maybe",
         edits: [replacement({ start: word.start, end: place.token(end - 1).end }, `return Err(${value})`)],
       }], "A function that can fail has the result `Result[T, E]`; `panic` ends the program.");
     }
+    case "new":
+    case "await":
+      return propose(
+        "SY0041",
+        word.text === "new"
+          ? "There is no `new`: a record is written `Ball { x: 1.0 }`."
+          : "There is no `await`: a call gives its value.",
+        [{ title: `remove \`${word.text}\``, applicability: "maybe", edits: [deletion(place, word)] }],
+      );
     case "try":
       return propose(
         "SY0025",
@@ -172,6 +192,17 @@ const foreignStatement: Recognizer = (place) => {
   }
   return foreignFunction(place) ?? foreignVariable(place) ?? callWithoutParentheses(place);
 };
+
+/** Whether arms begin with `case` or `default` behind a `switch`. */
+function hasCases(place: MistakePlace): boolean {
+  for (let index = place.index + 1; index < place.to; index++) {
+    const token = place.token(index);
+    if (token.isFirstOfLine && /^(case|default)$/.test(token.text)) {
+      return place.token(index + 1).text !== "=>";
+    }
+  }
+  return false;
+}
 
 /** `function f() { … }` in a block. */
 function foreignFunction(place: MistakePlace): Proposal | null {
