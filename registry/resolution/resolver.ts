@@ -31,6 +31,8 @@ export interface ResolveInput {
   readonly catalogue: Catalogue;
   /** Versions to keep. */
   readonly locked: readonly LockedPackage[];
+  /** Versions that are taken when no registry has one: those of a lockfile that is being renewed. */
+  readonly fallback?: readonly LockedPackage[];
   /** What a version needs, when its files are at hand; null when that is not known. */
   readonly requirementsOf?: (locked: PackageVersion, slug: string) => ReadonlyMap<string, string> | null;
 }
@@ -222,6 +224,12 @@ class Search {
       const requirements = this.#requirementsOf({ name, version }, slug);
       const source: Source = { kind: "registry", slug };
       add({ name, version, source, hash: null, isUnresolved: false, requirements });
+    }
+    if (candidates.length > 0) return candidates;
+    for (const each of this.#input.fallback ?? []) {
+      const fits = each.name === name && each.source.kind === "registry" && !each.isUnresolved &&
+        requirement.allows(each.version) && catalogue.yankedReason(each) === null;
+      if (fits) add({ ...each, requirements: this.#requirementsOf(each, each.source.slug) });
     }
     if (candidates.length > 0 || catalogue.matchYanked(name, requirement) !== null) return candidates;
     const source: Source = { kind: "registry", slug: catalogue.defaultSlug };

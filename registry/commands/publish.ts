@@ -1,0 +1,172 @@
+/**
+ * `publish`: writes the tarball and its checksum file into `.lang/publish/`, and with a token makes the release and uploads both.
+ *
+ * Before anything is written the package is looked at: its manifest, the tag of its version, links in its tree, dependencies that nobody else has.
+ */
+import { createHash } from "node:crypto";
+import { packTree } from "../archive/pack.ts";
+import { formatSidecar } from "../archive/sidecar.ts";
+import { isExcluded, publishedFiles, type TreeFile } from "../archive/tree.ts";
+import { openProject, type Project, type Session } from "../client/project.ts";
+import { tokenFor } from "../client/tokens.ts";
+import { REGISTRY_LIMITS } from "../limits.ts";
+import { hasReadableTag, type PackageVersion, sidecarName, tagOf, tarballName } from "../names.ts";
+import { createReleaseRequest, uploadAssetRequest } from "../protocol/requests.ts";
+import { parseCreatedRelease } from "../protocol/responses.ts";
+import { mayUploadTo } from "../protocol/trust.ts";
+import { RegistryError } from "../registry_error.ts";
+
+/** Where artefacts go, relative to the package. */
+export const PUBLISH_FOLDER = ".lang/publish";
+
+/** What was published. */
+export interface PublishOutcome {
+  readonly release: PackageVersion;
+  readonly slug: string;
+  readonly files: readonly string[];
+  readonly hash: string;
+  readonly bytes: number;
+  /** Relative paths of the artefacts; empty for a dry run. */
+  readonly artefacts: readonly string[];
+  /** The release's page; null when nothing was sent. */
+  readonly url: string | null;
+  /** Whether a token was there. */
+  readonly hasToken: boolean;
+}
+
+/** Publishes the package. */
+export async function publishPackage(
+  session: Session,
+  { isDryRun }: { readonly isDryRun: boolean },
+): Promise<PublishOutcome> {
+  const { host, root } = session;
+  const project = await openProject(session);
+  const release = checkPublishable(project);
+  const files = publishedFiles(await host.files.walk(root, isExcluded));
+  const slug = project.manifest.registries[0] ?? "";
+  const tarball = await packed(session, release, files);
+  const hash = createHash("sha256").update(tarball).digest("hex");
+  const sidecar = new TextEncoder().encode(formatSidecar(release, hash));
+  const token = await tokenFor(host, slug);
+  const outcome = {
+    release,
+    slug,
+    files: files.map(({ path }) => path),
+    hash,
+    bytes: tarball.length,
+    hasToken: token !== null,
+  };
+  if (isDryRun) return { ...outcome, artefacts: [], url: null };
+  const artefacts = [tarballName(release), sidecarName(release)].map((name) => `${PUBLISH_FOLDER}/${name}`);
+  const [tarballPath = "", sidecarPath = ""] = artefacts;
+  await host.files.write(`${root}/${tarballPath}`, tarball);
+  await host.files.write(`${root}/${sidecarPath}`, sidecar);
+  if (token === null || session.isOffline) return { ...outcome, artefacts, url: null };
+  const url = await upload(session, {
+    slug,
+    token,
+    release,
+    manifest: project.manifestText,
+    tarball,
+    sidecar,
+  });
+  return { ...outcome, artefacts, url };
+}
+
+function checkPublishable({ manifest, manifestText }: Project): PackageVersion {
+  const { name, version, dependencies } = manifest;
+  const refuse = (reason: string, hint: string) =>
+    new RegistryError("unpublishable", `Cannot publish ${name}: ${reason}`, { hint });
+  if (!/^\s*["']?version["']?\s*=/m.test(manifestText)) {
+    throw refuse("project.toml has no version", 'Write `version = "0.1.0"`.');
+  }
+  const release = { name, version };
+  if (!hasReadableTag(release)) {
+    throw refuse(
+      `its tag ${tagOf(release)} would be read as another package`,
+      "A version's suffix may not begin with a digit, nor have a dash before a digit.",
+    );
+  }
+  for (const [other, { kind }] of dependencies) {
+    if (kind === "registry") continue;
+    throw refuse(
+      `it needs ${other} from ${
+        kind === "path" ? "a folder" : "a git repository"
+      }, which a registry cannot offer`,
+      `Publish ${other} first, then \`lang pkg add ${other}\`.`,
+    );
+  }
+  if (manifest.yanked !== null) throw refuse("its manifest says that it was taken back", "Remove `yanked`.");
+  return release;
+}
+
+async function packed(
+  { host, root }: Session,
+  release: PackageVersion,
+  files: readonly TreeFile[],
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const read = async (path: string) => {
+    const bytes = await host.files.readBytes(`${root}/${path}`);
+    if (bytes === null) throw new RegistryError("disk", `Cannot pack ${path}: it is gone`);
+    return bytes;
+  };
+  for await (const piece of packTree(release, files, read)) pieces.push(piece);
+  const tarball = new Uint8Array(await new Blob(pieces).arrayBuffer());
+  if (tarball.length <= REGISTRY_LIMITS.tarballBytes) return tarball;
+  throw new RegistryError(
+    "too-large",
+    `Cannot publish ${release.name}: its tarball has ${tarball.length} bytes`,
+  );
+}
+
+async function upload(
+  session: Session,
+  { slug, token, release, manifest, tarball, sidecar }: {
+    readonly slug: string;
+    readonly token: string;
+    readonly release: PackageVersion;
+    readonly manifest: string;
+    readonly tarball: Uint8Array<ArrayBuffer>;
+    readonly sidecar: Uint8Array<ArrayBuffer>;
+  },
+): Promise<string> {
+  const { host, http } = session;
+  const { apiUrl } = host.surroundings;
+  const kept = `Both files are in ${PUBLISH_FOLDER}/, to be uploaded by hand.`;
+  let pageUrl: string | null = null;
+  try {
+    const request = createReleaseRequest({ apiUrl, slug, release, manifest });
+    const purpose = { doing: `publish ${release.name} ${release.version} in ${slug}`, slug, token };
+    const created = parseCreatedRelease((await http.text(request, purpose, REGISTRY_LIMITS.pageBytes)).text);
+    pageUrl = created.pageUrl;
+    const { uploadUrl } = created;
+    if (!mayUploadTo(uploadUrl, apiUrl)) {
+      throw new RegistryError(
+        "bad-answer",
+        `Cannot ${purpose.doing}: the server names an upload address elsewhere`,
+      );
+    }
+    const assets = [
+      { name: tarballName(release), contentType: "application/gzip", bytes: tarball },
+      { name: sidecarName(release), contentType: "text/plain", bytes: sidecar },
+    ] as const;
+    for (const asset of assets) {
+      const doing = `upload ${asset.name} to ${slug}`;
+      await http.text(
+        uploadAssetRequest({ uploadUrl, ...asset }),
+        { ...purpose, doing },
+        REGISTRY_LIMITS.pageBytes,
+      );
+    }
+    return pageUrl;
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    const made = pageUrl === null ? "" : ` The release ${pageUrl} is there, but not whole.`;
+    const exists = error.code === "refused" && pageUrl === null
+      ? " A version is published once: raise `version` in project.toml."
+      : "";
+    const hint = `${error.hint === null ? "" : `${error.hint} `}${kept}${made}${exists}`;
+    throw new RegistryError(error.code, error.message, { hint, cause: error });
+  }
+}
