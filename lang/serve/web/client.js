@@ -31,6 +31,7 @@
       flex: 1; min-height: 0; margin: 0; padding: 14px; overflow: auto; white-space: pre; tab-size: 4; font: inherit;
       background: #12141f; border: 1px solid #2b3048; border-radius: 6px;
     }
+    .prose { white-space: pre-wrap; }
     .error { color: #ff7b7b; font-weight: 700; }
     .warning { color: #ffcf5c; font-weight: 700; }
     .info { color: #6fd3ff; font-weight: 700; }
@@ -86,10 +87,25 @@
     header.append(heading, close);
     const text = element("pre");
     text.tabIndex = 0;
-    for (const [role, piece] of report) text.append(role === "" ? piece : element("span", piece, role));
+    text.append(...reportLines(report));
     problems.append(header, text);
     panelRoot().append(problems);
     tellPage(true);
+  }
+
+  /** Lines of prose are as wide as the window allows; those of an excerpt stay whole, because carets stand under them. */
+  function reportLines(report) {
+    const lines = [element("div")];
+    for (const [role, piece] of report) {
+      for (const part of piece.split(/(?<=\n)/)) {
+        lines.at(-1).append(role === "" ? part : element("span", part, role));
+        if (part.endsWith("\n")) lines.push(element("div"));
+      }
+    }
+    for (const line of lines) {
+      if (!/^ *\d* *(\||-->|:::|\.\.\.)/.test(line.textContent)) line.className = "prose";
+    }
+    return lines;
   }
 
   function hideProblems() {

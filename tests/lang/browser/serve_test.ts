@@ -101,7 +101,7 @@ browserTest(
     await edit(pong, "src/main.lang", (text) => text.replace("state.ticks += 1", 'state.ticks += "one"'));
     const overlay = game.page.locator("lang-serve .problems");
     await overlay.waitFor();
-    const report = await overlay.locator("pre").innerText();
+    const report = await overlay.locator("pre").textContent() ?? "";
     assert.match(report, /error\[TY\d{4}\]/);
     assert.match(report, /--> src\/main\.lang:\d+:\d+/);
     assert.match(report, /state\.ticks \+= "one"\n.*\^\^/);
