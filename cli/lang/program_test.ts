@@ -149,6 +149,7 @@ Deno.test("lang run --format json: what was written, the exit code and the trap 
       kind: "panic",
       message: "too many",
       place: { file: "src/main.lang", line: 3, column: 23 },
+      library: null,
       sides: null,
     }]);
   });
@@ -189,5 +190,50 @@ Deno.test("lang: mistakes of the command line have exit code 2, a reason and no 
     const blocked = await lang(["build", `${folder}/web`]);
     strictEqual(blocked.code, 2);
     match(blocked.stderr, /^error: Cannot write target\/main\.wasm: /);
+  });
+});
+
+const ENDLESS = "var n = 0\n  while n >= 0 { n = (n + 1) % 1000 }";
+
+Deno.test("lang test and lang run: limits of time and of gas", async () => {
+  await withFolder(async (folder) => {
+    await makePackage(
+      folder,
+      `pub fn main() -> Int {
+  let found = [1, 2].slice(0, 3)
+  found.len()
+}
+fn spin() {
+  ${ENDLESS}
+}
+test "spins" { spin() }
+test "holds" { expect([1].len() == 1) }
+`,
+    );
+    const late = await lang(["test", folder, "--timeout", "0.1"]);
+    deepStrictEqual([late.code, late.stderr], [1, ""]);
+    strictEqual(
+      late.stdout,
+      `FAIL test "spins" src/main.lang:9:6
+  Cannot go on: the test was stopped after 0.1 seconds
+
+1 passed, 1 failed
+`,
+    );
+    const spent = await lang(["test", folder, "--gas", "5000", "--timeout", "0"]);
+    match(spent.stdout, /Cannot go on: the gas is used up \(src\/main.lang:7:3\)/);
+    const trapped = await lang(["run", folder, "--timeout", "60", "--gas", "100000"]);
+    deepStrictEqual([trapped.code, trapped.stdout], [1, ""]);
+    match(
+      trapped.stderr,
+      /^trap: Cannot take the elements 0..3: the list has 2\n {2}--> src\/main.lang:2:15\n2 \| {3}let found = \[1, 2\].slice\(0, 3\)\n {2}in the library: std:list:\d+:\d+\n$/,
+    );
+    for (const given of [["--timeout", "soon"], ["--timeout", "-1"], ["--gas", "0"], ["--gas", "1.5"]]) {
+      for (const command of ["test", "run"]) {
+        const { code, stderr } = await lang([command, folder, ...given]);
+        strictEqual(code, 2);
+        match(stderr, /^error: /);
+      }
+    }
   });
 });
