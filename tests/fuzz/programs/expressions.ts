@@ -19,6 +19,7 @@ import {
   typeText,
   type TypeUniverse,
 } from "./program_types.ts";
+import { callsFor, operandType } from "./library_calls.ts";
 import type { GeneratedFunction, Path, Scope, Variable } from "./scope.ts";
 
 /** What is the same for a whole program. */
@@ -54,7 +55,10 @@ export class ExpressionWriter {
     if (depth <= 0) {
       return paths.length > 0 && choices.chance(70) ? choices.pick(paths).text : this.#leaf(type);
     }
-    switch (choices.below(10)) {
+    switch (choices.below(12)) {
+      case 10:
+      case 11:
+        return type.kind === "function" ? this.#leaf(type) : this.#library(type, scope, depth);
       case 0:
       case 1:
         return paths.length > 0 ? choices.pick(paths).text : this.#made(type, scope, depth);
@@ -65,6 +69,17 @@ export class ExpressionWriter {
       default:
         return this.#made(type, scope, depth);
     }
+  }
+
+  /** A call of the library. */
+  #library(type: GeneratedType, scope: Scope, depth: number): string {
+    const call = this.#choices.pick(callsFor(type));
+    // What is written within closures sees no more than they do.
+    const inner = scope.captured();
+    return call.replace(/\{([A-Z][\w[\], ]*)\}/g, (whole, name: string) => {
+      const operand = operandType(name, type);
+      return operand === null ? whole : this.of(operand, inner, depth - 1);
+    });
   }
 
   /** The simplest expression of the type. */

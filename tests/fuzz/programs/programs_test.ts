@@ -84,6 +84,9 @@ Deno.test("generated programs use every form of the language that they know", ()
     "panic(",
     "times: 3",
     "Bag.put(&",
+    ".checked_add(",
+    ".group_by(",
+    ".or_some(",
   ];
   assert.deepEqual(forms.filter((form) => !all.includes(form)), []);
 });
