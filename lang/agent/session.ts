@@ -5,6 +5,7 @@
  * answered in its turn. A protocol error or `halt` ends the session: what came in behind is not answered.
  */
 import { CommandError } from "../commands/command_error.ts";
+import { INTERNAL_CODES, InternalError } from "../diagnostics/internal_error.ts";
 import { type Answer, AnswerLines, failureAnswer } from "./answer.ts";
 import { carryOut, type SessionMemory } from "./operations.ts";
 import { type ProtocolFailure, type ReadRequest, readRequest } from "./request_reader.ts";
@@ -133,11 +134,12 @@ function failed(error: unknown, answer: AnswerLines): Answer {
     answer.error("command", error.message, error.hint);
     return answer.done(2);
   }
-  // A message of the system may hold paths of this machine, so it is not told.
-  const name = error instanceof Error ? error.name : "unknown";
+  // What was thrown may hold paths of this machine, so it is not told.
+  const code = error instanceof InternalError ? error.code : INTERNAL_CODES.other;
   answer.error(
     "internal",
-    `Cannot carry out the request: this is a mistake of lang (${name}); please report it`,
+    `Cannot carry out the request: ${code}, a mistake of lang; please report it`,
+    `\`lang explain ${code}\` says what to send.`,
   );
-  return answer.done(2);
+  return answer.done(1);
 }

@@ -247,7 +247,7 @@ class HttpService implements AgentHttpServer {
       length += part.length;
       parts.push(part);
     });
-    request.on("end", () => resolve(parts));
+    request.on("end", () => resolve([...parts]));
     const broken = (): void =>
       fail(new Refusal(400, "bad_request", "Cannot take the request: it ended before its body did"));
     request.on("error", broken);

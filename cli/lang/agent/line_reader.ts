@@ -32,9 +32,39 @@ export type ReadLine =
   | { readonly kind: "too_large" }
   | { readonly kind: "busy" };
 
+/** Gives bytes as they come, as the reader of a stream does. */
+export interface ChunkReader {
+  read(): Promise<ReadableStreamReadResult<Uint8Array>>;
+}
+
+/** Reads a connection, which stays open when its other side has nothing more to say. */
+export class ConnectionReader implements ChunkReader {
+  readonly #connection: Deno.Conn;
+  readonly #buffer = new Uint8Array(65_536);
+  readonly #cancelled = Promise.withResolvers<null>();
+
+  constructor(connection: Deno.Conn) {
+    this.#connection = connection;
+  }
+
+  /** What comes next; it is overwritten by the next call. */
+  async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    const reading = this.#connection.read(this.#buffer);
+    // Nobody waits for it when reading was cancelled.
+    reading.catch(() => {});
+    const count = await Promise.race([reading, this.#cancelled.promise]);
+    return count === null ? { done: true } : { done: false, value: this.#buffer.subarray(0, count) };
+  }
+
+  /** Ends reading, as if nothing more came. */
+  cancel(): void {
+    this.#cancelled.resolve(null);
+  }
+}
+
 /** Reads lines; the last one need not end with a line break. Lines of white space alone are left out. */
 export async function* readLines(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: ChunkReader,
   { maximumBytes, budget }: { readonly maximumBytes: number; readonly budget: ByteBudget },
 ): AsyncGenerator<ReadLine> {
   let parts: Uint8Array[] = [];

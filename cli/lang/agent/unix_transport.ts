@@ -8,7 +8,7 @@ import { AgentSession } from "../../../lang/agent/session.ts";
 import type { AgentWorld } from "../../../lang/agent/world.ts";
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import { messageOf } from "../disk_files.ts";
-import { ByteBudget, readLines } from "./line_reader.ts";
+import { ByteBudget, ConnectionReader, readLines } from "./line_reader.ts";
 import { failureLines, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -72,12 +72,12 @@ async function serveConnection(connection: Deno.Conn, { world, recorder, budget 
   readonly recorder: Recorder | null;
   readonly budget: ByteBudget;
 }): Promise<void> {
-  const reader = connection.readable.getReader();
+  const reader = new ConnectionReader(connection);
   try {
     await serveLines(new AgentSession(world), {
       lines: readLines(reader, { maximumBytes: MAXIMUM_REQUEST_BYTES, budget }),
       write: (text) => writeAll(connection, text),
-      stopReading: () => void reader.cancel().catch(() => {}),
+      stopReading: () => reader.cancel(),
     }, recorder?.session() ?? null);
   } catch {
     // The connection broke while it was read.
