@@ -282,11 +282,16 @@ export class LanguageServer {
     };
   }
 
-  /** The mistakes of a package as they are now: of all its files, open or not, and nothing for those that have none any more. */
+  /** The mistakes of a package as they are now: of all its files, open or not, and none for those that are open or had some. */
   check(session: PackageSession): readonly Publication[] {
     const byPath = new Map<string, EditorDiagnostic[]>();
     for (const path of session.shown) byPath.set(path, []);
     session.shown.clear();
+    // Of what is open, editors are told as well that it is right.
+    for (const uri of this.#documents.keys()) {
+      const placement = this.#placement(uri);
+      if (placement?.session === session) byPath.set(placement.path, []);
+    }
     for (const diagnostic of session.diagnostics()) {
       const { path } = diagnostic.file;
       const known = byPath.get(path) ?? [];

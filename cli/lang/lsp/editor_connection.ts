@@ -203,7 +203,7 @@ class EditorConnection {
   /** A handler of a notification; what it says is ignored while there is nobody to answer for it. */
   #told<Parameters>(handle: (parameters: Parameters) => void): (parameters: Parameters) => void {
     return (parameters) => {
-      if (this.#state !== "ready") return;
+      if (this.#state !== "ready" || !isWellFormed(parameters)) return;
       try {
         handle(parameters);
       } catch (error) {
@@ -226,18 +226,20 @@ class EditorConnection {
       if (this.#state === "ending") {
         return new ResponseError<void>(ErrorCodes.InvalidRequest, "Cannot answer: the server is shut down");
       }
+      if (!isWellFormed(parameters)) {
+        return new ResponseError<void>(
+          ErrorCodes.InvalidParams,
+          "Cannot answer: a document or place is not as the protocol has it",
+        );
+      }
       try {
         return answer(parameters);
       } catch (error) {
         if (error instanceof RequestRefused) {
           return new ResponseError<void>(LSPErrorCodes.RequestFailed, error.message);
         }
-        const isTypeError = error instanceof TypeError;
         this.#connection.console.error(error instanceof Error ? error.stack ?? error.message : String(error));
-        return new ResponseError<void>(
-          isTypeError ? ErrorCodes.InvalidParams : ErrorCodes.InternalError,
-          `Cannot answer: ${messageOf(error)}`,
-        );
+        return new ResponseError<void>(ErrorCodes.InternalError, `Cannot answer: ${messageOf(error)}`);
       }
     };
   }
@@ -291,6 +293,50 @@ class EditorConnection {
   #send(sent: Promise<void>): void {
     sent.catch(() => {});
   }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+function isPlace(value: unknown): boolean {
+  return Number.isInteger(fieldOf(value, "line")) && Number.isInteger(fieldOf(value, "character"));
+}
+
+function isRange(value: unknown): boolean {
+  return isPlace(fieldOf(value, "start")) && isPlace(fieldOf(value, "end"));
+}
+
+/** Whether the parts that all messages share are what the protocol says. */
+function isWellFormed(parameters: unknown): boolean {
+  if (typeof parameters !== "object" || parameters === null) return false;
+  return Object.entries(parameters).every(([name, value]: [string, unknown]) => {
+    switch (name) {
+      case "textDocument": {
+        const text = fieldOf(value, "text");
+        return typeof fieldOf(value, "uri") === "string" && (text === undefined || typeof text === "string");
+      }
+      case "position":
+        return isPlace(value);
+      case "positions":
+        return Array.isArray(value) && value.every(isPlace);
+      case "range":
+        return isRange(value);
+      case "contentChanges":
+        return Array.isArray(value) && value.every((change: unknown) => {
+          const range = fieldOf(change, "range");
+          return typeof fieldOf(change, "text") === "string" && (range === undefined || isRange(range));
+        });
+      case "newName":
+      case "query":
+      case "uri":
+        return typeof value === "string";
+      default:
+        return true;
+    }
+  });
 }
 
 function messageOf(error: unknown): string {
