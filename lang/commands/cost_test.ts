@@ -99,7 +99,7 @@ test "c" {
     assert.equal(bound, null, name);
     return `${unbounded?.place?.line} ${unbounded?.reason}`;
   };
-  assert.equal(reasonOf("down"), "2 calls itself");
+  assert.equal(reasonOf("down"), "3 calls itself");
   assert.equal(reasonOf("halves"), "7 a loop of unknown length");
   assert.equal(reasonOf("from_below"), "12 a loop of unknown length");
   assert.equal(reasonOf("twice"), "15 a function value is called");
