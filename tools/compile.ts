@@ -129,14 +129,17 @@ async function bundleProgram(program: Program, configuration: string, folder: st
   return await packFile(bundle);
 }
 
-/** `lang` is started often and for short, so its functions are compiled now; the optimiser of releases is ten times as large as all the rest. */
+/** `lang` is started often and for short, so its functions are compiled now; the optimiser of releases, ten times as large as all the rest, and what one command alone needs are packed. */
 function langRequest(configuration: string, folder: string): CachedProgramRequest {
   return {
     program: "lang",
     configuration,
     folder,
     linkParameters,
-    packedPackage: "binaryen",
+    packed: [
+      { name: "binaryen", specifier: "binaryen", exports: "default" },
+      { name: "mcp", specifier: new URL(`file://${projectRoot}/lang/mcp/sdk.ts`).href, exports: "names" },
+    ],
     commands: [
       ["new", "game"],
       ["build", "game"],

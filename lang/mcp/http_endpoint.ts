@@ -5,11 +5,9 @@
  * cancellation, which is a request of its own to them, finds what it is for. Sessions are few and cost little: what is known of the package is shared. When there
  * are {@link MAXIMUM_SESSIONS}, the one that was quiet for the longest time ends.
  */
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  type McpHttpHandler,
-  type McpServer,
+import type {
+  McpHttpHandler,
+  McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { MAXIMUM_MESSAGE_BYTES, MAXIMUM_SESSIONS } from "./limits.ts";
@@ -19,6 +17,8 @@ export const ENDPOINT_PATH = "/mcp";
 
 /** What an endpoint is given. */
 export interface EndpointOptions {
+  /** The implementation of the protocol. */
+  readonly sdk: typeof import("./sdk.ts");
   /** Makes a server for a session, or for one request. */
   readonly createServer: () => McpServer;
   /** A name that nobody can guess. */
@@ -42,7 +42,7 @@ export class HttpEndpoint {
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#modern = createMcpHandler(options.createServer, {
+    this.#modern = options.sdk.createMcpHandler(options.createServer, {
       legacy: "reject",
       maxRequestBodySize: MAXIMUM_MESSAGE_BYTES,
       ...(options.onError === undefined ? {} : { onerror: options.onError }),
@@ -56,7 +56,9 @@ export class HttpEndpoint {
 
   /** Answers a request whose body, if it has one, was read: `body` is its value. */
   async respond(request: Request, body: unknown): Promise<Response> {
-    if (await isLegacyRequest(request, body)) return await this.#respondInSession(request, body);
+    if (await this.#options.sdk.isLegacyRequest(request, body)) {
+      return await this.#respondInSession(request, body);
+    }
     return await this.#modern.fetch(request, { parsedBody: body });
   }
 
@@ -84,7 +86,8 @@ export class HttpEndpoint {
 
   async #open(request: Request, body: unknown): Promise<Response> {
     const server = this.#options.createServer();
-    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+    const transport: WebStandardStreamableHTTPServerTransport = new this.#options.sdk
+      .WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: this.#options.newSessionId,
       onsessioninitialized: (name) => this.#keep(name, { server, transport }),
     });

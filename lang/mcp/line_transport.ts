@@ -6,14 +6,10 @@
  * for its own refusals to be written, so a client that sends without reading stops itself.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-  parseJSONRPCMessage,
-} from "@modelcontextprotocol/server";
 import { MAXIMUM_IN_FLIGHT, MAXIMUM_MESSAGE_BYTES } from "./limits.ts";
+
+/** The implementation of the protocol. */
+type Sdk = typeof import("./sdk.ts");
 
 /** Codes of JSON-RPC 2.0, and one of the range that is left to servers. */
 const PARSE_ERROR = -32_700;
@@ -40,6 +36,7 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  readonly #sdk: Sdk;
   readonly #streams: LineStreams;
   readonly #limits: LineLimits;
   readonly #inFlight = new Set<string | number>();
@@ -49,9 +46,11 @@ export class LineTransport implements Transport {
   #isClosed = false;
 
   constructor(
+    sdk: Sdk,
     streams: LineStreams,
     limits: LineLimits = { maximumBytes: MAXIMUM_MESSAGE_BYTES, maximumInFlight: MAXIMUM_IN_FLIGHT },
   ) {
+    this.#sdk = sdk;
     this.#streams = streams;
     this.#limits = limits;
   }
@@ -72,7 +71,10 @@ export class LineTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("Cannot send the message: the connection is closed"));
-    if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) {
+    if (
+      (this.#sdk.isJSONRPCResultResponse(message) || this.#sdk.isJSONRPCErrorResponse(message)) &&
+      message.id !== undefined
+    ) {
       this.#inFlight.delete(message.id);
     }
     return this.#write(message);
@@ -128,11 +130,11 @@ export class LineTransport implements Transport {
     }
     let message: JSONRPCMessage;
     try {
-      message = parseJSONRPCMessage(value);
+      message = this.#sdk.parseJSONRPCMessage(value);
     } catch {
       return await this.#refuse(null, INVALID_REQUEST, "Cannot take the message: it is none of JSON-RPC 2.0");
     }
-    if (isJSONRPCRequest(message)) {
+    if (this.#sdk.isJSONRPCRequest(message)) {
       if (this.#inFlight.size >= this.#limits.maximumInFlight) {
         return await this.#refuse(
           message.id,
@@ -145,7 +147,7 @@ export class LineTransport implements Transport {
       }
       this.#inFlight.add(message.id);
     }
-    if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
+    if (this.#sdk.isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       // Who cancels gets no answer.
       const id = message.params?.["requestId"];
       if (typeof id === "string" || typeof id === "number") this.#inFlight.delete(id);

@@ -1,6 +1,7 @@
 /** Tests of messages as lines: what is no message, what is too long, who asks too much. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import * as sdk from "./sdk.ts";
 import { LineTransport } from "./line_transport.ts";
 
 interface Answer {
@@ -18,7 +19,7 @@ async function conversation(
   const { answers = true, maximumBytes = 1_000, maximumInFlight = 4 } = options;
   const written: Uint8Array[] = [];
   const messages: JSONRPCMessage[] = [];
-  const transport = new LineTransport({
+  const transport = new LineTransport(sdk, {
     input: ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk))),
     write: (bytes) => {
       written.push(bytes);
@@ -100,7 +101,7 @@ Deno.test("LineTransport refuses an id that is in use", async () => {
 });
 
 Deno.test("LineTransport closes when nobody can be written to any more", async () => {
-  const transport = new LineTransport({
+  const transport = new LineTransport(sdk, {
     input: ReadableStream.from([new TextEncoder().encode("{\n")]),
     write: () => Promise.reject(new Error("broken pipe")),
   });

@@ -4,14 +4,7 @@
  * One is made for each connection or session, or, for clients that ask without one, for each request; what they know of the package is in the
  * {@link PackageContext} that all share.
  */
-import {
-  type CallToolResult,
-  type GetPromptResult,
-  McpServer,
-  ResourceNotFoundError,
-  ResourceTemplate,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import type { CallToolResult, GetPromptResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { MAXIMUM_ARGUMENT_VALUES } from "./limits.ts";
 import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
@@ -22,6 +15,8 @@ import { argumentsOf, type LangTool, TOOLS } from "./tools.ts";
 
 /** A package as servers see it. */
 export interface PackageContext {
+  /** The implementation of the protocol. */
+  readonly sdk: typeof import("./sdk.ts");
   readonly version: string;
   readonly tools: ToolSession;
   readonly resources: Resources;
@@ -39,7 +34,7 @@ const PROGRESS_MILLISECONDS = 1_000;
 
 /** Makes a server. */
 export function createServer(context: PackageContext): McpServer {
-  const server = new McpServer({ name: "lang", title: "lang", version: context.version }, {
+  const server = new context.sdk.McpServer({ name: "lang", title: "lang", version: context.version }, {
     instructions: INSTRUCTIONS,
     capabilities: {
       tools: { listChanged: false },
@@ -103,18 +98,18 @@ function tellProgress(tool: LangTool, { mcpReq }: ServerContext, { every }: Pack
   return every(PROGRESS_MILLISECONDS, () => tell(++seconds));
 }
 
-function resourceContents({ resources }: PackageContext, uri: string) {
+function resourceContents({ resources, sdk }: PackageContext, uri: string) {
   const found = resources.read(uri);
-  if (found === null) throw new ResourceNotFoundError(uri);
+  if (found === null) throw new sdk.ResourceNotFoundError(uri);
   return { contents: [{ uri: found.uri, mimeType: found.mimeType, text: found.text }] };
 }
 
 function addFamily(server: McpServer, family: ResourceFamily, context: PackageContext): void {
   const { template, variable, name, title, description, mimeType } = family;
-  const { resources } = context;
+  const { resources, sdk } = context;
   server.registerResource(
     name,
-    new ResourceTemplate(template, {
+    new sdk.ResourceTemplate(template, {
       list: () => ({ resources: resources.listed(variable).map((entry) => ({ ...entry })) }),
       complete: { [variable]: (written) => [...resources.complete(variable, written)] },
     }),

@@ -14,6 +14,16 @@ import { type PackedFile, packFile } from "./launcher.ts";
 /** Parameters of the engine: room for what a short command allocates, so that it is not collected meanwhile. */
 export const ENGINE_FLAGS: readonly string[] = ["--min-semi-space-size=16"];
 
+/** A module that is needed seldom and kept packed; the program imports it with `import()` alone. */
+export interface PackedModule {
+  /** A name for it, of letters. */
+  readonly name: string;
+  /** A package as `deno.json` names it, or the address of a file. */
+  readonly specifier: string;
+  /** What it exports that is used: its default, or what has names. */
+  readonly exports: "default" | "names";
+}
+
 /** What {@link packCachedProgram} needs to know. */
 export interface CachedProgramRequest {
   readonly program: string;
@@ -22,8 +32,7 @@ export interface CachedProgramRequest {
   readonly folder: string;
   /** Parameters that name lock and configuration to deno. */
   readonly linkParameters: (configuration: string) => readonly string[];
-  /** A package that is needed seldom and kept packed. */
-  readonly packedPackage: string;
+  readonly packed: readonly PackedModule[];
   /** Command lines that show which functions are needed; they run in an empty folder. */
   readonly commands: readonly (readonly string[])[];
 }
@@ -37,13 +46,16 @@ export interface CachedProgram {
 /** Bundles a program, and compiles its functions by running it. */
 export async function packCachedProgram(request: CachedProgramRequest): Promise<CachedProgram> {
   const { program, folder } = request;
-  const packed = gzipSync(await bundlePackage(request), { level: 9 });
+  const packed: Record<string, Uint8Array> = {};
+  for (const each of request.packed) {
+    packed[each.name] = gzipSync(await bundlePacked(request, each), { level: 9 });
+  }
   const code = new TextEncoder().encode(await bundleScript(request));
   const home = `${folder}/${program}_start`;
   await Deno.mkdir(home, { recursive: true });
-  await write(home, program, { code, [request.packedPackage]: packed });
+  await write(home, program, { code, ...packed });
   const cache = await runCommands(request, home);
-  await write(home, program, { code, cache, [request.packedPackage]: packed });
+  await write(home, program, { code, cache, ...packed });
   return { bundle: await packFile(`${home}/${program}.js`), data: await packFile(`${home}/${program}.data`) };
 }
 
@@ -84,11 +96,14 @@ async function bundle(parameters: readonly string[], entry: string, output: stri
   return await Deno.readTextFile(output);
 }
 
-/** The packed package as a module. */
-async function bundlePackage(request: CachedProgramRequest): Promise<string> {
-  const { packedPackage: name, folder, configuration, linkParameters } = request;
+/** A packed module with all that it needs. */
+async function bundlePacked(
+  { folder, configuration, linkParameters }: CachedProgramRequest,
+  { name, specifier, exports }: PackedModule,
+): Promise<string> {
   const entry = `${folder}/${name}_entry.ts`;
-  await Deno.writeTextFile(entry, `export { default } from ${JSON.stringify(name)};\n`);
+  const exported = exports === "default" ? "{ default }" : "*";
+  await Deno.writeTextFile(entry, `export ${exported} from ${JSON.stringify(specifier)};\n`);
   const text = await bundle(linkParameters(configuration), entry, `${folder}/${name}_bundle.js`);
   // Unpacked, it stands at no place that node's functions know.
   return text.replaceAll("import.meta.url", '"file:///packed.js"');
@@ -96,30 +111,22 @@ async function bundlePackage(request: CachedProgramRequest): Promise<string> {
 
 /** The program as a function of what a script has not: `require`, `module`, `exports`, and a loader of modules. */
 async function bundleScript(request: CachedProgramRequest): Promise<string> {
-  const { program, packedPackage: name, folder, configuration, linkParameters } = request;
+  const { program, packed, folder, configuration, linkParameters } = request;
   const entry = `${folder}/${program}_entry.ts`;
   await Deno.writeTextFile(
     entry,
     `export { main } from ${JSON.stringify(`${projectRoot}/cli/${program}.ts`)};\n`,
   );
-  // A module that is waited for gives what its `then` gives.
-  await Deno.writeTextFile(
-    `${folder}/${name}_packed.ts`,
-    `declare const loader: { loadPacked(name: string): Promise<{ readonly default: unknown }> };
-export function then(take: (module: unknown) => void, refuse: (error: unknown) => void): void {
-  loader.loadPacked(${JSON.stringify(name)}).then((module) => take({ default: module.default }), refuse);
-}
-`,
-  );
   const project = JSON.parse(await Deno.readTextFile(configuration)) as {
     readonly imports?: Readonly<Record<string, string>>;
   };
-  // The package itself stays listed, under another name, because the lock lists it.
-  const imports = {
-    ...project.imports,
-    [`${name}-itself`]: project.imports?.[name],
-    [name]: `./${name}_packed.ts`,
-  };
+  const imports: Record<string, string | undefined> = { ...project.imports };
+  for (const { name, specifier } of packed) {
+    await Deno.writeTextFile(`${folder}/${name}_packed.ts`, packedSource(name));
+    // A package stays listed, under another name, because the lock lists it.
+    if (imports[specifier] !== undefined) imports[`${specifier}-itself`] = imports[specifier];
+    imports[specifier] = `./${name}_packed.ts`;
+  }
   const chosen = `${folder}/${program}_script_deno.json`;
   await Deno.writeTextFile(chosen, JSON.stringify({ ...project, imports }));
   const text = await bundle(
@@ -135,6 +142,15 @@ export function then(take: (module: unknown) => void, refuse: (error: unknown) =
   }
   const loaded = text.replaceAll(/\bimport\((?=\s*"node:)/g, "loader.importModule(");
   return `(function (require, module, exports, loader) {${loaded}\n})`;
+}
+
+/** What stands in for a packed module: a module that is waited for gives what its `then` gives. */
+function packedSource(name: string): string {
+  return `declare const loader: { loadPacked(name: string): Promise<object> };
+export function then(take: (module: object) => void, refuse: (error: unknown) => void): void {
+  loader.loadPacked(${JSON.stringify(name)}).then((module) => take({ ...module }), refuse);
+}
+`;
 }
 
 /** Runs the commands in one process, and gives the compiled form of what they needed. */

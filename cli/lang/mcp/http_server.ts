@@ -5,7 +5,6 @@
  * {@link BODY_TIMEOUT_MILLISECONDS} to arrive (408), and only {@link MAXIMUM_BODIES} arrive at a time (503), so that clients, however many and slow, hold a bounded
  * part of memory. There are no headers that let a page of another site read an answer.
  */
-import { readRequestBody } from "@modelcontextprotocol/server";
 import { ENDPOINT_PATH, type HttpEndpoint, jsonRpcError } from "../../../lang/mcp/http_endpoint.ts";
 import {
   BODY_TIMEOUT_MILLISECONDS,
@@ -16,6 +15,8 @@ import { hasToken, hostRefusal } from "../loopback_guard.ts";
 
 /** What the door of a server asks and holds. */
 export interface DoorOptions {
+  /** The implementation of the protocol. */
+  readonly sdk: typeof import("../../../lang/mcp/sdk.ts");
   readonly endpoint: HttpEndpoint;
   /** What every request must carry; null when nothing. */
   readonly token: string | null;
@@ -25,7 +26,7 @@ export interface DoorOptions {
 
 /** A function that answers requests as `Deno.serve` hands them over. */
 export function httpDoor(options: DoorOptions): (request: Request) => Promise<Response> {
-  const { endpoint, token } = options;
+  const { endpoint, sdk, token } = options;
   const maximumBodies = options.maximumBodies ?? MAXIMUM_BODIES;
   const timeout = options.bodyTimeoutMilliseconds ?? BODY_TIMEOUT_MILLISECONDS;
   let bodies = 0;
@@ -39,7 +40,7 @@ export function httpDoor(options: DoorOptions): (request: Request) => Promise<Re
     bodies++;
     let body: unknown;
     try {
-      const read = await withTimeout(readRequestBody(request, MAXIMUM_MESSAGE_BYTES), timeout);
+      const read = await withTimeout(sdk.readRequestBody(request, MAXIMUM_MESSAGE_BYTES), timeout);
       if (read === null) {
         return closing(jsonRpcError(408, -32_000, "Cannot take the request: its body takes too long"));
       }

@@ -1,5 +1,4 @@
 /** `lang mcp` at work: a package in a folder, behind standard streams or a port of the loopback address. */
-import { serveStdio, type StdioServerHandle } from "@modelcontextprotocol/server/stdio";
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import { AgentFailure } from "../../../lang/agent/world.ts";
 import type { PackageFiles } from "../../../lang/package/package_files.ts";
@@ -20,13 +19,14 @@ const MAXIMUM_REMARK = 300;
 /** Speaks on standard input and output until the input ends. */
 export async function serveStandardStreams({ terminal }: Context, path: string | undefined): Promise<void> {
   using world = new FolderWorld(path ?? ".");
-  const context = contextOf(world);
+  const context = await contextOf(world);
+  const { sdk } = context;
   const output = Deno.stdout.writable.getWriter();
-  const transport = new LineTransport({
+  const transport = new LineTransport(sdk, {
     input: Deno.stdin.readable,
     write: (bytes) => output.write(bytes),
   });
-  const handle: StdioServerHandle = serveStdio(() => createServer(context), {
+  const handle = sdk.serveStdio(() => createServer(context), {
     transport,
     onerror: (error) => remark(terminal, error),
   });
@@ -46,13 +46,15 @@ export interface HttpOptions {
 /** Speaks over HTTP until the process is told to end. */
 export async function serveHttp({ terminal }: Context, { path, port, token }: HttpOptions): Promise<void> {
   using world = new FolderWorld(path ?? ".");
-  const context = contextOf(world);
+  const context = await contextOf(world);
+  const { sdk } = context;
   const endpoint = new HttpEndpoint({
+    sdk,
     createServer: () => createServer(context),
     newSessionId: () => crypto.randomUUID(),
     onError: (error) => remark(terminal, error),
   });
-  const server = listen(port, httpDoor({ endpoint, token }), (address) => {
+  const server = listen(port, httpDoor({ sdk, endpoint, token }), (address) => {
     terminal.writeError(
       `speaking the Model Context Protocol at http://127.0.0.1:${address.port}${ENDPOINT_PATH}\n`,
     );
@@ -95,8 +97,9 @@ function listen(
   }
 }
 
-function contextOf(world: FolderWorld): PackageContext {
+async function contextOf(world: FolderWorld): Promise<PackageContext> {
   return {
+    sdk: await import("../../../lang/mcp/sdk.ts"),
     version,
     tools: new ToolSession(world),
     resources: new Resources(() => filesOf(world)),

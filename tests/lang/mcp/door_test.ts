@@ -3,6 +3,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { httpDoor } from "../../../cli/lang/mcp/http_server.ts";
 import { HttpEndpoint } from "../../../lang/mcp/http_endpoint.ts";
 import { MAXIMUM_MESSAGE_BYTES } from "../../../lang/mcp/limits.ts";
+import * as sdk from "../../../lang/mcp/sdk.ts";
 import { createServer } from "../../../lang/mcp/server.ts";
 import { memoryWorld } from "./memory_world.ts";
 import { TOURED } from "./tour.ts";
@@ -39,11 +40,12 @@ async function withDoor(
   using world = memoryWorld(TOURED);
   let last = 0;
   const endpoint = new HttpEndpoint({
+    sdk,
     createServer: () => createServer(world),
     newSessionId: () => `session-${++last}`,
     ...(options.maximumSessions === undefined ? {} : { maximumSessions: options.maximumSessions }),
   });
-  const door = httpDoor({ endpoint, token: options.token ?? null, ...options });
+  const door = httpDoor({ sdk, endpoint, token: options.token ?? null, ...options });
   try {
     await work({
       endpoint,

@@ -4,6 +4,7 @@ import { TestThreads } from "../../../cli/lang/threads/test_threads.ts";
 import { AgentPackage } from "../../../lang/agent/agent_package.ts";
 import { requireInside } from "../../../lang/agent/package_path.ts";
 import type { AgentWorld } from "../../../lang/agent/world.ts";
+import * as sdk from "../../../lang/mcp/sdk.ts";
 import { Resources } from "../../../lang/mcp/resources.ts";
 import type { PackageContext } from "../../../lang/mcp/server.ts";
 import { ToolSession } from "../../../lang/mcp/tool_session.ts";
@@ -34,6 +35,7 @@ export function memoryWorld(sources: Readonly<Record<string, string>>): MemoryWo
   };
   const tools = new ToolSession(world);
   return {
+    sdk,
     version: "0.0.0",
     files,
     tools,
