@@ -3,8 +3,8 @@
  *
  * nearley's own compiler reads the notation; from its rules come the tables of the LALR(1) automaton. The module holds the rules as text, one
  * a line (`name = symbols`, terminals behind an apostrophe), the functions that build their nodes, and the rows of the tables. A test
- * compares, so the module is always the grammar's. The TextMate grammar for editors, `editors/lang.tmlanguage.json`, and the
- * grammar as `docs/language.md` prints it are written as well.
+ * compares, so the module is always the grammar's. The TextMate grammar for editors, `editors/lang.tmlanguage.json` and once more in
+ * the extension for VS Code, and the grammar as `docs/language.md` prints it are written as well.
  */
 import nearley from "nearley";
 import compileGrammar from "nearley/lib/compile.js";
@@ -19,7 +19,9 @@ const grammarFile = new URL("../lang/syntax/grammar.ne", import.meta.url);
 const generatedFile = new URL("../lang/syntax/grammar.generated.ts", import.meta.url);
 
 const pageFile = new URL("../docs/language.md", import.meta.url);
-const editorsFile = new URL("../editors/lang.tmlanguage.json", import.meta.url);
+const editorsFiles = ["lang.tmlanguage.json", "vscode/syntaxes/lang.tmLanguage.json"].map((path) =>
+  new URL(`../editors/${path}`, import.meta.url)
+);
 
 interface Rule extends GrammarRule {
   /** `id`, `nuller`, `arrpush`, `parts` or the name of a function of the builders. */
@@ -211,6 +213,8 @@ if (import.meta.main) {
     pageFile,
     withGrammar(Deno.readTextFileSync(pageFile), Deno.readTextFileSync(grammarFile)),
   );
-  Deno.mkdirSync(new URL("./", editorsFile), { recursive: true });
-  Deno.writeTextFileSync(editorsFile, `${JSON.stringify(textMateGrammar(), null, 2)}\n`);
+  for (const file of editorsFiles) {
+    Deno.mkdirSync(new URL("./", file), { recursive: true });
+    Deno.writeTextFileSync(file, `${JSON.stringify(textMateGrammar(), null, 2)}\n`);
+  }
 }
