@@ -161,7 +161,7 @@ Deno.test("usage that is wrong, a folder that is not there and a port in use end
 
 Deno.test("hundreds of connections that say half of something, or nothing, keep nobody else from being answered", async () => {
   await withPackage(async (folder) => {
-    const { code } = await withHttpServer(folder, [], async ({ port, url }) => {
+    const { code } = await withHttpServer([...LANG, "mcp", folder], async ({ port, url }) => {
       const connections: Deno.TcpConn[] = [];
       const halves = [
         "",

@@ -30,15 +30,14 @@ export interface HttpServed {
   readonly url: URL;
 }
 
-/** Starts `lang mcp --http 0`, and ends it as Ctrl-C does; gives its exit code and what it said. */
+/** Starts a `lang mcp` with `--http 0`, and ends it as Ctrl-C does; gives its exit code and what it said. */
 export async function withHttpServer(
-  folder: string,
-  options: readonly string[],
+  commandLine: readonly string[],
   work: (served: HttpServed) => Promise<void>,
 ): Promise<{ readonly code: number; readonly said: string }> {
-  const [command = "", ...parameters] = LANG;
+  const [command = "", ...parameters] = commandLine;
   const child = new Deno.Command(command, {
-    args: [...parameters, "mcp", folder, "--http", "0", ...options],
+    args: [...parameters, "--http", "0"],
     env: { NO_COLOR: "1" },
     stdin: "null",
     stdout: "null",

@@ -1,9 +1,12 @@
-/** The protocol's own client, old and new, against the real program on both transports; it lists and calls every tool. */
+/** `lang mcp`, compiled as it ships: the protocol's own client, old and new, lists and calls every tool on both transports. */
 import { match, rejects, strictEqual } from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { LANG, withHttpServer, withPackage } from "./served.ts";
-import { textOf, tour } from "./tour.ts";
+import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { withHttpServer, withPackage } from "../lang/mcp/served.ts";
+import { textOf, tour } from "../lang/mcp/tour.ts";
+
+const { lang } = await compiledPrograms();
 
 /** Ways in which clients begin: as those of 2025 do, with `initialize`, and as those of 2026 do, without a session. */
 const ERAS = { "of 2025": "legacy", "of 2026": { pin: "2026-07-28" } } as const;
@@ -26,8 +29,7 @@ async function withClient(
 }
 
 function overStandardStreams(folder: string): StdioClientTransport {
-  const [command = "", ...parameters] = LANG;
-  return new StdioClientTransport({ command, args: [...parameters, "mcp", folder], stderr: "ignore" });
+  return new StdioClientTransport({ command: lang, args: ["mcp", folder], stderr: "ignore" });
 }
 
 for (const era of ["of 2025", "of 2026"] as const) {
@@ -40,7 +42,7 @@ for (const era of ["of 2025", "of 2026"] as const) {
 
   Deno.test(`a client ${era} lists and calls every tool over HTTP, and calls are cancelled`, async () => {
     await withPackage(async (folder) => {
-      const { code, said } = await withHttpServer(folder, [], async ({ url }) => {
+      const { code, said } = await withHttpServer([lang, "mcp", folder], async ({ url }) => {
         await withClient(era, new StreamableHTTPClientTransport(url), async (client) => {
           await tour(client);
           await cancelRun(client, folder);
@@ -76,7 +78,7 @@ async function cancelRun(client: Client, folder: string): Promise<void> {
 
 Deno.test("a token is asked of every request, and taken", async () => {
   await withPackage(async (folder) => {
-    await withHttpServer(folder, ["--auth-token", "secret"], async ({ url }) => {
+    await withHttpServer([lang, "mcp", folder, "--auth-token", "secret"], async ({ url }) => {
       const connect = (token: string) =>
         withClient(
           "of 2025",
