@@ -91,7 +91,7 @@ function joined(
     const rule = segment.tree === null ? "" : declarationRule(segment.tree);
     if (before !== null) {
       const isApart = map.isAfterBlank(segment.first) || rule !== before.rule ||
-        (rule !== "use" && (body.includes("\n") || before.text.includes("\n")));
+        (rule !== "use" && (isLong(body) || isLong(before.text)));
       out += isApart ? "\n\n" : "\n";
     }
     out += body;
@@ -101,6 +101,11 @@ function joined(
   const end = print(rest, LINE_WIDTH);
   if (end !== "") out += out === "" ? end : `${map.atEnd[0]?.isAfterBlank === true ? "\n\n" : "\n"}${end}`;
   return out === "" ? "" : `${out.replace(/\n+$/, "")}\n`;
+}
+
+/** Whether a declaration takes several lines, without the comments before it. */
+function isLong(text: string): boolean {
+  return /^(?!\/\/).*\n(?=.)/m.test(text);
 }
 
 function lastTokenWithin(tokens: readonly Token[], segment: Segment): Token | undefined {

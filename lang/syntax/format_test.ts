@@ -166,3 +166,14 @@ Deno.test("format() keeps at most one blank line, and sets large declarations ap
   check("", "");
   check("\n\n// only\n", "// only\n");
 });
+
+Deno.test("format() keeps short declarations together, also with comments before them, and the groups of many names", () => {
+  const short = "/// One.\nfn one() -> Int { 1 }\n/// Two.\nfn two() -> Int { 2 }\n";
+  check(short, short);
+  const long = "/// One.\nfn one() -> Int {\n  1\n}\n/// Two.\nfn two() -> Int { 2 }\n";
+  check(long, long.replace("}\n///", "}\n\n///"));
+  const keys = "type Key =\n  | A | B | C | D\n  | Up | Down | Left | Right\n";
+  check(keys, keys);
+  check("type Key = A | B\n  | C", "type Key = A | B | C\n");
+  check("type Few =\n  | A | B\n  | C | D\n", "type Few =\n  | A\n  | B\n  | C\n  | D\n");
+});

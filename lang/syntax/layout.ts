@@ -364,6 +364,12 @@ export class Layout {
     const isExpanded = this.#isFirstOfLine(first) ||
       bars.some((bar) => bar instanceof Token && this.#comments.leading(bar).length > 0);
     const offset = variants.length - bars.length;
+    // Many names are kept in the lines in which they were grouped.
+    const isGrouped = variants.length > 6 &&
+      variants.every((variant) => firstToken(variant) === lastToken(variant)) &&
+      inner.children.every((child) => child instanceof ConcreteNode || !this.#comments.has(child)) &&
+      bars.slice(1).some((bar) => !this.#isFirstOfLine(bar)) &&
+      bars.slice(1).some((bar) => this.#isFirstOfLine(bar));
     const parts = variants.flatMap((variant, index) => {
       const bar = bars[index - offset];
       const token = firstToken(variant);
@@ -373,6 +379,9 @@ export class Layout {
       ];
       const after = bar instanceof Token ? this.#trailing(bar) : "";
       const mark = index === 0 ? ifBroken("| ", "") : "| ";
+      if (isGrouped && index > 0 && !this.#isFirstOfLine(bar)) {
+        return [group(line, mark, this.#item(variant))];
+      }
       return [line, ...comments, mark, this.#item(variant), after];
     });
     return concatenation(
