@@ -19,7 +19,7 @@ const grammarFile = new URL("../lang/syntax/grammar.ne", import.meta.url);
 const generatedFile = new URL("../lang/syntax/grammar.generated.ts", import.meta.url);
 
 const pageFile = new URL("../docs/language.md", import.meta.url);
-const editorsFiles = ["lang.tmlanguage.json", "vscode/syntaxes/lang.tmLanguage.json"].map((path) =>
+const editorsFiles = ["lang.tmlanguage.json", "vscode/syntaxes/lang.tmlanguage.json"].map((path) =>
   new URL(`../editors/${path}`, import.meta.url)
 );
 

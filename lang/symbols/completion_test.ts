@@ -1,3 +1,4 @@
+/** What is offered at places of a program, most of which nobody has written to the end. */
 import { strict as assert } from "node:assert";
 import { applyToFiles } from "../diagnostics/edits.ts";
 import { SymbolLookups } from "./lookups.ts";

@@ -1,3 +1,4 @@
+/** Definitions, references, renaming, hover, outlines and inferred types of a small package. */
 import { strict as assert } from "node:assert";
 import { applyToFiles } from "../diagnostics/edits.ts";
 import { newPackageFiles } from "../package/new_package.ts";

@@ -4,7 +4,7 @@ import { lex } from "./lexer.ts";
 import { textMateGrammar, type TextMateRule } from "./textmate.ts";
 import { KEYWORDS } from "./token.ts";
 
-const files = ["lang.tmlanguage.json", "vscode/syntaxes/lang.tmLanguage.json"];
+const files = ["lang.tmlanguage.json", "vscode/syntaxes/lang.tmlanguage.json"];
 
 Deno.test("the grammars of editors/ are what textMateGrammar() makes", () => {
   for (const path of files) {
