@@ -77,4 +77,5 @@ Deno.test("every internal code has a page that says what to send", () => {
     new InternalError("compiling", "only a text\nof two lines"),
   );
   match(errors.text(), /^error\[IC0002\]: .*\n {2}only a text\nhint: /);
+  Deno.removeSync(/send (\S+);/.exec(errors.text())?.[1] ?? "");
 });
