@@ -20,7 +20,7 @@ export function addBuildCommand(program: Command, context: Context): void {
   program.command("build")
     .summary("compile a package to WebAssembly")
     .description("Compiles a package into target/main.wasm, with its source map beside it.")
-    .argument("[path]", "folder of the package")
+    .argument("[path]", "folder of the package, or a source by itself: hello.lang makes hello.wasm")
     .addOption(
       new Option("--target <target>", "what to build for (default: project.toml, else the entry points)")
         .choices(

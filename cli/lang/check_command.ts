@@ -15,7 +15,10 @@ export function addCheckCommand(program: Command, context: Context): void {
   program.command("check")
     .summary("find all mistakes of a package")
     .description("Finds all mistakes of a package, in every file under src/, and says how to mend them.")
-    .argument("[path]", "folder of the package, or a file in it whose mistakes alone are shown")
+    .argument(
+      "[path]",
+      "folder of the package, a file in it whose mistakes alone are shown, or a source by itself",
+    )
     .addOption(
       new Option("--format <format>", "form of the output").choices(["human", "json", "sarif"]).default(
         "human",
@@ -27,6 +30,7 @@ export function addCheckCommand(program: Command, context: Context): void {
         ["lang check", "the package around this folder"],
         ["lang check src/main.lang", "one file of it"],
         ["lang check --format json", "one JSON object, for programs"],
+        ["lang check hello.lang", "a source that belongs to no package"],
         ["lang check --format sarif > lang.sarif", "for code hosts and editors"],
       ]),
     )

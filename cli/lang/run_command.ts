@@ -41,7 +41,7 @@ export function addRunCommand(program: Command, context: Context): void {
       "Builds a package and runs its `main`. The exit code is what `main` gives when it is 0 to 255, else 1; a trap gives 1.",
     )
     .usage("[options] [path] [-- args...]")
-    .argument("[path]", "folder of the package")
+    .argument("[path]", "folder of the package, or a source by itself")
     .option("--timeout <seconds>", "stop the program after so long, 0 for no limit (default: 0)")
     .option("--gas <number>", "build with gas, and stop a program that uses more")
     .addOption(

@@ -22,7 +22,7 @@ export function addFmtCommand(program: Command, context: Context): void {
   program.command("fmt")
     .summary("bring sources into the one style")
     .description("Formats all sources of a package, or one file. There are no options of style.")
-    .argument("[path]", "folder of the package, or a file in it")
+    .argument("[path]", "folder of the package, a file in it, or a source by itself")
     .option("--check", "write nothing; exit code 1 when something would change")
     .addOption(formatOption())
     .addHelpText(

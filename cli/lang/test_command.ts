@@ -34,7 +34,7 @@ export function addTestCommand(program: Command, context: Context): void {
     .description(
       "Runs test blocks, examples in documentation and properties in the WebAssembly that ships, each with a memory of its own, on all processors.",
     )
-    .argument("[path]", "folder of the package")
+    .argument("[path]", "folder of the package, or a source by itself")
     .option("--filter <text>", "only tests whose module and name contain the text")
     .option("--eval", "run the eval blocks instead")
     .option("--update", "write what expect_snapshot is given into the sources")

@@ -74,7 +74,7 @@ function prepareRun(workspace: Workspace, hasGas: boolean): PreparedRun {
   if (target === "wasm32-web") {
     throw new CommandError(
       "Cannot run the package here: it is a game for a page",
-      "`lang build` writes target/main.wasm; serve the package's web/ folder and open it in a browser.",
+      "`lang serve` shows it in a browser; `lang test` runs its tests.",
     );
   }
   const { diagnostics } = findEntryPoints(program, "wasm32-wasi");
