@@ -382,9 +382,13 @@ export class StorageEngine {
     const checkpoint = this.#checkpoint;
     if (this.#isTruncated) {
       this.#isTruncated = false;
-      // The transaction that did it has ended by then.
-      await this.#host.timers.yieldToLoop();
-      this.#release();
+      try {
+        // The transaction that did it has ended by then.
+        await this.#host.timers.yieldToLoop();
+        this.#release();
+      } catch (error) {
+        this.log.stop(error);
+      }
       return;
     }
     if (checkpoint === null) {

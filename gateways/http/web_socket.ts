@@ -43,11 +43,19 @@ const GOODBYE_MILLISECONDS = 2_000;
 /** A client that was slow gets more time to come to the close frame. */
 const SLOW_GOODBYE_MILLISECONDS = 15_000;
 
-/** Raises 426 or 400 unless the head is a proper opening handshake for the subprotocol. */
+/** A token of RFC 9110, 5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/**
+ * Raises 426 or 400 unless the head is a proper opening handshake for the subprotocol. Whatever passes here must pass `npm:ws`
+ * too, which answers in a form of its own: of white space only blanks and tabs may stand around a value.
+ */
 export function checkUpgrade(head: RequestHead): void {
   const upgrade = { Upgrade: "websocket", Connection: "Upgrade" };
   const tokens = (name: string): string[] =>
-    (headerOf(head, name) ?? "").split(",").map((token) => token.trim()).filter((token) => token !== "");
+    (headerOf(head, name) ?? "").split(",").map((token) => token.replace(/^[ \t]+|[ \t]+$/g, "")).filter((
+      token,
+    ) => token !== "");
   const has = (name: string, wanted: string): boolean =>
     tokens(name).some((token) => token.toLowerCase() === wanted);
   if (!has("upgrade", "websocket") || !has("connection", "upgrade")) {
@@ -55,7 +63,7 @@ export function checkUpgrade(head: RequestHead): void {
       headers: upgrade,
     });
   }
-  if (headerOf(head, "sec-websocket-version")?.trim() !== "13") {
+  if (headerOf(head, "sec-websocket-version") !== "13") {
     throw httpFailure(
       426,
       SQLSTATE.protocolViolation,
@@ -65,10 +73,14 @@ export function checkUpgrade(head: RequestHead): void {
       },
     );
   }
-  if (!/^[A-Za-z0-9+/]{21}[AQgw]==$/.test(headerOf(head, "sec-websocket-key")?.trim() ?? "")) {
+  if (!/^[A-Za-z0-9+/]{21}[AQgw]==$/.test(headerOf(head, "sec-websocket-key") ?? "")) {
     throw httpFailure(400, SQLSTATE.protocolViolation, "Sec-WebSocket-Key must be 16 bytes in Base64");
   }
-  if (!tokens("sec-websocket-protocol").includes(SUBPROTOCOL)) {
+  const protocols = tokens("sec-websocket-protocol");
+  if (!protocols.every((each) => TOKEN.test(each)) || new Set(protocols).size < protocols.length) {
+    throw httpFailure(400, SQLSTATE.protocolViolation, "Sec-WebSocket-Protocol must list different names");
+  }
+  if (!protocols.includes(SUBPROTOCOL)) {
     throw httpFailure(426, SQLSTATE.protocolViolation, `the subprotocol ${SUBPROTOCOL} must be offered`, {
       headers: upgrade,
     });

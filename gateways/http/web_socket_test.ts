@@ -163,7 +163,12 @@ Deno.test("/v1/ws refuses handshakes that are not proper", () =>
     await check({ "Sec-WebSocket-Protocol": "other" }, /^HTTP\/1.1 426 /);
     await check({ "Sec-WebSocket-Version": "8" }, /^HTTP\/1.1 426 .*\r\nSec-WebSocket-Version: 13\r\n/s);
     await check({ "Sec-WebSocket-Version": null }, /^HTTP\/1.1 426 .*\r\nSec-WebSocket-Version: 13\r\n/s);
-    await check({ "Sec-WebSocket-Key": "short" }, /^HTTP\/1.1 400 /);
+    const refused = /^HTTP\/1.1 400 .*"code":"08P01"/s;
+    await check({ "Sec-WebSocket-Key": "short" }, refused);
+    await check({ "Sec-WebSocket-Key": "\u{a0}dGhlIHNhbXBsZSBub25jZQ==" }, refused);
+    for (const names of ["db-op-v1,\u{a0}b", "db-op-v1, (b)", "db-op-v1, a, a"]) {
+      await check({ "Sec-WebSocket-Protocol": names }, refused);
+    }
     await check({ Connection: "close", Upgrade: null }, /^HTTP\/1.1 426 .*\r\nUpgrade: websocket\r\n/s);
     await check(
       { "Sec-WebSocket-Protocol": "a, db-op-v1" },

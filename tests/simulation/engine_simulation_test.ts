@@ -22,6 +22,18 @@ Deno.test("Engine keeps everything it acknowledged, whole, whatever happens to d
   strictEqual(Object.keys(totals.faults).length, 11, "every kind of fault");
 });
 
+/** Seeds that have found something, and what it was; they need all the lives that they had then. */
+const FOUND: readonly (readonly [seed: number, what: string])[] = [
+  [903, "the power fails while files of a truncated table are removed between commits"],
+];
+
+for (const [seed, what] of FOUND) {
+  Deno.test(`Engine keeps everything it acknowledged when ${what}`, async () => {
+    const { faults, ops } = await simulate(seed, { lives: 4 });
+    ok(ops > 0 && Object.values(faults).reduce((sum, count) => sum + count, 0) === 4);
+  });
+}
+
 for (const build of BROKEN_BUILDS.filter(({ name }) => BROKEN.includes(name))) {
   Deno.test(`Engine simulation notices when ${build.name}`, async () => {
     const { seed, message } = await catchBroken(build, 30);
