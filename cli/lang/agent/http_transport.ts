@@ -98,6 +98,8 @@ class HttpService implements AgentHttpServer {
       // Missing, it is refused as a wrong one is.
       requireHostHeader: false,
     });
+    // Who has said all that it wants to say may still read.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on("request", (request, response) => void this.#serve(request, response));
     this.#capConnections();
     this.finished = new Promise((resolve) => this.#server.once("close", () => resolve()));
@@ -252,7 +254,14 @@ class HttpService implements AgentHttpServer {
       fail(new Refusal(400, "bad_request", "Cannot take the request: it ended before its body did"));
     request.on("error", broken);
     request.on("close", broken);
-    return promise.finally(() => this.#budget.give(length));
+    const halfClosed = (): void => {
+      if (!request.complete) broken();
+    };
+    request.socket.on("end", halfClosed);
+    return promise.finally(() => {
+      request.socket.removeListener("end", halfClosed);
+      this.#budget.give(length);
+    });
   }
 }
 
