@@ -5,6 +5,7 @@ import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { type PackageTarget, TARGETS } from "../../lang/package/manifest.ts";
 import { type Context, openPackage, showDiagnostics, tellStep } from "./context.ts";
 import { examples } from "./examples.ts";
+import { readyPackages } from "./packages_ready.ts";
 
 interface Options {
   readonly target?: PackageTarget;
@@ -50,6 +51,7 @@ export function addBuildCommand(program: Command, context: Context): void {
       ]),
     )
     .action(async (path: string | undefined, options: Options) => {
+      if (!await readyPackages(context, path, options.format)) return;
       const { workspace } = openPackage(path);
       const asked: BuildOptions = {
         ...(options.target === undefined ? {} : { target: options.target }),

@@ -5,6 +5,7 @@ import { reportToSarif } from "../../lang/diagnostics/sarif.ts";
 import { version } from "../version.ts";
 import { type Context, hasErrors, openPackage, showDiagnostics } from "./context.ts";
 import { examples } from "./examples.ts";
+import { readyPackages } from "./packages_ready.ts";
 
 interface Options {
   readonly format: "human" | "json" | "sarif";
@@ -29,12 +30,13 @@ export function addCheckCommand(program: Command, context: Context): void {
       examples([
         ["lang check", "the package around this folder"],
         ["lang check src/main.lang", "one file of it"],
-        ["lang check --format json", "one JSON object, for programs"],
         ["lang check hello.lang", "a source that belongs to no package"],
+        ["lang check --format json", "one JSON object, for programs"],
         ["lang check --format sarif > lang.sarif", "for code hosts and editors"],
       ]),
     )
-    .action((path: string | undefined, options: Options) => {
+    .action(async (path: string | undefined, options: Options) => {
+      if (!await readyPackages(context, path, options.format === "json" ? "json" : "human")) return;
       const { workspace, file } = openPackage(path);
       const all = workspace.check().diagnostics;
       const diagnostics = file === null ? all : all.filter((each) => each.file.path === file);

@@ -7,6 +7,7 @@ import { sizeText } from "./build_command.ts";
 import { type Context, openPackage, showDiagnostics } from "./context.ts";
 import { renderCost } from "./cost_table.ts";
 import { examples } from "./examples.ts";
+import { readyPackages } from "./packages_ready.ts";
 
 type Report = NonNullable<InspectOutcome["report"]>;
 
@@ -38,7 +39,8 @@ export function addInspectCommand(program: Command, context: Context): void {
         ["lang inspect --format json", "one JSON object, for programs"],
       ]),
     )
-    .action((path: string | undefined, options: Options) => {
+    .action(async (path: string | undefined, options: Options) => {
+      if (!await readyPackages(context, path, options.format)) return;
       const { workspace } = openPackage(path);
       const { diagnostics, report } = inspect(workspace, { cost: options.cost ?? false });
       if (report === null) context.exitCode = 1;

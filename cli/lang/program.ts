@@ -16,6 +16,7 @@ import { addInspectCommand } from "./inspect_command.ts";
 import { addLspCommand } from "./lsp_command.ts";
 import { addMcpCommand } from "./mcp_command.ts";
 import { addNewCommand } from "./new_command.ts";
+import { addPkgCommand, pkgParameters } from "./pkg.ts";
 import { addRunCommand } from "./run_command.ts";
 import { addServeCommand } from "./serve_command.ts";
 import { addExplainCommand, addFindCommand, addFixCommand, addFmtCommand } from "./source_commands.ts";
@@ -28,7 +29,7 @@ const USAGE = 2;
 /** Runs a command line and gives its exit code. */
 export async function runProgram(parameters: readonly string[], terminal: Terminal): Promise<number> {
   const separator = parameters.indexOf("--");
-  const own = separator < 0 ? parameters : parameters.slice(0, separator);
+  const own = pkgParameters(separator < 0 ? parameters : parameters.slice(0, separator));
   const context: Context = {
     terminal,
     programArguments: separator < 0 ? [] : parameters.slice(separator + 1),
@@ -88,6 +89,7 @@ function makeProgram(context: Context): Command {
   addExplainCommand(program, context);
   addFmtCommand(program, context);
   addFixCommand(program, context);
+  addPkgCommand(program, context);
   addMcpCommand(program, context);
   addAgentCommand(program, context);
   addLspCommand(program, context);

@@ -6,6 +6,7 @@ import { reportToJson } from "../../lang/diagnostics/json.ts";
 import type { TrapReport } from "../../lang/host/wasm_trap.ts";
 import { type Context, gasLimit, hasErrors, openPackage, showDiagnostics, timeLimit } from "./context.ts";
 import { examples } from "./examples.ts";
+import { readyPackages } from "./packages_ready.ts";
 import { ProcessHost } from "./process_host.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -61,6 +62,7 @@ export function addRunCommand(program: Command, context: Context): void {
     )
     .action(async (path: string | undefined, options: Options) => {
       const limits = limitsOf(options);
+      if (!await readyPackages(context, path, options.format)) return;
       const { workspace } = openPackage(path);
       if (options.format === "json") return await runToJson(context, workspace, limits);
       const outcome = await runLimited(context, workspace, { ...limits, terminal: context.terminal });

@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from "./context.ts";
 import { examples } from "./examples.ts";
+import { readyPackages } from "./packages_ready.ts";
 import { TestThreads } from "./threads/test_threads.ts";
 
 interface Options {
@@ -63,6 +64,7 @@ export function addTestCommand(program: Command, context: Context): void {
         ? DEFAULT_TIMEOUT_MILLISECONDS
         : timeLimit("--timeout", options.timeout);
       const gas = options.gas === undefined ? null : gasLimit(options.gas);
+      if (!await readyPackages(context, path, options.format)) return;
       const { workspace } = openPackage(path);
       const seed = options.seed === undefined
         ? crypto.getRandomValues(new Uint16Array(1))[0] ?? 0

@@ -52,13 +52,14 @@ export function declareImports(
       continue;
     }
     paths.set(path, declaration);
-    let target = world.scopes.get(path) ?? null;
-    if (path === scope.name) {
+    const name = scope.link(path);
+    let target = world.scopes.get(name) ?? null;
+    if (name === scope.name) {
       reporter.report("MD0003", pathSpan, "A module does not import itself: its names are in scope.", {
         fixes: [reporter.fix("remove the import", "safe", lineOf(scope, declaration), "")],
       });
       target = null;
-    } else if (target !== null && isInternal(path) && !scope.isLibrary) {
+    } else if (target !== null && isInternal(name) && !scope.isLibrary) {
       reporter.report("MD0006", pathSpan, `The module \`${path}\` is for the library alone.`, {
         hint: "What it does is offered, with checks, by `std.list`, `std.string` and `std.bytes`.",
       });
@@ -155,11 +156,12 @@ export function reportImportCycle(group: readonly ModuleScope[]): void {
     seen.add(at.name);
     const scope: ModuleScope = at;
     const use = scope.module.declarations.find((declaration) =>
-      declaration.kind === "use" && names.has(pathOf(declaration)) && pathOf(declaration) !== scope.name
+      declaration.kind === "use" && names.has(scope.link(pathOf(declaration))) &&
+      scope.link(pathOf(declaration)) !== scope.name
     );
     if (use?.kind !== "use") return;
     way.push({ scope, use });
-    at = group.find((each) => each.name === pathOf(use));
+    at = group.find((each) => each.name === scope.link(pathOf(use)));
   }
   const start = way.findIndex((step) => step.scope === at);
   const circle = way.slice(Math.max(start, 0));

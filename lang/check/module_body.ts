@@ -65,7 +65,7 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
     if (isReady(symbol) && symbol.isResultKnown) checkFunction(session, symbol);
   }
   const tests = checkTests(session);
-  const examples = scope.isLibrary ? null : checkExamples(session);
+  const examples = scope.isLibrary || scope.isDependency ? null : checkExamples(session);
   for (const symbol of scope.functions) if (isReady(symbol)) checkFunction(session, symbol);
   for (const symbol of scope.functions) if (symbol.bodyState === "unchecked") checkFunction(session, symbol);
   for (const symbol of scope.functions) {
@@ -82,8 +82,9 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   checkTypeSizes(scope);
   checkInterfaceEffects(world, scope);
   checkFittings(scope);
-  if (!scope.isLibrary) reportUnusedDeclarations(world, scope);
+  if (!scope.isLibrary && !scope.isDependency) reportUnusedDeclarations(world, scope);
   dropDoubtfulWarnings(scope);
+  if (scope.isDependency) scope.reporter.keepOnly(({ severity }) => severity === "error");
   return { typed: typedModule(scope, [...tests, ...(examples?.tests ?? [])]), symbols };
 }
 
@@ -112,7 +113,7 @@ export function typedModule(scope: ModuleScope, tests: readonly TypedTest[]): Ty
   return {
     name: scope.name,
     file: scope.file,
-    isLibrary: scope.isLibrary,
+    isLibrary: scope.isLibrary || scope.isDependency,
     types: entries.flatMap((entry) => entry.kind === "definition" ? [entry.definition] : []),
     interfaces: entries.flatMap((entry) => entry.kind === "interface" ? [entry.definition] : []),
     functions: scope.functions,

@@ -7,12 +7,20 @@ import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { SourceFile } from "../source/source_file.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
 import type { TypedProgram } from "../typed/tree.ts";
+import type { Dependencies } from "../package/dependencies.ts";
+import { DependencyModules } from "./dependency_modules.ts";
 import { type LibrarySource, PackageChecker } from "./package_checker.ts";
 import { STANDARD_LIBRARY } from "./standard_library.ts";
 import type { SymbolTable } from "./symbol_table.ts";
 
 /** Texts of a package by their paths: `src/main.lang`. */
 export type PackageTexts = ReadonlyMap<string, string>;
+
+/** The packages that a package uses, and where the texts of their files come from. */
+export interface UsedPackages {
+  readonly dependencies: Dependencies;
+  readonly read: (path: string) => string | undefined;
+}
 
 /** What analysing a package gives. */
 export interface PackageAnalysis {
@@ -41,6 +49,7 @@ export function isLoneSource(path: string): boolean {
 export class PackageAnalyser {
   readonly #checker: PackageChecker;
   readonly #library: LibrarySource;
+  readonly #dependencies = new DependencyModules();
   #files = new Map<string, ParsedFile>();
 
   constructor(options: { readonly library?: LibrarySource; readonly withSymbols?: boolean } = {}) {
@@ -49,7 +58,7 @@ export class PackageAnalyser {
   }
 
   /** Parses and checks what changed since the last call. */
-  analyse(texts: PackageTexts): PackageAnalysis {
+  analyse(texts: PackageTexts, used: UsedPackages | null = null): PackageAnalysis {
     const files = new Map<string, ParsedFile>();
     for (const [path, text] of texts) {
       const before = this.#files.get(path);
@@ -59,12 +68,15 @@ export class PackageAnalyser {
       );
     }
     this.#files = files;
-    const modules = [...files].flatMap(([path, parsed]) => {
+    const own = [...files].flatMap(([path, parsed]) => {
       const name = moduleNameOf(path);
       return name === null ? [] : [{ name, module: parsed.module }];
     });
+    const isLibrary = (name: string) => this.#library.names.includes(name);
+    const linked = used === null ? null : this.#dependencies.collect({ own, isLibrary, ...used });
+    const modules = linked?.modules ?? own;
     const result = this.#checker.check({ modules, library: this.#library });
-    const syntax = [...files.values()].flatMap((parsed) => parsed.diagnostics);
+    const syntax = [...files.values(), ...linked?.files ?? []].flatMap((parsed) => parsed.diagnostics);
     const diagnostics = syntax.length === 0
       ? result.diagnostics
       : [...syntax, ...result.diagnostics].toSorted((left, right) =>

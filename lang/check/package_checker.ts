@@ -22,6 +22,10 @@ import { World } from "./world.ts";
 export interface NamedModule {
   readonly name: string;
   readonly module: ast.Module;
+  /** The module that a path of its imports names; the path itself when it is left out. */
+  readonly link?: (path: string) => string;
+  /** Whether it is one of a package that is used. */
+  readonly isDependency?: boolean;
 }
 
 /** The modules of the library; each is parsed when it is needed. */
@@ -80,15 +84,15 @@ export class PackageChecker {
     const { modules, diagnostics: clashes } = ownModules(input);
     const world = this.#base;
     for (const name of this.#states.keys()) world.scopes.delete(name);
-    for (const { module } of modules) {
-      for (const path of importedPaths(module)) this.#loadLibrary(path);
+    for (const { module, link } of modules) {
+      for (const path of linkedPaths(module, link)) this.#loadLibrary(path);
       // Who runs properties makes their arguments with it.
       if (module.declarations.some((each) => each.kind === "property")) this.#loadLibrary("std.generate");
     }
     const names = [...modules.map((each) => each.name), ...input.library.names];
     const byName = new Map(modules.map((each) => [each.name, each]));
     const groups = sortByImports(
-      modules.map(({ name, module }) => ({ name, imports: importedPaths(module) })),
+      modules.map(({ name, module, link }) => ({ name, imports: linkedPaths(module, link) })),
     );
     const before = this.#states;
     const states = new Map<string, ModuleState>();
@@ -217,12 +221,13 @@ export class PackageChecker {
     const state = before.get(first.name);
     if (state === undefined) return null;
     // The same dependencies, each declared as before.
-    const paths = importedPaths(first.module);
+    const paths = linkedPaths(first.module, first.link);
     const dependencies = paths.flatMap((path) => now.get(path) ?? this.#libraryStates.get(path) ?? []);
     const isSame = dependencies.length === state.dependencies.length &&
       dependencies.every((each, index) => each.scope === state.dependencies[index]?.scope);
     if (!isSame) return null;
     const { scope } = state;
+    scope.link = first.link ?? scope.link;
     if (scope.module === first.module) {
       // Labels point into other files, whose texts may have moved.
       const isFixed = state.diagnostics.every((diagnostic) =>
@@ -260,8 +265,10 @@ export class PackageChecker {
     names: readonly string[],
     library: LibrarySource,
   ): Map<string, ModuleState> {
-    const scopes = modules.map(({ name, module }) => {
+    const scopes = modules.map(({ name, module, link, isDependency }) => {
       const scope = new ModuleScope(name, false, module, new Reporter(module.file));
+      scope.isDependency = isDependency ?? false;
+      scope.link = link ?? scope.link;
       world.scopes.set(name, scope);
       return scope;
     });
@@ -276,7 +283,7 @@ export class PackageChecker {
       fresh.set(scope.name, {
         scope,
         skeleton: skeletonOf(scope.module),
-        dependencies: importedPaths(scope.module).flatMap((path) =>
+        dependencies: linkedPaths(scope.module, scope.link).flatMap((path) =>
           states.get(path) ?? this.#libraryStates.get(path) ?? []
         ),
         typed,
@@ -313,6 +320,12 @@ export class PackageChecker {
       },
     };
   }
+}
+
+/** The modules that a module imports, by their names in the whole program. */
+function linkedPaths(module: ast.Module, link: NamedModule["link"]): string[] {
+  const paths = importedPaths(module);
+  return link === undefined ? paths : paths.map(link);
 }
 
 /** The package's modules, without those that have the name of one of the library's. */

@@ -280,6 +280,10 @@ export class ModuleScope {
   readonly fittings: Fitting[] = [];
   readonly functions: FunctionSymbol[] = [];
   readonly constants: ConstantSymbol[] = [];
+  /** Whether the module is one of a package that is used: its warnings, tests and examples are its author's matter. */
+  isDependency = false;
+  /** The module that a path of `use` names: in a package, `use noise` may be the module `fx.noise`. */
+  link: (path: string) => string = (path) => path;
 
   constructor(name: string, isLibrary: boolean, module: ast.Module, reporter: Reporter) {
     this.name = name;

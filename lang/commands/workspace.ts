@@ -8,11 +8,13 @@ import {
   moduleNameOf,
   PackageAnalyser,
   type PackageAnalysis,
+  type UsedPackages,
 } from "../check/package_analysis.ts";
 import { findEntryPoints } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { internally } from "../diagnostics/internal_error.ts";
 import { type Manifest, type PackageTarget, parseManifest } from "../package/manifest.ts";
+import { readDependencies } from "../package/dependencies.ts";
 import type { PackageFiles } from "../package/package_files.ts";
 import type { TypedProgram } from "../typed/tree.ts";
 import { CommandError } from "./command_error.ts";
@@ -65,6 +67,14 @@ export class Workspace {
     return texts;
   }
 
+  /** The packages that it uses, as far as they are unpacked; null when it uses none. */
+  #used(manifest: string): UsedPackages | null {
+    if (!mayUsePackages(manifest)) return null;
+    const read = (path: string) => this.files.read(path);
+    const dependencies = readDependencies(read);
+    return dependencies.packages.size === 0 ? null : { dependencies, read };
+  }
+
   /** Analyses the package as it is now. */
   check(overlay: ReadonlyMap<string, string> = new Map()): CheckedPackage {
     const text = overlay.get(MANIFEST_PATH) ?? this.files.read(MANIFEST_PATH);
@@ -82,7 +92,7 @@ export class Workspace {
         "The root module of a package is src/main.lang.",
       );
     }
-    const analysis = internally("checking", () => this.#analyser.analyse(sources));
+    const analysis = internally("checking", () => this.#analyser.analyse(sources, this.#used(text)));
     const diagnostics = [...parsed.diagnostics, ...analysis.diagnostics];
     const target = parsed.manifest?.target ?? null;
     const { program } = analysis;
@@ -98,6 +108,11 @@ export class Workspace {
       analysis,
     };
   }
+}
+
+/** Whether a manifest may name packages; what is not so spares reading what was unpacked. */
+function mayUsePackages(manifest: string): boolean {
+  return manifest.includes("dependencies");
 }
 
 /** What the entry points of the root module are for; null when it has none. */
