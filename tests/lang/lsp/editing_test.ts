@@ -236,6 +236,7 @@ Deno.test("lang lsp: Pong is edited from breaking it to having it formatted", as
   assert.equal(shown.at(-1), original);
   const lenses = await editor.connection.sendRequest(CodeLensRequest.type, { textDocument });
   assert.deepEqual(lenses?.[0]?.command?.arguments, [folder, "space starts the game"]);
+  console.log(`longest answers: ${editor.latencies}`);
   assert.equal(await editor.end(), 0);
   await Deno.remove(folder, { recursive: true });
 });

@@ -25,6 +25,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
   type TextEdit,
+  Trace,
   type WorkspaceEdit,
 } from "vscode-languageserver-protocol/node";
 import { newPackageFiles, type TemplateName } from "../../../lang/package/new_package.ts";
@@ -96,6 +97,7 @@ export class Editor implements AsyncDisposable {
   readonly #texts = new Map<string, string>();
   readonly #versions = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
+  readonly #times = new Map<string, readonly number[]>();
   #isEnded = false;
 
   constructor() {
@@ -117,6 +119,13 @@ export class Editor implements AsyncDisposable {
       }
     });
     this.connection.onRequest(RegistrationRequest.type, () => {});
+    // The library tells how long each answer took.
+    void this.connection.trace(Trace.Messages, {
+      log: (text: unknown) => {
+        const [, method, time] = /^Received response '(\S+) - \(\d+\)' in (\d+)ms/.exec(String(text)) ?? [];
+        if (method !== undefined) this.#times.set(method, [...this.#times.get(method) ?? [], Number(time)]);
+      },
+    });
     this.connection.onError(() => {});
     this.connection.listen();
   }
@@ -237,6 +246,11 @@ export class Editor implements AsyncDisposable {
         },
       });
     });
+  }
+
+  /** How long answers took, at most, in words. */
+  get latencies(): string {
+    return [...this.#times].map(([method, times]) => `${method} ${Math.max(...times)} ms`).join(", ");
   }
 
   /** Ends the conversation as an editor does; the server's exit code. */
