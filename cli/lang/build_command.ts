@@ -1,6 +1,7 @@
 /** `lang build`. */
 import { type Command, Option } from "commander";
 import { build, type BuildOptions } from "../../lang/commands/build.ts";
+import { sizeText } from "../../lang/commands/size_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { type PackageTarget, TARGETS } from "../../lang/package/manifest.ts";
 import { type Context, openPackage, showDiagnostics, tellStep } from "./context.ts";
@@ -80,11 +81,4 @@ export function addBuildCommand(program: Command, context: Context): void {
         }\n`,
       );
     });
-}
-
-/** `2.3 KiB`. */
-export function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`;
-  const [size, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KiB"] : [bytes / 1024 / 1024, "MiB"];
-  return `${size.toFixed(1)} ${unit}`;
 }

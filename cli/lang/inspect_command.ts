@@ -1,23 +1,17 @@
 /** `lang inspect`. */
 import { type Command, Option } from "commander";
-import { inspect, type InspectOutcome, type ModuleReport } from "../../lang/commands/inspect.ts";
+import { inspect } from "../../lang/commands/inspect.ts";
+import { renderInspection } from "../../lang/commands/inspect_text.ts";
+import { renderCost } from "../../lang/commands/cost_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
-import type { Style } from "../../lang/diagnostics/style.ts";
-import { sizeText } from "./build_command.ts";
 import { type Context, openPackage, showDiagnostics } from "./context.ts";
-import { renderCost } from "./cost_table.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
-
-type Report = NonNullable<InspectOutcome["report"]>;
 
 interface Options {
   readonly cost?: boolean;
   readonly format: "human" | "json";
 }
-
-/** Functions whose size is shown. */
-const SHOWN_FUNCTIONS = 12;
 
 /** Adds the command. */
 export function addInspectCommand(program: Command, context: Context): void {
@@ -50,42 +44,6 @@ export function addInspectCommand(program: Command, context: Context): void {
       }
       if (report === null) return showDiagnostics(context, diagnostics);
       const { style } = terminal;
-      terminal.write(report.cost === null ? renderReport(report, style) : renderCost(report.cost, style));
+      terminal.write(report.cost === null ? renderInspection(report, style) : renderCost(report.cost, style));
     });
-}
-
-function renderReport(report: Report, style: Style): string {
-  const { name, version, target, modules, imports, bytes, functions } = report;
-  const shown = functions.slice(0, SHOWN_FUNCTIONS);
-  const rest = functions.slice(SHOWN_FUNCTIONS).reduce((total, each) => total + each.bytes, 0);
-  const sizes = shown.map((each) => `  ${String(each.bytes).padStart(7)}  ${each.name}`);
-  if (rest > 0) sizes.push(`  ${String(rest).padStart(7)}  ${functions.length - shown.length} others`);
-  return [
-    `${style("strong", name)} ${version}, ${target ?? "library"}`,
-    "",
-    ...modules.flatMap((module) => renderModule(module, style)),
-    style("strong", "imports"),
-    ...(imports.length === 0 ? ["  none"] : imports.map((each) => `  ${each}`)),
-    "",
-    `${style("strong", "size")} ${sizeText(bytes)}, core module of a debug build; functions in bytes:`,
-    ...sizes,
-    "",
-  ].join("\n");
-}
-
-function renderModule(module: ModuleReport, style: Style): string[] {
-  const { name, file, lines, uses, effects, api, tests } = module;
-  const facts = [
-    `${lines} lines`,
-    `${tests} ${tests === 1 ? "test" : "tests"}`,
-    ...(uses.length === 0 ? [] : [`uses ${uses.join(", ")}`]),
-    effects.length === 0 ? "no effects" : `effects ${effects.join(" ")}`,
-  ];
-  const out = [`${style("strong", `module ${name}`)} ${style("quiet", file)}  ${facts.join("; ")}`];
-  for (const { signature, documentation } of api) {
-    const [first = ""] = (documentation ?? "").split("\n");
-    if (first !== "") out.push(`  ${style("quiet", `/// ${first}`)}`);
-    out.push(`  ${signature}`);
-  }
-  return [...out, ""];
 }

@@ -9,6 +9,7 @@ import * as z from "zod";
 import { MAXIMUM_ARGUMENT_VALUES } from "./limits.ts";
 import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
 import { FAMILIES, FIXED_RESOURCES, type ResourceFamily, type Resources } from "./resources.ts";
+import { describedSchema } from "./tool_schema.ts";
 import { outputOf } from "./tool_answer.ts";
 import type { ToolSession } from "./tool_session.ts";
 import { argumentsOf, type LangTool, TOOLS } from "./tools.ts";
@@ -52,13 +53,22 @@ export function createServer(context: PackageContext): McpServer {
   return server;
 }
 
+const described = new WeakMap<z.ZodObject, ReturnType<typeof describedSchema>>();
+
+/** Servers come and go, descriptions stay. */
+function describedOnce(validator: z.ZodObject): ReturnType<typeof describedSchema> {
+  const known = described.get(validator) ?? describedSchema(validator);
+  described.set(validator, known);
+  return known;
+}
+
 function addTool(server: McpServer, tool: LangTool, context: PackageContext): void {
   const { op, title, description, isReadOnly, isDestructive, isIdempotent, isOpenWorld } = tool;
   server.registerTool(op, {
     title,
     description,
-    inputSchema: argumentsOf(op),
-    outputSchema: outputOf(op),
+    inputSchema: describedOnce(argumentsOf(op)),
+    outputSchema: describedOnce(outputOf(op)),
     annotations: {
       title,
       readOnlyHint: isReadOnly,

@@ -2,6 +2,9 @@
  * What tools give, as texts that a model reads: everything that is needed for the next step, in few words. Places are `file:line:column`, from 1.
  */
 import type * as z from "zod";
+import { renderCost } from "../commands/cost_text.ts";
+import { type Inspection, renderInspection } from "../commands/inspect_text.ts";
+import { plainStyle } from "../diagnostics/style.ts";
 import type { LINES, ResultFields } from "../agent/lines.ts";
 import type { ToolOp } from "./tools.ts";
 
@@ -90,8 +93,16 @@ export function toolText<Name extends ToolOp>(
   return TEXTS[op](result, parts);
 }
 
+/** Errors alone, for tools that are about something else; how many warnings there are is told. */
+function errorsReport({ diagnostics }: AnswerParts, truncated: number): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const others = diagnostics.length - errors.length;
+  return report(errors, truncated) +
+    (others === 0 ? "" : `${counted(others, "warning")}; \`check\` shows them\n`);
+}
+
 /** Diagnostics, worst first as they come, with a line of summary; empty when there are none. */
-export function report(diagnostics: readonly AnsweredDiagnostic[], truncated: number): string {
+function report(diagnostics: readonly AnsweredDiagnostic[], truncated: number): string {
   if (diagnostics.length + truncated === 0) return "";
   const count = (severity: string) => diagnostics.filter((each) => each.severity === severity).length;
   const counts = [counted(count("error"), "error"), counted(count("warning"), "warning")].filter((text) =>
@@ -138,24 +149,24 @@ function fixText(result: ResultFields["fix"], { ok, patches }: AnswerParts): str
   return lined(lines) + patchesText(patches);
 }
 
-function testText(result: ResultFields["test"], { diagnostics, stdout, stderr }: AnswerParts): string {
-  const { updated, truncated } = result;
+function testText({ updated, truncated }: ResultFields["test"], parts: AnswerParts): string {
   return [
-    report(diagnostics, truncated),
-    stdout,
-    stderr,
+    errorsReport(parts, truncated),
+    parts.stdout,
+    parts.stderr,
     lined(updated.map((path) => `updated ${path}`)),
   ].join("");
 }
 
-function runText(result: ResultFields["run"], { diagnostics, stdout, stderr }: AnswerParts): string {
+function runText(result: ResultFields["run"], parts: AnswerParts): string {
   const { has_run, exit_code, trap, truncated } = result;
-  const parts = [report(diagnostics, truncated)];
-  if (!has_run) return `${parts.join("")}the program was not started\n`;
-  if (stdout !== "") parts.push(`${stdout.replace(/\n?$/, "\n")}`);
-  if (stderr !== "") parts.push(`standard error:\n${stderr.replace(/\n?$/, "\n")}`);
-  if (trap !== null) parts.push(`trap: ${trap.message}${trapPlace(trap)}\n`);
-  return `${parts.join("")}exit code ${exit_code}\n`;
+  const { stdout, stderr } = parts;
+  const texts = [errorsReport(parts, truncated)];
+  if (!has_run) return `${texts.join("")}the program was not started\n`;
+  if (stdout !== "") texts.push(stdout.replace(/\n?$/, "\n"));
+  if (stderr !== "") texts.push(`standard error:\n${stderr.replace(/\n?$/, "\n")}`);
+  if (trap !== null) texts.push(`trap: ${trap.message}${trapPlace(trap)}\n`);
+  return `${texts.join("")}exit code ${exit_code}\n`;
 }
 
 /** Where a trap happened, as its report has it. */
@@ -165,40 +176,19 @@ function trapPlace(trap: Readonly<Record<string, unknown>>): string {
   return ` (${String(place.file)}:${String(place.line)})`;
 }
 
-function inspectText(
-  { report: found, truncated }: ResultFields["inspect"],
-  { diagnostics }: AnswerParts,
-): string {
-  const text = report(diagnostics, truncated);
-  return found === null
-    ? `${text}a package with errors cannot be looked into\n`
-    : `${text}${outline(found, 0)}`;
+function inspectText({ report, truncated }: ResultFields["inspect"], parts: AnswerParts): string {
+  const text = errorsReport(parts, truncated);
+  if (report === null) return `${text}a package with errors cannot be looked into\n`;
+  const inspection = inspectionOf(report);
+  const { cost } = inspection;
+  return `${text}${renderInspection(inspection, plainStyle)}${
+    cost === null ? "" : `\n${renderCost(cost, plainStyle)}`
+  }`;
 }
 
-/** An object as indented lines: what is nested stands below its name, lists item by item. */
-function outline(value: unknown, depth: number): string {
-  const pad = "  ".repeat(depth);
-  if (Array.isArray(value)) {
-    return value.map((each) =>
-      isPlain(each) ? `${pad}- ${shown(each)}\n` : `${pad}-\n${outline(each, depth + 1)}`
-    ).join("");
-  }
-  if (typeof value !== "object" || value === null) return `${pad}${shown(value)}\n`;
-  return Object.entries(value).map(([name, each]) => {
-    if (isPlain(each)) return `${pad}${name}: ${shown(each)}\n`;
-    if (Array.isArray(each) && each.every(isPlain)) {
-      return `${pad}${name}: ${each.map(shown).join(", ") || "none"}\n`;
-    }
-    return `${pad}${name}:\n${outline(each, depth + 1)}`;
-  }).join("");
-}
-
-function isPlain(value: unknown): boolean {
-  return typeof value !== "object" || value === null;
-}
-
-function shown(value: unknown): string {
-  return value === null ? "none" : String(value);
+/** What this program put into a line. */
+function inspectionOf(report: unknown): Inspection {
+  return report as Inspection;
 }
 
 /** One declaration with what is in it. */

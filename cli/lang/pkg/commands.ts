@@ -15,7 +15,7 @@ import { checkSlug, tarballName } from "../../../registry/names.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
 import { printable } from "../../../registry/protocol/responses.ts";
 import type { LockChange } from "../../../registry/resolution/changes.ts";
-import { sizeText } from "../build_command.ts";
+import { sizeText } from "../../../lang/commands/size_text.ts";
 import { type EffectChange, newEffects } from "./effects.ts";
 import type { PkgAnswer, PkgContext } from "./run.ts";
 

@@ -1,6 +1,6 @@
 /** Tells warnings, waits and the progress of downloads on standard error; progress only where somebody watches. */
 import type { Progress, Reporter } from "../../../registry/ports.ts";
-import { sizeText } from "../build_command.ts";
+import { sizeText } from "../../../lang/commands/size_text.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Writes to a terminal. */

@@ -1,7 +1,7 @@
 /** What functions cost, as a table for people. */
-import type { CostPlace, CostReport, FunctionCost } from "../../lang/commands/cost.ts";
-import type { Style } from "../../lang/diagnostics/style.ts";
-import { sizeText } from "./build_command.ts";
+import type { CostPlace, CostReport, FunctionCost } from "./cost.ts";
+import type { Style } from "../diagnostics/style.ts";
+import { sizeText } from "./size_text.ts";
 
 /** The table: one function in a line, with what it says of bounds and copies below. */
 export function renderCost({ functions, heapHighWater, tests }: CostReport, style: Style): string {
