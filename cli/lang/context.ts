@@ -27,7 +27,7 @@ export interface OpenPackage {
   readonly file: string | null;
 }
 
-/** Opens the package of a path. */
+/** Opens the package of a path; a source outside of a package is one of its own. */
 export function openPackage(path: string | undefined): OpenPackage {
   const { root, file, isAlone } = findPackage(path);
   const files = isAlone && file !== null ? new LoneSource({ root, file }) : new DiskFiles(root);
@@ -52,8 +52,6 @@ export function wholeNumber(name: string, text: string): number {
   throw new CommandError(`Cannot use ${name} "${text}": it is not a whole number`);
 }
 
-/** How long a command may work before it says what it does. */
-const PATIENCE_MILLISECONDS = 1_000;
 /** Milliseconds of an option in seconds; 0 is none, null. */
 export function timeLimit(name: string, text: string): number | null {
   const seconds = Number(text);
@@ -76,6 +74,8 @@ export function gasLimit(text: string): number {
   return gas;
 }
 
+/** How long a command may work before it says what it does. */
+const PATIENCE_MILLISECONDS = 1_000;
 
 /** Says what a command does now, when it has worked for longer than a second already and somebody sees it. */
 export function tellStep({ terminal, started }: Context, step: string): void {

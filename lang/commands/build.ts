@@ -1,5 +1,5 @@
 /**
- * `build`: compiles a package into `target/main.wasm` and `target/main.wasm.map`.
+ * `build`: compiles a package into `target/main.wasm` and `target/main.wasm.map`, and a source that stands alone, `hello.lang`, into `hello.wasm`.
  *
  * A package without entry points is a library: its public functions are compiled as they are, which shows that they can be.
  */
@@ -10,11 +10,6 @@ import { exportName } from "../ir/lower/entry.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import { compile, compileComponent, type CompiledModule, type CompileOptions } from "../wasm/compile.ts";
 import type { Workspace } from "./workspace.ts";
-
-/** Where the module goes. */
-export const MODULE_PATH = "target/main.wasm";
-const SOURCE_MAP_PATH = "target/main.wasm.map";
-const IR_PATH = "target/main.ir";
 
 /** What is asked of `build`. */
 export interface BuildOptions {
@@ -57,7 +52,8 @@ export async function build(workspace: Workspace, options: BuildOptions = {}): P
   const diagnostics = [...checked.diagnostics, ...entries];
   if (entries.some(({ severity }) => severity === "error")) return { diagnostics, built: null };
   options.onStep?.("compiling");
-  const made = await makeModule(program, target, options);
+  const name = workspace.modulePath.slice(workspace.modulePath.lastIndexOf("/") + 1);
+  const made = await makeModule(program, target, { ...options, name });
   const paths = write(workspace, made);
   return { diagnostics, built: { target, bytes: made.bytes, paths, ir: made.ir } };
 }
@@ -72,14 +68,14 @@ interface MadeModule {
 async function makeModule(
   program: TypedProgram,
   target: PackageTarget | null,
-  options: BuildOptions,
+  options: BuildOptions & { readonly name: string },
 ): Promise<MadeModule> {
   const isComponent = target === "wasm32-web" || target === "wasm32-wasi";
   const compiled = isComponent
     ? compileComponent(program, compileOptions(program, target, options))
     : { ...compileProgram(program, target, options), wrap: null };
   if (options.isRelease === true) options.onStep?.("optimising");
-  const fileName = "main.wasm";
+  const fileName = `${options.name}.wasm`;
   const { bytes: core, sourceMap } = options.isRelease === true
     ? await optimised(compiled, target, fileName)
     : { bytes: compiled.bytes, sourceMap: compiled.sourceMap(fileName) };
@@ -101,11 +97,12 @@ async function optimised(
 }
 
 function write(workspace: Workspace, made: MadeModule): string[] {
+  const path = workspace.modulePath;
   const outputs: [string, string | Uint8Array][] = [
-    [MODULE_PATH, made.bytes],
-    [SOURCE_MAP_PATH, made.sourceMap],
+    [`${path}.wasm`, made.bytes],
+    [`${path}.wasm.map`, made.sourceMap],
   ];
-  if (made.ir !== null) outputs.push([IR_PATH, made.ir]);
+  if (made.ir !== null) outputs.push([`${path}.ir`, made.ir]);
   for (const [path, content] of outputs) workspace.files.write(path, content);
   return outputs.map(([path]) => path);
 }
