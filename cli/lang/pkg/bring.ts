@@ -9,10 +9,16 @@ import { TerminalReporter } from "./reporter.ts";
 import { tellFailure } from "./run.ts";
 
 /** Fetches what is missing; false when that failed and was told. */
-export async function bringPackages(context: Context, root: string, format: "human" | "json"): Promise<boolean> {
+export async function bringPackages(
+  context: Context,
+  root: string,
+  format: "human" | "json",
+): Promise<boolean> {
   const reporter = new TerminalReporter(context.terminal);
   try {
-    await ensurePackages(openSession({ host: denoHost(reporter, version), root: root.replaceAll("\\", "/") }));
+    await ensurePackages(
+      openSession({ host: denoHost(reporter, version), root: root.replaceAll("\\", "/") }),
+    );
     return true;
   } catch (error) {
     reporter.clear();
