@@ -90,8 +90,16 @@ function isWithin(parsed: ParsedFile, offset: number): boolean {
   );
 }
 
-function isInside({ module }: ParsedFile, offset: number): boolean {
-  return module.declarations.some(({ span }) => span.start < offset && offset < span.end);
+/** Whether brackets of a declaration are open at a place; what stands unindented begins another. */
+function isInside({ tokens }: ParsedFile, offset: number): boolean {
+  let depth = 0;
+  for (const { text, end, isUnindented } of tokens) {
+    if (end > offset) break;
+    if (isUnindented && DECLARATION_WORDS.includes(text)) depth = 0;
+    if (/^[([{]$/.test(text)) depth++;
+    else if (/^[)\]}]$/.test(text)) depth--;
+  }
+  return depth > 0;
 }
 
 function sorted(items: readonly CompletionItem[], prefix: string): CompletionItem[] {
