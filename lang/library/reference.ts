@@ -13,7 +13,9 @@ the others are brought in by the name that stands here: \`use std.math\`. Exampl
 
 /** The whole page. */
 export function libraryReference(): string {
-  return [HEAD, ...LIBRARY_MODULES.filter((module) => !module.isInternal).map(libraryModuleReference)].join("\n");
+  return [HEAD, ...LIBRARY_MODULES.filter((module) => !module.isInternal).map(libraryModuleReference)].join(
+    "\n",
+  );
 }
 
 /** One module: what it exports, with its documentation. */
