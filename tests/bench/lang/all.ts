@@ -1,4 +1,5 @@
 /** All that `deno task bench lang` measures. */
+import { AGENT_NAMES, measureAgent } from "./agent.ts";
 import type { Comparison } from "../benchmark.ts";
 import type { LanguageOptions } from "./options.ts";
 import { measureSpeed, SPEED_NAMES } from "./speed.ts";
@@ -13,6 +14,7 @@ export const LANGUAGE_GROUPS: Readonly<
 > = {
   "lang-speed": { benchmarks: SPEED_NAMES, measure: measureSpeed },
   "lang-toolchain": { benchmarks: TOOLCHAIN_NAMES, measure: measureToolchain },
+  "agent": { benchmarks: AGENT_NAMES, measure: measureAgent },
 };
 
 /** What `lang` stands for. */
