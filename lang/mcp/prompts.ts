@@ -42,6 +42,7 @@ const HABITS = `How to work here:
 - A diagnostic names its place, what was expected, and often \`fixes\`. \`fix\` previews one as a diff; with \`write\` it changes the file. Prefer fixes that are \`safe\`.
 - \`explain\` has a page for every code, with a wrong program and right ones. \`lang://library/{module}\` has the signatures of the library; do not guess names.
 - \`test\` runs the tests. Logic belongs into functions without effects, and next to them stands a \`test "…" { … }\`.
+- Files are written with the tools that you have for files. Without such tools, try whole texts by \`files\`, and hand the finished sources over.
 - \`fmt\` at the end. Done is when \`check\` has no error and \`test\` passes.`;
 
 const mendPackage: Prompt = {

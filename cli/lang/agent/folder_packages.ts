@@ -63,9 +63,9 @@ export class FolderPackages {
     }
     throw new CommandError(
       `Cannot find a package: there is no project.toml in ${
-        asked === "." ? "the agent's folder" : asked
+        asked === "." ? "this folder" : asked
       } or above it`,
-      "`path` names a package below the folder that `lang agent` was started in; `lang new NAME` writes one.",
+      "`path` names a package below this folder; `lang new NAME` writes one.",
     );
   }
 

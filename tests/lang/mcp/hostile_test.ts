@@ -136,6 +136,28 @@ Deno.test("the end of the input ends the program, also while a program runs that
   }, endless);
 });
 
+Deno.test("in a folder without a package everything is listed, and tools say what is missing", async () => {
+  await withPackage(async (folder) => {
+    const { answers } = await talk(folder, [
+      INITIALIZE,
+      request(1, "tools/list"),
+      request(2, "resources/list"),
+      call(3, "check", {}),
+      call(4, "check", { path: "games/pong" }),
+      request(5, "prompts/get", { name: "mend_package" }),
+    ]);
+    const byId = new Map(answers.map((answer) => [answer.id, answer]));
+    match(byId.get(3)?.result?.content?.[0]?.text ?? "", /there is no project\.toml in this folder/);
+    strictEqual(byId.get(3)?.result?.isError, true);
+    strictEqual(byId.get(4)?.result?.isError, undefined);
+    match(JSON.stringify(byId.get(5)), /There is no package here yet/);
+    ok(!JSON.stringify(answers).includes(folder), "an answer names the folder");
+  }, {
+    "games/pong/project.toml": 'name = "pong"\nversion = "0.1.0"\n',
+    "games/pong/src/main.lang": "pub fn main(_args: List[String]) -> Int { 0 }\n",
+  });
+});
+
 Deno.test("usage that is wrong, a folder that is not there and a port in use end with 2 and one line that says why", async () => {
   await withPackage(async (folder) => {
     const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
