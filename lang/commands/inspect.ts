@@ -4,9 +4,9 @@
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
-import type { Local, TypedConstant, TypedFunction, TypedModule } from "../typed/tree.ts";
-import { isUnit } from "../types/primitives.ts";
-import { EFFECTS, type InterfaceDefinition, type TypeDefinition, type TypeParameter } from "../types/type.ts";
+import { functionSignature, interfaceSignature, typeSignature } from "../typed/signature.ts";
+import type { TypedConstant, TypedFunction, TypedModule } from "../typed/tree.ts";
+import { EFFECTS } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
 import { compileProgram } from "./build.ts";
 import { type CostReport, measureCost } from "./cost.ts";
@@ -145,53 +145,4 @@ function placed({ documentation, nameSpan }: Pick<TypedFunction, "documentation"
 function shortName({ id, file }: TypedConstant): string {
   const module = moduleNameOf(file.path) ?? "";
   return id.startsWith(`${module}.`) ? id.slice(module.length + 1) : id;
-}
-
-function parametersText(parameters: readonly TypeParameter[]): string {
-  if (parameters.length === 0) return "";
-  const texts = parameters.map(({ name, bounds }) =>
-    bounds.length === 0 ? name : `${name}: ${bounds.map((bound) => bound.name).join(" + ")}`
-  );
-  return `[${texts.join(", ")}]`;
-}
-
-/** A function as it would be declared. */
-export function functionSignature(each: TypedFunction): string {
-  const name = each.owner === null ? each.name : `${each.owner}.${each.name}`;
-  const parameter = ({ name, kind, type }: Local) =>
-    `${name}: ${kind === "inout" ? "inout " : ""}${typeText(type)}`;
-  const result = isUnit(each.result) ? "" : ` -> ${typeText(each.result)}`;
-  const effects = EFFECTS.filter((effect) => each.effects.has(effect));
-  const uses = effects.length === 0 ? "" : ` uses ${effects.join(" ")}`;
-  return `fn ${name}${parametersText(each.typeParameters)}(${
-    each.parameters.map(parameter).join(", ")
-  })${result}${uses}`;
-}
-
-function typeSignature({ name, typeParameters, body }: TypeDefinition): string {
-  const head = `type ${name}${parametersText(typeParameters)}`;
-  if (body.kind === "builtin") return head;
-  if (body.kind === "record") {
-    const fields = body.fields.map((field) => `${field.name ?? "_"}: ${typeText(field.type)}`);
-    return `${head} = { ${fields.join(", ")} }`;
-  }
-  const variants = body.variants.map(({ name, fields }) => {
-    const parts = fields.map((field) =>
-      field.name === null ? typeText(field.type) : `${field.name}: ${typeText(field.type)}`
-    );
-    return parts.length === 0 ? name : `${name}(${parts.join(", ")})`;
-  });
-  return `${head} = ${variants.join(" | ")}`;
-}
-
-function interfaceSignature({ name, functions }: InterfaceDefinition): string {
-  const texts = functions.map((each) => {
-    const parameters = each.parameters.map(({ name, isInout, type }) =>
-      `${name}: ${isInout ? "inout " : ""}${typeText(type)}`
-    );
-    return `fn ${each.name}(${parameters.join(", ")})${
-      isUnit(each.result) ? "" : ` -> ${typeText(each.result)}`
-    }`;
-  });
-  return `interface ${name} { ${texts.join("; ")} }`;
 }
