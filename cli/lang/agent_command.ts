@@ -1,5 +1,5 @@
 /** `lang agent`. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Context } from "./context.ts";
 import { examples } from "./examples.ts";
 import type { AgentOptions, AgentProcess } from "./agent/agent_command.ts";
@@ -15,7 +15,7 @@ export function addAgentCommand(program: Command, context: Context): void {
       "--single-shot",
       "read one request from standard input, carry it out, and exit with its exit code",
     )
-    .option("--transport <kind>", "stdio, http or unix", "stdio")
+    .addOption(transportOption())
     .option("--port <number>", "HTTP: listen on this port of 127.0.0.1, 0 for a free one", "8889")
     .option("--socket <path>", "unix: listen on a socket at this path")
     .option(
@@ -38,6 +38,13 @@ export function addAgentCommand(program: Command, context: Context): void {
       const { runAgent } = await import("./agent/agent_command.ts");
       context.exitCode = await runAgent(options, context, thisProcess());
     });
+}
+
+/** Its values are completed by shells, but checked by the agent, which answers a line. */
+function transportOption(): Option {
+  const option = new Option("--transport <kind>", "how requests come").default("stdio");
+  option.argChoices = ["stdio", "http", "unix"];
+  return option;
 }
 
 function thisProcess(): AgentProcess {
