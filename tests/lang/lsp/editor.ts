@@ -100,8 +100,12 @@ export class Editor implements AsyncDisposable {
   readonly #times = new Map<string, readonly number[]>();
   #isEnded = false;
 
-  constructor() {
-    const child = spawn(Deno.execPath(), ["run", "-A", "--no-check", PROGRAM, "lsp"], {
+  /** Starts the server: that of the sources, or a program of its own. */
+  constructor(program: string | null = null) {
+    const [command, ...parameters] = program === null
+      ? [Deno.execPath(), "run", "-A", "--no-check", PROGRAM]
+      : [program];
+    const child = spawn(command, [...parameters, "lsp"], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#exit = new Promise((resolve) => child.on("exit", resolve));
