@@ -16,7 +16,12 @@ export type BuildAttempt =
   /** The program has mistakes. */
   | { readonly kind: "mistakes"; readonly diagnostics: readonly Diagnostic[] }
   /** The package cannot be built for another reason: a missing manifest, or a fault of the compiler. */
-  | { readonly kind: "failed"; readonly message: string; readonly isInternal: boolean };
+  | {
+    readonly kind: "failed";
+    readonly message: string;
+    /** What was thrown, for a fault of the compiler; else null. */
+    readonly fault: { readonly thrown: unknown } | null;
+  };
 
 /** Builds once; what has not changed since the last time costs little. */
 export async function buildPage(workspace: Workspace): Promise<BuildAttempt> {
@@ -29,10 +34,10 @@ export async function buildPage(workspace: Workspace): Promise<BuildAttempt> {
   } catch (error) {
     if (error instanceof CommandError) {
       const message = error.hint === null ? error.message : `${error.message}\n\n${error.hint}`;
-      return { kind: "failed", message, isInternal: false };
+      return { kind: "failed", message, fault: null };
     }
     // The next build may well succeed, so a fault of the compiler does not end the server.
-    const message = error instanceof Error ? error.stack ?? error.message : String(error);
-    return { kind: "failed", message, isInternal: true };
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", message, fault: { thrown: error } };
   }
 }

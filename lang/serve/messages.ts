@@ -70,8 +70,8 @@ export function buildMessage(
       return { ...common, state: "failed", title: countText(all), isBuilt, report };
     }
     case "failed": {
-      const title = attempt.isInternal ? "The compiler has failed" : "The package cannot be built";
-      const report: ReportPiece[] = [["error", attempt.isInternal ? "internal error" : "error"], [
+      const title = attempt.fault !== null ? "The compiler has failed" : "The package cannot be built";
+      const report: ReportPiece[] = [["error", attempt.fault !== null ? "internal error" : "error"], [
         "",
         `: ${attempt.message}\n`,
       ]];

@@ -42,9 +42,9 @@ Deno.test("buildMessage() tells a hundred mistakes, errors first, and how many m
 
 Deno.test("buildMessage() tells a fault of the compiler apart from a package that cannot be built", () => {
   const options = { version: "v-1", reload: null, milliseconds: 3, isBuilt: false };
-  const fault = buildMessage({ kind: "failed", message: "boom", isInternal: true }, options);
+  const fault = buildMessage({ kind: "failed", message: "boom", fault: { thrown: null } }, options);
   ok(fault.state === "failed" && fault.title === "The compiler has failed");
-  const missing = buildMessage({ kind: "failed", message: "no manifest", isInternal: false }, options);
+  const missing = buildMessage({ kind: "failed", message: "no manifest", fault: null }, options);
   ok(missing.state === "failed" && missing.title === "The package cannot be built" && !missing.isBuilt);
   deepStrictEqual(missing.report, [["error", "error"], ["", ": no manifest\n"]]);
 });

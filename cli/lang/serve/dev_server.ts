@@ -49,7 +49,7 @@ export class DevServer implements AsyncDisposable {
   }
 
   async #answer(request: Request): Promise<Response> {
-    const answer = await this.#answerOf(request, hostRefusal(request.headers));
+    const answer = await this.#answerOf(request, hostRefusal(withHost(request)));
     if (answer.kind === "reply") return response(answer.reply, answer.source);
     const { route } = answer;
     const taken = this.sockets.accept(request, route, route === "events" ? this.#greeting : () => null);
@@ -70,6 +70,14 @@ export class DevServer implements AsyncDisposable {
 
 function internalError(error: unknown): Response {
   return response(plainReply(500, `internal error: ${messageOf(error)}`, "GET"), null);
+}
+
+/** The headers with the host that is asked for, which HTTP/2 has in the target. */
+function withHost({ headers, url }: Request): Headers {
+  if (headers.has("host")) return headers;
+  const completed = new Headers(headers);
+  completed.set("host", new URL(url).host);
+  return completed;
 }
 
 /** The answer as it is sent. */

@@ -12,6 +12,7 @@ import { Bursts, type Timer } from "../../../lang/serve/bursts.ts";
 import { Site } from "../../../lang/serve/site.ts";
 import { type Context, showDiagnostics } from "../context.ts";
 import { DiskFiles } from "../disk_files.ts";
+import { tellInternalError } from "../internal_report.ts";
 import { DevServer } from "./dev_server.ts";
 import { openPage } from "./open_page.ts";
 import { PackageWatcher } from "./package_watcher.ts";
@@ -97,9 +98,9 @@ function tellFirst(context: Context, attempt: BuildAttempt, isWatched: boolean):
 function tellAttempt(context: Context, attempt: BuildAttempt): void {
   if (attempt.kind !== "failed") return showDiagnostics(context, attempt.diagnostics);
   const { terminal } = context;
-  terminal.writeError(
-    `${terminal.errorStyle("error", attempt.isInternal ? "internal error" : "error")}: ${attempt.message}\n`,
-  );
+  const { message, fault } = attempt;
+  if (fault !== null) return tellInternalError(terminal, ["serve"], fault.thrown);
+  terminal.writeError(`${terminal.errorStyle("error", "error")}: ${message}\n`);
 }
 
 function tellUpdate(context: Context, { attempt, isCompiled, milliseconds }: Update): void {

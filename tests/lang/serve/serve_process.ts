@@ -1,5 +1,7 @@
 /** `lang serve` as a process of its own, on a free port. */
 import assert from "node:assert/strict";
+import { runProgram } from "../../../cli/lang/program.ts";
+import { Terminal } from "../../../cli/lang/terminal.ts";
 
 const LANG = new URL("../../../cli/lang.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
@@ -26,6 +28,20 @@ export function langCommand(parameters: readonly string[], cwd?: string): Deno.C
 export async function runLang(parameters: readonly string[], cwd?: string): Promise<Ended> {
   const { code, stdout, stderr } = await langCommand(parameters, cwd).output();
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+/** Runs a command line of `lang` that ends by itself, in this process. */
+export async function runHere(parameters: readonly string[]): Promise<Ended> {
+  const texts: [string, string] = ["", ""];
+  const stream = (number: 0 | 1) => ({
+    writeSync(bytes: Uint8Array): number {
+      texts[number] += new TextDecoder().decode(bytes);
+      return bytes.length;
+    },
+    isTerminal: () => false,
+  });
+  const code = await runProgram(parameters, new Terminal(stream(0), stream(1)));
+  return { code, stdout: texts[0], stderr: texts[1] };
 }
 
 /** A server that runs until it is disposed. */

@@ -69,7 +69,9 @@ class Running {
 
   constructor(text: string) {
     const module = new WebAssembly.Module(compile(checkSource(text).program, { target: "wasm32-web" }).bytes);
-    this.layout = stateLayout(module);
+    const layout = stateLayout(module);
+    assert.ok(layout !== null);
+    this.layout = layout;
     const write = (address: number, length: number) => {
       this.#shown = new TextDecoder().decode(new Uint8Array(this.memory.buffer, address, length));
     };
