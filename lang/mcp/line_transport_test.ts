@@ -82,6 +82,25 @@ Deno.test("LineTransport drops a line that is too long, holding no more than the
   deepStrictEqual(unended.map(({ id, error }) => [id, error?.code]), [[null, -32_600]]);
 });
 
+Deno.test("LineTransport holds nothing of a line that never ends", async () => {
+  const mebibyte = 1024 * 1024;
+  const before = Deno.memoryUsage().external;
+  let highest = 0;
+  const endless = async function* () {
+    for (let count = 0; count < 600; count++) {
+      highest = Math.max(highest, Deno.memoryUsage().external - before);
+      yield new Uint8Array(mebibyte).fill(0x20);
+    }
+  };
+  const transport = new LineTransport(sdk, {
+    input: ReadableStream.from(endless()),
+    write: () => Promise.resolve(),
+  });
+  await transport.start();
+  await transport.ended;
+  ok(highest < 300 * mebibyte, `${Math.round(highest / mebibyte)} MiB were held`);
+});
+
 Deno.test("LineTransport refuses requests beyond those that may wait, and still takes cancellations", async () => {
   const cancel = `${
     JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
