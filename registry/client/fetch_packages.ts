@@ -60,7 +60,7 @@ class Fetching {
   readonly #unpacked: PackageVersion[] = [];
   readonly #downloaded: PackageVersion[] = [];
   #indexes: readonly RegistryIndex[] = [];
-  #hasRefreshed = false;
+  #refreshing: Promise<void> | null = null;
 
   constructor(session: Session, project: Project) {
     this.#session = session;
@@ -106,12 +106,18 @@ class Fetching {
 
   /** Asks for indexes that are missing or old, once; false when that is not allowed. */
   async #refresh(): Promise<boolean> {
-    if (this.#session.isOffline || this.#hasRefreshed) return false;
-    this.#hasRefreshed = true;
+    if (this.#session.isOffline) return false;
+    const isFirst = this.#refreshing === null;
+    // Several downloads may ask at the same time; all wait for the one answer.
+    this.#refreshing ??= this.#askIndexes();
+    await this.#refreshing;
+    return isFirst;
+  }
+
+  async #askIndexes(): Promise<void> {
     const { host, http, root } = this.#session;
     const slugs = this.#project.manifest.registries;
     this.#indexes = await refreshIndexes({ host, http, root, slugs, all: false });
-    return true;
   }
 
   /** What a package that is unpacked needs, by its manifest. */
