@@ -1,5 +1,6 @@
 /** `lang build`. */
 import { type Command, Option } from "commander";
+import type { PageFiles } from "../../lang/commands/archive.ts";
 import { build, type BuildOptions } from "../../lang/commands/build.ts";
 import { sizeText } from "../../lang/commands/size_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
@@ -12,6 +13,7 @@ interface Options {
   readonly target?: PackageTarget;
   readonly release?: boolean;
   readonly gas?: boolean;
+  readonly zip?: boolean;
   readonly exitCodes?: boolean;
   readonly emit?: "ir";
   readonly format: "human" | "json";
@@ -35,6 +37,7 @@ export function addBuildCommand(program: Command, context: Context): void {
       "--exit-codes",
       "a command's exit codes above 1 leave the component, by `exit-with-code` of WASI, which not every host has",
     )
+    .option("--zip", "pack page and module into target/<name>.zip, as hosts of games take it")
     .addOption(
       new Option("--emit <what>", "write the intermediate representation too, to target/main.ir").choices([
         "ir",
@@ -48,18 +51,20 @@ export function addBuildCommand(program: Command, context: Context): void {
       examples([
         ["lang build", "for development"],
         ["lang build --release", "to publish"],
+        ["lang build --release --zip", "a game with its page as one file"],
         ["lang build --target wasm32-wasi", "another target than the manifest's"],
       ]),
     )
     .action(async (path: string | undefined, options: Options) => {
       if (!await readyPackages(context, path, options.format)) return;
-      const { workspace } = openPackage(path);
+      const { workspace, root } = openPackage(path);
       const asked: BuildOptions = {
         ...(options.target === undefined ? {} : { target: options.target }),
         isRelease: options.release ?? false,
         hasGas: options.gas ?? false,
         hasExitCodes: options.exitCodes ?? false,
         emitIr: options.emit === "ir",
+        ...(options.zip === true ? { pages: await pagesOf(root) } : {}),
         onStep: (step) => tellStep(context, step),
       };
       const { diagnostics, built } = await build(workspace, asked);
@@ -80,5 +85,15 @@ export function addBuildCommand(program: Command, context: Context): void {
           options.release ? ", release" : ""
         }\n`,
       );
+      if (built.archive !== null) {
+        const { path: archive, bytes } = built.archive;
+        context.terminal.write(`${archive}  ${sizeText(bytes)}, page and module\n`);
+      }
     });
+}
+
+/** The files of a package's page. */
+async function pagesOf(root: string): Promise<PageFiles> {
+  const { WebFolder } = await import("./serve/web_folder.ts");
+  return new WebFolder(root);
 }

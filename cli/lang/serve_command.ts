@@ -5,6 +5,7 @@ import { CommandError } from "../../lang/commands/command_error.ts";
 import { type Context, wholeNumber } from "./context.ts";
 import { examples } from "./examples.ts";
 import { findPackage } from "./package_folder.ts";
+import { readyPackages } from "./packages_ready.ts";
 
 interface Options {
   readonly port: string;
@@ -41,6 +42,7 @@ export function addServeCommand(program: Command, context: Context): void {
         throw new CommandError(`Cannot use --port "${options.port}": ports are 0 to ${HIGHEST_PORT}`);
       }
       const root = options.manifestDir === undefined ? findPackage().root : resolve(options.manifestDir);
+      if (!await readyPackages(context, root)) return;
       const { servePackage } = await import("./serve/serve_package.ts");
       await servePackage(context, {
         root,

@@ -9,6 +9,7 @@ import type { PackageTarget } from "../package/manifest.ts";
 import { exportName } from "../ir/lower/entry.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import { compile, compileComponent, type CompiledModule, type CompileOptions } from "../wasm/compile.ts";
+import type { PageFiles } from "./archive.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What is asked of `build`. */
@@ -20,6 +21,8 @@ export interface BuildOptions {
   readonly hasExitCodes?: boolean;
   /** Writes the intermediate representation as well. */
   readonly emitIr?: boolean;
+  /** Files of the page, when they are to be packed with the module into `target/<name>.zip`. */
+  readonly pages?: PageFiles;
   /** Told what begins now, for work that may take long. */
   readonly onStep?: (step: string) => void;
 }
@@ -34,6 +37,8 @@ export interface BuildOutcome {
     readonly bytes: Uint8Array<ArrayBuffer>;
     /** Files that were written. */
     readonly paths: readonly string[];
+    /** The archive, when it was wanted, and its size. */
+    readonly archive: { readonly path: string; readonly bytes: number } | null;
     /** The intermediate representation, when it was wanted. */
     readonly ir: string | null;
   } | null;
@@ -51,11 +56,30 @@ export async function build(workspace: Workspace, options: BuildOptions = {}): P
     : findEntryPoints(program, target).diagnostics;
   const diagnostics = [...checked.diagnostics, ...entries];
   if (entries.some(({ severity }) => severity === "error")) return { diagnostics, built: null };
+  const pack = options.pages === undefined ? null : await packer(options.pages, target);
   options.onStep?.("compiling");
   const name = workspace.modulePath.slice(workspace.modulePath.lastIndexOf("/") + 1);
   const made = await makeModule(program, target, { ...options, name });
   const paths = write(workspace, made);
-  return { diagnostics, built: { target, bytes: made.bytes, paths, ir: made.ir } };
+  let archive: { readonly path: string; readonly bytes: number } | null = null;
+  if (pack !== null) {
+    const packed = await pack(made.bytes);
+    archive = { path: `target/${checked.manifest?.name ?? name}.zip`, bytes: packed.length };
+    workspace.files.write(archive.path, packed);
+    paths.push(archive.path);
+  }
+  return { diagnostics, built: { target, bytes: made.bytes, paths, archive, ir: made.ir } };
+}
+
+/** Packs a module with its page; what cannot be packed is refused before anything is built. */
+async function packer(
+  pages: PageFiles,
+  target: PackageTarget | null,
+): Promise<(module: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>> {
+  // Loaded for archives only.
+  const { archive, checkArchive } = await import("./archive.ts");
+  checkArchive(pages, target);
+  return (module) => archive(pages, module);
 }
 
 interface MadeModule {
