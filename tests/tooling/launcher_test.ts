@@ -17,6 +17,7 @@ printf '\\n'
 case "\${1:-}" in
   exit) exit "$2" ;;
   read) cat ;;
+  umask) umask ;;
   wait) trap 'exit 7' TERM; echo ready; while :; do sleep 0.02; done ;;
 esac
 `;
@@ -111,6 +112,13 @@ Deno.test("a launcher passes arguments and exit codes on", async () => {
   });
   strictEqual((await bench.start(["exit", "0"])).code, 0);
   deepStrictEqual(await bench.files("cache/db"), ["HASH/deno", "HASH/deno.verified", "HASH/tool.js"]);
+});
+
+Deno.test("a launcher keeps to itself what it unpacks, and leaves the program the user's own mask", async () => {
+  await using bench = await Bench.open();
+  const mask = Deno.umask().toString(8).padStart(4, "0");
+  strictEqual((await bench.start(["umask"])).stdout, `program:hello <umask>\n${mask}\n`);
+  strictEqual(((await Deno.stat(`${bench.folder}/cache/db`)).mode ?? 0) & 0o777, 0o700);
 });
 
 Deno.test("a launcher becomes the program, so signals reach it", async () => {

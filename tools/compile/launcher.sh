@@ -2,6 +2,8 @@
 # @PROGRAM@ @VERSION@: a self-extracting executable. This script unpacks the program and its runtime, which follow it in
 # this file, once into the user's cache folder, verifies them by hash and runs them. Format: tools/compile/launcher.ts.
 set -u
+# What is unpacked is the user's alone; what the program makes follows the user's own mask.
+own_mask=$(umask)
 umask 077
 self=$0
 case $self in
@@ -107,4 +109,5 @@ esac
   exit 1
 }
 export DENO_DIR="${DENO_DIR:-$folder/deno}" DENO_NO_UPDATE_CHECK=1
+umask "$own_mask"
 exec "$runtime" run -A @FLAGS@--quiet --no-config --no-lock --no-remote --cached-only --node-modules-dir=none "$program" "$@"
