@@ -71,3 +71,12 @@ export function callerFirst(places: readonly ReportedPlace[]): Pick<TrapReport, 
   const caller = places.find(({ file }) => !isLibraryPath(file));
   return caller === undefined ? { place: first, library: null } : { place: caller, library: first };
 }
+
+/** The end of a program that writes more than it may. */
+export function outputTrap(maximumBytes: number): WasmTrap {
+  const message = `Cannot go on: it has written more than ${maximumBytes} bytes`;
+  return new WasmTrap({ kind: "output", message, place: null, library: null, sides: null }, {
+    site: null,
+    offsets: [],
+  });
+}

@@ -3,8 +3,8 @@
  * property still fails at the same place. After D. R. MacIver and A. F. Donaldson, "Test-Case Reduction via Test-Case Generation: Insights from the
  * Hypothesis Reducer", 2020.
  */
-import { RecordingHost } from "../interpret/host.ts";
 import type { Host, HostCall, HostValue } from "../interpret/host.ts";
+import { TestHost } from "./test_host.ts";
 
 /** Most numbers for one value; then all further ones are 0, which ends it. */
 const MAXIMUM_CHOICES = 1_000;
@@ -19,7 +19,7 @@ const LONGEST_CHUNK = 8;
 export class ChoiceHost implements Host {
   readonly choices: number[] = [];
   readonly toldArguments: { readonly name: string; readonly value: string }[] = [];
-  readonly #world = new RecordingHost();
+  readonly #world = new TestHost();
   readonly #given: readonly number[];
   readonly #more: (limit: number) => number;
   readonly #isTelling: boolean;

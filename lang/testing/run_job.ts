@@ -1,9 +1,9 @@
 /** Runs one compiled test: in this thread, without sources, without a limit of time. */
-import { RecordingHost } from "../interpret/host.ts";
 import type { WasmProgram, WasmRun } from "../host/wasm_program.ts";
 import type { Host } from "../interpret/host.ts";
 import { type PropertyWatcher, runProperty } from "./run_property.ts";
 import { type JobOutcome, type TestJob, type TestSuite, trappedOutcome } from "./test_suite.ts";
+import { TestHost } from "./test_host.ts";
 import { trapOf } from "./trap_of.ts";
 
 /** A fresh instance with the gas that the suite allows. */
@@ -32,7 +32,7 @@ export function runJob(
 }
 
 function runTest(compiled: WasmProgram, suite: TestSuite, job: TestJob): JobOutcome {
-  const host = new RecordingHost();
+  const host = new TestHost();
   const run = startRun(compiled, suite, host);
   const before = run.heapBytes;
   const trap = trapOf(() => run.call(job.name));
@@ -43,7 +43,7 @@ function runTest(compiled: WasmProgram, suite: TestSuite, job: TestJob): JobOutc
 }
 
 function runEval(compiled: WasmProgram, suite: TestSuite, job: TestJob): JobOutcome {
-  const host = new RecordingHost();
+  const host = new TestHost();
   const score = (name: string): { readonly score: number | null; readonly trap: JobOutcome["trap"] } => {
     const run = startRun(compiled, suite, host);
     let score: number | null = null;

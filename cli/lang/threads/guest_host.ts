@@ -5,7 +5,7 @@
  * of one folder, links followed only within it. What it writes to its output is bounded.
  */
 import type { Host, HostCall, HostValue } from "../../../lang/interpret/host.ts";
-import { WasmTrap } from "../../../lang/host/wasm_trap.ts";
+import { outputTrap } from "../../../lang/host/wasm_trap.ts";
 import { isPlainPath } from "../../../lang/package/plain_path.ts";
 import { isInside, realPathOf } from "../confined_path.ts";
 import { messageOf } from "../disk_files.ts";
@@ -79,11 +79,7 @@ export class GuestHost implements Host {
     this.#outputBytes += bytes.length;
     if (left > 0) this.#write(stream, bytes.subarray(0, left));
     if (bytes.length <= left) return null;
-    const message = `Cannot go on: the program wrote more than ${this.#world.maximumOutputBytes} bytes`;
-    throw new WasmTrap({ kind: "output", message, place: null, library: null, sides: null }, {
-      site: null,
-      offsets: [],
-    });
+    throw outputTrap(this.#world.maximumOutputBytes);
   }
 
   #readFile(path: string): Uint8Array {

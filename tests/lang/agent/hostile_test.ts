@@ -251,11 +251,17 @@ Deno.test("hostile: a program that writes without end is stopped", async () => {
   while true { print("again and again and again") }
   0
 }
+
+test "prints" {
+  while true { print("again and again and again") }
+}
 `;
   await withPackage({ ...GOOD, "src/main.lang": main }, async (folder) => {
     const record = `${folder}/r.ndjson`;
     const { lines } = await agent(folder, [{ op: "run", timeout: 60 }], { record });
     strictEqual(String(only(lines, "log")["text"]).length, MEBIBYTE);
+    const tested = await agent(folder, [{ op: "test", timeout: 60 }]);
+    match(JSON.stringify(only(tested.lines, "result")["tests"]), /"kind":"output"/);
     match(JSON.stringify(only(lines, "result")["trap"]), /"kind":"output"/);
     strictEqual((await agent(folder, [], { replay: record })).code, 0);
   });
