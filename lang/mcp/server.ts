@@ -63,7 +63,7 @@ function describedOnce(validator: z.ZodObject): ReturnType<typeof describedSchem
 }
 
 function addTool(server: McpServer, tool: LangTool, context: PackageContext): void {
-  const { op, title, description, isReadOnly, isDestructive, isIdempotent, isOpenWorld } = tool;
+  const { op, title, description, isReadOnly, isDestructive, isIdempotent } = tool;
   server.registerTool(op, {
     title,
     description,
@@ -74,7 +74,8 @@ function addTool(server: McpServer, tool: LangTool, context: PackageContext): vo
       readOnlyHint: isReadOnly,
       destructiveHint: isDestructive,
       idempotentHint: isIdempotent,
-      openWorldHint: isOpenWorld,
+      // Whatever it runs is confined to the package.
+      openWorldHint: false,
     },
   }, async (values, call): Promise<CallToolResult> => {
     const endProgress = tellProgress(tool, call, context);

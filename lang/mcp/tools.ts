@@ -21,12 +21,10 @@ export interface LangTool {
   readonly isDestructive: boolean;
   /** Whether asking twice does no more than asking once. */
   readonly isIdempotent: boolean;
-  /** Whether it reaches beyond the package: programs that it runs may. */
-  readonly isOpenWorld: boolean;
 }
 
-const READS = { isReadOnly: true, isDestructive: false, isIdempotent: true, isOpenWorld: false } as const;
-const WRITES = { isReadOnly: false, isDestructive: true, isIdempotent: true, isOpenWorld: false } as const;
+const READS = { isReadOnly: true, isDestructive: false, isIdempotent: true } as const;
+const WRITES = { isReadOnly: false, isDestructive: true, isIdempotent: true } as const;
 
 /** All tools, those first that one takes first. */
 export const TOOLS: readonly LangTool[] = [
@@ -62,11 +60,10 @@ export const TOOLS: readonly LangTool[] = [
     op: "run",
     title: "Run the program",
     description:
-      "Builds a command and runs its `main` with `args`; answers what it wrote, its exit code, and where it trapped. Only for packages with a `main`; a game has none, test its functions instead. Stopped after `timeout` seconds. The program may read and write whatever it has functions for.",
+      "Builds a command and runs its `main` with `args`; answers what it wrote, its exit code, and where it trapped. Only for packages with a `main`; a game has none, test its functions instead. Stopped after `timeout` seconds or 1 MiB of output. The program reads `stdin`, reads and writes files of the package's folder alone, and finds the same clock and random values each time.",
     isReadOnly: false,
     isDestructive: true,
     isIdempotent: false,
-    isOpenWorld: true,
   },
   {
     op: "inspect",

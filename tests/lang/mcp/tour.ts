@@ -83,7 +83,7 @@ async function listTools(client: Client): Promise<void> {
     const writes = ["fix", "fmt", "rename", "run", "test"].includes(name);
     strictEqual(annotations?.readOnlyHint, !writes, name);
     strictEqual(annotations?.destructiveHint, writes, name);
-    strictEqual(annotations?.openWorldHint, name === "run", name);
+    strictEqual(annotations?.openWorldHint, false, name);
   }
 }
 
