@@ -12,6 +12,12 @@ interface Answer {
   };
 }
 
+/** A package whose program never ends. */
+const ENDLESS = {
+  "project.toml": 'name = "endless"\nversion = "0.1.0"\n',
+  "src/main.lang": "pub fn main(_args: List[String]) -> Int {\n  while true {}\n  0\n}\n",
+};
+
 /** Sends lines to `lang mcp` on its standard input, and ends that. */
 async function talk(folder: string, lines: readonly string[], parameters: readonly string[] = []) {
   const [command = "", ...rest] = LANG;
@@ -117,10 +123,6 @@ Deno.test("hostile lines are answered with errors, and nothing outside of the pa
 });
 
 Deno.test("the end of the input ends the program, also while a program runs that never does", async () => {
-  const endless = {
-    "project.toml": 'name = "endless"\nversion = "0.1.0"\n',
-    "src/main.lang": "pub fn main(_args: List[String]) -> Int {\n  while true {}\n  0\n}\n",
-  };
   await withPackage(async (folder) => {
     const { code, answers } = await talk(
       folder,
@@ -133,7 +135,38 @@ Deno.test("the end of the input ends the program, also while a program runs that
     );
     strictEqual(code, 0);
     deepStrictEqual(answers.map(({ id }) => id), ["first", 1]);
-  }, endless);
+  }, ENDLESS);
+});
+
+Deno.test("Ctrl-C ends the server while streams are open and a program runs that never ends", async () => {
+  await withPackage(async (folder) => {
+    const open: Promise<unknown>[] = [];
+    const { code, said } = await withHttpServer([...LANG, "mcp", folder], async ({ url }) => {
+      const headers = {
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-06-18",
+      };
+      const begun = await fetch(url, { method: "POST", headers, body: INITIALIZE });
+      await begun.text();
+      const session = { ...headers, "Mcp-Session-Id": begun.headers.get("mcp-session-id") ?? "" };
+      const events = await fetch(url, { headers: session });
+      strictEqual(events.status, 200);
+      const run = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 2,
+        method: "tools/call",
+        params: { name: "run", arguments: { timeout: 600 }, _meta: { progressToken: 1 } },
+      });
+      const running = await fetch(url, { method: "POST", headers: session, body: run });
+      const reader = (running.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
+      // The program runs when a second has gone by.
+      for (let text = ""; !text.includes(": 1 s");) text += (await reader.read()).value ?? "";
+      open.push(events.text().catch(() => {}), reader.read().catch(() => {}));
+    });
+    await Promise.all(open);
+    strictEqual(code, 0, said);
+  }, ENDLESS);
 });
 
 Deno.test("in a folder without a package everything is listed, and tools say what is missing", async () => {
