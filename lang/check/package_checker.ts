@@ -124,18 +124,12 @@ export class PackageChecker {
 
   /** The symbols of a module that was checked last, when they are kept. */
   symbolsOf(name: string): SymbolTable | null {
-    return this.#states.get(name)?.symbols ?? null;
+    return (this.#states.get(name) ?? this.#libraryStates.get(name))?.symbols ?? null;
   }
 
   /** All modules that were checked last, and those of the library that were needed. */
   get world(): World {
     return this.#base;
-  }
-
-  /** Declares a module of the library, if it has not been needed yet; null when there is none. */
-  libraryScope(name: string): ModuleScope | null {
-    this.#loadLibrary(name);
-    return this.#libraryStates.get(name)?.scope ?? null;
   }
 
   #startOver(library: LibrarySource): void {
@@ -201,9 +195,10 @@ export class PackageChecker {
     const { scope } = state;
     const { module } = scope;
     scope.module = { ...module, declarations: [...module.declarations, ...library.tests(name)] };
-    const { typed } = checkModule(this.#base, scope, false);
+    const { typed, symbols } = checkModule(this.#base, scope, this.#withSymbols);
     scope.module = module;
     state.typed = typed;
+    state.symbols = symbols;
     const diagnostics = state.scope.reporter.diagnostics;
     const hasErrors = diagnostics.some((each) => each.severity === "error");
     return { diagnostics, program: hasErrors ? null : this.#program([]), checkedModules: [name] };

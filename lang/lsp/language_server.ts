@@ -33,7 +33,8 @@ import type {
 import { wholeDeclaration } from "../check/declare.ts";
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { Edit, Location } from "../diagnostics/diagnostic.ts";
-import { SourceFile } from "../source/source_file.ts";
+import { MemoryFiles } from "../package/package_files.ts";
+import type { SourceFile } from "../source/source_file.ts";
 import { librarySource } from "../symbols/lookups.ts";
 import { parse } from "../syntax/parser.ts";
 import type { CompletionItem } from "../symbols/symbol_service.ts";
@@ -63,6 +64,8 @@ export interface EditorHost {
   looseText(): EditorPackage & { readonly file: string };
   /** Puts a module of the library where editors can open it, and gives its absolute path. */
   libraryFile(path: string, text: string): string | null;
+  /** The module, such as `std:list`, that was put at an absolute path. */
+  libraryPathOf(path: string): string | null;
 }
 
 /** A request that cannot be met, for a reason that the user should see. */
@@ -108,6 +111,8 @@ export interface Publication {
 export class LanguageServer {
   readonly #host: EditorHost;
   readonly #sessions = new Map<string, PackageSession>();
+  /** Sources of the library are looked at in a package without any of its own. */
+  readonly #library = new PackageSession({ root: "", files: new MemoryFiles() });
   readonly #documents = new Map<string, EditorDocument>();
   readonly #placements = new Map<string, Placement | null>();
   /** URIs as the editor writes them, by path on disk. */
@@ -225,7 +230,8 @@ export class LanguageServer {
     const known = this.#placements.get(uri);
     if (known !== undefined) return known;
     const path = pathOfUri(uri);
-    const isLoose = path === null && libraryPathOfUri(uri) === null && this.#documents.has(uri);
+    if (this.#libraryPath(uri) !== null) return null;
+    const isLoose = path === null && this.#documents.has(uri);
     const found = path !== null ? this.#host.packageOf(path) : isLoose ? this.#host.looseText() : null;
     const placement = found === null || found.file === null ? null : {
       session: this.#sessionOf(path === null ? { ...found, root: uri, looseUri: uri } : found),
@@ -235,7 +241,18 @@ export class LanguageServer {
     return placement;
   }
 
+  /** The module of the library that an editor shows, as a document without a file or in one. */
+  #libraryPath(uri: string): string | null {
+    const path = pathOfUri(uri);
+    return path === null ? libraryPathOfUri(uri) : this.#host.libraryPathOf(path);
+  }
+
   #place(uri: string): Place | null {
+    const module = this.#libraryPath(uri);
+    const source = module === null ? null : librarySource(module);
+    if (module !== null && source !== null) {
+      return { session: this.#library, path: module, file: source, lines: linesOf(source) };
+    }
     const placement = this.#placement(uri);
     const file = placement?.session.file(placement.path) ?? null;
     return placement === null || file === null || moduleNameOf(placement.path) === null

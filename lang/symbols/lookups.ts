@@ -15,7 +15,7 @@ import { describe, knownType } from "./describe.ts";
 import { inlayTypesOf } from "./inlay_types.ts";
 import type { NameIndex, Occurrence } from "./name_index.ts";
 import { fitOf, outlineOf } from "./outline.ts";
-import { PackageView, type Texts } from "./package_view.ts";
+import { LibraryView, PackageView, type Texts, type ViewedFile } from "./package_view.ts";
 import { rename, renameTarget } from "./rename.ts";
 import { signatureHelp } from "./signature_help.ts";
 import type {
@@ -50,6 +50,7 @@ import { Trials } from "./trial.ts";
 export class SymbolLookups {
   readonly #view = new PackageView();
   readonly #trials = new Trials();
+  readonly #library = new LibraryView();
   #texts: Texts = new Map();
   #service: SymbolService | null = null;
 
@@ -61,7 +62,11 @@ export class SymbolLookups {
     if (this.#service !== null && isSame(this.#texts, texts)) return this.#service;
     const own = new Map(texts);
     this.#texts = own;
-    this.#service = new Lookups(own, parsed, this.#view, this.#trials);
+    this.#service = new Lookups(own, parsed, {
+      view: this.#view,
+      trials: this.#trials,
+      library: this.#library,
+    });
     return this.#service;
   }
 }
@@ -72,23 +77,27 @@ function isSame(left: Texts, right: Texts): boolean {
   return true;
 }
 
+/** What one version after the other is looked at with. */
+interface Views {
+  readonly view: PackageView;
+  readonly trials: Trials;
+  readonly library: LibraryView;
+}
+
 class Lookups implements SymbolService {
   readonly #texts: Texts;
   readonly #parsed: ReadonlyMap<string, ParsedFile>;
   readonly #view: PackageView;
   readonly #trials: Trials;
+  readonly #library: LibraryView;
   #isReady = false;
 
-  constructor(
-    texts: Texts,
-    parsed: ReadonlyMap<string, ParsedFile>,
-    view: PackageView,
-    trials: Trials,
-  ) {
+  constructor(texts: Texts, parsed: ReadonlyMap<string, ParsedFile>, { view, trials, library }: Views) {
     this.#texts = texts;
     this.#parsed = parsed;
     this.#view = view;
     this.#trials = trials;
+    this.#library = library;
   }
 
   get #ready(): PackageView {
@@ -97,14 +106,19 @@ class Lookups implements SymbolService {
     return this.#view;
   }
 
+  /** A file of the package or of the library. */
+  #at(path: string): ViewedFile | null {
+    return path.includes(":") ? this.#library.at(path) : this.#ready.at(path);
+  }
+
   get files(): ReadonlyMap<string, SourceFile> {
     return new Map([...this.#ready.files].map(([path, { original }]) => [path, original]));
   }
 
   symbols({ path, query }: SymbolsQuery = {}): readonly SymbolEntry[] {
-    const view = this.#ready;
-    const files = [...view.files].filter(([each]) => path === undefined || each === path);
-    const entries = files.flatMap(([, file]) => outlineOf(file.parsed.module));
+    const own = path === undefined ? null : this.#at(path)?.file;
+    const files = path === undefined ? [...this.#ready.files.values()] : own ? [own] : [];
+    const entries = files.flatMap((file) => outlineOf(file.parsed.module));
     if (query === undefined || query === "") return entries;
     const all = entries.flatMap((entry) => [entry, ...entry.children]);
     return all.flatMap((entry) => {
@@ -116,9 +130,8 @@ class Lookups implements SymbolService {
 
   /** The names at a place; none when the file is none of the package. */
   #namesAt({ path, offset }: SymbolPlace): readonly Occurrence[] {
-    const view = this.#ready;
-    const file = view.files.get(path);
-    return file === undefined ? [] : view.index(path)?.at(file.forward(offset)) ?? [];
+    const viewed = this.#at(path);
+    return viewed === null ? [] : viewed.index.at(viewed.file.forward(offset));
   }
 
   definitions(place: SymbolPlace): readonly Location[] {
@@ -126,39 +139,49 @@ class Lookups implements SymbolService {
     // Of a field that is named by itself, the field is what stands elsewhere.
     const isShorthand = names.some((each) => each.isShorthand);
     return this.#declarations(
+      place.path,
       names.filter((each) => !isShorthand || each.target.kind === "field").map(({ target }) => target),
     );
   }
 
-  #declarations(targets: readonly Target[]): readonly Location[] {
-    const view = this.#ready;
+  #declarations(path: string, targets: readonly Target[]): readonly Location[] {
+    const world = this.#at(path)?.world;
+    if (world === undefined) return [];
     const found = new Map<string, Location>();
     for (const target of targets) {
-      const declared = declarationOf(view.world, target);
-      const location = declared === null ? null : view.original(declared);
+      const declared = declarationOf(world, target);
+      const location = declared === null ? null : this.#view.original(declared);
       if (location !== null) found.set(`${location.file.path} ${location.span.start}`, location);
     }
     return [...found.values()];
   }
 
   typeDefinitions(place: SymbolPlace): readonly Location[] {
-    const view = this.#ready;
-    const scope = view.scopeOf(place.path);
-    if (scope === null) return [];
+    const viewed = this.#at(place.path);
+    if (viewed === null) return [];
+    const { world, index } = viewed;
     const types = this.#namesAt(place).flatMap(({ target }) => targetType(target) ?? []);
     const inner = types.length > 0 ? types : [this.#expressionAt(place)?.type].flatMap((type) => type ?? []);
-    return this.#declarations(inner.flatMap((type) => targetOfType(view.world, resultOf(type), scope) ?? []));
+    return this.#declarations(
+      place.path,
+      inner.flatMap((type) => targetOfType(world, resultOf(type), index.scope) ?? []),
+    );
   }
 
   references(place: SymbolPlace): References | null {
-    const view = this.#ready;
     const names = this.#namesAt(place);
     const name = names.find(({ target }) => target.kind === "local") ?? names[0];
-    if (name === undefined) return null;
+    const own = this.#at(place.path);
+    if (name === undefined || own === null) return null;
     const key = targetKey(name.target);
     const references: Reference[] = [];
-    for (const [path, file] of view.files) {
-      for (const { span, isDefinition, isWrite } of view.index(path)?.of(key) ?? []) {
+    const paths = this.#ready.files.keys();
+    for (
+      const { file, index } of own.world === this.#view.world
+        ? [...paths].flatMap((path) => this.#at(path) ?? [])
+        : [own]
+    ) {
+      for (const { span, isDefinition, isWrite } of index.of(key)) {
         const back = file.spanBack(span);
         if (back !== null) references.push({ file: file.original, span: back, isDefinition, isWrite });
       }
@@ -182,10 +205,9 @@ class Lookups implements SymbolService {
   #expressionAt(
     { path, offset }: SymbolPlace,
   ): { readonly span: Occurrence["span"]; readonly type: Type } | null {
-    const view = this.#ready;
-    const file = view.files.get(path);
-    const index = view.index(path);
-    if (file === undefined || index === null) return null;
+    const viewed = this.#at(path);
+    if (viewed === null) return null;
+    const { file, index } = viewed;
     const at = file.forward(offset);
     let best: NameIndex["table"]["types"][number] | null = null;
     for (const each of index.table.types) {
@@ -198,17 +220,17 @@ class Lookups implements SymbolService {
   }
 
   hover(place: SymbolPlace): Hover | null {
-    const view = this.#ready;
-    const file = view.files.get(place.path);
-    if (file === undefined) return null;
+    const viewed = this.#at(place.path);
+    if (viewed === null) return null;
+    const { file, world } = viewed;
     const names = this.#namesAt(place);
     const name = names.find(({ target }) => target.kind === "local") ?? names[0];
     const span = name === undefined ? null : file.spanBack(name.span);
     if (name === undefined || span === null) return this.#hoverExpression(place);
     const { target } = name;
-    const { signature, type, effects, documentation } = describe(view.world, target);
+    const { signature, type, effects, documentation } = describe(world, target);
     const own = target.kind === "field" ? this.#fieldType(place.path, name) : null;
-    const [definition = null] = this.#declarations([target]);
+    const [definition = null] = this.#declarations(place.path, [target]);
     return {
       span,
       name: targetName(target) ?? "",
@@ -217,15 +239,14 @@ class Lookups implements SymbolService {
       type: own ?? type,
       effects,
       documentation,
-      module: targetModule(target) ?? (target.kind === "type" ? null : moduleNameOf(place.path)),
+      module: targetModule(target) ?? (target.kind === "type" ? null : viewed.index.scope.name),
       definition,
     };
   }
 
   /** The type that a field has in the value at hand, whose type may be generic. */
   #fieldType(path: string, { span }: Occurrence): string | null {
-    const index = this.#ready.index(path);
-    const found = index?.table.types.findLast((each) =>
+    const found = this.#at(path)?.index.table.types.findLast((each) =>
       each.span.end === span.end && each.span.start < span.start && "index" in each
     );
     return found === undefined ? null : knownType(found.type);
@@ -233,7 +254,7 @@ class Lookups implements SymbolService {
 
   #hoverExpression(place: SymbolPlace): Hover | null {
     const found = this.#expressionAt(place);
-    const file = this.#ready.files.get(place.path);
+    const file = this.#at(place.path)?.file;
     const type = found === null ? null : knownType(found.type);
     if (found === null || file === undefined || type === null) return null;
     const text = file.original.text.slice(found.span.start, found.span.end);
@@ -270,10 +291,9 @@ class Lookups implements SymbolService {
   }
 
   inlayTypes(path: string): readonly InlayType[] {
-    const view = this.#ready;
-    const file = view.files.get(path);
-    const index = view.index(path);
-    if (file === undefined || index === null) return [];
+    const viewed = this.#at(path);
+    if (viewed === null) return [];
+    const { file, index } = viewed;
     return inlayTypesOf(index).flatMap((each) => {
       const back = file.spanBack({ start: each.offset, end: each.offset });
       return back === null ? [] : [{ ...each, offset: back.start }];
@@ -281,10 +301,9 @@ class Lookups implements SymbolService {
   }
 
   semanticNames(path: string): readonly SemanticName[] {
-    const view = this.#ready;
-    const file = view.files.get(path);
-    const index = view.index(path);
-    if (file === undefined || index === null) return [];
+    const viewed = this.#at(path);
+    if (viewed === null) return [];
+    const { file, index, world } = viewed;
     const found: SemanticName[] = [];
     for (const { span, target, isDefinition, isShorthand } of index.occurrences) {
       // A field that is named by itself is coloured as the variable.
@@ -296,7 +315,7 @@ class Lookups implements SymbolService {
         kind: targetKind(target),
         isDefinition,
         isReadonly: isReadonly(target),
-        isLibrary: isOfLibrary(view.world, target),
+        isLibrary: isOfLibrary(world, target),
       });
     }
     return found;

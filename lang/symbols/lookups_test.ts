@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { applyToFiles } from "../diagnostics/edits.ts";
 import { newPackageFiles } from "../package/new_package.ts";
-import { SymbolLookups } from "./lookups.ts";
+import { librarySource, SymbolLookups } from "./lookups.ts";
 import { offsetAt } from "./place.ts";
 import type { SymbolPlace, SymbolService } from "./symbol_service.ts";
 import { SourceFile } from "../source/source_file.ts";
@@ -263,6 +263,24 @@ Deno.test("hover() and definitions() work in a declaration with a mistake of syn
   assert.equal(service.definitions(place)[0]?.file.path, "src/physics.lang");
   const open = of(inMain("  0\n}", "  ball.sp|>eed.\n}"));
   assert.equal(open.service.hover(open.place)?.name, "speed");
+});
+
+Deno.test("look-ups work within the library's sources", () => {
+  const service = new SymbolLookups().of(TEXTS);
+  const path = "std:option";
+  const { text = "" } = librarySource(path) ?? {};
+  const place = { path, offset: text.indexOf("Option.unwrap_or") + 8 };
+  assert.match(service.hover(place)?.signature ?? "", /^fn Option\.unwrap_or\[T\]\(self: Option\[T\], /);
+  const some = { path, offset: text.indexOf("Some(value) =>") };
+  const [home] = service.definitions(some);
+  assert.equal(home?.file.path, path);
+  assert.equal(text.slice(home.span.start, home.span.end), "Some");
+  assert.ok((service.references(some)?.references.length ?? 0) > 5);
+  assert.ok(service.symbols({ path }).some(({ name }) => name === "Option.map"));
+  assert.ok(service.semanticNames(path).length > 100);
+  assert.equal(service.rename(place, "or").kind, "refused");
+  assert.deepEqual(service.complete(place).items, []);
+  assert.equal(service.hover({ path: "std:nothing", offset: 0 }), null);
 });
 
 Deno.test("offsetAt() counts columns in code points", () => {

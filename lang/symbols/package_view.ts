@@ -1,13 +1,13 @@
 /**
  * One analysed version of a package after the other, as look-ups need it: files mended, modules checked with what their names refer to.
  */
-import type { ModuleScope } from "../check/symbols.ts";
 import type { SymbolTable } from "../check/symbol_table.ts";
 import { type NamedModule, PackageChecker } from "../check/package_checker.ts";
 import { moduleNameOf } from "../check/package_analysis.ts";
 import { STANDARD_LIBRARY } from "../check/standard_library.ts";
 import type { World } from "../check/world.ts";
 import type { Diagnostic, Location } from "../diagnostics/diagnostic.ts";
+import { libraryModuleNamed } from "../library/library.ts";
 import { SourceFile } from "../source/source_file.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
 import { mend, MendedFile } from "./mended_text.ts";
@@ -15,6 +15,46 @@ import { indexNames, type NameIndex } from "./name_index.ts";
 
 /** Texts of a package by path. */
 export type Texts = ReadonlyMap<string, string>;
+
+/** A file that is looked at: one of a package, or of the library. */
+export interface ViewedFile {
+  readonly file: MendedFile;
+  readonly index: NameIndex;
+  /** The modules that its names are in. */
+  readonly world: World;
+}
+
+/** Modules of the library, looked into when somebody reads their sources. */
+export class LibraryView {
+  readonly #checker = new PackageChecker({ withSymbols: true });
+  readonly #viewed = new Map<string, ViewedFile | null>();
+
+  /** The module of a path such as `std:list`; null when there is none. */
+  at(path: string): ViewedFile | null {
+    let viewed = this.#viewed.get(path);
+    if (viewed === undefined) {
+      viewed = this.#look(path.replace(":", "."));
+      this.#viewed.set(path, viewed);
+    }
+    return viewed;
+  }
+
+  #look(name: string): ViewedFile | null {
+    const known = libraryModuleNamed(name);
+    if (known === null) return null;
+    const checker = this.#checker;
+    checker.checkLibraryModule(STANDARD_LIBRARY, name);
+    const table = checker.symbolsOf(name);
+    const scope = checker.world.scopes.get(name);
+    if (table === null || scope === undefined) return null;
+    const parsed = parse(known.file);
+    return {
+      file: new MendedFile(parsed, parsed, []),
+      index: indexNames(checker.world, scope, table),
+      world: checker.world,
+    };
+  }
+}
 
 /** Looks at versions of a package, and remembers what did not change. */
 export class PackageView {
@@ -65,15 +105,11 @@ export class PackageView {
     return this.#checker.world;
   }
 
-  /** The scope of a file's module; null when there is none. */
-  scopeOf(path: string): ModuleScope | null {
-    const name = moduleNameOf(path);
-    return name === null ? null : this.world.scopes.get(name) ?? null;
-  }
-
-  /** The module of the library of that name, whether or not the package uses it. */
-  libraryScope(name: string): ModuleScope | null {
-    return this.#checker.libraryScope(name);
+  /** A file of the package; null when it is none. */
+  at(path: string): ViewedFile | null {
+    const file = this.#files.get(path);
+    const index = this.index(path);
+    return file === undefined || index === null ? null : { file, index, world: this.world };
   }
 
   /** The names of a file; null when it is none of the package. */

@@ -10,6 +10,9 @@ import { DiskFiles } from "../disk_files.ts";
 import { LoneSource } from "../lone_source.ts";
 import { findPackage } from "../package_folder.ts";
 
+/** Where the library's sources are put for editors that show files only. */
+const LIBRARY_FOLDER = join(tmpdir(), `lang-library-${version}`).replaceAll("\\", "/");
+
 /** Packages on disk. */
 export class DiskHost implements EditorHost {
   packageOf(path: string): EditorPackage & { readonly file: string | null } | null {
@@ -32,15 +35,22 @@ export class DiskHost implements EditorHost {
     return { root: "", files, file: "Untitled.lang" };
   }
 
+  libraryPathOf(path: string): string | null {
+    const home = `${LIBRARY_FOLDER}/`;
+    const match = path.startsWith(home)
+      ? /^([a-z]+)\/([a-z0-9_]+)\.lang$/.exec(path.slice(home.length))
+      : null;
+    return match === null ? null : `${match[1]}:${match[2]}`;
+  }
+
   libraryFile(path: string, text: string): string | null {
-    const [folder = "std", name = "module"] = path.split(":");
-    const target = join(tmpdir(), `lang-library-${version}`, folder, `${name}.lang`);
+    const target = `${LIBRARY_FOLDER}/${path.replace(":", "/")}.lang`;
     try {
       if (kindOf(target) === null || Deno.readTextFileSync(target) !== text) {
         Deno.mkdirSync(dirname(target), { recursive: true });
         Deno.writeTextFileSync(target, text);
       }
-      return target.replaceAll("\\", "/");
+      return target;
     } catch {
       // Without a place for it, the editor is told of no place.
       return null;

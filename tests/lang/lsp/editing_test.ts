@@ -149,6 +149,13 @@ Deno.test("lang lsp: Pong is edited from breaking it to having it formatted", as
   assert.equal(clamp?.uri, "lang-library:/std/float.lang");
   const { text } = await editor.connection.sendRequest(TextDocumentContentRequest.type, { uri: clamp.uri });
   assert.match(text.split("\n")[clamp.range.start.line] ?? "", /fn Float\.clamp/);
+  await editor.open(clamp.uri, text);
+  const inside = await editor.connection.sendRequest(HoverRequest.type, {
+    textDocument: { uri: clamp.uri },
+    position: clamp.range.start,
+  });
+  assert.match(JSON.stringify(inside?.contents), /fn Float\.clamp\(self: Float/);
+  await editor.close(clamp.uri);
   const [ballType] = locations(
     await editor.connection.sendRequest(TypeDefinitionRequest.type, {
       textDocument,
@@ -328,6 +335,13 @@ Deno.test("lang lsp: all safe fixes at once, sources outside of packages, texts 
   );
   assert.ok(len !== undefined && len.uri.startsWith("file:"));
   assert.match(await Deno.readTextFile(fileURLToPath(len.uri)), /pub type List\[T\] = builtin/);
+  // It is no source of the user's: nothing in it is a mistake.
+  await editor.open(len.uri);
+  const inside = await editor.connection.sendRequest(HoverRequest.type, {
+    textDocument: { uri: len.uri },
+    position: editor.positionOf(len.uri, "List.push", 6),
+  });
+  assert.match(JSON.stringify(inside?.contents), /fn List\.push\[T\]/);
 
   const loose = "untitled:Untitled-1";
   await editor.open(loose, "fn f() -> Int { 1.5 }\n");
