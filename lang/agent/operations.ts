@@ -50,7 +50,12 @@ export function openFor(
   },
 ): RequestedPackage {
   const overlay = overlayOf(request.files);
-  return { ...world.open(request.path), overlay };
+  const opened = world.open(request.path);
+  const { file } = opened;
+  if (file !== null && !overlay.has(file) && opened.package.files.read(file) === undefined) {
+    throw new AgentFailure("command", `Cannot open ${opened.path}: there is no such file or folder`);
+  }
+  return { ...opened, overlay };
 }
 
 /** Carries out a request and gives the exit code of the command that it wraps. */

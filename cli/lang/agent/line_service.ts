@@ -3,6 +3,7 @@
  *
  * Reading goes on while a request is worked on, so that a `cancel` is seen, up to {@link MAXIMUM_WAITING} requests; answers go out whole, one after the other.
  */
+import { setImmediate } from "node:timers";
 import { type Answer, failureAnswer } from "../../../lang/agent/answer.ts";
 import { MAXIMUM_REQUEST_BYTES, type ProtocolFailure } from "../../../lang/agent/request_reader.ts";
 import type { AgentSession } from "../../../lang/agent/session.ts";
@@ -11,6 +12,9 @@ import type { SessionRecorder } from "./recorder.ts";
 
 /** Most requests of a connection that wait. */
 export const MAXIMUM_WAITING = 64;
+
+/** How long one connection may work before others get their turn. */
+const TURN_MILLISECONDS = 20;
 
 /** A connection. */
 export interface LineConnection {
@@ -29,6 +33,7 @@ export async function serveLines(
 ): Promise<void> {
   let written: Promise<void> = Promise.resolve();
   let isBroken = false;
+  let begun = performance.now();
   const send = async (request: string, answered: Promise<Answer | null>): Promise<void> => {
     const answer = await answered;
     if (answer === null || isBroken) return;
@@ -36,6 +41,9 @@ export async function serveLines(
     if (answer.end !== null) connection.stopReading();
     try {
       await connection.write(`${answer.lines.join("\n")}\n`);
+      if (performance.now() - begun < TURN_MILLISECONDS) return;
+      await new Promise((resolve) => setImmediate(resolve));
+      begun = performance.now();
     } catch {
       // Whoever asked is gone.
       isBroken = true;
