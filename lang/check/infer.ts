@@ -30,7 +30,11 @@ export function infer(
   reason: Reason | null = null,
 ): Expression {
   const typed = inferKind(body, expression, expected, reason);
-  body.session.symbols?.types.push(typed);
+  const { symbols } = body.session;
+  if (symbols !== null) {
+    symbols.types.push(typed);
+    if (expected !== null && expected !== DISCARDED) symbols.wanted.set(expression.span.start, expected);
+  }
   return typed;
 }
 

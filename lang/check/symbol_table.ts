@@ -21,6 +21,8 @@ export class SymbolTable {
   readonly definitions: { readonly span: Span; readonly target: SymbolTarget }[] = [];
   readonly references: { readonly span: Span; readonly target: SymbolTarget }[] = [];
   readonly types: { readonly span: Span; readonly type: Type }[] = [];
+  /** The types that are wanted where expressions stand, by their starts. */
+  readonly wanted = new Map<number, Type>();
 
   /** Notes where something is defined. */
   define(span: Span, target: SymbolTarget): void {

@@ -24,7 +24,7 @@ import { describe } from "./describe.ts";
 import type { Occurrence } from "./name_index.ts";
 import { DECLARATION_SNIPPETS, DECLARATION_WORDS, STATEMENT_SNIPPETS, STATEMENT_WORDS } from "./snippets.ts";
 import type { Completion, CompletionItem, SymbolPlace } from "./symbol_service.ts";
-import { fieldsOf, type Target, targetKind } from "./targets.ts";
+import { fieldsOf, type Target, targetKind, targetType } from "./targets.ts";
 import { type Trial, wordAt } from "./trial.ts";
 import { visibleNames } from "./visible_names.ts";
 
@@ -32,7 +32,8 @@ import { visibleNames } from "./visible_names.ts";
 const RANK = {
   wanted: 0,
   local: 1,
-  member: 1,
+  field: 1,
+  member: 2,
   own: 2,
   variant: 3,
   module: 3,
@@ -169,12 +170,34 @@ function libraryModules(): string[] {
   );
 }
 
+/** Where the expression begins that the name that was put in belongs to. */
+function wordStart({ path, offset }: Trial): number {
+  const node = path.at(-1);
+  return node?.kind === "name" || node?.kind === "field" ? node.span.start : offset - 1;
+}
+
+/** What calling gives, of a function. */
+function resultOf(type: Type): Type {
+  const at = resolve(type);
+  return at.kind === "function" ? at.result : at;
+}
+
+/** Whether two types are of one kind, whatever their arguments. */
+function isAlike(left: Type, right: Type): boolean {
+  const [one, other] = [resolve(left), resolve(right)];
+  if (one.kind === "primitive") return other.kind === "primitive" && one.name === other.name;
+  if (one.kind === "named") return other.kind === "named" && one.definition === other.definition;
+  return false;
+}
+
 class Writer {
   readonly #input: CompletionInput;
   readonly #trial: Trial;
   readonly #world: World;
   readonly #scope: ModuleScope;
   readonly #found: CompletionItem[] = [];
+  /** The type of the value that is wanted at the place; null when any will do. */
+  readonly #wanted: Type | null;
   /** Whether parentheses stand behind the place already. */
   readonly #isCalled: boolean;
 
@@ -183,6 +206,7 @@ class Writer {
     this.#trial = trial;
     this.#world = trial.view.world;
     this.#scope = trial.index.scope;
+    this.#wanted = trial.index.table.wanted.get(wordStart(trial)) ?? null;
     this.#isCalled = /^\s*\(/.test(input.parsed.module.file.text.slice(word.end, word.end + 20));
   }
 
@@ -226,6 +250,13 @@ class Writer {
     return this.#found;
   }
 
+  /** Less, when a value of the type is wanted at the place. */
+  #ranked(type: Type | null, rank: number): number {
+    return type !== null && this.#wanted !== null && isAlike(resultOf(type), this.#wanted)
+      ? RANK.wanted
+      : rank;
+  }
+
   #push(target: Target, label: string, rank: number, text = label): void {
     const { signature, type, documentation } = describe(this.#world, target);
     const kind = targetKind(target);
@@ -233,7 +264,9 @@ class Writer {
         kind === "union" || kind === "interface" || kind === "module" || kind === "variant"
       ? signature
       : type ?? signature;
-    this.#found.push(plain(label, kind, rank, detail, documentation, text));
+    const isValue = target.kind === "value" || target.kind === "variant";
+    const own = isValue ? this.#ranked(targetType(target), rank) : rank;
+    this.#found.push(plain(label, kind, own, detail, documentation, text));
   }
 
   /** A call to fill in. */
@@ -335,7 +368,8 @@ class Writer {
         if (field.name === null) continue;
         const own = substitute(field.type, definition.typeParameters, type.arguments);
         const { documentation } = describe(this.#world, { kind: "field", definition, index });
-        this.#found.push(plain(field.name, "field", RANK.wanted, typeText(own), documentation));
+        const rank = this.#wanted === null ? RANK.wanted : this.#ranked(own, RANK.field);
+        this.#found.push(plain(field.name, "field", rank, typeText(own), documentation));
       }
     }
     for (const symbol of this.#world.membersOf(type)?.values() ?? []) {
@@ -575,7 +609,12 @@ class Writer {
       const variable = variables.get(span.start);
       if (text === "_") continue;
       this.#found.push(
-        plain(text, "variable", RANK.local, variable === undefined ? "" : typeText(variable.type)),
+        plain(
+          text,
+          "variable",
+          this.#ranked(variable?.type ?? null, RANK.local),
+          variable === undefined ? "" : typeText(variable.type),
+        ),
       );
     }
     const around = path.at(-2);

@@ -120,6 +120,21 @@ Deno.test("complete() gives what is in scope, nearest first", () => {
   check(inFunction("  whi|>"), ["while", "while"]);
 });
 
+Deno.test("complete() gives what has the wanted type first", () => {
+  const wanted = "fn far(ball: Ball) -> Bool { ball.x > 100.0 }\n\n";
+  check(`${wanted}${inFunction("  var last: Event = Nothing\n  last = |>\n  1.0")}`, [
+    "Hit",
+    "Nothing",
+    "bounce",
+    "event",
+    "last",
+  ]);
+  check(`${wanted}${inFunction("  if |> { 1.0 } else { 2.0 }")}`, ["far"]);
+  check(inFunction("  let height = 2.0\n  Ball.resting(|>)\n  height"), ["height", "play"]);
+  check(inFunction("  let n = 2\n  let m: Int = ball.x.to_int() + |>\n  1.0"), ["n"]);
+  check(inFunction("  let strength = 2\n  Ball { x: 1.0, y: ball.|> }\n  1.0"), ["x", "y"]);
+});
+
 Deno.test("complete() of a type gives types, with an import where one is needed", () => {
   check(`${HEAD}fn f(x: Ba|>) { }\n`, ["Ball"]);
   check(`${HEAD}fn f[Thing](x: Th|>) { }\n`, ["Thing"]);
