@@ -2,6 +2,8 @@
 import { AGENT_NAMES, measureAgent } from "./agent.ts";
 import type { Comparison } from "../benchmark.ts";
 import type { LanguageOptions } from "./options.ts";
+import { measureServe, SERVE_NAMES } from "./serve.ts";
+import { measurePackages, PACKAGE_NAMES } from "./packages.ts";
 import { measureSpeed, SPEED_NAMES } from "./speed.ts";
 import { measureToolchain, TOOLCHAIN_NAMES } from "./toolchain.ts";
 
@@ -14,7 +16,14 @@ export const LANGUAGE_GROUPS: Readonly<
 > = {
   "lang-speed": { benchmarks: SPEED_NAMES, measure: measureSpeed },
   "lang-toolchain": { benchmarks: TOOLCHAIN_NAMES, measure: measureToolchain },
-  "agent": { benchmarks: AGENT_NAMES, measure: measureAgent },
+  "pkg": { benchmarks: PACKAGE_NAMES, measure: measurePackages },
+  "agent": {
+    benchmarks: [...AGENT_NAMES, ...SERVE_NAMES],
+    measure: async (
+      options,
+      tell,
+    ) => [...await measureAgent(options, tell), ...await measureServe(options, tell)],
+  },
 };
 
 /** What `lang` stands for. */
