@@ -17,7 +17,7 @@ const MAXIMUM_CONNECTIONS = 1_024;
 /** Bytes of lines that are not whole yet, of all connections together. */
 const BUDGET_BYTES = 8 * MAXIMUM_REQUEST_BYTES;
 /** Only the owner may read and write. */
-const OTHERS = 0o177;
+const OWNER_ONLY = 0o600;
 
 /** A socket that is served. */
 export interface UnixServer {
@@ -29,15 +29,7 @@ export interface UnixServer {
 /** Binds a socket and serves it. */
 export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | null): UnixServer {
   removeSocket(path);
-  const before = Deno.umask(OTHERS);
-  let listener: Deno.UnixListener;
-  try {
-    listener = Deno.listen({ transport: "unix", path });
-  } catch (error) {
-    throw new CommandError(`Cannot listen on ${path}: ${messageOf(error)}`);
-  } finally {
-    Deno.umask(before);
-  }
+  const listener = bind(path);
   const own = Deno.lstatSync(path).ino;
   const open = new Set<Deno.Conn>();
   let isClosed = false;
@@ -65,6 +57,25 @@ export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | 
       if (socketAt(path)?.ino === own) Deno.removeSync(path);
     },
   };
+}
+
+/** Binds the socket in a folder that nobody else may enter, and moves it to its path when its mode is right. */
+function bind(path: string): Deno.UnixListener {
+  const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) || "/" : ".";
+  let made: string | null = null;
+  let listener: Deno.UnixListener | null = null;
+  try {
+    made = Deno.makeTempDirSync({ dir: folder, prefix: ".lang-" });
+    listener = Deno.listen({ transport: "unix", path: `${made}/s` });
+    Deno.chmodSync(`${made}/s`, OWNER_ONLY);
+    Deno.renameSync(`${made}/s`, path);
+    return listener;
+  } catch (error) {
+    listener?.close();
+    throw new CommandError(`Cannot listen on ${path}: ${messageOf(error)}`);
+  } finally {
+    if (made !== null) Deno.removeSync(made, { recursive: true });
+  }
 }
 
 async function serveConnection(connection: Deno.Conn, { world, recorder, budget }: {

@@ -320,7 +320,6 @@ Deno.test("hostile: slow, half-closed and broken connections keep nobody waiting
 
 Deno.test("hostile: a thousand connections at once", async () => {
   await withPackage(GOOD, async (folder) => {
-    const before = Deno.memoryUsage().rss;
     await withAgent(folder, { transport: "unix", socket: `${folder}/s` }, async (path) => {
       const connections = await Promise.all(
         Array.from({ length: 1_000 }, () => Deno.connect({ transport: "unix", path })),
@@ -352,7 +351,6 @@ Deno.test("hostile: a thousand connections at once", async () => {
       const again = Array.from({ length: 20 }, () => post(address, "/v1/agent", { op: "version" }));
       ok((await Promise.all(again)).every(({ status }) => status === 200));
     });
-    ok(Deno.memoryUsage().rss - before < 400 * MEBIBYTE);
   });
 });
 
