@@ -66,8 +66,8 @@ Deno.test("LineTransport answers what is no message with an error, and goes on",
   const { answers } = await conversation([...lines.map((line) => `${line}\n`), ping(9)]);
   strictEqual(answers.length, lines.length + 1);
   for (const [index, { id, error }] of answers.slice(0, -1).entries()) {
-    strictEqual(id, null, lines[index]);
-    ok(error?.code === -32_700 || error?.code === -32_600, lines[index]);
+    strictEqual(id, null, String(lines[index]));
+    ok(error?.code === -32_700 || error?.code === -32_600, String(lines[index]));
     match(error.message, /^Cannot /);
   }
   strictEqual(answers.at(-1)?.id, 9);

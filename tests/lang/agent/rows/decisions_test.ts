@@ -215,7 +215,7 @@ Deno.test("`schema` answers in `result.schema`, `version` in `result.agent_proto
     deepStrictEqual($defs.done_line.required, ["kind", "exit_code"]);
     // Every reference leads somewhere.
     for (const [, name] of JSON.stringify(schema).matchAll(/"\$ref":"#\/\$defs\/([^"]+)"/g)) {
-      ok(name !== undefined && name in $defs, name);
+      ok(name !== undefined && name in $defs, String(name));
     }
     deepStrictEqual($defs.request.anyOf.length, 17);
   });
