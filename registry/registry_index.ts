@@ -11,7 +11,7 @@
  */
 import { REGISTRY_LIMITS } from "./limits.ts";
 import { isPackageName, isSlug, type PackageVersion } from "./names.ts";
-import { isVersion, parseRequirement } from "./requirement.ts";
+import { isRequirement, isVersion } from "./requirement.ts";
 
 /** One release. */
 export interface IndexEntry extends PackageVersion {
@@ -126,8 +126,7 @@ function readRequirements(value: unknown): ReadonlyMap<string, string> | null | 
   if (!isFields(value)) return undefined;
   const requirements = new Map<string, string>();
   for (const [name, requirement] of Object.entries(value)) {
-    const isGood = isPackageName(name) && typeof requirement === "string" &&
-      parseRequirement(requirement) !== null;
+    const isGood = isPackageName(name) && typeof requirement === "string" && isRequirement(requirement);
     if (!isGood) return undefined;
     requirements.set(name, requirement);
   }

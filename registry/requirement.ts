@@ -17,15 +17,9 @@ const COMPARISON = new RegExp(
 const WILDCARD = new RegExp(`^(?:\\*|${NUMBER}\\.\\*|${NUMBER}\\.${NUMBER}\\.\\*)$`);
 const MAXIMUM_LENGTH = 200;
 
-/** Whether it is a semantic version (semver.org 2.0.0). */
+/** Whether it is a semantic version (semver.org 2.0.0), of numbers that are exact. */
 export function isVersion(text: string): boolean {
-  if (text.length > MAXIMUM_LENGTH || !VERSION.test(text)) return false;
-  try {
-    new SemVer(text);
-    return true;
-  } catch {
-    return false; // A number that is too large.
-  }
+  return text.length <= MAXIMUM_LENGTH && VERSION.test(text);
 }
 
 const versions = new Map<string, SemVer>();
@@ -101,6 +95,11 @@ export function parseRequirement(text: string): Requirement | null {
   if (requirements.size >= CACHE_SIZE) requirements.clear();
   requirements.set(text, requirement);
   return requirement;
+}
+
+/** Whether it is a requirement. */
+export function isRequirement(text: string): boolean {
+  return text.length <= MAXIMUM_LENGTH && text.split(",").every((part) => comparison(part.trim()) !== null);
 }
 
 function comparison(text: string): string | null {

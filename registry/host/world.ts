@@ -25,7 +25,7 @@ export const CLOCK: Clock = {
 };
 
 /** `git`, without questions to the user and without protocols that run programs. */
-const GIT: Git = {
+export const GIT: Git = {
   async run(parameters) {
     let output: Deno.CommandOutput;
     try {
@@ -35,7 +35,6 @@ const GIT: Git = {
         env: {
           GIT_TERMINAL_PROMPT: "0",
           GIT_ALLOW_PROTOCOL: "https:ssh:file:http",
-          GIT_CONFIG_COUNT: "0",
           LC_ALL: "C",
         },
       }).output();
@@ -46,7 +45,8 @@ const GIT: Git = {
       });
     }
     if (output.success) return output.stdout;
-    const said = new TextDecoder().decode(output.stderr).trim().split("\n").at(-1) ?? "";
+    const lines = new TextDecoder().decode(output.stderr).trim().split("\n");
+    const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? "";
     throw new RegistryError("git-failed", `Cannot run git: ${said.replace(/^(fatal|error): /, "")}`);
   },
 };

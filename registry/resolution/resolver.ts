@@ -65,7 +65,9 @@ interface Edge {
 /** One choice. */
 interface Level {
   readonly edge: Edge;
-  readonly candidates: readonly Candidate[];
+  /** First the versions that are chosen already; the others when these do not fit. */
+  candidates: readonly Candidate[];
+  isComplete: boolean;
   next: number;
   chosen: Candidate | null;
   /** Whether the choice was new, or one made before was shared. */
@@ -128,7 +130,8 @@ class Search {
     if (edge === undefined) return null;
     const level: Level = {
       edge,
-      candidates: this.#candidates(edge),
+      candidates: this.#shared(edge),
+      isComplete: false,
       next: 0,
       chosen: null,
       isNew: false,
@@ -142,9 +145,10 @@ class Search {
   /** Takes the next version that fits; false when there is none. */
   #advance(level: Level): boolean {
     const index = this.#levels.length - 1;
-    while (level.next < level.candidates.length) {
-      const candidate = level.candidates[level.next++];
-      if (candidate === undefined) break;
+    for (;;) {
+      const candidate = level.candidates[level.next] ?? this.#complete(level);
+      if (candidate === null) break;
+      level.next++;
       const line = compatibleLine(candidate.version);
       const lines = this.#chosen.get(candidate.name) ?? new Map<string, number>();
       const other = lines.get(line);
@@ -198,20 +202,35 @@ class Search {
     level.chosen = null;
   }
 
-  #candidates({ name, requirement, requirer }: Edge): Candidate[] {
+  /** Adds the versions that are not chosen yet; gives the next one. */
+  #complete(level: Level): Candidate | null {
+    if (!level.isComplete) {
+      level.isComplete = true;
+      level.candidates = this.#candidates(level.edge, level.candidates);
+    }
+    return level.candidates[level.next] ?? null;
+  }
+
+  /** Versions that are chosen already and satisfy the requirement, the highest first. */
+  #shared({ name, requirement }: Edge): Candidate[] {
+    const lines = this.#chosen.get(name);
+    if (lines === undefined) return [];
+    const shared = [...lines.values()].flatMap((index) => this.#levels[index]?.chosen ?? []);
+    return shared.filter(({ version }) => requirement.allows(version)).sort(byVersion);
+  }
+
+  #candidates({ name, requirement, requirer }: Edge, shared: readonly Candidate[]): Candidate[] {
     const { catalogue, locals } = this.#input;
     const local = locals.get(name);
     if (local !== undefined && (requirer < 0 || requirement.allows(local.version))) {
-      return [{ ...local, isUnresolved: false }];
+      return shared.some(({ version }) => version === local.version)
+        ? [...shared]
+        : [...shared, { ...local, isUnresolved: false }];
     }
-    const candidates: Candidate[] = [];
+    const candidates = [...shared];
     const add = (candidate: Candidate) => {
       if (candidates.every(({ version }) => version !== candidate.version)) candidates.push(candidate);
     };
-    const shared = [...this.#chosen.get(name)?.values() ?? []].flatMap((index) =>
-      this.#levels[index]?.chosen ?? []
-    );
-    for (const each of shared.toSorted(byVersion)) if (requirement.allows(each.version)) add(each);
     for (const each of this.#locked.get(name)?.toSorted(byVersion) ?? []) {
       if (each.source.kind !== "registry" || !requirement.allows(each.version)) continue;
       // One that was taken from a requirement alone gives way to a release.

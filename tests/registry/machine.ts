@@ -2,7 +2,7 @@
 import { DISK } from "../../registry/host/disk.ts";
 import { openSession, type Session } from "../../registry/client/project.ts";
 import type { RegistryHost } from "../../registry/ports.ts";
-import { CLOCK } from "../../registry/host/world.ts";
+import { CLOCK, GIT } from "../../registry/host/world.ts";
 import { HostingServer } from "./hosting_server.ts";
 
 /** One machine. */
@@ -31,7 +31,7 @@ export class Machine {
         },
         watchdog: (milliseconds) => CLOCK.watchdog(milliseconds),
       },
-      git: { run: () => Promise.reject(new Error("no git here")) },
+      git: GIT,
       reporter: {
         warn: (text) => void this.warnings.push(text),
         note: (text) => void this.notes.push(text),

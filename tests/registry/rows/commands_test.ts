@@ -294,3 +294,52 @@ Deno.test("path dependencies | lock with the hash of the sorted tree, follow wha
     strictEqual(await user.read("app/.lang/packages/ui-0.1.0/src/main.lang"), "two");
     deepStrictEqual((await verifyPackages(user.session("app"))).problems, []);
   }));
+
+async function git(folder: string, ...parameters: readonly string[]): Promise<string> {
+  const identity = [
+    "-c",
+    "user.name=Octo",
+    "-c",
+    "user.email=octo@host.example",
+    "-c",
+    "init.defaultBranch=main",
+  ];
+  const { success, stdout, stderr } = await new Deno.Command("git", {
+    args: ["-C", folder, ...identity, ...parameters],
+  }).output();
+  ok(success, new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout).trim();
+}
+
+Deno.test("git dependencies | lock as git+<url>#<commit> with the hash of the sorted tree, and stay at the commit", () =>
+  withWorld(async (world) => {
+    const user = await userOf(world);
+    const folder = await user.write("repository", {
+      "project.toml": manifest("ui", "0.1.0"),
+      "src/main.lang": "one",
+    });
+    await git(folder, "init", "--quiet");
+    await git(folder, "add", ".");
+    await git(folder, "commit", "--quiet", "-m", "one");
+    const commit = await git(folder, "rev-parse", "HEAD");
+    const url = `file://${folder}`;
+    await addDependency(user.session("app"), { ...ask, name: "ui", git: url });
+    const lock = await user.read("app/project.lock");
+    match(lock, new RegExp(`source = "git\\+${url}#${commit}"\\nhash = "sha256:[0-9a-f]{64}"`));
+    await user.write("repository", { "src/main.lang": "two" });
+    await git(folder, "commit", "--quiet", "-a", "-m", "two");
+    await fetchPackages(user.session("app", { isLocked: true }));
+    strictEqual(await user.read("app/.lang/packages/ui-0.1.0/src/main.lang"), "one");
+    strictEqual(await ensurePackages(user.session("app")), false);
+    await updateDependencies(user.session("app"), { name: "ui", refresh: false });
+    await fetchPackages(user.session("app"));
+    strictEqual(await user.read("app/.lang/packages/ui-0.1.0/src/main.lang"), "two");
+    deepStrictEqual((await verifyPackages(user.session("app"))).problems, []);
+    const add = (url: string, revision: string | null = null) =>
+      addDependency(user.session("app"), { ...ask, name: "ui", git: url, revision });
+    await rejects(add("ext::sh -c true"), /of no kind that is allowed/);
+    await rejects(add("--upload-pack=x"), /of no kind that is allowed/);
+    await rejects(add(url, "--output=x"), /Cannot use the revision/);
+    await rejects(add(url, "nowhere"), /has no revision nowhere/);
+    await rejects(add(`file://${folder}/none`), /Cannot run git: .*does not appear to be a git repository/);
+  }));
