@@ -13,7 +13,7 @@ interface Options {
 }
 
 const NEXT: Readonly<Record<TemplateName, readonly string[]>> = {
-  "game": ["lang check", "lang test", "lang build"],
+  "game": ["lang test", "lang serve --watch", "lang build --release --zip"],
   "tool": ["lang test", "lang run", "lang build"],
   "library": ["lang check", "lang test"],
   "db-function": ["lang test", "lang build"],

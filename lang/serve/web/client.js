@@ -31,7 +31,7 @@
       flex: 1; min-height: 0; margin: 0; padding: 14px; overflow: auto; white-space: pre; tab-size: 4; font: inherit;
       background: #12141f; border: 1px solid #2b3048; border-radius: 6px;
     }
-    .prose { white-space: pre-wrap; }
+    .prose { white-space: pre-wrap; padding-left: 2ch; text-indent: -2ch; }
     .error { color: #ff7b7b; font-weight: 700; }
     .warning { color: #ffcf5c; font-weight: 700; }
     .info { color: #6fd3ff; font-weight: 700; }
