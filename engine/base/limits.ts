@@ -108,6 +108,8 @@ export const LIMITS = {
   pgConnections: 256,
   /** HTTP connections. */
   httpConnections: 1024,
+  /** Requests of one HTTP connection that wait for an answer before no more of it is read. */
+  httpPipelinedRequests: 64,
   /** HTTP requests being answered. */
   httpRequestsInFlight: 4096,
   /** Binary-protocol connections. */

@@ -35,6 +35,7 @@ import {
   TokenCheck,
   wantsLines,
 } from "./request_head.ts";
+import { Pipeline } from "./pipeline.ts";
 import { readSqlRequest } from "./sql_request.ts";
 import { checkUpgrade, WebSockets } from "./web_socket.ts";
 
@@ -91,7 +92,7 @@ class Gateway implements HttpServer {
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();
   /** Ends with the newest request of each connection. */
-  readonly #turns = new WeakMap<Socket, Promise<void>>();
+  readonly #pipelines = new WeakMap<Socket, Pipeline>();
   /** The newest request of each connection. */
   readonly #latest = new WeakMap<Socket, IncomingMessage>();
   readonly #startedAt = performance.now();
@@ -131,8 +132,8 @@ class Gateway implements HttpServer {
     });
     this.#http.on("upgrade", (request, socket, head) => {
       // What the connection has asked for before is answered before.
-      const before = this.#turns.get(request.socket);
-      if (before === undefined) this.#upgrade(request, socket, head);
+      const before = this.#pipelines.get(request.socket)?.settled ?? null;
+      if (before === null) this.#upgrade(request, socket, head);
       else {
         socket.pause();
         before.then(() => {
@@ -234,22 +235,13 @@ class Gateway implements HttpServer {
     socket.once("upgraded", () => socket.removeListener("data", onData));
   }
 
-  /**
-   * Pipelined requests of a connection are carried out one after the other, and others get their turn in between. Answers how
-   * to end the turn.
-   */
-  async #turn(socket: Socket): Promise<() => void> {
-    const before = this.#turns.get(socket);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#turns.set(socket, promise);
-    if (before !== undefined) {
-      await before;
-      await this.#engine.yieldToLoop();
+  #pipelineOf(socket: Socket): Pipeline {
+    let pipeline = this.#pipelines.get(socket);
+    if (pipeline === undefined) {
+      pipeline = new Pipeline(socket, () => this.#engine.yieldToLoop());
+      this.#pipelines.set(socket, pipeline);
     }
-    return () => {
-      if (this.#turns.get(socket) === promise) this.#turns.delete(socket);
-      resolve();
-    };
+    return pipeline;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
@@ -259,8 +251,12 @@ class Gateway implements HttpServer {
     let status: number;
     this.#latest.set(request.socket, request);
     this.#inFlight++;
-    const endTurn = await this.#turn(request.socket);
+    const endTurn = await this.#pipelineOf(request.socket).turn();
     try {
+      // Nobody waits for it any more.
+      if (request.socket.destroyed) {
+        throw httpFailure(400, SQLSTATE.connectionException, "the connection is lost");
+      }
       requireHost(request);
       route = routeOf(head, this.#tokens);
       status = await this.#answer({ request, response, head, route, expectsContinue });

@@ -58,7 +58,7 @@ export function checkUpgrade(head: RequestHead): void {
     ) => token !== "");
   const has = (name: string, wanted: string): boolean =>
     tokens(name).some((token) => token.toLowerCase() === wanted);
-  if (!has("upgrade", "websocket") || !has("connection", "upgrade")) {
+  if (headerOf(head, "upgrade")?.toLowerCase() !== "websocket" || !has("connection", "upgrade")) {
     throw httpFailure(426, SQLSTATE.protocolViolation, "this is the address of a WebSocket", {
       headers: upgrade,
     });

@@ -169,6 +169,7 @@ Deno.test("/v1/ws refuses handshakes that are not proper", () =>
     for (const names of ["db-op-v1,\u{a0}b", "db-op-v1, (b)", "db-op-v1, a, a"]) {
       await check({ "Sec-WebSocket-Protocol": names }, refused);
     }
+    await check({ Upgrade: "h2c, websocket" }, /^HTTP\/1.1 426 .*"code":"08P01"/s);
     await check({ Connection: "close", Upgrade: null }, /^HTTP\/1.1 426 .*\r\nUpgrade: websocket\r\n/s);
     await check(
       { "Sec-WebSocket-Protocol": "a, db-op-v1" },
