@@ -1,10 +1,8 @@
-/** `lang serve` as a process of its own, on a free port. */
+/** `lang serve`, the compiled program, as a process on a free port. */
 import assert from "node:assert/strict";
 import { runProgram } from "../../../cli/lang/program.ts";
 import { Terminal } from "../../../cli/lang/terminal.ts";
-
-const LANG = new URL("../../../cli/lang.ts", import.meta.url).pathname;
-const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+import { compiledPrograms } from "../../../tools/compiled_programs.ts";
 
 /** What a process has written and how it ended. */
 export interface Ended {
@@ -14,19 +12,23 @@ export interface Ended {
 }
 
 /** A command line of `lang` as a process. */
-export function langCommand(parameters: readonly string[], cwd?: string): Deno.Command {
-  return new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--config", CONFIG, LANG, ...parameters],
+async function langCommand(
+  parameters: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
+): Promise<Deno.Command> {
+  const { lang } = await compiledPrograms();
+  return new Deno.Command(lang, {
+    args: [...parameters],
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    ...(cwd === undefined ? {} : { cwd }),
+    ...options,
   });
 }
 
 /** Runs `lang` until it ends. */
-export async function runLang(parameters: readonly string[], cwd?: string): Promise<Ended> {
-  const { code, stdout, stderr } = await langCommand(parameters, cwd).output();
+export async function runLang(parameters: readonly string[], cwd: string): Promise<Ended> {
+  const { code, stdout, stderr } = await (await langCommand(parameters, { cwd })).output();
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
 }
 
@@ -61,8 +63,15 @@ export class ServeProcess implements AsyncDisposable {
   }
 
   /** Serves a package and waits until it listens. */
-  static async start(folder: string, parameters: readonly string[] = []): Promise<ServeProcess> {
-    const child = langCommand(["serve", "--port", "0", "--manifest-dir", folder, ...parameters]).spawn();
+  static async start(
+    folder: string,
+    parameters: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<ServeProcess> {
+    const command = await langCommand(["serve", "--port", "0", "--manifest-dir", folder, ...parameters], {
+      env,
+    });
+    const child = command.spawn();
     const [lines, errors] = [new Lines(child.stdout), new Lines(child.stderr)];
     const first = await lines.next(/^serving /);
     const [, address] = /^serving (http:\/\/127\.0\.0\.1:\d+\/)/.exec(first) ?? [];

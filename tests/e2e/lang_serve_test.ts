@@ -1,15 +1,14 @@
 /**
  * `lang serve` by the rows of its specification: flags, routes, the reload event, exit codes, limits. Each test is named after its row; clients are raw sockets,
- * `npm:ws`, and curl where it is installed.
+ * `npm:ws`, and curl where it is installed. Servers are the compiled program.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import WebSocket from "ws";
-import { reportNotRun } from "../../../tools/not_run.ts";
-import { isInstalled } from "../../../tools/not_run.ts";
-import { copyPackage, type Package, TEMPLATE } from "../browser/game_page.ts";
-import { rawRequest } from "./raw_http.ts";
-import { runHere, runLang, ServeProcess } from "./serve_process.ts";
+import { isInstalled, reportNotRun } from "../../tools/not_run.ts";
+import { copyPackage, type Package, TEMPLATE } from "../lang/browser/game_page.ts";
+import { rawRequest } from "../lang/serve/raw_http.ts";
+import { runHere, runLang, ServeProcess } from "../lang/serve/serve_process.ts";
 
 /** Starts a server for Pong, gives it to the rows, and ends it. */
 function withServer(
@@ -651,6 +650,20 @@ Deno.test("lang serve: flags", async (context) => {
       assert.ok((await Deno.stat(`${pong.folder}/target/main.wasm.map`)).isFile, "debug");
     },
   );
+
+  await context.step("--open opens the page in the browser", async () => {
+    if (Deno.build.os !== "linux") return;
+    const opened = `${pong.folder}/opened`;
+    await Deno.mkdir(`${pong.folder}/bin`);
+    const script = `#!/bin/sh\necho "$1" > '${opened}.new' && mv '${opened}.new' '${opened}'\n`;
+    await Deno.writeTextFile(`${pong.folder}/bin/xdg-open`, script, { mode: 0o755 });
+    const watcher = Deno.watchFs(pong.folder, { recursive: false });
+    const path = `${pong.folder}/bin:${Deno.env.get("PATH")}`;
+    const server = await ServeProcess.start(pong.folder, ["--open"], { PATH: path });
+    await using _server = server;
+    for await (const { paths } of watcher) if (paths.includes(opened)) break;
+    assert.equal((await Deno.readTextFile(opened)).trim(), server.address);
+  });
 });
 
 /** Holds a port of the loopback address, unless somebody else does. */
