@@ -70,26 +70,26 @@ export function readPackageManifest(text: string, where = "project.toml"): Packa
 
 function readRegistries(section: unknown, where: string): string[] {
   if (section === undefined) return [OFFICIAL_REGISTRY];
-  if (!isTable(section)) throw bad(where, "`registry` is no table");
+  if (!isTable(section)) throw badSection(where, "`registry` is no table");
   const { default: first = OFFICIAL_REGISTRY, extras = [] } = section;
   for (const key of Object.keys(section)) {
     if (key !== "default" && key !== "extras") {
-      throw bad(where, `\`registry.${key}\` means nothing; there are \`default\` and \`extras\``);
+      throw badSection(where, `\`registry.${key}\` means nothing; there are \`default\` and \`extras\``);
     }
   }
-  if (typeof first !== "string") throw bad(where, "`registry.default` is no text");
+  if (typeof first !== "string") throw badSection(where, "`registry.default` is no text");
   if (!Array.isArray(extras) || !extras.every((each) => typeof each === "string")) {
-    throw bad(where, "`registry.extras` is no list of texts");
+    throw badSection(where, "`registry.extras` is no list of texts");
   }
   return [...new Set([first, ...extras].map(checkSlug))];
 }
 
 function readDependencies(section: unknown, where: string): Map<string, Dependency> {
   if (section === undefined) return new Map();
-  if (!isTable(section)) throw bad(where, "`dependencies` is no table");
+  if (!isTable(section)) throw badSection(where, "`dependencies` is no table");
   return new Map(
     Object.entries(section).map(([name, value]) => {
-      if (!isPackageName(name)) throw bad(where, `\`${name}\` is no name of a package`);
+      if (!isPackageName(name)) throw badSection(where, `\`${name}\` is no name of a package`);
       return [name, readDependency(name, value, where)];
     }),
   );
@@ -98,14 +98,16 @@ function readDependencies(section: unknown, where: string): Map<string, Dependen
 function readDependency(name: string, value: unknown, where: string): Dependency {
   const spelled = `\`dependencies.${name}\``;
   if (typeof value === "string") {
-    if (parseRequirement(value) === null) throw bad(where, `${spelled} has no requirement: "${value}"`);
+    if (parseRequirement(value) === null) {
+      throw badSection(where, `${spelled} has no requirement: "${value}"`);
+    }
     return { kind: "registry", requirement: value };
   }
-  if (!isTable(value)) throw bad(where, `${spelled} is neither a requirement nor a table`);
+  if (!isTable(value)) throw badSection(where, `${spelled} is neither a requirement nor a table`);
   const { version, path, git, rev, ...others } = value;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    throw bad(where, `${spelled} has \`${unknown}\`; known are version, path, git and rev`);
+    throw badSection(where, `${spelled} has \`${unknown}\`; known are version, path, git and rev`);
   }
   if (typeof version === "string" && path === undefined && git === undefined && rev === undefined) {
     return readDependency(name, version, where);
@@ -117,7 +119,7 @@ function readDependency(name: string, value: unknown, where: string): Dependency
   if (hasGit && (rev === undefined || typeof rev === "string")) {
     return { kind: "git", url: git, revision: rev ?? null };
   }
-  throw bad(where, `${spelled} wants one of version, path and git (with rev)`);
+  throw badSection(where, `${spelled} wants one of version, path and git (with rev)`);
 }
 
 function readYanked(section: unknown): string | null {
@@ -133,6 +135,11 @@ function isTable(value: unknown): value is Table {
 
 function bad(where: string, reason: string): RegistryError {
   return new RegistryError("bad-manifest", `Cannot read ${where}: ${reason}`, { kind: "usage" });
+}
+
+/** What is wrong in the sections that nobody else reads. */
+function badSection(where: string, reason: string): RegistryError {
+  return new RegistryError("bad-dependencies", `Cannot read ${where}: ${reason}`, { kind: "usage" });
 }
 
 /** A dependency as the manifest writes it. */

@@ -191,3 +191,21 @@ Deno.test("lang pkg: exit codes, forms of output, help", () =>
       );
     }
   }));
+
+Deno.test("lang build: dependencies that cannot be read, or not be fetched, end it with a message", () =>
+  withWorld(async (world) => {
+    const user = new Shell(world, "user");
+    const check = async (dependencies: string, code: number, expected: RegExp) => {
+      await user.write("app", {
+        "project.toml": `${manifest("app", "0.1.0")}\n[dependencies]\n${dependencies}\n`,
+        "src/main.lang": "pub fn main() -> Int {\n  0\n}\n",
+      });
+      const result = await user.lang("app", "build");
+      deepStrictEqual([result.code, result.stdout], [code, ""]);
+      match(result.stderr, expected);
+    };
+    await check('fx = "latest"', 2, /`dependencies\.fx` has no requirement: "latest"/);
+    await check('fx = "^0.3"', 1, /Cannot fetch fx 0\.3\.0: release not found in octo\/games/);
+    await check('fx = { path = "../none" }', 1, /there is no package in \.\.\/none/);
+    await check("fx = = 1", 1, /PK0001/);
+  }));

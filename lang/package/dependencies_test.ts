@@ -1,0 +1,179 @@
+/** Programs that use packages: what `use` names, two versions, what of a used package is told and what is not. */
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { build } from "../commands/build.ts";
+import { test } from "../commands/tests.ts";
+import { Workspace } from "../commands/workspace.ts";
+import { MemoryFiles } from "./package_files.ts";
+import { textDigest } from "./text_digest.ts";
+
+interface Used {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+const MANIFEST = 'name = "app"\nversion = "0.1.0"\n\n[dependencies]\nfx = "^1"\n';
+
+/** A package that uses others, as `lang pkg fetch` leaves it. */
+function packageOf(
+  sources: Readonly<Record<string, string>>,
+  direct: Readonly<Record<string, string>>,
+  used: readonly Used[],
+  place = ".lang/packages",
+): MemoryFiles {
+  const files = new MemoryFiles([["project.toml", MANIFEST], ...Object.entries(sources)]);
+  addRecord(files, direct, used, place);
+  return files;
+}
+
+function addRecord(
+  files: MemoryFiles,
+  direct: Readonly<Record<string, string>>,
+  used: readonly Used[],
+  place: string,
+): void {
+  const packages = used.map(({ name, version, dependencies = {}, files: own }) => {
+    const folder = `${place}/${name}-${version}`;
+    for (const [path, text] of Object.entries(own)) files.write(`${folder}/${path}`, text);
+    const hashes = Object.fromEntries(Object.keys(own).map((path) => [path, ""]));
+    return { name, version, hash: "", folder, dependencies, files: hashes };
+  });
+  const record = { format: 1, manifest: textDigest(MANIFEST), lock: textDigest(""), direct, packages };
+  const path = place.endsWith("vendor") ? `${place}/packages.json` : `${place}.json`;
+  files.write(path, JSON.stringify(record));
+}
+
+/** What is unpacked is no source of the package itself. */
+function workspaceOf(files: MemoryFiles): Workspace {
+  return new Workspace({
+    list: () => files.list().filter((path) => !path.startsWith(".lang/")),
+    read: (path) => files.read(path),
+    write: (path, content) => files.write(path, content),
+    remove: (path) => files.remove(path),
+  });
+}
+
+/** All tests pass, and nothing is told. */
+async function passes(files: MemoryFiles, count: number): Promise<void> {
+  const { diagnostics, results, isPassed } = await test(workspaceOf(files));
+  deepStrictEqual(diagnostics.map(({ code, message }) => `${code} ${message}`), []);
+  ok(isPassed);
+  strictEqual(results?.length, count);
+}
+
+/** The package's mistakes. */
+function mistakes(files: MemoryFiles): string[] {
+  return workspaceOf(files).check().diagnostics.map(({ code, file }) => `${code} ${file.path}`);
+}
+
+const constant = (value: number) => `pub fn value() -> Int {\n  ${value}\n}\n`;
+
+Deno.test("use fx.particles is a module of the package fx, use fx its root; inside, its own modules come first", async () => {
+  const fx: Used = {
+    name: "fx",
+    version: "1.0.0",
+    files: {
+      "src/main.lang": "use helper\n\npub fn value() -> Int {\n  helper.value() + 1\n}\n",
+      "src/particles.lang": "use deep.helper\n\npub fn value() -> Int {\n  helper.value() + 2\n}\n",
+      "src/helper.lang": constant(10),
+      "src/deep/helper.lang": constant(20),
+    },
+  };
+  const files = packageOf(
+    {
+      "src/main.lang": `use fx
+use fx.particles
+use helper
+
+test "all" {
+  expect(fx.value() == 11)
+  expect(particles.value() == 22)
+  expect(helper.value() == 99)
+}
+`,
+      "src/helper.lang": constant(99),
+    },
+    { fx: "1.0.0" },
+    [fx],
+  );
+  await passes(files, 1);
+  const { built } = await build(workspaceOf(files));
+  ok(built !== null);
+});
+
+Deno.test("two versions of a package stand side by side, each for those who need it; a dash is written _", async () => {
+  const used: Used[] = [
+    { name: "big-noise", version: "1.0.0", files: { "src/main.lang": constant(1) } },
+    { name: "big-noise", version: "2.0.0", files: { "src/main.lang": constant(2) } },
+    {
+      name: "fx",
+      version: "1.0.0",
+      dependencies: { "big-noise": "2.0.0" },
+      files: { "src/main.lang": "use big_noise\n\npub fn value() -> Int {\n  big_noise.value()\n}\n" },
+    },
+  ];
+  const source = `use fx
+use big_noise
+
+test "both" {
+  expect(fx.value() == 2 and big_noise.value() == 1)
+}
+`;
+  await passes(packageOf({ "src/main.lang": source }, { fx: "1.0.0", "big-noise": "1.0.0" }, used), 1);
+});
+
+Deno.test("what is vendored for this lockfile is used, and only then", async () => {
+  const used = (
+    value: number,
+  ): Used[] => [{ name: "fx", version: "1.0.0", files: { "src/main.lang": constant(value) } }];
+  const source = 'use fx\n\ntest "which" {\n  expect(fx.value() == 2)\n}\n';
+  const files = packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, used(1));
+  addRecord(files, { fx: "1.0.0" }, used(2), ".lang/vendor");
+  await passes(files, 1);
+  files.write("project.lock", "# another");
+  strictEqual((await test(workspaceOf(files))).isPassed, false);
+});
+
+Deno.test("tests, examples and warnings of a used package are its author's; its errors are told", () => {
+  const fx = (text: string): Used => ({ name: "fx", version: "1.0.0", files: { "src/main.lang": text } });
+  const check = (text: string, expected: readonly string[]) => {
+    const source = "use fx\n\npub fn start() -> Int {\n  fx.value()\n}\n";
+    deepStrictEqual(mistakes(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, [fx(text)])), expected);
+  };
+  const tested = `${constant(1)}\nfn unused() {\n  let x = 1\n}\n\ntest "wrong" {\n  expect(nothing())\n}\n`;
+  check(tested, []);
+  check("/// ```\n/// expect(nothing())\n/// ```\npub fn value() -> Int {\n  1\n}\n", []);
+  check("pub fn value() -> Int {\n  true\n}\n", ["TY0001 .lang/packages/fx-1.0.0/src/main.lang"]);
+});
+
+Deno.test("a used package may do no more than its user: neither intrinsics nor the library's own modules", () => {
+  const check = (text: string) => {
+    const fx: Used = { name: "fx", version: "1.0.0", files: { "src/main.lang": text } };
+    const source = "use fx\n\npub fn start() -> Int {\n  fx.value()\n}\n";
+    const found = mistakes(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, [fx]));
+    ok(found.some((each) => each.endsWith(".lang/packages/fx-1.0.0/src/main.lang")), found.join());
+  };
+  check(`use std.raw\n\n${constant(1)}`);
+  check(`extern "lang:evil@1.0.0" fn reach() -> Int\n\n${constant(1)}`);
+  check(`pub intrinsic fn value() -> Int\n`);
+});
+
+Deno.test("a module that no package has, and one of a package that is only used through another, is unknown", () => {
+  const used: Used[] = [
+    {
+      name: "fx",
+      version: "1.0.0",
+      dependencies: { noise: "1.0.0" },
+      files: { "src/main.lang": constant(1) },
+    },
+    { name: "noise", version: "1.0.0", files: { "src/main.lang": constant(1) } },
+  ];
+  for (const path of ["fx.nothing", "noise"]) {
+    const source = `use ${path} as other\n\npub fn start() -> Int {\n  other.value()\n}\n`;
+    match(
+      mistakes(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, used)).join(),
+      /^MD0001 src\/main\.lang/,
+    );
+  }
+});
