@@ -11,6 +11,9 @@ import { SourceFile } from "../source/source_file.ts";
 import { SymbolLookups } from "../symbols/lookups.ts";
 import type { SymbolService } from "../symbols/symbol_service.ts";
 
+/** Longest source, in UTF-16 units, that is looked into; of longer ones, which nobody writes by hand, mistakes are told and nothing else. */
+export const MAXIMUM_VIEWED_LENGTH = 400_000;
+
 /** Files that are read once, until they are forgotten. */
 class RememberedFiles implements PackageFiles {
   readonly #files: PackageFiles;
@@ -132,7 +135,9 @@ export class PackageSession {
 
   /** Look-ups in the package as it is now. */
   symbols(): SymbolService {
-    return this.#lookups.of(this.#workspace.sources(this.#overlay), this.#checked?.analysis.files);
+    const texts = this.#workspace.sources(this.#overlay);
+    for (const [path, text] of texts) if (text.length > MAXIMUM_VIEWED_LENGTH) texts.delete(path);
+    return this.#lookups.of(texts, this.#checked?.analysis.files);
   }
 
   /** A file as it is now; null when there is none. */

@@ -189,6 +189,31 @@ Deno.test("lang lsp: files that are closed, deleted and broken while they are lo
   assert.equal(await editor.end(), 0);
 });
 
+Deno.test("lang lsp: a source that nobody wrote by hand is not looked into, and others are", async () => {
+  const folder = await newPackage("pong");
+  await using editor = new Editor();
+  await editor.initialize(folder);
+  const { connection } = editor;
+  const uri = uriOf(`${folder}/src/large.lang`);
+  await editor.open(uri, "fn f() -> Int { a }\n".repeat(20_001));
+  assert.deepEqual(
+    (await connection.sendRequest(SemanticTokensRequest.type, { textDocument: { uri } }))?.data,
+    [],
+  );
+  assert.deepEqual(
+    await connection.sendRequest(DocumentFormattingRequest.type, {
+      textDocument: { uri },
+      options: { tabSize: 2, insertSpaces: true },
+    }),
+    [],
+  );
+  await editor.close(uri);
+  const small = { textDocument: { uri: uriOf(`${folder}/src/main.lang`) } };
+  assert.ok((await connection.sendRequest(SemanticTokensRequest.type, small))?.data.length);
+  assert.equal(await editor.end(), 0);
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("lang lsp: a message that is no JSON ends nothing, and the end of input ends the server", async () => {
   const program = fileURLToPath(new URL("../../../cli/lang.ts", import.meta.url));
   const child = new Deno.Command(Deno.execPath(), {
