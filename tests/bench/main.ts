@@ -20,8 +20,8 @@ const HELP = `Usage: deno task bench [NAME…] [options]
 
 Runs the same work on dbd and its peers in turn: PostgreSQL, where it is installed, and for TPC-H DuckDB, SQLite and PGlite,
 whose packages are fetched when they are first needed. lang-speed runs programs of the language, of AssemblyScript (fetched
-likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers; lang is
-all of them.
+likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers;
+pkg resolves and unpacks packages; lang is all of them.
 
 Names: ${NAMES.join(", ")} (all when none is given)
 
