@@ -151,6 +151,8 @@ class HttpService implements AgentHttpServer {
     try {
       await this.#answer(request, response);
     } catch (error) {
+      // What has begun cannot say that it failed but by breaking off.
+      if (response.headersSent) return void response.destroy();
       const refusal = error instanceof Refusal
         ? error
         : new Refusal(500, "internal", "Cannot answer the request: this is a mistake of lang");
@@ -159,8 +161,9 @@ class HttpService implements AgentHttpServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { token, isLoopback } = this.#options;
-    const foreign = hostRefusal(headersOf(request), { allowsAnyHost: !isLoopback });
+    const { token, isLoopback, hostname } = this.#options;
+    const isOwnName = request.headers.host === `${hostname}:${this.port}`;
+    const foreign = hostRefusal(headersOf(request), { allowsAnyHost: !isLoopback || isOwnName });
     if (foreign !== null) throw new Refusal(403, "forbidden", foreign);
     if (token !== null && !hasToken(request.headers.authorization ?? null, token)) {
       throw new Refusal(401, "unauthorized", "Cannot answer the request: it carries no valid token", {

@@ -33,52 +33,58 @@ export async function serveLines(
 ): Promise<void> {
   let written: Promise<void> = Promise.resolve();
   let isBroken = false;
+  let failure: unknown = null;
   let begun = performance.now();
+  const leave = (): void => {
+    isBroken = true;
+    session.abandon();
+    connection.stopReading();
+  };
   const send = async (request: string, answered: Promise<Answer | null>): Promise<void> => {
-    const answer = await answered;
-    if (answer === null || isBroken) return;
-    recorder?.record(request, answer.lines);
-    if (answer.end !== null) connection.stopReading();
     try {
-      await connection.write(`${answer.lines.join("\n")}\n`);
+      const answer = await answered;
+      if (answer === null || isBroken) return;
+      recorder?.record(request, answer.lines);
+      if (answer.end !== null) connection.stopReading();
+      // Who cannot be written to any more is gone.
+      await connection.write(`${answer.lines.join("\n")}\n`).catch(leave);
       if (performance.now() - begun < TURN_MILLISECONDS) return;
       await new Promise((resolve) => setImmediate(resolve));
       begun = performance.now();
-    } catch {
-      // Whoever asked is gone.
-      isBroken = true;
-      session.abandon();
-      connection.stopReading();
+    } catch (error) {
+      failure = error;
+      leave();
     }
   };
   for await (const line of connection.lines) {
-    const failure = problemOf(line);
+    const problem = problemOf(line);
     const request = line.kind === "line" ? line.text : "";
-    const answered = failure === null ? session.submit(request) : session.submitRead(failure);
+    const answered = problem === null ? session.submit(request) : session.submitRead(problem);
     const before = written;
     written = before.then(() => send(request, answered));
     if (session.waiting >= MAXIMUM_WAITING) await written;
-    if (failure !== null || session.hasEnded || isBroken) break;
+    if (problem !== null || session.hasEnded || isBroken) break;
   }
   await written;
+  if (failure !== null) throw failure;
 }
 
 /** What keeps a line from being read as a request. */
 export function problemOf(line: ReadLine): ProtocolFailure | null {
   switch (line.kind) {
     case "line":
-      return line.isUtf8 ? null : problem("bad_json", "Cannot read the request: it is not UTF-8");
+      return line.isUtf8 ? null : unread("bad_json", "Cannot read the request: it is not UTF-8");
     case "too_large":
-      return problem(
+      return unread(
         "too_large",
         `Cannot take the request: it is longer than ${MAXIMUM_REQUEST_BYTES} bytes`,
       );
     case "busy":
-      return problem("busy", "Cannot take the request: too much of other requests is being read");
+      return unread("busy", "Cannot take the request: too much of other requests is being read");
   }
 }
 
-function problem(code: ProtocolFailure["code"], message: string): ProtocolFailure {
+function unread(code: ProtocolFailure["code"], message: string): ProtocolFailure {
   return { kind: "failure", code, message, id: undefined };
 }
 

@@ -1,7 +1,17 @@
 /** Rows of the decisions beyond document 2. */
-import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { agent, answersOf, BAD, GOOD, only, post, withAgent, withPackage } from "../agent_client.ts";
+import {
+  agent,
+  answersOf,
+  BAD,
+  GOOD,
+  only,
+  post,
+  startAgent,
+  withAgent,
+  withPackage,
+} from "../agent_client.ts";
 
 const ENDLESS = {
   ...GOOD,
@@ -260,6 +270,24 @@ Deno.test("a foreign Host or Origin gets 403", async () => {
       for (const origin of ["http://example.org", "null", `https://${own}`, "http://localhost:1"]) {
         strictEqual(await status(`Host: ${own}\r\nOrigin: ${origin}\r\n`), "403", origin);
       }
+    });
+  });
+});
+
+Deno.test("a non-loopback `--listen` needs `--auth-token`", async () => {
+  await withPackage(GOOD, async (folder) => {
+    for (const listen of ["0.0.0.0:0", "[::]:0"]) {
+      await rejects(startAgent(folder, { listen }), /needs --auth-token/);
+    }
+    await withAgent(folder, { listen: "0.0.0.0:0", authToken: "t" }, async (address) => {
+      const local = address.replace("0.0.0.0", "127.0.0.1");
+      // Other machines know it by other names; who knows the token is nobody's page.
+      const ask = (authorization: string) => post(local, "/v1/agent", { op: "version" }, { authorization });
+      deepStrictEqual([(await ask("")).status, (await ask("Bearer t")).status], [401, 200]);
+    });
+    // All of 127.0.0.0/8 is this machine.
+    await withAgent(folder, { listen: "127.0.0.2:0" }, async (address) => {
+      strictEqual((await post(address, "/v1/agent", { op: "version" })).status, 200);
     });
   });
 });
