@@ -143,6 +143,72 @@ browserTest("a game whose state has another type starts anew and says so", async
   assert.deepEqual(game.errors, []);
 });
 
+const FRAGILE = `
+use web.canvas
+use web.input
+type State = { ticks: Int }
+pub fn init(_seed: Int) -> State { State { ticks: 0 } }
+pub fn step(state: inout State, input: Input) {
+  state.ticks += 1
+  if input.pressed(X) { panic("enough") }
+}
+pub fn draw(state: State) uses Draw {
+  canvas.clear(Color.black)
+  canvas.text(10.0, 20.0, if state.ticks > 0 { "running" } else { "new" }, Color.white)
+}
+`;
+
+browserTest(
+  "a game that had ended with an error starts anew with the next build, and its message goes",
+  async (browser) => {
+    await using fragile = await packageOf({ "main.lang": FRAGILE });
+    const { game } = await watched(browser, fragile);
+    await using _game = game;
+    await game.page.keyboard.press("x", { delay: 50 });
+    const problem = game.page.locator(".problem");
+    await problem.waitFor();
+    assert.match(await problem.innerText(), /enough\s+src\/main\.lang:8:/);
+    await edit(fragile, "src/main.lang", (text) => text.replace('panic("enough")', "state.ticks = 1"));
+    await problem.waitFor({ state: "detached" });
+    assert.equal(
+      await game.page.locator("lang-serve .notice").innerText(),
+      "The game starts anew: it had stopped.",
+    );
+    const steps = await game.number("game.stats.steps");
+    await game.page.waitForFunction(`game.stats.steps > ${steps} && seen.texts.includes("running")`);
+  },
+);
+
+browserTest("a long report is read by scrolling, on a small screen too", async (browser) => {
+  const wrong = Array.from(
+    { length: 30 },
+    (_, n) => `fn wrong_${n}() -> Int { "this is a text, and no number at all" }`,
+  );
+  await using broken = await packageOf({ "main.lang": FRAGILE + wrong.join("\n") });
+  await using server = await ServeProcess.start(broken.folder, ["--watch"]);
+  const page = await browser.newPage({ viewport: { width: 390, height: 700 } });
+  await page.goto(server.address);
+  const report = page.locator("lang-serve .problems pre");
+  await report.waitFor();
+  const sizes = await page.evaluate<Record<string, unknown>>(`(() => {
+    const element = document.querySelector("lang-serve").shadowRoot.querySelector("pre");
+    return {
+      isHigher: element.scrollHeight > 3 * element.clientHeight,
+      endsOnScreen: element.getBoundingClientRect().bottom <= innerHeight,
+      font: getComputedStyle(element).fontSize,
+      proseFits: [...element.querySelectorAll(".prose")].every((line) => line.scrollWidth <= line.clientWidth + 1),
+    };
+  })()`);
+  assert.deepEqual(sizes, { isHigher: true, endsOnScreen: true, font: "14px", proseFits: true });
+  await report.focus();
+  await page.keyboard.press("End");
+  await page.waitForFunction(
+    "(({ scrollTop, scrollHeight, clientHeight }) => scrollTop + clientHeight > scrollHeight - 2)(document.querySelector('lang-serve').shadowRoot.querySelector('pre'))",
+  );
+  if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/serve-long.png` });
+  await page.close();
+});
+
 browserTest("a change of the page loads it again, and the game goes on in it", async (browser) => {
   await using pong = await copyPackage(TEMPLATE);
   const { game } = await watched(browser, pong);
