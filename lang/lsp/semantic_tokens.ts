@@ -52,6 +52,8 @@ export function semanticTokens(file: SourceFile, names: readonly SemanticName[])
   let character = 0;
   for (const { span, kind, isDefinition, isReadonly, isLibrary } of names) {
     const start = lines.positionAt(span.start);
+    // A path may go on in the next line, a token may not.
+    if (lines.positionAt(span.end).line !== start.line) continue;
     const modifiers = (isDefinition ? 1 : 0) | (isReadonly ? 2 : 0) | (isLibrary ? 4 : 0);
     data.push(
       start.line - line,

@@ -6,9 +6,11 @@ import {
   CompletionRequest,
   CompletionResolveRequest,
   DefinitionRequest,
+  DidChangeWatchedFilesNotification,
   DocumentFormattingRequest,
   DocumentHighlightRequest,
   DocumentSymbolRequest,
+  FileChangeType,
   FoldingRangeRequest,
   HoverRequest,
   InlayHintRequest,
@@ -358,6 +360,19 @@ Deno.test("lang lsp: all safe fixes at once, sources outside of packages, texts 
   assert.match(String(wrong?.code), /^PK/);
   await editor.replace(manifest, "Wrong Name", "right_name");
   await editor.diagnostics(manifest, (found) => !found.some(({ severity }) => severity === 1));
+
+  // Files that come and go beside the editor.
+  const extra = uriOf(`${folder}/src/extra.lang`);
+  const tell = (type: FileChangeType) =>
+    editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: extra, type }],
+    });
+  await Deno.writeTextFile(`${folder}/src/extra.lang`, "pub fn f() -> Int { nothing }\n");
+  await tell(FileChangeType.Created);
+  await editor.diagnostics(extra, (found) => found.some(({ code }) => code === "NM0001"));
+  await Deno.remove(`${folder}/src/extra.lang`);
+  await tell(FileChangeType.Deleted);
+  await editor.diagnostics(extra, NONE);
   assert.equal(await editor.end(), 0);
   await Deno.remove(folder, { recursive: true });
 });
