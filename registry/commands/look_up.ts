@@ -128,8 +128,10 @@ export async function packageInfo(session: Session, name: string): Promise<Packa
 
 /** The registries of the package around, or the official one where there is none; their indexes are asked for when they are old. */
 async function freshCatalogue(session: Session): Promise<{ readonly catalogue: Catalogue }> {
-  const { host, http, root, isOffline } = session;
-  const hasManifest = await host.files.size(`${root}/project.toml`) !== null;
+  const { host, http, isOffline } = session;
+  const hasManifest = await host.files.size(`${session.root}/project.toml`) !== null;
+  // Outside of a package nothing is left in the folder.
+  const root = hasManifest ? session.root : host.surroundings.cacheFolder;
   const slugs = hasManifest ? (await openProject(session)).manifest.registries : [OFFICIAL_REGISTRY];
   const indexes = isOffline
     ? await cachedIndexes(host, root, slugs)

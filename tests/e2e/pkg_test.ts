@@ -168,28 +168,6 @@ Deno.test("lang pkg: exit codes, forms of output, help", () =>
     );
     await check(0, /nothing was sent, because there is no token for octo\/games/, "publish");
     strictEqual((await user.lang("app", "build")).code, 1);
-    for (
-      const name of [
-        "add",
-        "remove",
-        "update",
-        "fetch",
-        "list",
-        "search",
-        "info",
-        "login",
-        "publish",
-        "vendor",
-        "verify",
-      ]
-    ) {
-      await check(
-        0,
-        new RegExp(`^Usage: lang pkg ${name} [\\s\\S]*Examples:\n  .*lang pkg ${name}`),
-        name,
-        "--help",
-      );
-    }
   }));
 
 Deno.test("lang build: dependencies that cannot be read, or not be fetched, end it with a message", () =>
