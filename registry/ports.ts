@@ -29,6 +29,8 @@ export interface Files {
   remove(path: string): Promise<void>;
   /** Gives another name, in one step. */
   rename(from: string, to: string): Promise<void>;
+  /** Waits until no other process holds the lock of this name, and takes it; given back when it is disposed of. */
+  lock(path: string): Promise<Disposable>;
   /** A new folder beside a path, of its own name. */
   makeTemporary(beside: string): Promise<string>;
 }

@@ -52,7 +52,10 @@ export class ArchiveStore {
   async download(http: HttpClient, download: Download): Promise<void> {
     const { files } = this.#host;
     const part = `${this.path(download.hash).slice(0, -".tar.gz".length)}.part`;
+    // Other packages of this user may need the same archive at the same time; who waits finds it there.
+    using _lock = await files.lock(`${this.#host.surroundings.cacheFolder}/locks/${download.hash}`);
     await files.makeFolder(part.slice(0, part.lastIndexOf("/")));
+    if (await this.has(download.hash)) return;
     const wasResumed = await this.#receive(http, download, part);
     let actual = await hashOfFile(this.#host, part);
     if (actual !== download.hash && wasResumed) {

@@ -47,6 +47,8 @@ export interface FetchOutcome {
 
 /** Brings all packages onto the disk. */
 export async function fetchPackages(session: Session): Promise<FetchOutcome> {
+  // Two builds of one package at the same time must not clear away what the other unpacks.
+  using _lock = await session.host.files.lock(`${session.root}/.lang/fetch.lock`);
   const project = await openProject(session);
   return await new Fetching(session, project).run();
 }

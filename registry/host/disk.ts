@@ -110,6 +110,14 @@ export const DISK: Files = {
     });
   },
   rename: (from, to) => attempt("rename", from, () => Deno.rename(from, to)),
+  async lock(path) {
+    return await attempt("lock", path, async () => {
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      const file = await Deno.open(path, { create: true, write: true });
+      await file.lock(true);
+      return { [Symbol.dispose]: () => file.close() };
+    });
+  },
   async makeTemporary(beside) {
     const parent = beside.slice(0, beside.lastIndexOf("/"));
     return await attempt("write into", parent, async () => {

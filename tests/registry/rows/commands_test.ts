@@ -343,3 +343,24 @@ Deno.test("git dependencies | lock as git+<url>#<commit> with the hash of the so
     await rejects(add(url, "nowhere"), /has no revision nowhere/);
     await rejects(add(`file://${folder}/none`), /Cannot run git: .*does not appear to be a git repository/);
   }));
+
+Deno.test("several packages, and several builds of one, fetch the same archives at the same time", () =>
+  withWorld(async (world) => {
+    await publish(world, "noise", "1.0.0");
+    await publish(world, "fx", "0.3.2", { noise: "^1" });
+    const user = await userOf(world, { fx: "^0.3" });
+    const names = ["app", "second", "third"];
+    for (const name of names) {
+      await user.write(name, { "project.toml": manifest(name, "1.0.0", { fx: "^0.3" }) });
+    }
+    world.server.fail(/storage/, { kind: "slow", milliseconds: 50 }, 2);
+    world.server.takeRequests();
+    await Promise.all([...names, ...names].map((name) => ensurePackages(user.session(name))));
+    for (const name of names) deepStrictEqual((await verifyPackages(user.session(name))).problems, []);
+    const tarballs = world.server.takeRequests().filter(({ path }) => path.endsWith(".tar.gz"));
+    strictEqual(tarballs.length, 2);
+    deepStrictEqual(
+      await user.host.files.names(`${user.home}/app/.lang/packages`),
+      ["fx-0.3.2", "noise-1.0.0"],
+    );
+  }));
