@@ -224,6 +224,11 @@ export class LanguageServer {
   #replace(): void {
     this.#placements.clear();
     for (const document of this.#documents.values()) this.#lay(document);
+    const used = new Set([...this.#placements.values()].map((each) => each?.session));
+    for (const [name, session] of this.#sessions) {
+      // What stood alone belongs to a package now.
+      if (session.isAlone && !used.has(session)) this.#sessions.delete(name);
+    }
   }
 
   #placement(uri: string): Placement | null {

@@ -69,6 +69,8 @@ export class PackageSession {
   readonly root: string;
   /** The document that is all of it, of a text that is in no file; null for packages on disk. */
   readonly looseUri: string | null;
+  /** Whether one source is all of it. */
+  readonly isAlone: boolean;
   readonly #files: RememberedFiles;
   readonly #workspace: Workspace;
   readonly #lookups = new SymbolLookups();
@@ -80,9 +82,10 @@ export class PackageSession {
   /** Paths that mistakes were shown for. */
   readonly shown = new Set<string>();
 
-  constructor({ root, files, looseUri }: EditorPackage) {
+  constructor({ root, files, looseUri, alone }: EditorPackage) {
     this.root = root;
     this.looseUri = looseUri ?? null;
+    this.isAlone = alone !== undefined;
     this.#files = new RememberedFiles(files);
     this.#workspace = new Workspace(this.#files);
   }

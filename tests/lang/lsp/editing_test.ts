@@ -354,12 +354,23 @@ Deno.test("lang lsp: all safe fixes at once, sources outside of packages, texts 
   const manifest = uriOf(`${folder}/project.toml`);
   await Deno.mkdir(`${folder}/src`);
   await Deno.writeTextFile(`${folder}/src/main.lang`, "pub fn main(_args: List[String]) -> Int { 0 }\n");
+  const inner = uriOf(`${folder}/src/main.lang`);
+  await editor.open(inner);
+  await editor.diagnostics(inner, NONE);
   await Deno.writeTextFile(`${folder}/project.toml`, 'name = "Wrong Name"\nversion = "1.0.0"\n');
   await editor.open(manifest);
   const [wrong] = await editor.diagnostics(manifest, SOME);
   assert.match(String(wrong?.code), /^PK/);
   await editor.replace(manifest, "Wrong Name", "right_name");
   await editor.diagnostics(manifest, (found) => !found.some(({ severity }) => severity === 1));
+
+  // A source of it is no package of its own any more.
+  await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+    changes: [{ uri: manifest, type: FileChangeType.Created }],
+  });
+  const mains = await editor.connection.sendRequest(WorkspaceSymbolRequest.type, { query: "main" });
+  assert.equal(mains?.filter((each) => each.location.uri === inner).length, 1);
+  await editor.close(inner);
 
   // Files that come and go beside the editor.
   const extra = uriOf(`${folder}/src/extra.lang`);
