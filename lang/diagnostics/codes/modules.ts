@@ -8,7 +8,7 @@ export const MODULE_PAGES: readonly CodePage[] = [
     title: "Unknown module",
     severity: "error",
     explanation:
-      "`use physics` is the file `src/physics.lang`; modules of the library begin with `std.`, `web.` or `host.`.",
+      "`use physics` is the file `src/physics.lang`; modules of the library begin with `std.`, `web.` or `host.`. `use fx.particles` is a module of the package `fx` when `[dependencies]` of `project.toml` names it; `lang pkg fetch` brings it.",
     bad: "use std.maths\n\npub fn start() -> Float {\n  1.0\n}\n",
     fixed: ["use std.math\n\npub fn start() -> Float {\n  1.0\n}\n"],
   },

@@ -364,3 +364,18 @@ Deno.test("several packages, and several builds of one, fetch the same archives 
       ["fx-0.3.2", "noise-1.0.0"],
     );
   }));
+
+Deno.test("fetch clears away what an interrupted run has left, and mends what is missing", () =>
+  withWorld(async (world) => {
+    await publish(world, "fx", "0.3.2");
+    const user = await userOf(world, { fx: "^0.3" });
+    await user.write("app", {
+      ".lang/packages/.unpacking-1/src/main.lang": "half",
+      ".lang/packages/old-1.0.0/project.toml": "",
+    });
+    await fetchPackages(user.session("app"));
+    deepStrictEqual(await user.host.files.names(`${user.home}/app/.lang/packages`), ["fx-0.3.2"]);
+    await Deno.remove(`${user.home}/app/.lang/packages/fx-0.3.2`, { recursive: true });
+    strictEqual(await ensurePackages(user.session("app")), true);
+    deepStrictEqual((await verifyPackages(user.session("app"))).problems, []);
+  }));
