@@ -44,10 +44,16 @@ function flagsOf(command: Command): string[] {
   return [...visibleOptions(command).flatMap((option) => option.long ?? []), "--help"];
 }
 
+/** What may stand behind a command: its own commands with their options, and its options. */
+function wordsOf(command: Command): string[] {
+  const own = command.commands;
+  return [...new Set([...own.map((each) => each.name()), ...own.flatMap(flagsOf), ...flagsOf(command)])];
+}
+
 function bashScript(program: Command): string {
   const commands = program.commands;
   const options = commands.map((command) =>
-    `    ${command.name()}) options="${flagsOf(command).join(" ")}" ;;`
+    `    ${command.name()}) options="${wordsOf(command).join(" ")}" ;;`
   );
   const values = new Map<string, string>();
   for (const command of [program, ...commands]) {
@@ -94,18 +100,20 @@ function fishScript(program: Command): string {
   for (const command of program.commands) {
     const name = command.name();
     lines.push(`complete -c lang -n __fish_use_subcommand -f -a ${name} -d ${quoted(command.summary())}`);
-    for (const option of visibleOptions(command)) {
+    const seen = quoted(`__fish_seen_subcommand_from ${name}`);
+    for (const own of command.commands) {
+      lines.push(`complete -c lang -n ${seen} -f -a ${own.name()} -d ${quoted(own.summary())}`);
+    }
+    for (const option of [...visibleOptions(command), ...command.commands.flatMap(visibleOptions)]) {
       if (option.long === undefined || option.long === null) continue;
       const choices = option.argChoices ?? [];
       const takes = choices.length > 0 ? ` -x -a ${quoted(choices.join(" "))}` : option.required ? " -r" : "";
       lines.push(
-        `complete -c lang -n ${quoted(`__fish_seen_subcommand_from ${name}`)} -l ${
-          option.long.slice(2)
-        }${takes} -d ${quoted(option.description)}`,
+        `complete -c lang -n ${seen} -l ${option.long.slice(2)}${takes} -d ${quoted(option.description)}`,
       );
     }
   }
   const seen = quoted("__fish_seen_subcommand_from completions");
   lines.push(`complete -c lang -n ${seen} -f -a ${quoted(SHELLS.join(" "))}`);
-  return `${lines.join("\n")}\n`;
+  return `${[...new Set(lines)].join("\n")}\n`;
 }

@@ -61,3 +61,14 @@ Deno.test("lang pkg: bad usage ends with 2", async () => {
   await check(/--rev: it belongs to --git/, "add", "fx", "--rev", "main", "--manifest-dir", "nowhere");
   await check(/there is no project\.toml/, "list", "--manifest-dir", "nowhere");
 });
+
+Deno.test("lang completions: the commands of pkg and their options", async () => {
+  match(
+    (await lang("completions", "bash")).text,
+    /^ {4}pkg\) options="add remove .* verify --manifest-dir .*--git/m,
+  );
+  match(
+    (await lang("completions", "fish")).text,
+    /-n '__fish_seen_subcommand_from pkg' -f -a publish -d 'publish this package'/,
+  );
+});
