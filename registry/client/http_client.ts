@@ -86,8 +86,9 @@ export class HttpClient {
         await this.#pause(purpose, verdict.reason, verdict.milliseconds);
       } catch (error) {
         if (!(error instanceof NetworkFailure)) throw error;
-        if (!mayRepeat) throw this.#unreachable(purpose, error);
-        await this.#pause(purpose, error.message, pauseBefore(attempt));
+        const reason = `${new URL(built.url).host}: ${error.message}`;
+        if (!mayRepeat) throw this.#unreachable(purpose, reason, error);
+        await this.#pause(purpose, reason, pauseBefore(attempt));
       } finally {
         watchdog.stop();
       }
@@ -153,8 +154,8 @@ export class HttpClient {
     await this.#host.clock.sleep(milliseconds);
   }
 
-  #unreachable({ doing }: Purpose, error: NetworkFailure): RegistryError {
-    return new RegistryError("network", `Cannot ${doing}: ${error.message}`, {
+  #unreachable({ doing }: Purpose, reason: string, error: NetworkFailure): RegistryError {
+    return new RegistryError("network", `Cannot ${doing}: ${reason}`, {
       cause: error,
       hint: "`--offline` uses what is on this machine. A proxy is taken from HTTPS_PROXY.",
     });

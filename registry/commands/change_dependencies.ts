@@ -98,8 +98,7 @@ function chooseDependency(
   const found = catalogue.match(name, any)?.entries[0] ?? latestPrerelease(catalogue, name);
   if (found !== undefined) return { kind: "registry", requirement: `^${found.version.replace(/\+.*$/, "")}` };
   const near = didYouMean(name, catalogue.names());
-  const advice = near ?? "`lang pkg update --refresh` asks the registries.";
-  session.host.reporter.warn(`No cached index has a package ${name}; any version is required. ${advice}`);
+  if (near !== undefined) session.host.reporter.warn(`No cached index has a package ${name}. ${near}`);
   return { kind: "registry", requirement: "*" };
 }
 

@@ -6,7 +6,7 @@ import { updateDependencies } from "../../../registry/commands/change_dependenci
 import { packageInfo, searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
-import { type Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
+import { Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
 
 const HOUR = 3_600_000;
 
@@ -346,3 +346,22 @@ Deno.test("no network: a clear message, and --offline asks nothing", () =>
     await rejects(fetchPackages(user.session("app", { isOffline: true })), /--offline forbids the network/);
     strictEqual(world.server.takeRequests().length, 0);
   }));
+
+Deno.test("nobody answers: four attempts, then a message that names the host and what to do", async () => {
+  await withWorld(async ({ machine, server }) => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    const user = machine("user");
+    await user.write("app", { "project.toml": manifest("app", "1.0.0", { fx: "^0.3" }) });
+    const lonely = new Machine(user.home, `http://127.0.0.1:${port}`);
+    const error = await failure(fetchPackages(lonely.session("app")));
+    strictEqual(
+      error.message,
+      `Cannot read the releases of octo/games: 127.0.0.1:${port}: nobody answers there (connection refused)`,
+    );
+    match(error.hint ?? "", /--offline.*HTTPS_PROXY/);
+    deepStrictEqual(lonely.sleeps, [500, 1000, 2000]);
+    strictEqual(server.requests.length, 0);
+  });
+});
