@@ -28,6 +28,14 @@ export interface Update {
   readonly milliseconds: number;
 }
 
+/** What a build depends on beside sources: the manifest, and the records of packages that were fetched. */
+const OTHER_SOURCES = [
+  "project.toml",
+  "project.lock",
+  ".lang/packages.json",
+  ".lang/vendor/packages.json",
+] as const;
+
 /** Keeps the builds of a package. */
 export class BuildKeeper {
   readonly #workspace: Workspace;
@@ -102,11 +110,12 @@ export class BuildKeeper {
     this.#built = bytes;
   }
 
-  /** Manifest and sources as one text; a file that cannot be read is told by the build. */
+  /** Manifest, packages and sources as one text; a file that cannot be read is told by the build. */
   #readSources(): string {
     try {
       const { files } = this.#workspace;
-      return JSON.stringify([files.read("project.toml") ?? null, ...this.#workspace.sources()]);
+      const others = OTHER_SOURCES.map((path) => files.read(path) ?? null);
+      return JSON.stringify([others, ...this.#workspace.sources()]);
     } catch (error) {
       return String(error);
     }

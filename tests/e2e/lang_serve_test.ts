@@ -378,6 +378,11 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
   const count = () => reload.frames.length;
   const state = (name: string, more = "") =>
     events.frame((frame) => frame.includes(`"state":"${name}"`) && frame.includes(more));
+  /** As most editors save: all at once, so that nobody reads half of it. */
+  const save = async (path: string, contents: string) => {
+    await Deno.writeTextFile(`${pong.folder}/saved.tmp`, contents);
+    await Deno.rename(`${pong.folder}/saved.tmp`, path);
+  };
   const reset = () => {
     events.frames.length = 0;
     reload.frames.length = 0;
@@ -401,7 +406,7 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
     async () => {
       const second = await Client.connect(port, "/_reload");
       reset();
-      await Deno.writeTextFile(source, text.replace("ball_radius, bright", "ball_radius, dim"));
+      await save(source, text.replace("ball_radius, bright", "ball_radius, dim"));
       const { version, reload: kind, milliseconds } = JSON.parse(await state("built"));
       assert.deepEqual([kind, typeof version, typeof milliseconds], ["module", "string", "number"]);
       await Promise.all([reload.frame(), second.frame()]);
@@ -413,14 +418,14 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
 
   await context.step("a burst of saves builds once", async () => {
     reset();
-    for (let save = 0; save < 20; save++) await Deno.writeTextFile(source, `${text}// ${save}\n`);
-    await Deno.writeTextFile(source, `${text}\nfn last_of_the_burst() -> Int { 1 }\n`);
+    for (let count = 0; count < 20; count++) await save(source, `${text}// ${count}\n`);
+    await save(source, `${text}\nfn last_of_the_burst() -> Int { 1 }\n`);
     await reload.frame();
     // Another change afterwards shows that nothing more came of the burst.
     const builds = () => events.frames.filter(({ text: frame }) => frame.includes('"state":"built"')).length;
     const before = builds();
     assert.ok(before <= 2, `${before} builds`);
-    await Deno.writeTextFile(source, text);
+    await save(source, text);
     await events.frame(() => builds() === before + 1);
     assert.equal(count() <= before + 1, true);
   });
@@ -431,7 +436,7 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
       await state("built");
       const good = (await rawRequest(port, "/main.wasm")).body;
       reset();
-      await Deno.writeTextFile(source, text.replace("state.ticks += 1", "state.ticks += true"));
+      await save(source, text.replace("state.ticks += 1", "state.ticks += true"));
       const message = JSON.parse(await state("failed"));
       assert.deepEqual([message.reload, message.isBuilt, message.truncated, message.title], [
         null,
@@ -458,7 +463,7 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
 
   await context.step("the next good build clears the mistakes", async () => {
     reset();
-    await Deno.writeTextFile(source, text);
+    await save(source, text);
     const message = JSON.parse(await state("built"));
     // The very build that the page still has.
     assert.deepEqual([message.reload, message.diagnostics], [null, []]);
@@ -486,7 +491,7 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
       await Deno.remove(manifest);
       assert.equal(JSON.parse(await state("failed", "no project.toml")).title, "The package cannot be built");
       reset();
-      await Deno.writeTextFile(manifest, before);
+      await save(manifest, before);
       await state("built");
     },
   );
@@ -504,17 +509,51 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
     await Deno.rename(`${pong.folder}/away`, `${pong.folder}/src`);
     await state("built");
     reset();
-    await Deno.writeTextFile(source, `${text}\nfn broken() -> Int { "" }\n`);
+    await save(source, `${text}\nfn broken() -> Int { "" }\n`);
     await state("failed", "TY");
     reset();
-    await Deno.writeTextFile(source, text);
+    await save(source, text);
+    await state("built");
+  });
+
+  await context.step("--watch notices packages that were fetched", async () => {
+    reset();
+    const manifest = `${pong.folder}/project.toml`;
+    const before = await Deno.readTextFile(manifest);
+    await save(manifest, `${before}\n[dependencies]\nfx = "^1"\n`);
+    await save(source, `use fx\n${text}\nfn from_package() -> Int { fx.value() }\n`);
+    await state("failed", "MD0001");
+    reset();
+    await Deno.mkdir(`${pong.folder}/.lang/packages/fx-1.0.0/src`, { recursive: true });
+    await Deno.writeTextFile(
+      `${pong.folder}/.lang/packages/fx-1.0.0/src/main.lang`,
+      "pub fn value() -> Int { 1 }\n",
+    );
+    const record = {
+      format: 1,
+      manifest: "",
+      lock: "",
+      direct: { fx: "1.0.0" },
+      packages: [{
+        name: "fx",
+        version: "1.0.0",
+        folder: ".lang/packages/fx-1.0.0",
+        dependencies: {},
+        files: { "src/main.lang": "" },
+      }],
+    };
+    await Deno.writeTextFile(`${pong.folder}/.lang/packages.json`, JSON.stringify(record));
+    await state("built");
+    reset();
+    await save(manifest, before);
+    await save(source, text);
     await state("built");
   });
 
   await context.step("saving what was there already builds nothing", async () => {
     reset();
-    await Deno.writeTextFile(source, text);
-    await Deno.writeTextFile(source, `${text}fn more() -> Int { 2 }\n`);
+    await save(source, text);
+    await save(source, `${text}fn more() -> Int { 2 }\n`);
     await state("built");
     assert.equal(events.frames.length, 1);
   });

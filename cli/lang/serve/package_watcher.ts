@@ -1,13 +1,18 @@
 /**
- * Tells of changes in `src/`, `web/` and `project.toml` of a package.
+ * Tells of changes in `src/`, `web/` and `project.toml` of a package, and of packages that were fetched for it.
  *
- * The package's folder is watched without what lies below it, for the manifest, and because the two folders may be taken away and come back, as when another
+ * The package's folder is watched without what lies below it, for the manifest, and because the folders may be taken away and come back, as when another
  * branch is checked out; each is watched with all that it holds.
  */
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import { messageOf } from "../disk_files.ts";
 
-const FOLDERS = ["src", "web"] as const;
+/** With whether all that lies below counts; of `.lang` the record of packages does, which is written when they have been fetched. */
+const FOLDERS: ReadonlyMap<string, { readonly isDeep: boolean }> = new Map([
+  ["src", { isDeep: true }],
+  ["web", { isDeep: true }],
+  [".lang", { isDeep: false }],
+]);
 const MANIFEST = "project.toml";
 
 /** Watches until it is disposed. */
@@ -20,7 +25,7 @@ export class PackageWatcher implements Disposable {
     this.#root = Deno.realPathSync(root);
     this.#onChange = onChange;
     this.#watch("", { isDeep: false });
-    for (const folder of FOLDERS) this.#watch(folder, { isDeep: true });
+    for (const [folder, depth] of FOLDERS) this.#watch(folder, depth);
   }
 
   #watch(folder: string, { isDeep }: { readonly isDeep: boolean }): void {
@@ -31,7 +36,7 @@ export class PackageWatcher implements Disposable {
       watcher = Deno.watchFs(folder === "" ? this.#root : `${this.#root}/${folder}`, { recursive: isDeep });
     } catch (error) {
       // It comes back later, or it was never there.
-      if (error instanceof Deno.errors.NotFound && isDeep) return;
+      if (error instanceof Deno.errors.NotFound && folder !== "") return;
       throw new CommandError(
         `Cannot watch ${folder === "" ? "the package" : `${folder}/`}: ${messageOf(error)}`,
         "Without --watch the page is served as it is now.",
@@ -49,8 +54,8 @@ export class PackageWatcher implements Disposable {
         continue;
       }
       const names = new Set(paths.map((path) => path.slice(this.#root.length + 1)));
-      const moved = FOLDERS.filter((name) => names.has(name));
-      for (const name of moved) this.#watch(name, { isDeep: true });
+      const moved = [...FOLDERS].filter(([name]) => names.has(name));
+      for (const [name, depth] of moved) this.#watch(name, depth);
       if (moved.length > 0 || names.has(MANIFEST)) this.#onChange();
     }
   }

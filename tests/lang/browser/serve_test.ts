@@ -1,8 +1,10 @@
 /** Pong under `lang serve --watch`: what is saved while somebody plays is seen at once, without losing the game. */
 import assert from "node:assert/strict";
 import type { Browser } from "playwright-core";
-import { ServeProcess } from "../serve/serve_process.ts";
+import { unzipSync } from "fflate";
+import { runHere, ServeProcess } from "../serve/serve_process.ts";
 import { browserTest, copyPackage, GamePage, type Package, packageOf, TEMPLATE } from "./game_page.ts";
+import { serveFolder } from "./static_server.ts";
 
 const PICTURES = Deno.env.get("LANG_PICTURES");
 
@@ -252,6 +254,24 @@ browserTest(
     await page.close();
   },
 );
+
+browserTest("an unpacked archive runs on a plain host, below any path", async (browser) => {
+  await using pong = await copyPackage(TEMPLATE);
+  assert.equal((await runHere(["build", pong.folder, "--zip"])).code, 0);
+  // A path of a host that looks like the folder of a package.
+  const folder = `${pong.folder}/host/web/pong`;
+  for (
+    const [path, bytes] of Object.entries(unzipSync(await Deno.readFile(`${pong.folder}/target/pong.zip`)))
+  ) {
+    await Deno.mkdir(`${folder}/${path}`.replace(/[^/]*$/, ""), { recursive: true });
+    await Deno.writeFile(`${folder}/${path}`, bytes);
+  }
+  const server = serveFolder(`${pong.folder}/host`);
+  await using game = await GamePage.openAt(browser, { address: `${server.address}/web/pong/`, server });
+  assert.ok((await game.texts()).includes("PONG"));
+  assert.equal(await game.page.locator("lang-serve").count(), 0);
+  assert.deepEqual(game.errors, []);
+});
 
 browserTest("a page waits for a server that comes back", async (browser) => {
   await using pong = await copyPackage(TEMPLATE);
