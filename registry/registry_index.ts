@@ -60,9 +60,11 @@ export function formatIndex(index: RegistryIndex): string {
     ...(entry.tarballApiUrl === null ? {} : { tarball_api_url: entry.tarballApiUrl }),
     ...(entry.sidecarApiUrl === null ? {} : { sha256_api_url: entry.sidecarApiUrl }),
   }));
-  return `${
-    JSON.stringify({ slug, fetched_at: fetchedAt, last_modified: lastModified, etag, releases }, null, 1)
-  }\n`;
+  const head = JSON.stringify({ slug, fetched_at: fetchedAt, last_modified: lastModified, etag });
+  // A line for each release: quick to read for programs, and for people as well.
+  return `${head.slice(0, -1)},"releases":[\n${
+    releases.map((each) => JSON.stringify(each)).join(",\n")
+  }\n]}\n`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
