@@ -545,9 +545,13 @@ export class Log {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The kept entries after an op, in order. The log may grow meanwhile; files must not be dropped. */
+  /**
+   * The kept entries after an op, in order. The log may grow meanwhile; files must not be dropped. Raises the error of a failed
+   * log: nobody knows which of its last entries are in the file.
+   */
   *entries(after: number): Generator<LoggedEntry> {
-    if (this.#error === null && !this.#closed) this.#writeOut();
+    if (this.#error !== null) throw this.#error;
+    if (!this.#closed) this.#writeOut();
     const files = this.#files.slice();
     for (const [index, { firstOp, path }] of files.entries()) {
       const next = files[index + 1];
