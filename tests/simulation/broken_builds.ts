@@ -98,7 +98,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   {
     name: "checksums of segments are not compared",
     file: "engine/storage/table/chunk_file.ts",
-    changes: [["!== this.#checksums[chunk]", "=== -1"]],
+    changes: [["!== this.#chunks.checksums[chunk]", "=== -1"]],
   },
   {
     name: "deletion vectors are not read again",
@@ -162,16 +162,9 @@ export async function catchBroken(build: BrokenBuild, seeds: number): Promise<Ca
   }
 }
 
-async function writeBroken({ name, file, changes }: BrokenBuild, folder: string): Promise<void> {
-  const original = new URL(file, `file://${projectRoot}/`);
-  let source = await Deno.readTextFile(original);
-  for (const [from, to] of changes) {
-    if (!source.includes(from)) {
-      throw new Error(`Cannot break ${file} so that ${name}: ${from.trim()} is not there`);
-    }
-    source = source.replaceAll(from, to);
-  }
-  source = source.replaceAll(
+async function writeBroken(build: BrokenBuild, folder: string): Promise<void> {
+  const original = new URL(build.file, `file://${projectRoot}/`);
+  const source = (await brokenSource(build)).replaceAll(
     /from "(\.[^"]+)"/g,
     (_, path: string) => `from "${new URL(path, original).href}"`,
   );
@@ -185,4 +178,16 @@ async function writeBroken({ name, file, changes }: BrokenBuild, folder: string)
       nodeModulesDir: "none",
     }),
   );
+}
+
+/** The file as it is in a broken build. Raises when the file no longer has what is to be broken. */
+export async function brokenSource({ name, file, changes }: BrokenBuild): Promise<string> {
+  let source = await Deno.readTextFile(new URL(file, `file://${projectRoot}/`));
+  for (const [from, to] of changes) {
+    if (!source.includes(from)) {
+      throw new Error(`Cannot break ${file} so that ${name}: ${from.trim()} is not there`);
+    }
+    source = source.replaceAll(from, to);
+  }
+  return source;
 }

@@ -1,6 +1,6 @@
 /** Whole engines on simulated machines that fail; many more seeds in `deno task soak:simulation`. */
 import { ok, strictEqual } from "node:assert/strict";
-import { BROKEN_BUILDS, catchBroken } from "./broken_builds.ts";
+import { BROKEN_BUILDS, brokenSource, catchBroken } from "./broken_builds.ts";
 import { simulate, simulateTwice, SimulationTotals } from "./engine_simulation.ts";
 
 const SEEDS = 100;
@@ -34,6 +34,10 @@ for (const [seed, what] of FOUND) {
     ok(ops > 0 && Object.values(faults).reduce((sum, count) => sum + count, 0) === 4);
   });
 }
+
+Deno.test("every broken build of the soak can still be made", async () => {
+  for (const build of BROKEN_BUILDS) ok((await brokenSource(build)).length > 0);
+});
 
 for (const build of BROKEN_BUILDS.filter(({ name }) => BROKEN.includes(name))) {
   Deno.test(`Engine simulation notices when ${build.name}`, async () => {
