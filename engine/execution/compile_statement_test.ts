@@ -33,7 +33,7 @@ function check(database: TestDatabase, text: string, planned: PlannedStatement):
   assert.deepEqual(inSmallSteps, expected, `in small steps: ${text}`);
 }
 
-for (const seed of [1, 2]) {
+for (const seed of [1]) {
   Deno.test(`compileStatement() gives the interpreter's rows for plans as bound, seed ${seed}`, () => {
     const database = corpusDatabase(seed);
     for (const text of corpus) check(database, text, database.plan(text, false));
@@ -46,7 +46,7 @@ for (const seed of [1, 2]) {
 }
 
 Deno.test("compileStatement() gives the interpreter's rows over many blocks, with results cut into steps", () => {
-  const database = corpusDatabase(7, 9000);
+  const database = corpusDatabase(7, 5000);
   const texts = [
     "select id, s from t where a > 3",
     "select s, count(*), sum(b) from t group by s",
