@@ -30,7 +30,8 @@ export function readFail(name: string, extension: string): string {
 
 const analyser = new PackageAnalyser();
 
-function diagnosticsOf(program: string): readonly Diagnostic[] {
+/** What the compiler says of a program, for the target that it names in a comment. */
+export function diagnosticsOf(program: string): readonly Diagnostic[] {
   const target = /^\/\/ target: (\S+)$/m.exec(program)?.[1];
   const { diagnostics, program: typed } = analyser.analyse(filesOfPage(program));
   if (target === undefined || !isTarget(target) || typed === null) return diagnostics;

@@ -1,10 +1,27 @@
-/** What the compiler says of the programs that must fail is what stands beside them; `deno task golden` renews it. */
+/**
+ * The programs that must fail: each has one mistake and raises the code that its file is named after, as its only error; a program of a
+ * warning raises no error. What the compiler says of them is what stands beside them; `deno task golden` renews it.
+ */
 import assert from "node:assert/strict";
-import { failOutputs, failPrograms, readFail } from "./fail_outputs.ts";
+import { diagnosticsOf, failOutputs, failPrograms, readFail } from "./fail_outputs.ts";
+
+for (const name of failPrograms()) {
+  const code = name.slice(0, 6);
+  Deno.test(`${name} raises ${code} once, and no other error`, () => {
+    const told = diagnosticsOf(readFail(name, "lang")).filter((diagnostic) =>
+      diagnostic.severity === "error" || diagnostic.code === code
+    );
+    assert.deepEqual(
+      told.map((diagnostic) => diagnostic.code),
+      [code],
+      told.map((diagnostic) => `${diagnostic.code} ${diagnostic.message}`).join("\n"),
+    );
+  });
+}
 
 Deno.test("programs that must fail: what people see, JSON and fixed sources are as written", () => {
   const names = failPrograms();
-  assert.ok(names.length >= 240, `${names.length} programs`);
+  assert.ok(names.length >= 300, `${names.length} programs`);
   const different: string[] = [];
   for (const name of names) {
     const outputs = failOutputs(name);
