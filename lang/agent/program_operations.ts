@@ -10,6 +10,18 @@ import { openFor, type Operation, refuseOverlay } from "./operations.ts";
 import { DEFAULT_SECONDS, type RequestOf } from "./requests.ts";
 import type { Texts } from "./agent_package.ts";
 
+/** More gas than a program can use in a second: a tight loop used 1e9 on the machine that this was written on. */
+const GAS_PER_SECOND = 3e9;
+
+/**
+ * Gas for a program that none was named for. Deno (2.9.6) cannot stop a thread that computes: `terminate()` lets go of it, and it goes on
+ * until the process ends. So a program that was stopped for its time or by `cancel` has to end by itself, soon after.
+ */
+function gasWithin(seconds: number | undefined): number | null {
+  const limit = milliseconds(seconds);
+  return limit === null ? null : Math.ceil(limit / 1000 * GAS_PER_SECOND);
+}
+
 /** `run`. */
 export async function runProgram(request: RequestOf<"run">, operation: Operation): Promise<number> {
   const { answer, signal, world } = operation;
@@ -24,7 +36,7 @@ export async function runProgram(request: RequestOf<"run">, operation: Operation
   const workspace = opened.package.workspaceOf(opened.package.read(opened.overlay));
   const outcome = await runBy(runner, workspace, {
     args: request.args ?? [],
-    gas: request.gas ?? null,
+    gas: request.gas ?? gasWithin(request.timeout),
     timeoutMilliseconds: milliseconds(request.timeout),
     signal,
   });
@@ -55,7 +67,7 @@ export async function runTests(request: RequestOf<"test">, operation: Operation)
     evals: request.eval ?? false,
     update: isUpdate,
     seed,
-    gas: request.gas ?? null,
+    gas: request.gas ?? gasWithin(request.timeout),
     timeoutMilliseconds: milliseconds(request.timeout),
     signal,
     runner: world.tests,

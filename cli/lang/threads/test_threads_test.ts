@@ -22,6 +22,9 @@ async function shown(source: string, threads: number, options: TestOptions = {})
   return renderResults(results, { isVerbose: true, seed: 3 });
 }
 
+/** Lasts longer than the limits of time here, and ends what goes on after them: a thread that computes cannot be stopped. */
+const LEAST_GAS = 1e9;
+
 Deno.test("threads: results are in the order of the source, the same with one thread, with four and in this one", async () => {
   const tests = Array.from({ length: 40 }, (_, index) =>
     `test "number ${index}" {
@@ -60,7 +63,7 @@ pub fn spin() -> Int { 1 }
 test "after" { expect(1 == 2) }
 `;
   strictEqual(
-    await shown(source, 2, { timeoutMilliseconds: 150 }),
+    await shown(source, 2, { timeoutMilliseconds: 150, gas: LEAST_GAS }),
     `pass test "before" src/main.lang:2:6
 FAIL test "spins" src/main.lang:3:6
   Cannot go on: the test was stopped after 0.15 seconds
@@ -92,7 +95,7 @@ property "fails, then loops" (x: Int) {
 }
 `,
     2,
-    { timeoutMilliseconds: 200 },
+    { timeoutMilliseconds: 200, gas: LEAST_GAS },
   );
   match(
     text,
@@ -115,6 +118,7 @@ Deno.test("threads: a signal ends all of it at once", async () => {
   const running = test(workspaceOf(`test "spins" {\n  ${ENDLESS}\n}\n`), {
     runner,
     timeoutMilliseconds: null,
+    gas: LEAST_GAS,
     signal: controller.signal,
   });
   controller.abort(new Error("enough"));
@@ -147,7 +151,7 @@ Deno.test("threads: a command is stopped by time, by gas and by a signal, and te
   });
   const run = (options: Parameters<typeof runBy>[2]) => runBy(runner, workspace, options);
   deepStrictEqual((await run({ args: ["one"] })).exitCode, 7);
-  const late = await run({ args: ["two", "three"], timeoutMilliseconds: 150 });
+  const late = await run({ args: ["two", "three"], timeoutMilliseconds: 150, gas: LEAST_GAS });
   deepStrictEqual([late.exitCode, late.trap?.kind, late.trap?.message], [
     1,
     "timeout",
@@ -156,5 +160,7 @@ Deno.test("threads: a command is stopped by time, by gas and by a signal, and te
   const spent = await run({ args: [], gas: 1000 });
   deepStrictEqual([spent.trap?.kind, spent.trap?.place?.line], ["gas", 5]);
   strictEqual(written, "one\ntwo\nthree\n");
-  await rejects(run({ args: [], signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });
+  await rejects(run({ args: [], gas: LEAST_GAS, signal: AbortSignal.timeout(100) }), {
+    name: "TimeoutError",
+  });
 });
