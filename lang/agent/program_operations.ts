@@ -13,13 +13,16 @@ import type { Texts } from "./agent_package.ts";
 /** More gas than a program can use in a second: a tight loop used 1e9 on the machine that this was written on. */
 const GAS_PER_SECOND = 3e9;
 
+/** What a busy machine may take to see that the time is over; until then the gas must last. */
+const SPARE_SECONDS = 2;
+
 /**
  * Gas for a program that none was named for. Deno (2.9.6) cannot stop a thread that computes: `terminate()` lets go of it, and it goes on
  * until the process ends. So a program that was stopped for its time or by `cancel` has to end by itself, soon after.
  */
 function gasWithin(seconds: number | undefined): number | null {
   const limit = milliseconds(seconds);
-  return limit === null ? null : Math.ceil(limit / 1000 * GAS_PER_SECOND);
+  return Math.ceil((limit / 1000 + SPARE_SECONDS) * GAS_PER_SECOND);
 }
 
 /** `run`. */

@@ -258,9 +258,9 @@ test "prints" {
 `;
   await withPackage({ ...GOOD, "src/main.lang": main }, async (folder) => {
     const record = `${folder}/r.ndjson`;
-    const { lines } = await agent(folder, [{ op: "run", timeout: 60 }], { record });
+    const { lines } = await agent(folder, [{ op: "run", timeout: 15 }], { record });
     strictEqual(String(only(lines, "log")["text"]).length, MEBIBYTE);
-    const tested = await agent(folder, [{ op: "test", timeout: 60 }]);
+    const tested = await agent(folder, [{ op: "test", timeout: 15 }]);
     match(JSON.stringify(only(tested.lines, "result")["tests"]), /"kind":"output"/);
     match(JSON.stringify(only(lines, "result")["trap"]), /"kind":"output"/);
     strictEqual((await agent(folder, [], { replay: record })).code, 0);

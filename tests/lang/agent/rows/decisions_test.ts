@@ -313,8 +313,8 @@ Deno.test("cancellation: a request `cancel` with the id stops them", async () =>
   await withPackage(ENDLESS, async (folder) => {
     const record = `${folder}/r.ndjson`;
     const { code, lines } = await agent(folder, [
-      { op: "run", id: "r", timeout: 600 },
-      { op: "test", id: "t", timeout: 600 },
+      { op: "run", id: "r", timeout: 15 },
+      { op: "test", id: "t", timeout: 15 },
       { op: "cancel", id: "c", request: "t" },
       { op: "cancel", id: "r" },
       { op: "cancel", id: "c2", request: "nothing" },
@@ -334,7 +334,7 @@ Deno.test("cancellation: a request `cancel` with the id stops them", async () =>
     strictEqual((await agent(folder, [], { replay: record })).code, 0);
     // Over HTTP it comes in another request.
     await withAgent(folder, {}, async (address) => {
-      const running = post(address, "/v1/agent", { op: "run", id: 5, timeout: 600 });
+      const running = post(address, "/v1/agent", { op: "run", id: 5, timeout: 15 });
       for (let isCancelled = false; !isCancelled;) {
         const { lines } = await post(address, "/v1/agent", { op: "cancel", request: 5 });
         isCancelled = only(lines, "result")["cancelled"] === true;
