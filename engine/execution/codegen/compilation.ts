@@ -4,10 +4,11 @@
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
-import { inputs, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
+import { mayBeNull } from "../../sql/plan/build.ts";
+import { definedColumns, inputs, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { mayBeNull, planDefines, planFacts, planOperators } from "./plan_analysis.ts";
+import { planFacts, planOperators } from "./plan_analysis.ts";
 
 type Comparison = (left: SqlValue, right: SqlValue) => number;
 
@@ -123,12 +124,12 @@ export class Compilation {
       case "lock_rows":
         return this.#visible(plan.input);
       case "window":
-        return [...this.#visible(plan.input), ...planDefines(plan)];
+        return [...this.#visible(plan.input), ...definedColumns(plan)];
       case "function_scan":
-        return [...(plan.input === null ? [] : this.#visible(plan.input)), ...planDefines(plan)];
+        return [...(plan.input === null ? [] : this.#visible(plan.input)), ...definedColumns(plan)];
       case "project":
         // What stands beneath a projection stays readable: a sort above may use it.
-        return [...new Set([...this.#visible(plan.input), ...planDefines(plan)])];
+        return [...new Set([...this.#visible(plan.input), ...definedColumns(plan)])];
       case "hash_join":
       case "nested_loop_join":
         return plan.join === "semi" || plan.join === "anti"
@@ -137,7 +138,7 @@ export class Compilation {
       case "with":
         return this.#visible(plan.body);
       default:
-        return planDefines(plan);
+        return definedColumns(plan);
     }
   }
 
@@ -168,7 +169,7 @@ export class Compilation {
   }
 
   #may(expression: Expression): boolean {
-    return mayBeNull(expression, (column) => this.mayBeNull(column));
+    return mayBeNull(expression, ({ column }) => this.mayBeNull(column));
   }
 
   #set(column: ColumnRef, type: SqlType, nullable: boolean): void {

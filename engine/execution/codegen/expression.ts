@@ -7,7 +7,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import type { BoundCast, BoundFunction } from "../../sql/functions/definition.ts";
-import { expressionKey } from "../../sql/plan/build.ts";
+import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
@@ -15,7 +15,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { emitTruth } from "./condition.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
-import { expressionFacts, isExecutionConstant, mayBeNull } from "./plan_analysis.ts";
+import { expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitSubquery } from "./subquery.ts";
 import { anyNull, declareResult, formOf, literal, nullableCode, placeholder } from "./value_form.ts";
 
@@ -255,7 +255,7 @@ function emitConnective(code: Emitter, expression: Of<"and" | "or">): Value {
 
 /** Whether the value may be NULL, judged before it is emitted. */
 export function nullable(code: Emitter, expression: Expression): boolean {
-  return mayBeNull(expression, (column) => code.compilation.mayBeNull(column));
+  return mayBeNull(expression, ({ column }) => code.compilation.mayBeNull(column));
 }
 
 /** The JavaScript of IS [NOT] DISTINCT FROM. */

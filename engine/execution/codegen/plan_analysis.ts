@@ -1,5 +1,5 @@
 /**
- * Facts about plans and expressions: what they refer to, what they define, and what may be NULL.
+ * Facts about plans and expressions: what they refer to, and what they define.
  *
  * Column references are unique within a statement, so that the free columns of a plan are those it mentions anywhere less
  * those it defines anywhere. A plan without free columns and without a working table of a surrounding recursion is
@@ -7,55 +7,18 @@
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
-import { inputs, isFlat, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
+import {
+  definedColumns,
+  inputs,
+  isFlat,
+  operands,
+  ownExpressions,
+  subqueryPlan,
+} from "../../sql/plan/traverse.ts";
 
 /** The operators of a plan in preorder: how EXPLAIN ANALYZE's profile is numbered. Subquery expressions are not in it. */
 export function planOperators(plan: Plan): readonly Plan[] {
   return [plan, ...inputs(plan).flatMap(planOperators)];
-}
-
-/** Columns that the operator itself defines. */
-export function planDefines(plan: Plan): readonly ColumnRef[] {
-  switch (plan.kind) {
-    case "table_scan":
-    case "row_lookup":
-    case "row_range":
-    case "index_scan": {
-      const columns = plan.columns.map((column) => column.output);
-      return plan.rowId === null ? columns : [...columns, plan.rowId];
-    }
-    case "virtual_scan":
-      return plan.columns.map((column) => column.output);
-    case "values":
-    case "set_operation":
-    case "with_scan":
-      return plan.outputs;
-    case "function_scan": {
-      const outputs = plan.functions.flatMap((call) => call.outputs);
-      return plan.ordinality === null ? outputs : [...outputs, plan.ordinality];
-    }
-    case "project":
-      return plan.outputs.map((output) => output.output);
-    case "aggregate":
-      return [
-        ...plan.groups.map((group) => group.output),
-        ...plan.aggregates.map((call) => call.output),
-        ...plan.groupings.map((grouping) => grouping.output),
-      ];
-    case "window":
-      return plan.calls.map((call) => call.output);
-    case "insert":
-      return [
-        ...plan.newRow,
-        plan.rowId,
-        ...(plan.onConflict?.existing ?? []),
-        ...(plan.onConflict?.excluded ?? []),
-      ];
-    case "update":
-      return plan.newRow;
-    default:
-      return [];
-  }
 }
 
 /** Columns that the operator names by reference rather than in an expression. */
@@ -162,7 +125,7 @@ export function planFacts(plan: Plan): Facts {
   const known = planFactCache.get(plan);
   if (known !== undefined) return known;
   const collector = new FactCollector();
-  for (const column of planDefines(plan)) collector.defined.add(column);
+  for (const column of definedColumns(plan)) collector.defined.add(column);
   for (const column of planMentions(plan)) collector.mention(column);
   if (plan.kind === "with_scan") collector.scanned.add(plan.id);
   if (plan.kind === "with") { for (const { id } of plan.definitions) collector.definitions.add(id); }
@@ -241,43 +204,4 @@ export function isExecutionConstant(expression: Expression): boolean {
 /** The conjuncts of a condition. */
 export function conjuncts(condition: Expression): readonly Expression[] {
   return condition.kind === "and" ? condition.args.flatMap(conjuncts) : [condition];
-}
-
-/** A plan after operators that keep rows and columns as they are have been looked through. */
-export function mayBeNull(expression: Expression, columnMayBeNull: (column: ColumnRef) => boolean): boolean {
-  const check = (child: Expression) => mayBeNull(child, columnMayBeNull);
-  switch (expression.kind) {
-    case "constant":
-      return expression.value === null;
-    case "column":
-      return columnMayBeNull(expression.column);
-    case "call":
-      return expression.function.mayReturnNull || !expression.function.strict || expression.args.some(check);
-    case "cast":
-      return expression.cast.mayReturnNull || check(expression.argument);
-    case "and":
-    case "or":
-      return expression.args.some(check);
-    case "not":
-      return check(expression.argument);
-    case "is_null":
-    case "is_truth":
-    case "is_distinct":
-    case "exists":
-    case "array":
-    case "row":
-    case "array_subquery":
-      return false;
-    case "case":
-      return expression.otherwise === null || check(expression.otherwise) ||
-        expression.branches.some((branch) => check(branch.then));
-    case "coalesce":
-    case "greatest":
-    case "least":
-      return expression.args.every(check);
-    case "in_list":
-      return check(expression.argument) || expression.list.some(check);
-    default:
-      return true;
-  }
 }

@@ -3,7 +3,7 @@
  * before the first is deleted.
  */
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
-import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { produce } from "../operators/produce.ts";
 import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
@@ -30,7 +30,7 @@ export function produceDelete(plan: DeletePlan, program: Program, modify: Modify
   const rows = new HeldRows(
     compilation,
     [rowIdValue(plan.rowId), ...sourceColumnsOfReturning(plan, [plan.rowId])],
-    ({ expression }) => mayBeNull(expression, (column) => compilation.mayBeNull(column)),
+    ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
   produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));

@@ -10,7 +10,7 @@ import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
 import { produce } from "../operators/produce.ts";
@@ -73,7 +73,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
   const rows = new HeldRows(
     compilation,
     held,
-    ({ expression }) => mayBeNull(expression, (column) => compilation.mayBeNull(column)),
+    ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   produce(plan.source, program, rows.sink(() => {}));
   const references = held.map(({ column, expression }): Expression => ({

@@ -11,7 +11,7 @@ import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import { produce } from "../operators/produce.ts";
@@ -55,7 +55,7 @@ export function produceUpdate(plan: UpdatePlan, program: Program, modify: Modify
   const rows = new HeldRows(
     compilation,
     held,
-    ({ expression }) => mayBeNull(expression, (column) => compilation.mayBeNull(column)),
+    ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
   produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));

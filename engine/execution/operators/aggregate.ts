@@ -8,7 +8,7 @@
  * group begins with.
  */
 import type { AggregatePiece, AggregateSlot, StepFacts } from "../../sql/functions/definition.ts";
-import { expressionKey } from "../../sql/plan/build.ts";
+import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateCall, Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -20,7 +20,7 @@ import { emitTruth } from "../codegen/condition.ts";
 import { emitValue, valueKey } from "../codegen/expression.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
-import { expressionFacts, mayBeNull } from "../codegen/plan_analysis.ts";
+import { expressionFacts } from "../codegen/plan_analysis.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
 import { SettlingCode } from "../codegen/settling_code.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
@@ -226,13 +226,17 @@ class GroupingSetCode {
   }
 
   #mayBeNull(expression: Expression): boolean {
-    return mayBeNull(expression, (ref) => this.#compilation.mayBeNull(ref));
+    return mayBeNull(expression, ({ column }) => this.#compilation.mayBeNull(column));
   }
 
   /** Group number, arguments, then the order's keys; DISTINCT orders by the arguments as well. */
   #keptArguments(call: AggregateCall): NonNullable<CallCode["kept"]> {
     const column = (expression: Expression): BufferColumn =>
-      bufferColumn(null, expression.type, mayBeNull(expression, (ref) => this.#compilation.mayBeNull(ref)));
+      bufferColumn(
+        null,
+        expression.type,
+        mayBeNull(expression, ({ column }) => this.#compilation.mayBeNull(column)),
+      );
     const columns: BufferColumn[] = [bufferColumn(null, { kind: "i32" }, false), ...call.args.map(column)];
     const keys: SortColumn[] = [{ position: 0, descending: false, nullsFirst: false }];
     for (const { expression, descending, nullsFirst } of call.orderBy) {
@@ -461,7 +465,7 @@ class GroupingSetCode {
         code.bind(output, { type: expression.type, cheap: true, load: () => NULL_VALUE });
         return;
       }
-      const nullable = mayBeNull(expression, (ref) => this.#compilation.mayBeNull(ref));
+      const nullable = mayBeNull(expression, ({ column }) => this.#compilation.mayBeNull(column));
       code.bind(output, key.binding(this.#groups.keyAt(code, position, group), nullable));
     });
     for (const entry of this.#calls) {

@@ -4,7 +4,8 @@
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { emitGuards } from "../codegen/condition.ts";
-import { conjuncts, expressionFacts, planDefines } from "../codegen/plan_analysis.ts";
+import { conjuncts, expressionFacts } from "../codegen/plan_analysis.ts";
+import { definedColumns } from "../../sql/plan/traverse.ts";
 import { before, type Region, type Sink } from "../codegen/region.ts";
 import { bufferSource, KeptPlan } from "./materialise.ts";
 
@@ -12,7 +13,7 @@ type TableScan = Extract<Plan, { kind: "table_scan" }>;
 
 /** Puts a scan that depends on the surrounding row into an inline region. */
 export function produceInlineScan(plan: TableScan, region: Region, sink: Sink): void {
-  const own = new Set(planDefines(plan));
+  const own = new Set(definedColumns(plan));
   const parts = plan.filter === null ? [] : conjuncts(plan.filter);
   const isOwn = (part: Expression) => {
     const facts = expressionFacts(part);

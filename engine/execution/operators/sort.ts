@@ -18,7 +18,7 @@ import { emitValue } from "../codegen/expression.ts";
 import type { Region, Sink } from "../codegen/region.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, isFloat, nullableCode } from "../codegen/value_form.ts";
-import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { mayBeNull } from "../../sql/plan/build.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { bufferSource } from "./materialise.ts";
@@ -47,7 +47,7 @@ export function sortedBuffer(compilation: Compilation, input: Plan, keys: readon
       : -1;
     if (position < 0) {
       position = columns.length;
-      const nullable = mayBeNull(expression, (column) => compilation.mayBeNull(column));
+      const nullable = mayBeNull(expression, ({ column }) => compilation.mayBeNull(column));
       columns.push(bufferColumn(null, expression.type, nullable));
       computed.push(key);
     }
@@ -166,7 +166,7 @@ function hasSimpleFirstKey(key: SortKey | undefined, code: Emitter): boolean {
   if (key === undefined || isFloat(key.expression.type)) return false;
   const form = formOf(key.expression.type);
   return (form === "number" || form === "mixed") &&
-    !mayBeNull(key.expression, (column) => code.compilation.mayBeNull(column));
+    !mayBeNull(key.expression, ({ column }) => code.compilation.mayBeNull(column));
 }
 
 function rejectWorse(code: Emitter, key: SortKey | undefined, { limits }: LimitNames): void {

@@ -8,7 +8,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import { mayBeNull } from "../codegen/plan_analysis.ts";
+import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Region, Sink } from "../codegen/region.ts";
 import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, nullableCode } from "../codegen/value_form.ts";
@@ -38,7 +38,7 @@ export function produceWindow(plan: Window, region: Region, sink: Sink): void {
       const found = columns.findIndex(({ column }) => column === expression.column);
       if (found >= 0) return found;
     }
-    const nullable = mayBeNull(expression, (column) => compilation.mayBeNull(column));
+    const nullable = mayBeNull(expression, ({ column }) => compilation.mayBeNull(column));
     columns.push(bufferColumn(null, expression.type, nullable));
     computed.push(expression);
     return columns.length - 1;

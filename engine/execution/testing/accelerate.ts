@@ -4,7 +4,8 @@
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
-import { conjuncts, expressionFacts, planDefines, planFacts } from "../codegen/plan_analysis.ts";
+import { definedColumns } from "../../sql/plan/traverse.ts";
+import { conjuncts, expressionFacts, planFacts } from "../codegen/plan_analysis.ts";
 
 type Of<K extends Plan["kind"]> = Extract<Plan, { kind: K }>;
 
@@ -106,7 +107,7 @@ function hashJoin(plan: Of<"nested_loop_join">): Plan {
 /** An access by id or index for the first comparison of a column with something from outside. */
 function lookup(plan: Of<"table_scan">): Plan {
   if (plan.filter === null) return plan;
-  const own = new Set(planDefines(plan));
+  const own = new Set(definedColumns(plan));
   const { kind: _kind, prune: _prune, ...access } = plan;
   for (const part of conjuncts(plan.filter)) {
     if (part.kind !== "call" || part.args.length !== 2) continue;

@@ -215,23 +215,32 @@ export function hasSubquery(expression: Expression): boolean {
   return subqueryPlan(expression) !== null || operands(expression).some(hasSubquery);
 }
 
-/** Whether an expression may be NULL; true when in doubt. */
+/** Whether an expression may be NULL, by what its columns were bound as; true when in doubt. */
 export function isNullable(expression: Expression): boolean {
+  return mayBeNull(expression, (column) => column.nullable);
+}
+
+/** Whether an expression may be NULL, by what is known of its columns; true when in doubt. */
+export function mayBeNull(
+  expression: Expression,
+  columnMayBeNull: (column: Expression & { readonly kind: "column" }) => boolean,
+): boolean {
+  const check = (child: Expression) => mayBeNull(child, columnMayBeNull);
   switch (expression.kind) {
     case "constant":
       return expression.value === null;
     case "column":
-      return expression.nullable;
+      return columnMayBeNull(expression);
     case "call":
       return !expression.function.strict || expression.function.mayReturnNull ||
-        expression.args.some(isNullable);
+        expression.args.some(check);
     case "cast":
-      return expression.cast.mayReturnNull || isNullable(expression.argument);
+      return expression.cast.mayReturnNull || check(expression.argument);
     case "and":
     case "or":
-      return expression.args.some(isNullable);
+      return expression.args.some(check);
     case "not":
-      return isNullable(expression.argument);
+      return check(expression.argument);
     case "is_null":
     case "is_truth":
     case "is_distinct":
@@ -243,12 +252,12 @@ export function isNullable(expression: Expression): boolean {
     case "coalesce":
     case "greatest":
     case "least":
-      return expression.args.every(isNullable);
+      return expression.args.every(check);
     case "case":
-      return expression.otherwise === null || isNullable(expression.otherwise) ||
-        expression.branches.some((branch) => isNullable(branch.then));
+      return expression.otherwise === null || check(expression.otherwise) ||
+        expression.branches.some((branch) => check(branch.then));
     case "in_list":
-      return isNullable(expression.argument) || expression.list.some(isNullable);
+      return check(expression.argument) || expression.list.some(check);
     default:
       return true;
   }

@@ -313,8 +313,8 @@ function collectColumns(expression: Expression): ReadonlySet<ColumnRef> {
   return own ?? shared;
 }
 
-/** The columns that an operator itself defines (not its inputs'). */
-export function ownColumns(plan: Plan): readonly ColumnRef[] {
+/** The columns of its rows that an operator itself defines: not its inputs', nor what RETURNING makes of them. */
+export function definedColumns(plan: Plan): readonly ColumnRef[] {
   switch (plan.kind) {
     case "table_scan":
     case "row_lookup":
@@ -339,6 +339,17 @@ export function ownColumns(plan: Plan): readonly ColumnRef[] {
       return [...plan.groups, ...plan.aggregates, ...plan.groupings].map((each) => each.output);
     case "window":
       return plan.calls.map((each) => each.output);
+    case "insert":
+      return [
+        ...plan.newRow,
+        plan.rowId,
+        ...(plan.onConflict?.existing ?? []),
+        ...(plan.onConflict?.excluded ?? []),
+      ];
+    case "update":
+      return plan.newRow;
+    case "delete":
+    case "with":
     case "filter":
     case "sort":
     case "limit":
@@ -347,22 +358,22 @@ export function ownColumns(plan: Plan): readonly ColumnRef[] {
     case "hash_join":
     case "nested_loop_join":
       return [];
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** All columns that an operator itself defines (not its inputs'). */
+export function ownColumns(plan: Plan): readonly ColumnRef[] {
+  switch (plan.kind) {
     case "with":
       return plan.definitions.flatMap((each) => each.columns);
     case "insert":
-      return [
-        ...plan.newRow,
-        plan.rowId,
-        ...(plan.onConflict?.existing ?? []),
-        ...(plan.onConflict?.excluded ?? []),
-        ...(plan.returning ?? []).map((each) => each.output),
-      ];
     case "update":
-      return [...plan.newRow, ...(plan.returning ?? []).map((each) => each.output)];
     case "delete":
-      return (plan.returning ?? []).map((each) => each.output);
+      return [...definedColumns(plan), ...(plan.returning ?? []).map((each) => each.output)];
     default:
-      return unreachable(plan);
+      return definedColumns(plan);
   }
 }
 
