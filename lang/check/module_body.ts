@@ -230,7 +230,8 @@ function noteUnusedParameter(session: Session, symbol: FunctionSymbol, parameter
   );
 }
 
-function checkConstantValue(session: Session, symbol: ConstantSymbol): void {
+/** Checks the value of a constant, once. */
+export function checkConstantValue(session: Session, symbol: ConstantSymbol): void {
   const { declaration } = symbol;
   if (symbol.valueState === "checking") {
     session.reporter.report("TY0032", declaration.name.span, `\`${symbol.displayName}\` is made of itself.`);

@@ -1,6 +1,7 @@
 /** Items of a completion that need no look at the place: keywords and forms, effects, modules; and how items are ranked. */
 import { STANDARD_LIBRARY } from "../check/standard_library.ts";
 import type { SourceFile } from "../source/source_file.ts";
+import type { UseDeclaration } from "../syntax/ast.ts";
 import type { ParsedFile } from "../syntax/parser.ts";
 import { EFFECTS } from "../types/type.ts";
 import { DECLARATION_SNIPPETS, DECLARATION_WORDS } from "./snippets.ts";
@@ -26,8 +27,12 @@ export const RANK = {
 
 /** What a completion is made from. */
 export interface CompletionInput {
+  /** In the text that was parsed. */
   readonly place: SymbolPlace;
+  /** The file, or the piece of it that is looked at. */
   readonly parsed: ParsedFile;
+  /** The whole file, and its imports. */
+  readonly imports: { readonly file: SourceFile; readonly uses: readonly UseDeclaration[] };
   /** Names of all modules of the package. */
   readonly modules: readonly string[];
   /** Looks at the place with a name put in; asked for only when that is needed. */

@@ -36,8 +36,20 @@ function at(text: string): { readonly items: readonly CompletionItem[]; readonly
   assert.ok(offset >= 0, text);
   const main = text.replace("|>", "");
   const texts = new Map([["src/main.lang", main], ["src/physics.lang", PHYSICS]]);
-  const { span, items } = new SymbolLookups().of(texts).complete({ path: "src/main.lang", offset });
+  const place = { path: "src/main.lang", offset };
+  const { span, items } = new SymbolLookups().of(texts).complete(place);
+  // While somebody writes, less is looked at, and the same is offered.
+  const lookups = new SymbolLookups();
+  const earlier = main.slice(0, span.start) + main.slice(span.end);
+  lookups.of(new Map(texts).set("src/main.lang", earlier)).semanticNames("src/main.lang");
+  const later = lookups.of(texts).complete(place);
+  assert.deepEqual(plainly(later.items), plainly(items), text);
+  assert.deepEqual(later.span, span, text);
   return { items, span: main.slice(span.start, span.end) };
+}
+
+function plainly(items: readonly CompletionItem[]): readonly unknown[] {
+  return items.map((item) => ({ ...item, edits: item.edits.map(({ span, text }) => ({ span, text })) }));
 }
 
 /** The first labels, as many as are expected. */

@@ -61,7 +61,7 @@ export class CompletionWriter {
   constructor(input: CompletionInput, trial: Trial, word: Span) {
     this.#input = input;
     this.#trial = trial;
-    this.#world = trial.view.world;
+    this.#world = trial.world;
     this.#scope = trial.index.scope;
     this.#wanted = trial.index.table.wanted.get(wordStart(trial)) ?? null;
     this.#isCalled = /^\s*\(/.test(input.parsed.module.file.text.slice(word.end, word.end + 20));
@@ -147,7 +147,7 @@ export class CompletionWriter {
   }
 
   #isSeen(symbol: ValueSymbol): boolean {
-    return symbol.isPublic || symbol.scope === this.#scope;
+    return symbol.isPublic || symbol.scope.name === this.#scope.name;
   }
 
   /** The names that start at a place. */
@@ -326,8 +326,7 @@ export class CompletionWriter {
 
   /** The edit that writes a `use`, in its place among the others. */
   #importOf(path: string): Edit {
-    const { file, declarations } = this.#input.parsed.module;
-    const uses = declarations.flatMap((each) => each.kind === "use" ? [each] : []);
+    const { file, uses } = this.#input.imports;
     const before = uses.findLast((each) => each.path.map((name) => name.text).join(".") < path);
     const first = uses[0];
     if (before !== undefined) {

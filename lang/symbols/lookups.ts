@@ -6,7 +6,7 @@
 import { libraryModuleNamed } from "../library/library.ts";
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { Location } from "../diagnostics/diagnostic.ts";
-import type { SourceFile } from "../source/source_file.ts";
+import { SourceFile } from "../source/source_file.ts";
 import type { ParsedFile } from "../syntax/parser.ts";
 import { resolve } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
@@ -16,6 +16,7 @@ import { inlayTypesOf } from "./inlay_types.ts";
 import type { NameIndex, Occurrence } from "./name_index.ts";
 import { fitOf, outlineOf } from "./outline.ts";
 import { LibraryView, PackageView, type Texts, type ViewedFile } from "./package_view.ts";
+import { type Piece, pieceAt } from "./piece.ts";
 import { rename, renameTarget } from "./rename.ts";
 import { signatureHelp } from "./signature_help.ts";
 import type {
@@ -91,6 +92,7 @@ class Lookups implements SymbolService {
   readonly #trials: Trials;
   readonly #library: LibraryView;
   #isReady = false;
+  #files: ReadonlyMap<string, SourceFile> | null = null;
 
   constructor(texts: Texts, parsed: ReadonlyMap<string, ParsedFile>, { view, trials, library }: Views) {
     this.#texts = texts;
@@ -112,7 +114,16 @@ class Lookups implements SymbolService {
   }
 
   get files(): ReadonlyMap<string, SourceFile> {
-    return new Map([...this.#ready.files].map(([path, { original }]) => [path, original]));
+    if (this.#files === null) {
+      const files = new Map<string, SourceFile>();
+      for (const [path, text] of this.#texts) {
+        if (moduleNameOf(path) === null) continue;
+        const known = this.#view.files.get(path)?.original ?? this.#parsed.get(path)?.module.file;
+        files.set(path, known?.text === text ? known : new SourceFile(path, text));
+      }
+      this.#files = files;
+    }
+    return this.#files;
   }
 
   symbols({ path, query }: SymbolsQuery = {}): readonly SymbolEntry[] {
@@ -273,20 +284,43 @@ class Lookups implements SymbolService {
     };
   }
 
+  /** What can be looked at by itself around a place; the package is analysed when it has to be. */
+  #pieceAt(place: SymbolPlace): Piece | null {
+    return pieceAt(this.#view, this.#texts, place) ??
+      (this.#isReady ? null : pieceAt(this.#ready, this.#texts, place));
+  }
+
   complete(place: SymbolPlace): Completion {
-    const view = this.#ready;
-    const file = view.files.get(place.path);
-    if (file === undefined) return { span: { start: place.offset, end: place.offset }, items: [] };
-    return complete({
-      place,
-      parsed: file.parsed,
-      modules: [...view.files.keys()].flatMap((path) => moduleNameOf(path) ?? []),
-      trial: () => this.#trials.at(this.#texts, place),
+    const piece = this.#pieceAt(place);
+    const file = this.files.get(place.path);
+    const viewed = this.#view.files.get(place.path);
+    if (file === undefined || viewed === undefined) {
+      return { span: { start: place.offset, end: place.offset }, items: [] };
+    }
+    const modules = [...this.#view.files.keys()].flatMap((path) => moduleNameOf(path) ?? []);
+    if (piece === null) {
+      const { parsed } = viewed;
+      const uses = parsed.module.declarations.flatMap((each) => each.kind === "use" ? [each] : []);
+      const trial = () => this.#trials.at(this.#texts, place);
+      return complete({ place, parsed, imports: { file, uses }, modules, trial });
+    }
+    const { parsed, start, uses } = piece;
+    const offset = place.offset - start;
+    const { span, items } = complete({
+      place: { path: place.path, offset },
+      parsed,
+      imports: { file, uses },
+      modules,
+      trial: () => this.#trials.inPiece(piece, offset),
     });
+    return { span: { start: span.start + start, end: span.end + start }, items };
   }
 
   signatureHelp(place: SymbolPlace): SignatureHelp | null {
-    const trial = this.#trials.at(this.#texts, place);
+    const piece = this.#pieceAt(place);
+    const trial = piece === null
+      ? this.#trials.at(this.#texts, place)
+      : this.#trials.inPiece(piece, place.offset - piece.start);
     return trial === null ? null : signatureHelp(trial);
   }
 

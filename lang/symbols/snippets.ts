@@ -20,6 +20,9 @@ export const DECLARATION_WORDS: readonly string[] = [
   "use",
 ];
 
+/** What a line begins with that begins a declaration; tried at the offset that it is set to. */
+export const TOP_LINE: RegExp = new RegExp(`(?:${DECLARATION_WORDS.join("|")})\\b`, "y");
+
 /** Words within functions. */
 export const STATEMENT_WORDS: readonly string[] = [
   "and",

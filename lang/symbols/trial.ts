@@ -4,11 +4,15 @@
  * What kind of name belongs there is not known, so several are tried, and the one that gives the fewest mistakes of syntax is taken.
  */
 import { wholeDeclaration } from "../check/declare.ts";
+import { checkLoneDeclarations } from "../check/lone_declarations.ts";
+import type { World } from "../check/world.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
-import type { NameIndex } from "./name_index.ts";
+import { mend } from "./mended_text.ts";
+import { indexNames, type NameIndex } from "./name_index.ts";
 import { PackageView, type Texts } from "./package_view.ts";
+import type { Piece } from "./piece.ts";
 import type { SymbolPlace } from "./symbol_service.ts";
 import { type PathNode, syntaxPath } from "./syntax_path.ts";
 
@@ -18,7 +22,7 @@ const CAPITAL = "Completion__";
 
 /** A place with a name put in. */
 export interface Trial {
-  readonly view: PackageView;
+  readonly world: World;
   readonly index: NameIndex;
   /** Within the name that was put in. */
   readonly offset: number;
@@ -53,9 +57,22 @@ export class Trials {
       new Map(texts).set(path, parsed.module.file.text),
       new Map([[path, parsed]]),
     );
-    const trial = this.#look(path, word.start);
+    const file = this.#view.files.get(path);
+    const index = this.#view.index(path);
+    const trial = file === undefined || index === null
+      ? null
+      : lookAt(this.#view.world, index, file.forward(word.start + 1));
     this.#last = { key, text, trial };
     return trial;
+  }
+
+  /** Looks at a place in a piece by itself, at an offset in it. */
+  inPiece(piece: Piece, offset: number): Trial {
+    const { world, home, parsed: { module } } = piece;
+    const word = wordAt(module.file.text, offset);
+    const file = mend(bestOf(module.file.path, module.file.text, word));
+    const { scope, symbols } = checkLoneDeclarations(world, home, file.mended.module);
+    return lookAt(world, indexNames(world, scope, symbols), file.forward(word.start + 1));
   }
 
   /** Analyses texts that somebody wants to have. */
@@ -64,19 +81,20 @@ export class Trials {
     this.#view.update(texts);
     return this.#view;
   }
+}
 
-  #look(path: string, start: number): Trial | null {
-    const file = this.#view.files.get(path);
-    const index = this.#view.index(path);
-    if (file === undefined || index === null) return null;
-    const offset = file.forward(start + 1);
-    const declaration =
-      index.scope.module.declarations.map(wholeDeclaration).find((each) =>
-        each !== null && each.span.start <= offset && offset <= each.span.end
-      ) ?? null;
-    const nodes = declaration === null ? [] : syntaxPath(declaration, offset);
-    return { view: this.#view, index, offset, declaration, path: nodes };
-  }
+function lookAt(world: World, index: NameIndex, offset: number): Trial {
+  const declaration =
+    index.scope.module.declarations.map(wholeDeclaration).find((each) =>
+      each !== null && each.span.start <= offset && offset <= each.span.end
+    ) ?? null;
+  return {
+    world,
+    index,
+    offset,
+    declaration,
+    path: declaration === null ? [] : syntaxPath(declaration, offset),
+  };
 }
 
 function bestOf(path: string, text: string, word: Span): ParsedFile {
