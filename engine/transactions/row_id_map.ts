@@ -95,9 +95,8 @@ class LargeMap<V> {
   }
 
   delete(key: number): void {
-    const slot = this.#slots.get(key);
+    const slot = this.#slots.remove(key);
     if (slot < 0) return;
-    this.#slots.remove(key);
     this.#values[slot] = undefined;
     this.#free.push(slot);
   }

@@ -5,6 +5,10 @@
  * The table is cut into small ones under a directory of leading hash bits, and a small table that is half full is split in
  * two (extendible hashing: Fagin, Nievergelt, Pippenger, Strong, ACM TODS 4(3), 1979), so that growing never takes longer
  * than moving one of them. Invariant: every directory entry of a table has the table's own leading bits.
+ *
+ * Ids are mostly used near one another, and a place far away is a miss of the processor's caches: ids that differ in their
+ * last three bits only have homes side by side. Probing goes on by nine places instead of one, else such neighbours would be in each
+ * other's way; as nine is odd, that is linear probing over places in another order.
  */
 import { CHUNK_MASK, CHUNK_SHIFT } from "./delta_column.ts";
 
@@ -14,6 +18,13 @@ const FIRST_SLOTS = 64;
 const SPLIT_SLOTS = 4096;
 /** Leading bits that the directory may use; ids that agree in all of them share a table that doubles. */
 const MAXIMUM_DEPTH = 20;
+/** Last bits of an id that its hash leaves alone. */
+const NEIGHBOUR_BITS = 3;
+const NEIGHBOUR_MASK = (1 << NEIGHBOUR_BITS) - 1;
+/** From one place to the next that is probed. */
+const STRIDE = NEIGHBOUR_MASK + 2;
+/** Times {@link STRIDE} it is 1, modulo 2 to the 32: from a distance of places to a number of probes. */
+const STRIDE_INVERSE = 0x38e38e39;
 
 interface SmallTable {
   slots: Int32Array;
@@ -65,7 +76,7 @@ export class SlotHash {
     const { slots } = this.#tableOf(hash);
     const mask = slots.length - 1;
     const ids = this.#ids;
-    for (let at = hash & mask;; at = (at + 1) & mask) {
+    for (let at = homeOf(id, hash) & mask;; at = (at + STRIDE) & mask) {
       const slot = slots[at] as number;
       if (slot === EMPTY) return EMPTY;
       if ((ids[slot >>> CHUNK_SHIFT] as Float64Array)[slot & CHUNK_MASK] === id) return slot;
@@ -85,8 +96,8 @@ export class SlotHash {
     }
     const { slots } = table;
     const mask = slots.length - 1;
-    let at = hash & mask;
-    for (;; at = (at + 1) & mask) {
+    let at = homeOf(id, hash) & mask;
+    for (;; at = (at + STRIDE) & mask) {
       const present = slots[at] as number;
       if (present === EMPTY) {
         table.used++;
@@ -98,24 +109,27 @@ export class SlotHash {
     slots[at] = slot;
   }
 
-  /** Forgets the id, if it is there. */
-  remove(id: number): void {
-    if (this.#used === 0) return;
-    const table = this.#tableOf(hashOf(id));
+  /** Forgets the id; the slot that was noted for it, or -1. */
+  remove(id: number): number {
+    if (this.#used === 0) return EMPTY;
+    const hash = hashOf(id);
+    const table = this.#tableOf(hash);
     const { slots } = table;
     const mask = slots.length - 1;
-    let hole = hashOf(id) & mask;
-    for (;; hole = (hole + 1) & mask) {
+    let hole = homeOf(id, hash) & mask;
+    for (;; hole = (hole + STRIDE) & mask) {
       const slot = slots[hole] as number;
-      if (slot === EMPTY) return;
+      if (slot === EMPTY) return EMPTY;
       if (this.#idAt(slot) === id) break;
     }
+    const removed = slots[hole] as number;
     // Close the hole by moving back entries whose home does not lie between it and them.
-    for (let at = (hole + 1) & mask;; at = (at + 1) & mask) {
+    for (let at = (hole + STRIDE) & mask;; at = (at + STRIDE) & mask) {
       const slot = slots[at] as number;
       if (slot === EMPTY) break;
-      const home = hashOf(this.#idAt(slot)) & mask;
-      if (((at - home) & mask) >= ((at - hole) & mask)) {
+      const other = this.#idAt(slot);
+      const home = homeOf(other, hashOf(other)) & mask;
+      if (probesBetween(home, at, mask) >= probesBetween(hole, at, mask)) {
         slots[hole] = slot;
         hole = at;
       }
@@ -123,6 +137,7 @@ export class SlotHash {
     slots[hole] = EMPTY;
     table.used--;
     this.#used--;
+    return removed;
   }
 
   #grow(table: SmallTable, hash: number): void {
@@ -159,16 +174,28 @@ export class SlotHash {
   #place(table: SmallTable, slot: number): void {
     const { slots } = table;
     const mask = slots.length - 1;
-    let at = hashOf(this.#idAt(slot)) & mask;
-    while (slots[at] !== EMPTY) at = (at + 1) & mask;
+    const id = this.#idAt(slot);
+    let at = homeOf(id, hashOf(id)) & mask;
+    while (slots[at] !== EMPTY) at = (at + STRIDE) & mask;
     slots[at] = slot;
     table.used++;
   }
 }
 
+/** The hash of an id without its last bits. */
 function hashOf(id: number): number {
-  let hash = Math.imul(id | 0, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b);
+  let hash = Math.imul((id | 0) >> NEIGHBOUR_BITS, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b);
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+/** Where an id is looked for first. Which of the neighbours stands where differs from group to group, so that multiples of eight spread too. */
+function homeOf(id: number, hash: number): number {
+  return (hash << NEIGHBOUR_BITS) | (((id | 0) ^ (hash >>> 9)) & NEIGHBOUR_MASK);
+}
+
+/** How many probes lead from one place to another. */
+function probesBetween(from: number, to: number, mask: number): number {
+  return Math.imul(to - from, STRIDE_INVERSE) & mask;
 }

@@ -32,3 +32,24 @@ Deno.test("SlotHash answers as a Map does while it grows and shrinks", () => {
   }
   for (let round = 0; round < 1000; round++) strictEqual(hash.get(random.below(2 ** 31) + 0.5), -1);
 });
+
+Deno.test("SlotHash.remove() answers the slot, and keeps every other id in reach", () => {
+  for (const step of [1, 3, 8, 64, 1 / 8]) {
+    const ids: Float64Array[] = [];
+    growNumbers(ids, CHUNK_ROWS);
+    const hash = new SlotHash(ids);
+    const count = 500;
+    for (let slot = 0; slot < count; slot++) {
+      (ids[0] as Float64Array)[slot] = slot * step;
+      hash.put(slot * step, slot);
+    }
+    for (let slot = 0; slot < count; slot++) {
+      strictEqual(hash.remove(slot * step), slot, `step ${step}`);
+      strictEqual(hash.remove(slot * step), -1, `step ${step}`);
+      for (let rest = slot + 1; rest < count; rest++) {
+        strictEqual(hash.get(rest * step), rest, `step ${step}`);
+      }
+    }
+    strictEqual(hash.size, 0);
+  }
+});
