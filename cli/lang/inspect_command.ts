@@ -36,7 +36,7 @@ export function addInspectCommand(program: Command, context: Context): void {
     .action(async (path: string | undefined, options: Options) => {
       if (!await readyPackages(context, path, options.format)) return;
       const { workspace } = openPackage(path);
-      const { diagnostics, report } = inspect(workspace, { cost: options.cost ?? false });
+      const { diagnostics, report } = await inspect(workspace, { cost: options.cost ?? false });
       if (report === null) context.exitCode = 1;
       const { terminal } = context;
       if (options.format === "json") {

@@ -12,7 +12,13 @@ import { type Patch, writePatches } from "../commands/patch.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { type JsonSpan, spanToJson } from "../diagnostics/json.ts";
 import { unreachable } from "../../engine/base/assert.ts";
-import { type AgentPackage, type CheckedTexts, OverlaidFiles, type Texts } from "./agent_package.ts";
+import {
+  type AgentPackage,
+  type CheckedTexts,
+  NO_TEXTS,
+  OverlaidFiles,
+  type Texts,
+} from "./agent_package.ts";
 import { type AnswerLines, fixCountOf } from "./answer.ts";
 import { overlayOf } from "./package_path.ts";
 import { runProgram, runTests } from "./program_operations.ts";
@@ -23,8 +29,12 @@ import { AgentFailure, type AgentWorld, type OpenedPackage } from "./world.ts";
 
 /** What a session remembers. */
 export interface SessionMemory {
-  /** What the last check found, and of which package. */
-  last: { readonly package: AgentPackage; readonly found: CheckedTexts } | null;
+  /** What the last check found, of which package, and the texts that were laid over its files. */
+  last: {
+    readonly package: AgentPackage;
+    readonly found: CheckedTexts;
+    readonly overlay: Texts;
+  } | null;
 }
 
 /** What an operation works with. */
@@ -115,7 +125,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 function check(request: RequestOf<"check">, operation: Operation): number {
   const opened = openFor(operation, request);
   const found = opened.package.check(opened.package.read(opened.overlay));
-  operation.memory.last = { package: opened.package, found };
+  operation.memory.last = { package: opened.package, found, overlay: opened.overlay };
   const all = found.checked.diagnostics;
   const diagnostics = opened.file === null ? all : all.filter((each) => each.file.path === opened.file);
   const truncated = operation.answer.envelopes(diagnostics, {
@@ -131,12 +141,14 @@ function check(request: RequestOf<"check">, operation: Operation): number {
   return ok ? 0 : 1;
 }
 
-function inspectPackage(request: RequestOf<"inspect">, operation: Operation): number {
+async function inspectPackage(request: RequestOf<"inspect">, operation: Operation): Promise<number> {
   const opened = openFor(operation, request);
   const workspace = opened.package.workspaceOf(opened.package.read(opened.overlay));
-  const { diagnostics, report } = inspect(workspace, {
+  const { diagnostics, report } = await inspect(workspace, {
     cost: request.cost ?? false,
     gas: request.gas ?? DEFAULT_COST_GAS,
+    meter: operation.world.meter,
+    signal: operation.signal,
   });
   const truncated = operation.answer.envelopes(diagnostics, { maximum: request.max_diagnostics });
   operation.answer.result("inspect", {
@@ -209,10 +221,13 @@ function fix(request: RequestOf<"fix">, operation: Operation): number {
   if (request.write === true) {
     refuseOverlay(opened, "fix", "without `write`, the change is answered as patches.");
   }
-  const { last } = memory;
-  const isKnown = last !== null && last.package === opened.package && opened.overlay.size === 0;
-  const before = isKnown ? last.found : opened.package.check(opened.package.read(opened.overlay));
-  memory.last = { package: opened.package, found: before };
+  const known = opened.overlay.size === 0 && memory.last?.package === opened.package ? memory.last : null;
+  if (request.write === true && known !== null) requireOnDisk(opened, known);
+  const before = known?.found ?? opened.package.check(opened.package.read(opened.overlay));
+  // Texts that are only tried here are no check of the session.
+  if (known === null && opened.overlay.size === 0) {
+    memory.last = { package: opened.package, found: before, overlay: NO_TEXTS };
+  }
   const alternative = request.alternative ?? 0;
   const plan = planFix(before.checked.diagnostics, {
     code: request.code,
@@ -225,7 +240,7 @@ function fix(request: RequestOf<"fix">, operation: Operation): number {
   if (isWritten) writePatches(opened.package.files, patches);
   else for (const patch of patches) answer.patch(patch);
   const after = opened.package.check(isWritten ? opened.package.read() : patched(before.texts, patches));
-  if (isWritten) memory.last = { package: opened.package, found: after };
+  if (isWritten) memory.last = { package: opened.package, found: after, overlay: NO_TEXTS };
   const maximum = request.max_diagnostics ?? Infinity;
   const gone = without(before.checked.diagnostics, after.checked.diagnostics);
   const came = without(after.checked.diagnostics, before.checked.diagnostics);
@@ -245,6 +260,20 @@ function fix(request: RequestOf<"fix">, operation: Operation): number {
     came: came.slice(0, maximum).map(shortDiagnostic),
   });
   return fixed.length > 0 ? 0 : 1;
+}
+
+/** Refuses to write by what a check found that read other texts than the files have. */
+function requireOnDisk(
+  { package: { files } }: RequestedPackage,
+  { found: { texts }, overlay }: NonNullable<SessionMemory["last"]>,
+): void {
+  const path = [...overlay.keys()].find((each) => texts.has(each) && texts.get(each) !== files.read(each));
+  if (path === undefined) return;
+  throw new AgentFailure(
+    "command",
+    `Cannot write what fix changes: the last check read another text of ${path} than the file has`,
+    { hint: "Save the texts of `files` first, or check again without them." },
+  );
 }
 
 function patched(texts: Texts, patches: readonly Patch[]): Texts {

@@ -1,4 +1,5 @@
 /** What the agent needs of the world, as ports: packages, and somebody who runs programs without keeping the agent waiting. */
+import type { CostMeter } from "../commands/cost_run.ts";
 import type { CommandRunner } from "../commands/run.ts";
 import type { TestRunner } from "../testing/test_suite.ts";
 import type { AgentPackage } from "./agent_package.ts";
@@ -48,6 +49,8 @@ export interface ProgramWorld {
 export interface AgentWorld {
   readonly langVersion: string;
   readonly tests: TestRunner;
+  /** Who measures what functions cost, elsewhere. */
+  readonly meter: CostMeter;
   /** Who runs a program, elsewhere. */
   programsIn(world: ProgramWorld): CommandRunner;
   /** The package that a path leads to, or the one that the agent works in. */

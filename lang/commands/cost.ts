@@ -9,16 +9,13 @@ import type { IrFunction, IrModule, IrPlace, Statement } from "../ir/node.ts";
 import { polynomialText } from "../ir/polynomial.ts";
 import { addProbes, PROBE_MODULE } from "../ir/probe.ts";
 import { bodiesOf } from "../ir/visit.ts";
-import { externsOf, WasmProgram, type WasmRun } from "../host/wasm_program.ts";
-import type { HostCall, HostValue } from "../interpret/host.ts";
-import { ChoiceHost } from "../testing/choices.ts";
+import { externsOf, type HostFunction } from "../host/wasm_program.ts";
 import { CannotGenerate, PropertyMaker } from "../testing/generators.ts";
 import { type PlannedTest, planTests } from "../testing/test_plan.ts";
-import { trapOf } from "../testing/trap_of.ts";
-import { SeededRandom } from "../../engine/base/random.ts";
 import type { TypedProgram } from "../typed/tree.ts";
 import { lowerProgram } from "../wasm/compile.ts";
 import { encodeModule } from "../wasm/module_encoder.ts";
+import { type CostMeter, MEASURE_HERE, type UsedGas } from "./cost_run.ts";
 
 /** A place in a source. */
 export interface CostPlace {
@@ -36,12 +33,7 @@ export interface FunctionCost {
   /** Why it is unbounded, and where. */
   readonly unbounded: { readonly reason: string; readonly place: CostPlace | null } | null;
   /** What the tests used; null when they did not call it. */
-  readonly measured: {
-    readonly calls: number;
-    readonly minimum: number;
-    readonly median: number;
-    readonly maximum: number;
-  } | null;
+  readonly measured: UsedGas | null;
   /** Where it copies what is shared, when it is. */
   readonly copies: readonly CostPlace[];
 }
@@ -58,12 +50,30 @@ export interface CostReport {
 const GAS = 1n << 50n;
 /** How often properties are tried to measure them. */
 const PROPERTY_TRIES = 20;
-/** Most measurements of a function that are kept. */
-const MAXIMUM_SAMPLES = 100_000;
 const MAXIMUM_PAGES = 4096;
+/** What functions tell of themselves by. */
+const PROBES: readonly HostFunction[] = ["enter", "leave"].map((name) => ({
+  module: PROBE_MODULE,
+  name,
+  parameters: ["Int"],
+  result: "()",
+}));
 
-/** Measures what the functions of a package cost; each test may use so much gas. */
-export function measureCost(program: TypedProgram, gas: bigint = GAS): CostReport {
+/** How to measure. */
+export interface CostOptions {
+  /** What each run of a test may use. */
+  readonly gas?: bigint;
+  /** Who runs the tests; this thread when nobody is named. */
+  readonly meter?: CostMeter;
+  /** Ends the tests, where the meter can. */
+  readonly signal?: AbortSignal;
+}
+
+/** Measures what the functions of a package cost. */
+export async function measureCost(
+  program: TypedProgram,
+  { gas = GAS, meter = MEASURE_HERE, signal }: CostOptions = {},
+): Promise<CostReport> {
   const tests = runnableTests(program);
   const own = program.modules.filter((module) => !module.isLibrary).flatMap((module) =>
     module.functions.filter((each) => each.typeParameters.length === 0 && each.body !== null)
@@ -87,7 +97,13 @@ export function measureCost(program: TypedProgram, gas: bigint = GAS): CostRepor
   const functions = module.functions.filter((target) => target.body !== null && isOwn(target));
   const static_ = functions.map((target) => ({ bound: bounds.of(target), copies: copiesOf(target) }));
   const probed = addProbes(module, isOwn);
-  const measured = runMeasured(program, probed.module, { count: probed.functions.length, tests, gas });
+  const { bytes } = encodeModule(probed.module, { maximumPages: MAXIMUM_PAGES, hasNames: false });
+  const measured = await meter.measure({
+    module: { bytes, externs: [...externsOf(program), ...PROBES] },
+    functionCount: probed.functions.length,
+    tries: tests.map(({ tries }) => tries),
+    gas,
+  }, signal);
   return {
     functions: functions.map((target, index): FunctionCost => {
       const { bound, copies } = static_[index] ?? { bound: bounds.of(target), copies: [] };
@@ -95,7 +111,7 @@ export function measureCost(program: TypedProgram, gas: bigint = GAS): CostRepor
         name: target.name,
         place: placeOf(target.place) ?? { file: "", line: 0, column: 0 },
         ...boundOf(bound),
-        measured: summary(measured.samples[probed.functions.indexOf(target)] ?? []),
+        measured: measured.used[probed.functions.indexOf(target)] ?? null,
         copies,
       };
     }).toSorted((left, right) => left.name < right.name ? -1 : 1),
@@ -114,18 +130,6 @@ function placeOf(place: IrPlace | null): CostPlace | null {
   if (place === null) return null;
   const { line, column } = place.file.positionOf({ start: place.offset, end: place.offset });
   return { file: place.file.path, line, column };
-}
-
-function summary(samples: readonly number[]): FunctionCost["measured"] {
-  const sorted = samples.toSorted((left, right) => left - right);
-  const at = (index: number) => sorted[index] ?? 0;
-  if (sorted.length === 0) return null;
-  return {
-    calls: sorted.length,
-    minimum: at(0),
-    median: at(sorted.length >> 1),
-    maximum: at(sorted.length - 1),
-  };
 }
 
 /** Places where a block that may be shared is made its own. */
@@ -161,70 +165,4 @@ function runnableTests(program: TypedProgram): MeasuredTest[] {
       throw error;
     }
   });
-}
-
-interface Measured {
-  readonly samples: readonly number[][];
-  readonly heapHighWater: number;
-}
-
-function runMeasured(
-  program: TypedProgram,
-  module: IrModule,
-  { count, tests, gas }: {
-    readonly count: number;
-    readonly tests: readonly MeasuredTest[];
-    readonly gas: bigint;
-  },
-): Measured {
-  const { bytes } = encodeModule(module, { maximumPages: MAXIMUM_PAGES, hasNames: false });
-  const compiled = new WasmProgram({
-    bytes,
-    externs: [
-      ...externsOf(program),
-      { module: PROBE_MODULE, name: "enter", parameters: ["Int"], result: "()" },
-      { module: PROBE_MODULE, name: "leave", parameters: ["Int"], result: "()" },
-    ],
-  });
-  const samples = Array.from({ length: count }, (): number[] => []);
-  let heapHighWater = 0;
-  for (const [index, { tries }] of tests.entries()) {
-    for (let attempt = 0; attempt < tries; attempt++) {
-      const random = new SeededRandom(attempt);
-      const host = new CostHost((limit) => random.below(limit), samples);
-      const run = compiled.instantiate(host);
-      run.gasLeft = gas;
-      host.run = run;
-      // A test that fails has still used what it used.
-      trapOf(() => run.call(`test_${index}`));
-      heapHighWater = Math.max(heapHighWater, host.heapHighWater);
-    }
-  }
-  return { samples, heapHighWater };
-}
-
-/** Keeps what the functions that tell of themselves have used. */
-class CostHost extends ChoiceHost {
-  run: WasmRun | null = null;
-  heapHighWater = 0;
-  readonly #samples: readonly number[][];
-  readonly #open: bigint[] = [];
-
-  constructor(more: (limit: number) => number, samples: readonly number[][]) {
-    super({ more });
-    this.#samples = samples;
-  }
-
-  override call(call: HostCall): HostValue {
-    const { run } = this;
-    if (call.module !== PROBE_MODULE || run === null) return super.call(call);
-    this.heapHighWater = Math.max(this.heapHighWater, run.heapBytes);
-    if (call.name === "enter") this.#open.push(run.gasLeft);
-    else {
-      const used = (this.#open.pop() ?? 0n) - run.gasLeft;
-      const samples = this.#samples[Number(call.args[0])];
-      if (samples !== undefined && samples.length < MAXIMUM_SAMPLES) samples.push(Number(used));
-    }
-    return null;
-  }
 }

@@ -4,11 +4,11 @@ import { MemoryFiles } from "../package/package_files.ts";
 import { type FunctionCost, measureCost } from "./cost.ts";
 import { Workspace } from "./workspace.ts";
 
-function costOf(source: string) {
+async function costOf(source: string) {
   const files = new MemoryFiles([["project.toml", 'name = "p"\n'], ["src/main.lang", source]]);
   const { program, diagnostics } = new Workspace(files).check();
   assert.ok(program !== null, diagnostics.map(({ message }) => message).join("\n"));
-  const report = measureCost(program);
+  const report = await measureCost(program);
   const functions = new Map(report.functions.map((each) => [each.name.replace("main.", ""), each]));
   return { report, functions };
 }
@@ -29,8 +29,8 @@ function valueOf(formula: string, sizes: Readonly<Record<string, number>>): numb
     }, 1), 0);
 }
 
-Deno.test("measureCost(): loops over ranges and lists are bounded by formulas that hold", () => {
-  const { functions } = costOf(`
+Deno.test("measureCost(): loops over ranges and lists are bounded by formulas that hold", async () => {
+  const { functions } = await costOf(`
 pub fn triangle(n: Int) -> Int {
   var t = 0
   for i in 0..n { for j in 0..=i { t += j } }
@@ -72,8 +72,8 @@ test "a" {
   assert.deepEqual(at(functions, "raise").copies.map(({ line }) => line), [18]);
 });
 
-Deno.test("measureCost(): recursion, other loops and function values are unbounded, with the place", () => {
-  const { functions, report } = costOf(`
+Deno.test("measureCost(): recursion, other loops and function values are unbounded, with the place", async () => {
+  const { functions, report } = await costOf(`
 pub fn down(n: Int) -> Int {
   if n == 0 { 0 } else { 1 + down(n - 1) }
 }

@@ -9,7 +9,7 @@ import type { TypedConstant, TypedFunction, TypedModule } from "../typed/tree.ts
 import { EFFECTS } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
 import { compileProgram } from "./build.ts";
-import { type CostReport, measureCost } from "./cost.ts";
+import { type CostOptions, type CostReport, measureCost } from "./cost.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Something that a module offers. */
@@ -56,11 +56,18 @@ export interface InspectOutcome {
   } | null;
 }
 
-/** Looks into a package; when cost is measured, each test may use so much gas. */
-export function inspect(
+/** What is asked of `inspect`. */
+export interface InspectOptions extends Omit<CostOptions, "gas"> {
+  readonly cost?: boolean;
+  /** What each run of a test may use when cost is measured. */
+  readonly gas?: number;
+}
+
+/** Looks into a package. */
+export async function inspect(
   workspace: Workspace,
-  options: { readonly cost?: boolean; readonly gas?: number } = {},
-): InspectOutcome {
+  { cost = false, gas, ...options }: InspectOptions = {},
+): Promise<InspectOutcome> {
   const { diagnostics, program, manifest, target, analysis } = workspace.check();
   if (program === null || manifest === null) return { diagnostics, report: null };
   const compiled = compileProgram(program, target);
@@ -88,8 +95,8 @@ export function inspect(
       functions: compiled.functionSizes.toSorted((left, right) =>
         right.bytes - left.bytes || (left.name < right.name ? -1 : 1)
       ),
-      cost: options.cost === true
-        ? measureCost(program, options.gas === undefined ? undefined : BigInt(options.gas))
+      cost: cost
+        ? await measureCost(program, { ...options, ...(gas === undefined ? {} : { gas: BigInt(gas) }) })
         : null,
     },
   };

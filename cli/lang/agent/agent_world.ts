@@ -1,11 +1,13 @@
 /** The agent's surroundings in this process: packages on disk, programs and tests in threads. */
 import type { AgentWorld, OpenedPackage, ProgramWorld } from "../../../lang/agent/world.ts";
 import { AgentFailure, MAXIMUM_OUTPUT_BYTES } from "../../../lang/agent/world.ts";
+import type { CostMeter } from "../../../lang/commands/cost_run.ts";
 import type { CommandRunner } from "../../../lang/commands/run.ts";
 import type { PackageFiles } from "../../../lang/package/package_files.ts";
 import type { TestRunner } from "../../../lang/testing/test_suite.ts";
 import { version } from "../../version.ts";
 import { CommandThread } from "../threads/command_thread.ts";
+import { CostThread } from "../threads/cost_thread.ts";
 import { TestThreads } from "../threads/test_threads.ts";
 import { DryFiles } from "./dry_files.ts";
 import { FolderPackages } from "./folder_packages.ts";
@@ -19,6 +21,7 @@ const MAXIMUM_WAITING = 256;
 export class FolderWorld implements AgentWorld, Disposable {
   readonly langVersion = version;
   readonly tests: TestRunner;
+  readonly meter: CostMeter;
   readonly #packages: FolderPackages;
   readonly #isDry: boolean;
   readonly #turns = new Turns();
@@ -33,6 +36,10 @@ export class FolderWorld implements AgentWorld, Disposable {
     this.tests = {
       run: (suite, limits) =>
         this.#turns.take(limits.signal, () => (this.#threads ??= new TestThreads()).run(suite, limits)),
+    };
+    const thread = new CostThread();
+    this.meter = {
+      measure: (run, signal) => this.#turns.take(signal, () => thread.measure(run, signal)),
     };
   }
 

@@ -8,6 +8,7 @@ import { serveLines } from "./line_service.ts";
 const NOWHERE = {
   langVersion: "0",
   tests: { run: () => Promise.resolve([]) },
+  meter: { measure: () => Promise.reject(new Error("no programs")) },
   programsIn: () => ({ run: () => Promise.reject(new Error("no programs")) }),
   open: () => {
     throw new Error("no packages");

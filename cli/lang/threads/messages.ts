@@ -1,4 +1,5 @@
 /** What is said between the command's thread and those that run programs and tests. */
+import type { CostRun, MeasuredCost } from "../../../lang/commands/cost_run.ts";
 import type { CommandEnd } from "../../../lang/commands/run_module.ts";
 import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
 import type { GuestWorld } from "./guest_host.ts";
@@ -39,10 +40,13 @@ export type ThreadRequest =
     readonly hasInput: boolean;
     /** The world of a program that is not this process's own; null for one that is. */
     readonly guest: GuestWorld | null;
-  };
+  }
+  /** Measures what functions cost, until the word that is shared is not 0 any more. */
+  | { readonly kind: "cost"; readonly run: CostRun; readonly stop: Int32Array };
 
 /** What a thread says. */
 export type ThreadMessage =
+  | { readonly kind: "measured"; readonly measured: MeasuredCost }
   | {
     readonly kind: "outcome";
     readonly job: number;

@@ -1,4 +1,4 @@
-/** One thread that runs tests or a command. */
+/** One thread that runs tests or a command, or measures. */
 import { InternalError } from "../../../lang/diagnostics/internal_error.ts";
 import type { ThreadMessage, ThreadRequest } from "./messages.ts";
 import { threadSource } from "./thread_source.ts";

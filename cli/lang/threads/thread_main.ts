@@ -1,8 +1,9 @@
 /**
- * A thread that runs tests or a command: it knows compiled modules and no sources, so it starts quickly, and it can be stopped at any time.
+ * A thread that runs tests or a command, or measures: it knows compiled modules and no sources, so it starts quickly, and it can be stopped at any time.
  *
  * The first message to it brings the port by which it talks. What it does comes one after the other.
  */
+import { measureRun } from "../../../lang/commands/cost_run.ts";
 import { runModule } from "../../../lang/commands/run_module.ts";
 import { WasmProgram } from "../../../lang/host/wasm_program.ts";
 import { runJob, startRun } from "../../../lang/testing/run_job.ts";
@@ -36,6 +37,11 @@ function answer(request: ThreadRequest, say: Say): void {
     case "suite":
       runTests(request, say);
       return say({ kind: "done" });
+    case "cost": {
+      const { run, stop } = request;
+      const measured = measureRun(run, () => Atomics.load(stop, 0) !== 0);
+      return say({ kind: "measured", measured });
+    }
     case "arguments":
       return tellArguments(request, say);
     case "command": {

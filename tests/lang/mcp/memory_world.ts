@@ -8,6 +8,7 @@ import * as sdk from "../../../lang/mcp/sdk.ts";
 import { Resources } from "../../../lang/mcp/resources.ts";
 import type { PackageContext } from "../../../lang/mcp/server.ts";
 import { ToolSession } from "../../../lang/mcp/tool_session.ts";
+import { MEASURE_HERE } from "../../../lang/commands/cost_run.ts";
 import { MemoryFiles } from "../../../lang/package/package_files.ts";
 import { SymbolLookups } from "../../../lang/symbols/lookups.ts";
 
@@ -26,6 +27,7 @@ export function memoryWorld(sources: Readonly<Record<string, string>>): MemoryWo
   const world: AgentWorld = {
     langVersion: "0.0.0",
     tests,
+    meter: MEASURE_HERE,
     programsIn: ({ onWritten }) => new CommandThread({ onWritten, hasInput: false }),
     open: (path = ".") => {
       if (path === ".") return { package: opened, path, file: null };

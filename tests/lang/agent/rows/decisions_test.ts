@@ -176,6 +176,39 @@ Deno.test("`patch` carries a unified diff and the SHA-256 of the file it was mad
   });
 });
 
+Deno.test("`write` refuses when the file is not the one that the session's last `check` read: texts that a check had laid over files", async () => {
+  await withPackage({ ...BAD, "src/more.lang": "pub fn more() -> Int { 1 }\n" }, async (folder) => {
+    const bad = BAD["src/main.lang"] ?? "";
+    const mended = bad.replace("doubel", "double");
+    const moved = `\n\n${bad}`;
+    const fix = { op: "fix", code: "NM0001" };
+    const { lines } = await agent(folder, [
+      { op: "check", files: { "src/main.lang": moved } },
+      fix,
+      { ...fix, write: true },
+      { op: "check", files: { "src/more.lang": "pub fn more() -> Int { 2 }\n" } },
+      { ...fix, write: true },
+      // What is tried by a fix is no check of the session.
+      { op: "check" },
+      { ...fix, files: { "src/main.lang": mended } },
+      { ...fix, write: true },
+    ]);
+    const [, preview = [], other = [], , beside = [], , tried = [], written = []] = answersOf(lines);
+    strictEqual(only(preview, "patch")["sha256"], createHash("sha256").update(moved).digest("hex"));
+    match(String(only(other, "error")["message"]), /another text of src\/main.lang than the file has/);
+    match(String(only(beside, "error")["message"]), /another text of src\/more.lang than the file has/);
+    strictEqual(only(tried, "result")["ok"], false);
+    strictEqual(only(written, "result")["written"], true);
+    strictEqual(await Deno.readTextFile(`${folder}/src/main.lang`), mended);
+    // Texts that the files have by now are theirs.
+    const saved = await agent(folder, [
+      { op: "check", files: { "src/main.lang": mended } },
+      { op: "fix", code: "LI0001", write: true },
+    ]);
+    strictEqual(only(answersOf(saved.lines)[1] ?? [], "result")["written"], true);
+  });
+});
+
 Deno.test('`error` is `{kind: "error", message, code}`. Every answer ends with `done`, also after an `error`. A missing or wrongly typed field is a protocol error', async () => {
   await withPackage(GOOD, async (folder) => {
     const wrong: readonly (readonly [object, RegExp])[] = [
@@ -305,6 +338,35 @@ Deno.test("bodies are capped at 8 MiB (413)", async () => {
       strictEqual(streamed.status, 413);
       await streamed.body?.cancel();
       strictEqual((await post(address, "/v1/agent", { op: "version" })).status, 200);
+    });
+  });
+});
+
+Deno.test("cancellation: `inspect` with `cost`, whose tests run elsewhere", async () => {
+  const source = `fn turn(n: Int) -> Int {
+  var sum = 0
+  for i in 0..n { sum = (sum + i) % 7 }
+  sum
+}
+
+property "long" (_n: Int) {
+  expect(turn(2000000000) >= 0)
+}
+`;
+  await withPackage({ ...GOOD, "src/long.lang": source }, async (folder) => {
+    await withAgent(folder, {}, async (address) => {
+      let isAnswered = false;
+      const request = { op: "inspect", cost: true, gas: 1_000_000_000, id: 6 };
+      const measured = post(address, "/v1/agent", request).finally(() => isAnswered = true);
+      for (let isCancelled = false; !isCancelled && !isAnswered;) {
+        // Meanwhile others are answered; that it has begun by then is nearly sure.
+        for (let count = 0; count < 5; count++) await post(address, "/v1/agent", { op: "version" });
+        const { lines } = await post(address, "/v1/agent", { op: "cancel", request: 6 });
+        isCancelled = only(lines, "result")["cancelled"] === true;
+      }
+      strictEqual(only((await measured).lines, "error")["code"], "cancelled");
+      const quick = await post(address, "/v1/agent", { op: "inspect", cost: true, gas: 1000 });
+      strictEqual(only(quick.lines, "result")["ok"], true);
     });
   });
 });
