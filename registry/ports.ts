@@ -1,6 +1,11 @@
 /** What the registry's commands ask of the world: files, network, clock, git, and somebody to tell what they do. */
 import type { FolderEntry } from "./archive/tree.ts";
 
+/** How the names of folders begin that are being filled. */
+export const TEMPORARY_FOLDER = ".unpacking-";
+/** How the names of files end that are being written. */
+export const TEMPORARY_SUFFIX = ".tmp";
+
 /** Files by absolute path. */
 export interface Files {
   /** The text of a file; null when there is none. */
@@ -9,7 +14,10 @@ export interface Files {
   readBytes(path: string): Promise<Uint8Array<ArrayBuffer> | null>;
   /** The bytes of a file, in pieces; null when there is none. */
   readStream(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>;
-  /** Writes a file whole or not at all, with the folders above it; a mode applies on Unix. */
+  /**
+   * Writes a file whole or not at all, with the folders above it. A link is followed, and a file that is there keeps its rights unless a mode is given,
+   * which applies on Unix. What a killed process leaves ends with {@link TEMPORARY_SUFFIX}.
+   */
   write(path: string, content: string | Uint8Array, options?: { readonly mode?: number }): Promise<void>;
   /** Opens a file that is written from its beginning, or behind what it has. */
   open(
@@ -29,9 +37,9 @@ export interface Files {
   remove(path: string): Promise<void>;
   /** Gives another name, in one step. */
   rename(from: string, to: string): Promise<void>;
-  /** Waits until no other process holds the lock of this name, and takes it; given back when it is disposed of. */
-  lock(path: string): Promise<Disposable>;
-  /** A new folder beside a path, of its own name. */
+  /** Takes the lock of this name; `onWait` is called when another process has it and is waited for. Given back when it is disposed of. */
+  lock(path: string, onWait: () => void): Promise<Disposable>;
+  /** A new folder beside a path, whose name begins with {@link TEMPORARY_FOLDER}. */
   makeTemporary(beside: string): Promise<string>;
 }
 

@@ -49,9 +49,10 @@ export function addPkgCommand(program: Command, context: Context): void {
       .addHelpText("after", examples(lines))
       .action(async (...given: unknown[]) => {
         const [first] = given;
+        const argument = Array.isArray(first) ? first.join(" ") : first;
         const { runPkg } = await import("./pkg/run.ts");
         const options: PkgOptions = command.opts();
-        await runPkg(context, { name, argument: typeof first === "string" ? first : null, options });
+        await runPkg(context, { name, argument: typeof argument === "string" ? argument : null, options });
       });
   };
   add(
@@ -104,8 +105,8 @@ export function addPkgCommand(program: Command, context: Context): void {
     "search",
     "find packages",
     "Finds packages by words of their name and description.",
-    [["lang pkg search particle", "packages that have to do with particles"]],
-    new Argument("<words>", "words that all occur"),
+    [["lang pkg search particle effect", "packages that have to do with both"]],
+    new Argument("<words...>", "words that all occur"),
   );
   add(
     "info",
@@ -133,7 +134,7 @@ export function addPkgCommand(program: Command, context: Context): void {
   add(
     "vendor",
     "copy all packages into .lang/vendor/",
-    "Copies every locked package into .lang/vendor/ with a list of hashes; builds then use them.",
+    "Copies every locked package into .lang/vendor/ with a list of hashes; builds then use them, without a network.",
     [["lang pkg vendor", "copy them"]],
   );
   add(

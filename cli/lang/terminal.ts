@@ -65,6 +65,15 @@ export class Terminal {
     return this.#stderr.isTerminal();
   }
 
+  /** How many characters a line of it has. */
+  get columns(): number {
+    try {
+      return Math.max(20, Deno.consoleSize().columns);
+    } catch {
+      return 80; // It is no terminal.
+    }
+  }
+
   #styleFor(stream: Stream): Style {
     if (this.#colours === "always") return colourStyle;
     if (this.#colours === "never") return plainStyle;

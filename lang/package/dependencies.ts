@@ -47,13 +47,12 @@ export function readDependencies(read: (path: string) => string | undefined): De
   return fetched === null ? NO_DEPENDENCIES : fromRecord(fetched);
 }
 
+/** The lockfile decides: what else the manifest says is looked at by whoever fetches, before anything is built. */
 function isCurrent(record: PackageRecord, read: (path: string) => string | undefined): boolean {
-  return record.manifest === textDigest(read("project.toml") ?? "") &&
-    record.lock === textDigest(read("project.lock") ?? "");
+  return record.lock === textDigest(read("project.lock") ?? "");
 }
 
 interface PackageRecord {
-  readonly manifest: string;
   readonly lock: string;
   readonly direct: Readonly<Record<string, string>>;
   readonly packages: readonly {

@@ -53,7 +53,10 @@ export class ArchiveStore {
     const { files } = this.#host;
     const part = `${this.path(download.hash).slice(0, -".tar.gz".length)}.part`;
     // Other packages of this user may need the same archive at the same time; who waits finds it there.
-    using _lock = await files.lock(`${this.#host.surroundings.cacheFolder}/locks/${download.hash}`);
+    using _lock = await files.lock(
+      `${this.#host.surroundings.cacheFolder}/locks/${download.hash}`,
+      () => this.#host.reporter.note(`Another \`lang\` is fetching ${download.what}; waiting for it`),
+    );
     await files.makeFolder(part.slice(0, part.lastIndexOf("/")));
     if (await this.has(download.hash)) return;
     const wasResumed = await this.#receive(http, download, part);
@@ -115,7 +118,10 @@ export class ArchiveStore {
       }
     }).catch(async (error) => {
       // The whole was there already, or the file behind the address has become shorter.
-      if (error instanceof RegistryError && /status 416/.test(error.message)) return;
+      if (error instanceof RegistryError && error.code === "bad-range") {
+        wasResumed = true;
+        return;
+      }
       if (error instanceof RegistryError && error.code === "too-large") await files.remove(part);
       throw error;
     });

@@ -30,7 +30,7 @@ import {
   textHash,
 } from "./installed.ts";
 import { findLocalPackages, type FoundPackage } from "./local_packages.ts";
-import { checkLocked, openProject, type Project, type Session, writeLock } from "./project.ts";
+import { checkLocked, lockPackage, openProject, type Project, type Session, writeLock } from "./project.ts";
 import { resolveProject } from "./resolve_project.ts";
 import { tokenFor } from "./tokens.ts";
 
@@ -48,7 +48,12 @@ export interface FetchOutcome {
 /** Brings all packages onto the disk. */
 export async function fetchPackages(session: Session): Promise<FetchOutcome> {
   // Two builds of one package at the same time must not clear away what the other unpacks.
-  using _lock = await session.host.files.lock(`${session.root}/.lang/fetch.lock`);
+  using _lock = await lockPackage(session);
+  return await fetchUnderLock(session);
+}
+
+/** The same, for who holds the package's lock. */
+export async function fetchUnderLock(session: Session): Promise<FetchOutcome> {
   const project = await openProject(session);
   return await new Fetching(session, project).run();
 }
@@ -205,6 +210,25 @@ class Fetching {
       );
     }
     const { entry, purpose } = await this.#findRelease(each);
+    try {
+      return await this.#download(each, entry, purpose);
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code !== "not-found") throw error;
+      throw new RegistryError(
+        "release-not-found",
+        `Cannot fetch ${what}: release not found in ${purpose.slug}, though its index names it`,
+        {
+          hint:
+            "It was deleted, changed or made private since. `lang pkg update --refresh` asks for what there is now.",
+          cause: error,
+        },
+      );
+    }
+  }
+
+  /** Downloads the archive of a release that the index has; gives its hash. */
+  async #download(each: ResolvedPackage, entry: IndexEntry, purpose: Purpose): Promise<string> {
+    const what = `${each.name} ${each.version}`;
     const hash = await this.#readSidecar(entry, purpose);
     if (each.hash !== null && each.hash !== hash) {
       throw new RegistryError(

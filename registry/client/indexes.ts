@@ -20,16 +20,27 @@ export async function cachedIndexes(
   root: string,
   slugs: readonly string[],
 ): Promise<RegistryIndex[]> {
-  const found = await Promise.all(slugs.map((slug) => cachedIndex(host, root, slug)));
+  const found = await Promise.all(slugs.map(async (slug) => {
+    const index = await cachedIndex(host, root, slug);
+    if (index === "damaged") {
+      host.reporter.warn(
+        `The cached index of ${slug} is damaged and is not used; \`lang pkg update --refresh\` reads it anew`,
+      );
+      return null;
+    }
+    return index;
+  }));
   return found.filter((each) => each !== null);
 }
 
-async function cachedIndex(host: RegistryHost, root: string, slug: string): Promise<RegistryIndex | null> {
+async function cachedIndex(
+  host: RegistryHost,
+  root: string,
+  slug: string,
+): Promise<RegistryIndex | "damaged" | null> {
   const text = await host.files.readText(indexPath(root, slug));
   if (text === null) return null;
-  const index = readIndex(text, slug);
-  if (index === null) host.reporter.warn(`The cached index of ${slug} is damaged and is not used`);
-  return index;
+  return readIndex(text, slug) ?? "damaged";
 }
 
 /**
@@ -46,7 +57,8 @@ export async function refreshIndexes(
   },
 ): Promise<RegistryIndex[]> {
   const indexes = await Promise.all(slugs.map(async (slug, place) => {
-    const cached = await cachedIndex(host, root, slug);
+    const known = await cachedIndex(host, root, slug);
+    const cached = known === "damaged" ? null : known;
     if (!all && cached !== null && !isStale(cached, host.clock.now())) return cached;
     try {
       return await refreshIndex({ host, http, root, slug, cached: all ? null : cached });
@@ -75,7 +87,13 @@ async function refreshIndex(
   const purpose = { doing: `read the releases of ${slug}`, slug, token };
   const seconds = Math.floor(host.clock.now() / 1000);
   const save = async (index: RegistryIndex) => {
-    await host.files.write(indexPath(root, slug), formatIndex(index));
+    try {
+      await host.files.write(indexPath(root, slug), formatIndex(index));
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+      // What was read serves this command all the same, in a folder that may not be written to.
+      host.reporter.warn(`${error.message}; the next command will ask again`);
+    }
     return index;
   };
   const releases = new Map<string, IndexEntry>();

@@ -2,16 +2,14 @@
 import { createHash } from "node:crypto";
 import { sha256 } from "../archive/tree.ts";
 import { unpack } from "../archive/unpack.ts";
-import { readPackageManifest } from "../manifest/package_manifest.ts";
+import { type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
 import { type PackageVersion, tagOf } from "../names.ts";
-import type { RegistryHost } from "../ports.ts";
+import { printable } from "../printable.ts";
+import { type RegistryHost, TEMPORARY_FOLDER } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 
 /** SHA-256 of the files by their paths. */
 export type FileHashes = ReadonlyMap<string, string>;
-
-/** Prefix of the folders that are unpacked into. */
-const TEMPORARY = ".unpacking-";
 
 /** Unpacks a tarball, whose hash has been looked at, into `<parent>/<name>-<version>`. */
 export async function installArchive(
@@ -92,9 +90,19 @@ async function checkManifest(host: RegistryHost, folder: string, release: Packag
       hint: "Nothing of it was kept. Tell those who publish the package.",
     });
   if (text === null) throw refuse("it has no project.toml");
-  const manifest = readPackageManifest(text, `project.toml of ${release.name}`);
+  const manifest = readForeignManifest(text, refuse);
   if (manifest.name !== release.name || manifest.version !== release.version) {
     throw refuse(`its manifest is of ${manifest.name} ${manifest.version}`);
+  }
+}
+
+/** Reads the manifest of a package that somebody else has written: what is wrong in it is no mistake of the one who fetches it. */
+function readForeignManifest(text: string, refuse: (reason: string) => RegistryError): PackageManifest {
+  try {
+    return readPackageManifest(text);
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error;
+    throw refuse(printable(error.message.replace(/^Cannot read project\.toml: /, "project.toml: ")));
   }
 }
 
@@ -106,7 +114,7 @@ export async function removeOthers(
 ): Promise<void> {
   const keep = new Set(used.map(tagOf));
   for (const name of await host.files.names(parent)) {
-    if (!keep.has(name) && (name.startsWith(TEMPORARY) || /^[a-z]/.test(name))) {
+    if (!keep.has(name) && (name.startsWith(TEMPORARY_FOLDER) || /^[a-z]/.test(name))) {
       await host.files.remove(`${parent}/${name}`);
     }
   }

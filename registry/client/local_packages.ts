@@ -4,10 +4,11 @@
  * A folder is what its files are now; the hash of a package is that of its sorted tree. A repository is cloned into the shared cache, and of a commit the tree
  * is taken through the same checks as a tarball.
  */
-import { isExcluded, publishedFiles, sha256, treeHash } from "../archive/tree.ts";
+import { type FolderEntry, isExcluded, publishedFiles, sha256, treeHash } from "../archive/tree.ts";
 import { type Dependency, type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
 import { requirementsOf } from "../protocol/responses.ts";
 import { tagOf } from "../names.ts";
+import type { RegistryHost } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 import type { LocalPackage } from "../resolution/resolver.ts";
 import { type FileHashes, installArchive, installCopy } from "./install.ts";
@@ -78,7 +79,7 @@ interface Found {
 }
 
 async function findFolder({ host, root }: Session, name: string, path: string): Promise<Found> {
-  const folder = path.startsWith("/") || /^[A-Za-z]:/.test(path) ? path : `${root}/${path}`;
+  const folder = absolutePath(root, path);
   const text = await host.files.readText(`${folder}/project.toml`);
   if (text === null) {
     throw new RegistryError("no-package", `Cannot find ${name}: there is no package in ${path}`, {
@@ -87,24 +88,48 @@ async function findFolder({ host, root }: Session, name: string, path: string): 
   }
   const manifest = readPackageManifest(text, `${path}/project.toml`);
   checkName(name, manifest, path);
-  const files = publishedFiles(await host.files.walk(folder, isExcluded));
-  const hashes = new Map<string, string>();
-  for (const file of files) {
-    const bytes = await host.files.readBytes(`${folder}/${file.path}`);
-    if (bytes !== null) hashes.set(file.path, sha256(bytes));
-  }
+  const { hashes, hash } = await folderTree(host, folder);
   const { version } = manifest;
   const entry: FoundPackage = {
     name,
     version,
     source: { kind: "path", path },
-    hash: treeHash([...hashes].map(([each, hash]) => ({ path: each, hash }))),
+    hash,
     requirements: localRequirements(manifest),
     files: hashes,
     install: (parent) =>
       installCopy(host, { release: { name, version }, from: folder, paths: hashes.keys(), parent }),
   };
   return { entry, manifest, folder: path };
+}
+
+/**
+ * The files of a package in a folder, and the hash of all of them: what would be published, without what commands leave in packages below it. A library's
+ * example that uses the library would otherwise be copied into itself, each time once more, and its lockfile would hold a hash of itself.
+ */
+export async function folderTree(
+  host: RegistryHost,
+  folder: string,
+): Promise<{ readonly hashes: FileHashes; readonly hash: string }> {
+  const entries = await host.files.walk(
+    folder,
+    (path) => isExcluded(path) || /(?:^|\/)\.(?:git|lang)$/.test(path),
+  );
+  const below = entries.flatMap(({ path }) =>
+    path.endsWith("/project.toml") ? [path.slice(0, -"project.toml".length)] : []
+  );
+  const isLeft = ({ path }: FolderEntry) =>
+    below.some((each) => path === `${each}project.lock` || `${path}/`.startsWith(`${each}target/`));
+  const hashes = new Map<string, string>();
+  for (const { path } of publishedFiles(entries.filter((entry) => !isLeft(entry)))) {
+    const bytes = await host.files.readBytes(`${folder}/${path}`);
+    if (bytes !== null) hashes.set(path, sha256(bytes));
+  }
+  return { hashes, hash: filesHash(hashes) };
+}
+
+function filesHash(hashes: FileHashes): string {
+  return treeHash([...hashes].map(([path, hash]) => ({ path, hash })));
 }
 
 async function findCommit(
@@ -136,6 +161,11 @@ async function findCommit(
   const lockedCommit = locked?.source.kind === "git" && locked.source.url === url
     ? locked.source.commit
     : null;
+  // The clone is that of all packages of the user.
+  using _lock = await host.files.lock(
+    `${host.surroundings.cacheFolder}/locks/git-${folder.slice(-64)}`,
+    () => host.reporter.note(`Another \`lang\` is at work on ${url}; waiting for it`),
+  );
   const hasClone = await host.files.isFolder(folder);
   const known = !isUpdated && lockedCommit !== null && hasClone &&
     await revisionOf(session, folder, lockedCommit) !== null;
@@ -144,15 +174,12 @@ async function findCommit(
     ? lockedCommit
     : await revisionOf(session, folder, revision ?? "HEAD") ??
       await revisionOf(session, folder, `refs/heads/${revision}`);
-  const text = commit === null ? null : await fileOf(session, folder, commit);
-  if (commit === null || text === null) {
-    throw new RegistryError(
-      "no-package",
-      `Cannot find ${name}: ${url} has no ${
-        commit === null ? `revision ${revision ?? "HEAD"}` : "project.toml"
-      }`,
-    );
+  if (commit === null) throw notThere(name, url, `revision ${revision ?? "HEAD"}`);
+  if (await revisionOf(session, folder, commit) === null) {
+    throw notThere(name, url, `commit ${commit}, which project.lock names`, `lang pkg update ${name}`);
   }
+  const text = await fileOf(session, folder, commit);
+  if (text === null) throw notThere(name, url, "project.toml");
   const manifest = readPackageManifest(text, `project.toml of ${url}`);
   checkName(name, manifest, url);
   const release = { name, version: manifest.version };
@@ -172,12 +199,18 @@ async function findCommit(
   const entry: FoundPackage = {
     ...release,
     source: { kind: "git", url, commit },
-    hash: treeHash([...files].map(([path, hash]) => ({ path, hash }))),
+    hash: filesHash(files),
     requirements: new Map(requirementsOf(manifest)),
     files,
     install,
   };
   return { entry, manifest, folder: null };
+}
+
+function notThere(name: string, url: string, what: string, command: string | null = null): RegistryError {
+  return new RegistryError("no-package", `Cannot find ${name}: ${url} has no ${what}`, {
+    hint: command === null ? null : `\`${command}\` takes what is there now.`,
+  });
 }
 
 async function cloneOrFetch(
@@ -210,10 +243,12 @@ async function cloneOrFetch(
     ]);
     return;
   }
-  const temporary = await host.files.makeTemporary(folder);
+  // Not at its place, so that half a clone is never taken for one. What a killed process has left goes first.
+  const temporary = `${folder}.new`;
   try {
-    await host.git.run(["clone", "--quiet", "--bare", "--", url, `${temporary}/clone`]);
-    await host.files.rename(`${temporary}/clone`, folder);
+    await host.files.remove(temporary);
+    await host.git.run(["clone", "--quiet", "--bare", "--", url, temporary]);
+    await host.files.rename(temporary, folder);
   } finally {
     await host.files.remove(temporary);
   }
@@ -256,9 +291,18 @@ function checkName(name: string, manifest: PackageManifest, where: string): void
   );
 }
 
+/** Where a path leads that is relative to a package, or absolute. */
+export function absolutePath(root: string, path: string): string {
+  return isAbsolute(path) ? path : `${root}/${path}`;
+}
+
+function isAbsolute(path: string): boolean {
+  return path.startsWith("/") || /^[A-Za-z]:/.test(path);
+}
+
 /** A path relative to another, without needless parts. */
 export function joinPath(base: string, path: string): string {
-  if (base === "" || path.startsWith("/") || /^[A-Za-z]:/.test(path)) return path.replace(/\/+$/, "");
+  if (base === "" || isAbsolute(path)) return path.replace(/\/+$/, "");
   const parts: string[] = [];
   for (const part of `${base}/${path}`.split("/")) {
     if (part === "" && parts.length > 0 || part === ".") continue;

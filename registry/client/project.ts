@@ -1,7 +1,7 @@
 /** A package's manifest and lockfile on the disk, and the session of one command on it. */
 import { formatLockfile, type LockedPackage, readLockfile } from "../manifest/lockfile.ts";
 import { type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
-import type { RegistryHost } from "../ports.ts";
+import { type RegistryHost, TEMPORARY_SUFFIX } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 import { lockChanges, sameLock } from "../resolution/changes.ts";
 import { HttpClient } from "./http_client.ts";
@@ -45,15 +45,44 @@ export const MANIFEST_FILE = "project.toml";
 /** The lockfile. */
 export const LOCK_FILE = "project.lock";
 
+/** Whatever changes a package's manifest, lockfile or unpacked packages holds this. */
+const PACKAGE_LOCK = ".lang/pkg.lock";
+/** Files that are written under it, relative to the package. */
+const LOCKED_FILES = /^(?:project\.toml|project\.lock|packages\.json)\./;
+
+/** Waits for other commands on the package, and keeps them waiting until it is disposed of. */
+export async function lockPackage({ host, root }: Session): Promise<Disposable> {
+  // Before the lock is made: where no package is, nothing is to be left behind.
+  if (await host.files.size(`${root}/${MANIFEST_FILE}`) === null) throw noManifest(root);
+  const lock = await host.files.lock(
+    `${root}/${PACKAGE_LOCK}`,
+    () => host.reporter.note("Another `lang` is at work on this package; waiting until it has ended"),
+  );
+  try {
+    for (const folder of [root, `${root}/.lang`]) {
+      for (const name of await host.files.names(folder)) {
+        const isLeft = LOCKED_FILES.test(name) && name.endsWith(TEMPORARY_SUFFIX);
+        if (isLeft) await host.files.remove(`${folder}/${name}`);
+      }
+    }
+    return lock;
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function noManifest(root: string): RegistryError {
+  return new RegistryError("no-manifest", `Cannot find a package: there is no project.toml in ${root}`, {
+    kind: "usage",
+    hint: "`lang new NAME` writes a package; `--manifest-dir` names the folder of another one.",
+  });
+}
+
 /** Reads manifest and lockfile. */
 export async function openProject({ host, root }: Session): Promise<Project> {
   const manifestText = await host.files.readText(`${root}/${MANIFEST_FILE}`);
-  if (manifestText === null) {
-    throw new RegistryError("no-manifest", `Cannot find a package: there is no project.toml in ${root}`, {
-      kind: "usage",
-      hint: "`lang new NAME` writes a package; `--manifest-dir` names the folder of another one.",
-    });
-  }
+  if (manifestText === null) throw noManifest(root);
   const lockText = await host.files.readText(`${root}/${LOCK_FILE}`);
   return {
     manifestText,

@@ -1,7 +1,8 @@
 /** What builds ask before they begin: are the packages that the manifest and the lockfile name on the disk? If not, they are fetched. */
-import { isExcluded, publishedFiles, sha256, treeHash } from "../archive/tree.ts";
+import { checkRequirement } from "../requirement.ts";
 import { fetchPackages } from "./fetch_packages.ts";
 import { type InstalledRecord, readRecord, RECORD_FILE, textHash, VENDOR_RECORD_FILE } from "./installed.ts";
+import { absolutePath, folderTree, joinPath } from "./local_packages.ts";
 import { openProject, type Project, type Session } from "./project.ts";
 
 /** Makes sure that everything is there; true when something had to be fetched or unpacked. */
@@ -9,7 +10,10 @@ export async function ensurePackages(session: Session): Promise<boolean> {
   const { host, root } = session;
   const project = await openProject(session);
   const vendored = await readRecord(host, `${root}/${VENDOR_RECORD_FILE}`);
-  if (vendored !== null && isOf(vendored, project)) return false;
+  const isVendored = vendored !== null && isOf(vendored, project);
+  if (isVendored && await areFoldersAsLocked(session, vendored, project, { mayBeMissing: true })) {
+    return false;
+  }
   if (vendored !== null) {
     host.reporter.warn(
       "The packages in .lang/vendor/ are not those of project.lock; `lang pkg vendor` copies them anew",
@@ -24,29 +28,54 @@ export async function ensurePackages(session: Session): Promise<boolean> {
   return true;
 }
 
-function isOf(record: InstalledRecord, { manifestText, lockText }: Project): boolean {
-  return record.manifest === textHash(manifestText) && record.lock === textHash(lockText ?? "");
+/** Whether the record is of this lockfile, and the manifest asks for nothing else. */
+function isOf(record: InstalledRecord, project: Project): boolean {
+  if (record.lock !== textHash(project.lockText ?? "")) return false;
+  return record.manifest === textHash(project.manifestText) || keepsTo(record, project);
 }
 
-/** Whether all folders are there, and those of paths are as they were. */
-async function isComplete(
+/** Whether what the manifest asks for is what is locked: most changes of a manifest have nothing to do with packages. */
+function keepsTo({ direct }: InstalledRecord, { manifest, locked }: Project): boolean {
+  if (direct.size !== manifest.dependencies.size) return false;
+  return [...manifest.dependencies].every(([name, dependency]) => {
+    const version = direct.get(name);
+    const source = locked.find((each) => each.name === name && each.version === version)?.source;
+    if (version === undefined || source === undefined) return false;
+    switch (dependency.kind) {
+      case "registry":
+        return source.kind === "registry" && checkRequirement(dependency.requirement).allows(version);
+      case "path":
+        return source.kind === "path" && source.path === joinPath("", dependency.path);
+      case "git":
+        return source.kind === "git" && source.url === dependency.url;
+    }
+  });
+}
+
+/** Whether everything is unpacked, and the folders of other packages are as they were. */
+async function isComplete(session: Session, record: InstalledRecord, project: Project): Promise<boolean> {
+  for (const { folder } of record.packages) {
+    if (!await session.host.files.isFolder(`${session.root}/${folder}`)) return false;
+  }
+  return await areFoldersAsLocked(session, record, project, { mayBeMissing: false });
+}
+
+/** Whether the packages that come from folders are still what was copied from there. */
+async function areFoldersAsLocked(
   { host, root }: Session,
   record: InstalledRecord,
   { locked }: Project,
+  { mayBeMissing }: { readonly mayBeMissing: boolean },
 ): Promise<boolean> {
-  for (const { name, version, hash, folder } of record.packages) {
-    if (!await host.files.isFolder(`${root}/${folder}`)) return false;
-    const entry = locked.find((each) => each.name === name && each.version === version);
-    if (entry?.source.kind !== "path") continue;
-    const { path } = entry.source;
-    const from = path.startsWith("/") ? path : `${root}/${path}`;
-    if (!await host.files.isFolder(from)) return false;
-    const files = publishedFiles(await host.files.walk(from, isExcluded));
-    const hashes = await Promise.all(files.map(async (file) => {
-      const bytes = await host.files.readBytes(`${from}/${file.path}`);
-      return { path: file.path, hash: bytes === null ? "" : sha256(bytes) };
-    }));
-    if (treeHash(hashes) !== hash) return false;
+  for (const { name, version, hash } of record.packages) {
+    const source = locked.find((each) => each.name === name && each.version === version)?.source;
+    if (source?.kind !== "path") continue;
+    const folder = absolutePath(root, source.path);
+    if (!await host.files.isFolder(folder)) {
+      if (mayBeMissing) continue;
+      return false;
+    }
+    if ((await folderTree(host, folder)).hash !== hash) return false;
   }
   return true;
 }

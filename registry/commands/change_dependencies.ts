@@ -6,6 +6,7 @@ import { PACKAGES_FOLDER } from "../client/installed.ts";
 import { findLocalPackages } from "../client/local_packages.ts";
 import {
   LOCK_FILE,
+  lockPackage,
   MANIFEST_FILE,
   openProject,
   type Project,
@@ -50,6 +51,7 @@ export interface AddOutcome extends DependencyOutcome {
 
 /** Adds a dependency, or asks for another version of it. */
 export async function addDependency(session: Session, request: AddRequest): Promise<AddOutcome> {
+  using _lock = await lockPackage(session);
   const project = await openProject(session);
   const { name } = request;
   if (!isPackageName(name)) {
@@ -114,6 +116,7 @@ function latestPrerelease(catalogue: Catalogue, name: string) {
 
 /** Takes a dependency away. */
 export async function removeDependency(session: Session, name: string): Promise<DependencyOutcome> {
+  using _lock = await lockPackage(session);
   const project = await openProject(session);
   checkDependency(project, name);
   const edited = edit(project, name, null);
@@ -133,6 +136,7 @@ export async function updateDependencies(
   session: Session,
   { name, refresh }: { readonly name: string | null; readonly refresh: boolean },
 ): Promise<DependencyOutcome> {
+  using _lock = await lockPackage(session);
   const project = await openProject(session);
   const isLocked = project.locked.some((each) => each.name === name);
   if (name !== null && !isLocked) checkDependency(project, name);

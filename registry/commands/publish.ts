@@ -3,21 +3,15 @@
  *
  * Before anything is written the package is looked at: its manifest, the tag of its version, links in its tree, dependencies that nobody else has.
  */
-import { createHash } from "node:crypto";
 import { packTree } from "../archive/pack.ts";
 import { formatSidecar } from "../archive/sidecar.ts";
-import { isExcluded, publishedFiles, type TreeFile } from "../archive/tree.ts";
+import { isExcluded, publishedFiles, sha256, type TreeFile } from "../archive/tree.ts";
 import { openProject, type Project, type Session } from "../client/project.ts";
 import { tokenFor } from "../client/tokens.ts";
 import { REGISTRY_LIMITS } from "../limits.ts";
 import { hasReadableTag, type PackageVersion, sidecarName, tagOf, tarballName } from "../names.ts";
-import { createReleaseRequest, uploadAssetRequest } from "../protocol/requests.ts";
-import { parseCreatedRelease } from "../protocol/responses.ts";
-import { mayUploadTo } from "../protocol/trust.ts";
 import { RegistryError } from "../registry_error.ts";
-
-/** Where artefacts go, relative to the package. */
-export const PUBLISH_FOLDER = ".lang/publish";
+import { PUBLISH_FOLDER, uploadRelease } from "./upload_release.ts";
 
 /** What was published. */
 export interface PublishOutcome {
@@ -45,7 +39,7 @@ export async function publishPackage(
   const files = publishedFiles(await host.files.walk(root, isExcluded));
   const slug = project.manifest.registries[0] ?? "";
   const tarball = await packed(session, release, files);
-  const hash = createHash("sha256").update(tarball).digest("hex");
+  const hash = sha256(tarball);
   const sidecar = new TextEncoder().encode(formatSidecar(release, hash));
   const token = await tokenFor(host, slug);
   const outcome = {
@@ -62,22 +56,24 @@ export async function publishPackage(
   await host.files.write(`${root}/${tarballPath}`, tarball);
   await host.files.write(`${root}/${sidecarPath}`, sidecar);
   if (token === null || session.isOffline) return { ...outcome, artefacts, url: null };
-  const url = await upload(session, {
+  const url = await uploadRelease(session, {
     slug,
     token,
     release,
     manifest: project.manifestText,
-    tarball,
-    sidecar,
+    files: [
+      { name: tarballName(release), contentType: "application/gzip", bytes: tarball, hash },
+      { name: sidecarName(release), contentType: "text/plain", bytes: sidecar, hash: sha256(sidecar) },
+    ],
   });
   return { ...outcome, artefacts, url };
 }
 
-function checkPublishable({ manifest, manifestText }: Project): PackageVersion {
+function checkPublishable({ manifest }: Project): PackageVersion {
   const { name, version, dependencies } = manifest;
   const refuse = (reason: string, hint: string) =>
     new RegistryError("unpublishable", `Cannot publish ${name}: ${reason}`, { hint });
-  if (!/^\s*["']?version["']?\s*=/m.test(manifestText)) {
+  if (!manifest.hasVersion) {
     throw refuse("project.toml has no version", 'Write `version = "0.1.0"`.');
   }
   const release = { name, version };
@@ -118,55 +114,4 @@ async function packed(
     "too-large",
     `Cannot publish ${release.name}: its tarball has ${tarball.length} bytes`,
   );
-}
-
-async function upload(
-  session: Session,
-  { slug, token, release, manifest, tarball, sidecar }: {
-    readonly slug: string;
-    readonly token: string;
-    readonly release: PackageVersion;
-    readonly manifest: string;
-    readonly tarball: Uint8Array<ArrayBuffer>;
-    readonly sidecar: Uint8Array<ArrayBuffer>;
-  },
-): Promise<string> {
-  const { host, http } = session;
-  const { apiUrl } = host.surroundings;
-  const kept = `Both files are in ${PUBLISH_FOLDER}/, to be uploaded by hand.`;
-  let pageUrl: string | null = null;
-  try {
-    const request = createReleaseRequest({ apiUrl, slug, release, manifest });
-    const purpose = { doing: `publish ${release.name} ${release.version} in ${slug}`, slug, token };
-    const created = parseCreatedRelease((await http.text(request, purpose, REGISTRY_LIMITS.pageBytes)).text);
-    pageUrl = created.pageUrl;
-    const { uploadUrl } = created;
-    if (!mayUploadTo(uploadUrl, apiUrl)) {
-      throw new RegistryError(
-        "bad-answer",
-        `Cannot ${purpose.doing}: the server names an upload address elsewhere`,
-      );
-    }
-    const assets = [
-      { name: tarballName(release), contentType: "application/gzip", bytes: tarball },
-      { name: sidecarName(release), contentType: "text/plain", bytes: sidecar },
-    ] as const;
-    for (const asset of assets) {
-      const doing = `upload ${asset.name} to ${slug}`;
-      await http.text(
-        uploadAssetRequest({ uploadUrl, ...asset }),
-        { ...purpose, doing },
-        REGISTRY_LIMITS.pageBytes,
-      );
-    }
-    return pageUrl;
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error;
-    const made = pageUrl === null ? "" : ` The release ${pageUrl} is there, but not whole.`;
-    const exists = error.code === "refused" && pageUrl === null
-      ? " A version is published once: raise `version` in project.toml."
-      : "";
-    const hint = `${error.hint === null ? "" : `${error.hint} `}${kept}${made}${exists}`;
-    throw new RegistryError(error.code, error.message, { hint, cause: error });
-  }
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { sha256, treeHash } from "../archive/tree.ts";
 import { unpack } from "../archive/unpack.ts";
 import { ArchiveStore, hashOfFile } from "../client/archive_store.ts";
-import { fetchPackages } from "../client/fetch_packages.ts";
+import { fetchUnderLock } from "../client/fetch_packages.ts";
 import { installCopy, removeOthers } from "../client/install.ts";
 import {
   formatRecord,
@@ -15,7 +15,7 @@ import {
   VENDOR_FOLDER,
   VENDOR_RECORD_FILE,
 } from "../client/installed.ts";
-import { openProject, type Session } from "../client/project.ts";
+import { lockPackage, openProject, type Session } from "../client/project.ts";
 import type { LockedPackage } from "../manifest/lockfile.ts";
 import { type PackageVersion, tagOf } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
@@ -26,7 +26,8 @@ export const VENDOR_HASHES = `${VENDOR_FOLDER}/SHA256SUMS`;
 /** Copies all locked packages into `.lang/vendor/`. */
 export async function vendorPackages(session: Session): Promise<readonly PackageVersion[]> {
   const { host, root } = session;
-  const { record } = await fetchPackages(session);
+  using _lock = await lockPackage(session);
+  const { record } = await fetchUnderLock(session);
   const packages: InstalledPackage[] = [];
   for (const each of record.packages) {
     const from = `${root}/${each.folder}`;

@@ -1,6 +1,6 @@
 /** Files on the disk. */
 import type { FolderEntry } from "../archive/tree.ts";
-import type { Files, OpenFile } from "../ports.ts";
+import { type Files, type OpenFile, TEMPORARY_FOLDER, TEMPORARY_SUFFIX } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 
 /** Whether the error says that there is no such file. */
@@ -33,21 +33,44 @@ async function orNull<T>(path: string, work: () => Promise<T>): Promise<T | null
 
 let temporaryNumber = 0;
 
+/** The file that a path leads to in the end, so that a link stays one; the path itself when nothing is there. */
+async function linkTarget(path: string): Promise<string> {
+  try {
+    return await Deno.realPath(path);
+  } catch (error) {
+    if (isMissing(error)) return path;
+    throw error;
+  }
+}
+
+/** The rights that a file has; null when there is none, or none are known. */
+async function modeOf(path: string): Promise<number | null> {
+  try {
+    const { mode } = await Deno.stat(path);
+    return mode === null ? null : mode & 0o7777;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
 /** The disk, as Deno has it. */
 export const DISK: Files = {
   readText: (path) => orNull(path, () => Deno.readTextFile(path)),
   readBytes: (path) => orNull(path, () => Deno.readFile(path)),
   readStream: (path) => orNull(path, async () => (await Deno.open(path)).readable),
-  async write(path, content, { mode } = {}) {
+  async write(path, content, options = {}) {
     await attempt("write", path, async () => {
       await Deno.mkdir(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true });
-      const temporary = `${path}.${Deno.pid}.${temporaryNumber++}.tmp`;
+      const target = await linkTarget(path);
+      const mode = options.mode ?? await modeOf(target);
+      const temporary = `${target}.${Deno.pid}.${temporaryNumber++}${TEMPORARY_SUFFIX}`;
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       try {
         // The mode at once, so that nobody can read meanwhile; again, because the mask may have taken bits away.
-        await Deno.writeFile(temporary, bytes, mode === undefined ? {} : { mode });
-        if (mode !== undefined && Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
-        await Deno.rename(temporary, path);
+        await Deno.writeFile(temporary, bytes, mode === null ? {} : { mode });
+        if (mode !== null && Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
+        await Deno.rename(temporary, target);
       } catch (error) {
         await Deno.remove(temporary).catch(() => {});
         throw error;
@@ -110,11 +133,20 @@ export const DISK: Files = {
     });
   },
   rename: (from, to) => attempt("rename", from, () => Deno.rename(from, to)),
-  async lock(path) {
-    return await attempt("lock", path, async () => {
-      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  async lock(path, onWait) {
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    return await attempt("write into", folder, async () => {
+      await Deno.mkdir(folder, { recursive: true });
       const file = await Deno.open(path, { create: true, write: true });
-      await file.lock(true);
+      try {
+        if (!await file.tryLock(true)) {
+          onWait();
+          await file.lock(true);
+        }
+      } catch (error) {
+        file.close();
+        throw error;
+      }
       return { [Symbol.dispose]: () => file.close() };
     });
   },
@@ -122,7 +154,10 @@ export const DISK: Files = {
     const parent = beside.slice(0, beside.lastIndexOf("/"));
     return await attempt("write into", parent, async () => {
       await Deno.mkdir(parent, { recursive: true });
-      return await Deno.makeTempDir({ dir: parent, prefix: ".unpacking-" });
+      // Not with makeTempDir, whose folders are for their owner alone: what is unpacked is as readable as its package.
+      const folder = `${parent}/${TEMPORARY_FOLDER}${crypto.randomUUID()}`;
+      await Deno.mkdir(folder);
+      return folder;
     });
   },
 };

@@ -60,6 +60,8 @@ export function readLockfile(text: string): LockedPackage[] {
     list = parse(text)["package"] ?? [];
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
+    const conflict = text.split("\n").findIndex((line) => line.startsWith("<<<<<<< "));
+    if (conflict >= 0) throw conflicting(conflict + 1);
     throw bad(`line ${error.line} is no TOML`);
   }
   if (!Array.isArray(list)) throw bad("`package` is no list of tables");
@@ -89,6 +91,19 @@ function readEntry(entry: unknown, isMarked: boolean): LockedPackage {
   if (digits === null) throw bad(`the hash of ${name} ${version} is not sha256: and 64 digits`);
   const known = digits[1] ?? null;
   return { name, version, source: parsed, hash: known, isUnresolved: isMarked && known === null };
+}
+
+function conflicting(line: number): RegistryError {
+  return new RegistryError(
+    "bad-lockfile",
+    `Cannot read project.lock: line ${line} begins a conflict of git`,
+    {
+      kind: "usage",
+      hint:
+        "Mend project.toml first. Then take either side's lockfile, `git checkout --ours project.lock`, and run " +
+        "`lang pkg fetch`: it adds what the other side needs.",
+    },
+  );
 }
 
 function bad(reason: string): RegistryError {

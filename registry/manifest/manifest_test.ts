@@ -24,8 +24,11 @@ default = "a/b"
   strictEqual(edited(before, "fx", null), before.replace('fx   = "^0.3"  # sparks\n', ""));
   strictEqual(
     edited(before, "noise", '"1"'),
-    before.replace("# drawing\nui", '# drawing\nnoise = "1"\nui'),
+    before.replace("  # sparks\n", '  # sparks\nnoise = "1"\n'),
   );
+  strictEqual(edited(before, "art", '"1"'), before.replace("fx ", 'art = "1"\nfx '));
+  const commented = '[dependencies]\n# drawing\nui = "1"\n';
+  strictEqual(edited(commented, "fx", '"1"'), commented.replace("# drawing", 'fx = "1"\n# drawing'));
   strictEqual(edited(before, "zoom", '"1"'), before.replace('../ui" }\n', '../ui" }\nzoom = "1"\n'));
   strictEqual(edited(before, "other", null), before);
 });
@@ -44,6 +47,11 @@ Deno.test("editToml() edits inline tables, dotted keys and tables of a dependenc
   strictEqual(edited(inline, "fx", null), 'dependencies = { ui = "2" } # all\n');
   strictEqual(edited(inline, "ui", null), 'dependencies = { fx = "1" } # all\n');
   strictEqual(edited(inline, "z", '"3"'), 'dependencies = { fx = "1", ui = "2", z = "3" } # all\n');
+  const lines = 'dependencies = {\n  fx = "1", # sparks\n  # drawing\n  ui = "2"\n}\n';
+  strictEqual(edited(lines, "fx", null), lines.replace('  fx = "1", # sparks\n', ""));
+  strictEqual(edited(lines, "z", '"3"'), lines.replace('ui = "2"', 'ui = "2",\n  z = "3"'));
+  const trailing = lines.replace('"2"', '"2", # here').replaceAll("\n", "\r\n");
+  strictEqual(edited(trailing, "z", '"3"'), trailing.replace("# here", '# here\r\n  z = "3",'));
   strictEqual(
     edited('dependencies.fx = "1"\n', "ui", '"2"'),
     'dependencies.fx = "1"\ndependencies.ui = "2"\n',
@@ -171,4 +179,5 @@ Deno.test("readLockfile() refuses what is damaged", () => {
   check(entry.replace('hash = ""', 'hash = "md5:1"'), /hash of fx 1\.0\.0/);
   check(entry.replace('"fx"', '"../fx"'), /no name/);
   check("[[package]", /is no TOML/);
+  check(`${entry}<<<<<<< ours\n=======\n>>>>>>> theirs\n`, /line 6 begins a conflict of git/);
 });

@@ -27,7 +27,9 @@ export type Dependency =
 /** The part of a manifest that is about packages. */
 export interface PackageManifest {
   readonly name: string;
+  /** `0.0.0` when it says none. */
   readonly version: string;
+  readonly hasVersion: boolean;
   readonly description: string | null;
   /** The default first, then the extras, none twice. */
   readonly registries: readonly string[];
@@ -61,6 +63,7 @@ export function readPackageManifest(text: string, where = "project.toml"): Packa
   return {
     name,
     version,
+    hasVersion: table["version"] !== undefined,
     description: typeof description === "string" ? description : null,
     registries: readRegistries(table["registry"], where),
     dependencies: readDependencies(table["dependencies"], where),

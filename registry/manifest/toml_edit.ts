@@ -5,7 +5,14 @@
  * the editor does not understand can never be damaged.
  */
 import { parse } from "smol-toml";
-import { type KeyStatement, scanInlineTable, scanToml, type Statement } from "./toml_scan.ts";
+import {
+  type Extent,
+  type KeyStatement,
+  lineEnd,
+  scanInlineTable,
+  scanToml,
+  type Statement,
+} from "./toml_scan.ts";
 
 /** What an entry is to be: a value as TOML writes it, or null for none. */
 export interface TomlChange {
@@ -48,6 +55,9 @@ function applyInline(text: string, { value: extent }: KeyStatement, { key, value
     return text.slice(0, entry.value.start) + value + text.slice(entry.value.end);
   }
   if (entry !== undefined) {
+    if (isOnOwnLines(text, entry, extent)) {
+      return withoutLines(text, { ...entry, end: lineEnd(text, entry.end) });
+    }
     const [before, after] = [entries[index - 1], entries[index + 1]];
     if (after !== undefined) return text.slice(0, entry.start) + text.slice(after.start);
     if (before !== undefined) return text.slice(0, before.end) + text.slice(entry.end);
@@ -58,7 +68,22 @@ function applyInline(text: string, { value: extent }: KeyStatement, { key, value
   if (last === undefined) {
     return `${text.slice(0, extent.start)}{ ${tomlKey(key)} = ${value} }${text.slice(extent.end)}`;
   }
-  return `${text.slice(0, last.end)}, ${tomlKey(key)} = ${value}${text.slice(last.end)}`;
+  const line = `${tomlKey(key)} = ${value}`;
+  if (!isOnOwnLines(text, last, extent)) return `${text.slice(0, last.end)}, ${line}${text.slice(last.end)}`;
+  const end = lineEnd(text, last.end);
+  const behind = text.slice(last.end, end);
+  const [comma, nextComma] = /^[ \t]*,/.test(behind) ? ["", ","] : [",", ""];
+  const indent = indentOf(text, last);
+  return `${text.slice(0, last.end)}${comma}${behind}${breakOf(text)}${indent}${line}${nextComma}${
+    text.slice(end)
+  }`;
+}
+
+/** Whether nothing else stands on the lines of an entry of an inline table, but a comment. */
+function isOnOwnLines(text: string, entry: Extent, table: Extent): boolean {
+  const end = lineEnd(text, entry.end);
+  return indentOf(text, entry).trim() === "" && end < table.end &&
+    /^[ \t]*,?[ \t]*(?:#.*)?$/.test(text.slice(entry.end, end));
 }
 
 /** Takes away `[table.key]` with what is below it, and `table.key.part = …`. */
@@ -73,7 +98,7 @@ function withoutParts(text: string, statements: readonly Statement[], path: read
 }
 
 function insert(text: string, statements: readonly Statement[], { table, key, value }: TomlChange): string {
-  const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
+  const lineBreak = breakOf(text);
   const header = statements.find((each) => each.kind === "header" && isPath(each.table, [table]));
   if (header !== undefined) {
     const members = statements.filter((each): each is KeyStatement =>
@@ -82,7 +107,11 @@ function insert(text: string, statements: readonly Statement[], { table, key, va
     const line = `${indentOf(text, members.at(-1))}${tomlKey(key)} = ${value}`;
     const place = placeOf(members, key);
     if (place.before !== null) {
-      const start = text.lastIndexOf("\n", place.before.start - 1) + 1;
+      const start = startWithComment(text, place.before, header.end);
+      // Not between a member and its comment; before that comment other members may end a group of their own.
+      if (text.slice(start).trimStart().startsWith("#") && place.after !== null) {
+        return `${text.slice(0, place.after.end)}${lineBreak}${line}${text.slice(place.after.end)}`;
+      }
       return `${text.slice(0, start)}${line}${lineBreak}${text.slice(start)}`;
     }
     const end = (place.after ?? header).end;
@@ -107,18 +136,35 @@ function placeOf(
 ): { readonly before: KeyStatement | null; readonly after: KeyStatement | null } {
   const names = members.map((each) => each.key.join("."));
   const isSorted = names.every((name, index) => index === 0 || (names[index - 1] ?? "") <= name);
-  const next = isSorted ? members[names.findIndex((name) => name > key)] : undefined;
-  return next === undefined ? { before: null, after: members.at(-1) ?? null } : { before: next, after: null };
+  const index = isSorted ? names.findIndex((name) => name > key) : -1;
+  if (index < 0) return { before: null, after: members.at(-1) ?? null };
+  return { before: members[index] ?? null, after: members[index - 1] ?? null };
 }
 
-function indentOf(text: string, member: KeyStatement | undefined): string {
+/** Where the comment begins that stands right above a member and so belongs to it, or its own line. */
+function startWithComment(text: string, member: Extent, headerEnd: number): number {
+  const lineStart = (at: number) => text.lastIndexOf("\n", at - 1) + 1;
+  let start = lineStart(member.start);
+  while (start > headerEnd) {
+    const above = lineStart(start - 1);
+    if (above <= headerEnd || !text.slice(above, start).trimStart().startsWith("#")) break;
+    start = above;
+  }
+  return start;
+}
+
+function breakOf(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
+}
+
+function indentOf(text: string, member: Extent | undefined): string {
   if (member === undefined) return "";
   const lineStart = text.lastIndexOf("\n", member.start - 1) + 1;
   return text.slice(lineStart, member.start);
 }
 
 /** The text without a statement's lines; a comment behind it on its line goes with it. */
-function withoutLines(text: string, { start, end }: Statement): string {
+function withoutLines(text: string, { start, end }: Extent): string {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const breakEnd = text.startsWith("\r\n", end) ? end + 2 : text[end] === "\n" ? end + 1 : end;
   return text.slice(0, lineStart) + text.slice(breakEnd);

@@ -170,7 +170,8 @@ function skipBlank(text: string, start: number): number {
   return Math.min(at, text.length);
 }
 
-function lineEnd(text: string, start: number): number {
+/** Where the line ends that a place is in, without its break. */
+export function lineEnd(text: string, start: number): number {
   const end = text.indexOf("\n", start);
   if (end < 0) return text.length;
   return text[end - 1] === "\r" && end > start ? end - 1 : end;

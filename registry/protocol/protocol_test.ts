@@ -6,7 +6,8 @@ import {
   listReleasesRequest,
   uploadAssetRequest,
 } from "./requests.ts";
-import { failureText, parseCreatedRelease, parseReleasesPage, printable } from "./responses.ts";
+import { printable } from "../printable.ts";
+import { failureText, parseCreatedRelease, parseReleasesPage } from "./responses.ts";
 import { failureOf, judgeAnswer, rateLimitWait, waitText } from "./retry.ts";
 import { isPlainWeb, mayCarryToken, mayUploadTo } from "./trust.ts";
 
@@ -115,6 +116,17 @@ Deno.test("parseReleasesPage(): counts raw releases, leaves out what is no packa
   throws(() => parseReleasesPage("<html>", API), /it is no JSON/);
   throws(() => parseReleasesPage("{}", API), /no list/);
   throws(() => parseCreatedRelease("{}"), /no address to upload to/);
+});
+
+Deno.test("failureOf(): a rate limit that is told in words alone is no missing right", () => {
+  const head = { status: 403, headers: new Headers() };
+  const check = (text: string, code: string) => {
+    const about = { doing: "read", slug: "a/b", hasToken: true, now: 0 };
+    strictEqual(failureOf({ ...head, text }, { ...about, text }).code, code);
+  };
+  check('{"message":"You have exceeded a secondary rate limit"}', "rate-limited");
+  check('{"message":"Resource not accessible"}', "forbidden");
+  check("", "forbidden");
 });
 
 Deno.test("judgeAnswer(): what is tried again, and after how long", () => {

@@ -2,6 +2,7 @@
 import { type IndexEntry } from "../registry_index.ts";
 import { type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
 import { parseTag, sidecarName, tarballName } from "../names.ts";
+import { printable } from "../printable.ts";
 import { RegistryError } from "../registry_error.ts";
 import { isPlainWeb } from "./trust.ts";
 
@@ -94,11 +95,56 @@ export interface CreatedRelease {
 export function parseCreatedRelease(text: string): CreatedRelease {
   const release = parseJson(text);
   if (!isFields(release)) throw unexpected("the release is no object");
+  return addressesOf(release);
+}
+
+function addressesOf(release: Fields): CreatedRelease {
   const { upload_url: uploadUrl, html_url: pageUrl } = release;
   if (typeof uploadUrl !== "string" || typeof pageUrl !== "string") {
     throw unexpected("the release has no address to upload to");
   }
   return { uploadUrl, pageUrl };
+}
+
+/** A file that a release has. */
+export interface HostedFile {
+  readonly name: string;
+  readonly size: number;
+  /** SHA-256 in lower-case digits; null when the service does not tell it. */
+  readonly hash: string | null;
+  /** Whether it was uploaded to its end. */
+  readonly isWhole: boolean;
+}
+
+/** A release that is there, as whoever publishes sees it. */
+export interface HostedRelease extends CreatedRelease {
+  readonly body: string;
+  readonly files: readonly HostedFile[];
+}
+
+/** Looks for the release of a tag on a page, whose number of releases it gives as well. */
+export function findRelease(
+  text: string,
+  tag: string,
+): { readonly count: number; readonly found: HostedRelease | null } {
+  const list = parseJson(text);
+  if (!Array.isArray(list)) throw unexpected("the releases are no list");
+  const release: unknown = list.find((each: unknown) => isFields(each) && each["tag_name"] === tag);
+  if (!isFields(release)) return { count: list.length, found: null };
+  const { body, assets } = release;
+  const files = (Array.isArray(assets) ? assets : []).map((asset: unknown): HostedFile => {
+    const { name, size, digest, state } = isFields(asset) ? asset : {};
+    return {
+      name: typeof name === "string" ? name : "",
+      size: typeof size === "number" ? size : -1,
+      hash: typeof digest === "string" ? /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1] ?? null : null,
+      isWhole: state === "uploaded",
+    };
+  });
+  return {
+    count: list.length,
+    found: { ...addressesOf(release), body: typeof body === "string" ? body : "", files },
+  };
 }
 
 /** What a failure says of itself, for people: its message and its single errors, on one line. */
@@ -121,13 +167,6 @@ function detailText(detail: unknown): string {
   const { message, field, code } = detail;
   if (typeof message === "string") return message;
   return [field, code].filter((each) => typeof each === "string").join(" ").replaceAll("_", " ");
-}
-
-/** A text of somebody else, without what a terminal would take as a command, and not longer than a few lines. */
-export function printable(text: string): string {
-  // deno-lint-ignore no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g, " ")
-    .slice(0, 500).trim();
 }
 
 function parseJson(text: string): unknown {

@@ -7,6 +7,8 @@ import { RegistryError } from "../registry_error.ts";
 export interface AnswerHead {
   readonly status: number;
   readonly headers: Headers;
+  /** What a failure says. */
+  readonly text?: string;
 }
 
 /** What is done about an answer. */
@@ -41,9 +43,12 @@ export function pauseBefore(attempt: number): number {
 }
 
 /** Whether the answer means that too much was asked. */
-export function isRateLimited({ status, headers }: AnswerHead): boolean {
+export function isRateLimited({ status, headers, text = "" }: AnswerHead): boolean {
   if (status === 429) return true;
-  return status === 403 && (headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after"));
+  if (status !== 403) return false;
+  // Of its second limit, on requests at the same time, the service may tell in words alone.
+  return headers.get("x-ratelimit-remaining") === "0" || headers.has("retry-after") ||
+    /rate limit/i.test(failureText(text));
 }
 
 /** Milliseconds until the service takes requests again, by its headers; null when they do not say. */
@@ -104,6 +109,8 @@ export function failureOf(
           ? "Look at `[registry]` in project.toml."
           : `Look at \`[registry]\` in project.toml. ${login}`,
       );
+    case 416:
+      return fail("bad-range", "the server has no such part of the file");
     case 422:
       return fail("refused", "the hosting service refuses it");
     default:

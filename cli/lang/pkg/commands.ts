@@ -13,7 +13,7 @@ import { vendorPackages, verifyPackages } from "../../../registry/commands/vendo
 import { setting } from "../../../registry/host/world.ts";
 import { checkSlug, tarballName } from "../../../registry/names.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
-import { printable } from "../../../registry/protocol/responses.ts";
+import { printable } from "../../../registry/printable.ts";
 import type { LockChange } from "../../../registry/resolution/changes.ts";
 import { sizeText } from "../../../lang/commands/size_text.ts";
 import { type EffectChange, newEffects } from "./effects.ts";
@@ -57,9 +57,10 @@ async function add({ session, request }: PkgContext): Promise<PkgAnswer> {
   });
   const { written, version, isUnresolved, changes } = outcome;
   if (isUnresolved) {
+    const again = inline === undefined && require === undefined ? `, and then \`lang pkg add ${name}\`` : "";
     session.host.reporter.warn(
       `No cached index has ${name} for ${written}: it is locked as ${version}, unresolved. ` +
-        "`lang pkg update --refresh` asks the registries",
+        `\`lang pkg update --refresh\` asks the registries${again}`,
     );
   }
   const state = isUnresolved ? ", unresolved" : "";
@@ -178,7 +179,7 @@ async function info({ session, request }: PkgContext): Promise<PkgAnswer> {
   );
   const versions = found.versions.map(({ version, registry, yanked, url }) =>
     `  ${version}  ${registry}${yanked === null ? "" : `  taken back: ${printable(yanked)}`}${
-      url === "" ? "" : `  ${url}`
+      url === "" ? "" : `  ${printable(url)}`
     }\n`
   );
   const description = found.description === null ? "" : `: ${printable(found.description)}`;
@@ -206,7 +207,7 @@ async function publish({ session, request }: PkgContext): Promise<PkgAnswer> {
   const outcome = await publishPackage(session, { isDryRun });
   const { release, slug, files, hash, bytes, artefacts, url, hasToken } = outcome;
   const json = { ...release, registry: slug, files, hash, bytes, artefacts, url };
-  if (url !== null) return { json, text: `${url}\n` };
+  if (url !== null) return { json, text: `${printable(url)}\n` };
   const what = `${tarballName(release)}  ${countText(files.length, "file")}, ${
     sizeText(bytes)
   }, sha256 ${hash}\n`;

@@ -4,6 +4,7 @@ import { CommandError } from "../../../lang/commands/command_error.ts";
 import { openSession, type Session } from "../../../registry/client/project.ts";
 import { denoHost } from "../../../registry/host/world.ts";
 import type { RegistryHost } from "../../../registry/ports.ts";
+import { printableLines } from "../../../registry/printable.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
 import { version } from "../../version.ts";
 import type { Context } from "../context.ts";
@@ -81,9 +82,11 @@ export function tellFailure(context: Context, error: RegistryError, format: "hum
     context.exitCode = error.kind === "usage" ? 2 : 1;
     return;
   }
-  if (error.kind === "usage") throw new CommandError(error.message, error.hint);
+  const message = printableLines(error.message);
+  const hint = error.hint === null ? null : printableLines(error.hint);
+  if (error.kind === "usage") throw new CommandError(message, hint);
   const style = terminal.errorStyle;
-  const hint = error.hint === null ? "" : `${style("info", "hint")}: ${error.hint}\n`;
-  terminal.writeError(`${style("error", "error")}${style("strong", `: ${error.message}`)}\n${hint}`);
+  const behind = hint === null ? "" : `${style("info", "hint")}: ${hint}\n`;
+  terminal.writeError(`${style("error", "error")}${style("strong", `: ${message}`)}\n${behind}`);
   context.exitCode = 1;
 }
