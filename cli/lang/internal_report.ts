@@ -1,12 +1,19 @@
 /** What is told of a mistake of `lang` itself: a code with a page, and a file with what a report needs, but no trace on the terminal. */
-import { InternalError } from "../../lang/diagnostics/internal_error.ts";
+import { InternalError, ProgramError } from "../../lang/diagnostics/internal_error.ts";
 import { version } from "../version.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Says that `lang` made a mistake, and where the details are. */
+/** Says that `lang` made a mistake, and where the details are; of one that the program turned out to have, what it is. */
 export function tellInternalError(terminal: Terminal, parameters: readonly string[], thrown: unknown): void {
-  const error = thrown instanceof InternalError ? thrown : new InternalError("other", thrown);
   const style = terminal.errorStyle;
+  if (thrown instanceof ProgramError) {
+    terminal.writeError(
+      `${style("error", `error[${thrown.code}]`)}${style("strong", `: ${thrown.message}`)}\n` +
+        `${style("info", "hint")}: \`lang explain ${thrown.code}\` says more.\n`,
+    );
+    return;
+  }
+  const error = thrown instanceof InternalError ? thrown : new InternalError("other", thrown);
   const path = writeReport(error, parameters);
   const sent = path === null ? "" : ` and send ${path}`;
   terminal.writeError(

@@ -79,3 +79,27 @@ Deno.test("every internal code has a page that says what to send", () => {
   match(errors.text(), /^error\[IC0002\]: .*\n {2}only a text\nhint: /);
   Deno.removeSync(/send (\S+);/.exec(errors.text())?.[1] ?? "");
 });
+
+Deno.test("types that grow by way of an interface are the program's mistake, told when it is compiled", async () => {
+  const path = Deno.makeTempFileSync({ suffix: ".lang" });
+  Deno.writeTextFileSync(
+    path,
+    `interface Area { fn area(self: Self) -> Int }
+type Box[T] = { inner: T }
+fn Box.area[T: Area](self: Box[T]) -> Int { total(Box { inner: self }) }
+fn total[T: Area](x: T) -> Int { x.area() }
+type Dot = { n: Int }
+fn Dot.area(self: Dot) -> Int { self.n }
+fn main() -> Int { total(Box { inner: Dot { n: 1 } }) }
+`,
+  );
+  const errors = capture();
+  const code = await runProgram(["run", path], new Terminal(capture().stream, errors.stream));
+  strictEqual(code, 1);
+  strictEqual(
+    errors.text(),
+    "error[TY0048]: Cannot compile `Box`: it is needed for larger and larger types, without end\n" +
+      "hint: `lang explain TY0048` says more.\n",
+  );
+  Deno.removeSync(path);
+});

@@ -5,7 +5,7 @@
  * answered in its turn. A protocol error or `halt` ends the session: what came in behind is not answered.
  */
 import { CommandError } from "../commands/command_error.ts";
-import { INTERNAL_CODES, InternalError } from "../diagnostics/internal_error.ts";
+import { INTERNAL_CODES, InternalError, ProgramError } from "../diagnostics/internal_error.ts";
 import { type Answer, AnswerLines, failureAnswer } from "./answer.ts";
 import { carryOut, type SessionMemory } from "./operations.ts";
 import { type ProtocolFailure, type ReadRequest, readRequest } from "./request_reader.ts";
@@ -133,6 +133,10 @@ function failed(error: unknown, answer: AnswerLines): Answer {
   if (error instanceof CommandError) {
     answer.error("command", error.message, error.hint);
     return answer.done(2);
+  }
+  if (error instanceof ProgramError) {
+    answer.error("command", error.message, `\`lang explain ${error.code}\` says more.`);
+    return answer.done(1);
   }
   // What was thrown may hold paths of this machine, so it is not told.
   const code = error instanceof InternalError ? error.code : INTERNAL_CODES.other;

@@ -1,7 +1,8 @@
 /**
  * Whether a type fits an interface: it has the interface's functions, or they are derived from its parts.
  *
- * Recursive types are taken to fit while they are looked into (the largest fixed point), so a list of itself is as comparable as its other parts.
+ * Recursive types are taken to fit while they are looked into (the largest fixed point), so a list of itself is as comparable as its other parts; and
+ * what was looked into once is not again, since the first part that does not fit ends it all.
  */
 import { ERROR_TYPE, isError, resolve } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type } from "../types/type.ts";
@@ -20,12 +21,27 @@ export interface Misfit {
   readonly functionName: string | null;
 }
 
+/** The named types that have been looked into, by the interface that they were held to. */
+class Seen {
+  readonly #texts = new Map<InterfaceDefinition, Set<string>>();
+
+  /** Notes a type; whether it is a new one. */
+  add(type: Type, wanted: InterfaceDefinition): boolean {
+    const text = typeText(type, true);
+    const texts = this.#texts.get(wanted);
+    if (texts === undefined) this.#texts.set(wanted, new Set([text]));
+    else if (texts.has(text)) return false;
+    else texts.add(text);
+    return true;
+  }
+}
+
 /** Null when the type fits. Types that are not known yet fit. */
 export function misfit(
   world: World,
   type: Type,
   wanted: InterfaceDefinition,
-  visiting: Type[] = [],
+  seen: Seen = new Seen(),
 ): Misfit | null {
   const at = resolve(type);
   if (isError(at)) return null;
@@ -38,15 +54,12 @@ export function misfit(
     };
   }
   if (at.kind === "variable" && at.literal === null) return null;
-  if (at.kind === "named" && visiting.some((other) => isSame(other, at))) return null;
-  visiting.push(at);
-  const problem = misfitOf(world, at, wanted, visiting);
-  visiting.pop();
-  return problem;
+  if (at.kind === "named" && (world.endlessTypes.has(at.definition) || !seen.add(at, wanted))) return null;
+  return misfitOf(world, at, wanted, seen);
 }
 
-function misfitOf(world: World, at: Type, wanted: InterfaceDefinition, visiting: Type[]): Misfit | null {
-  const own = ownFunctions(world, at, wanted, visiting);
+function misfitOf(world: World, at: Type, wanted: InterfaceDefinition, seen: Seen): Misfit | null {
+  const own = ownFunctions(world, at, wanted, seen);
   if (own === "fits") return null;
   if (wanted.derived === null || own !== "none") {
     if (own !== "none") return own;
@@ -56,7 +69,7 @@ function misfitOf(world: World, at: Type, wanted: InterfaceDefinition, visiting:
       functionName: wanted.functions[0]?.name ?? null,
     };
   }
-  return derivedMisfit(world, at, wanted, visiting);
+  return derivedMisfit(world, at, wanted, seen);
 }
 
 /** Whether the type has all of the interface's functions itself; "none" when it has not one of them. */
@@ -64,7 +77,7 @@ function ownFunctions(
   world: World,
   type: Type,
   wanted: InterfaceDefinition,
-  visiting: Type[],
+  seen: Seen,
 ): "fits" | "none" | Misfit {
   const members = world.membersOf(type);
   let problem: Misfit | null = null;
@@ -76,7 +89,7 @@ function ownFunctions(
       continue;
     }
     count++;
-    problem ??= functionMisfit(world, member, type, wanted, each, visiting);
+    problem ??= functionMisfit(world, member, type, wanted, each, seen);
   }
   if (count === 0 && wanted.functions.length > 0) return "none";
   return problem ?? "fits";
@@ -88,7 +101,7 @@ function functionMisfit(
   type: Type,
   wanted: InterfaceDefinition,
   each: InterfaceDefinition["functions"][number],
-  visiting: Type[],
+  seen: Seen,
 ): Misfit | null {
   const differs: Misfit = {
     message: `its \`${each.name}\` takes or gives other types than the interface says`,
@@ -111,12 +124,7 @@ function functionMisfit(
   }
   for (const [index, parameter] of member.typeParameters.entries()) {
     for (const bound of parameter.bounds) {
-      const problem = misfit(
-        world,
-        types[index] ?? ERROR_TYPE,
-        bound,
-        bound === wanted ? visiting : [...visiting],
-      );
+      const problem = misfit(world, types[index] ?? ERROR_TYPE, bound, seen);
       if (problem !== null) return problem;
     }
   }
@@ -127,7 +135,7 @@ function derivedMisfit(
   world: World,
   type: Type,
   wanted: InterfaceDefinition,
-  visiting: Type[],
+  seen: Seen,
 ): Misfit | null {
   switch (type.kind) {
     case "primitive":
@@ -151,9 +159,9 @@ function derivedMisfit(
     case "parameter":
       return null;
     case "tuple":
-      return firstMisfit(world, type.elements, wanted, visiting);
+      return firstMisfit(world, type.elements, wanted, seen);
     case "named":
-      return firstMisfit(world, partsOf(type), wanted, visiting);
+      return firstMisfit(world, partsOf(type), wanted, seen);
   }
 }
 
@@ -170,24 +178,13 @@ function firstMisfit(
   world: World,
   parts: readonly Type[],
   wanted: InterfaceDefinition,
-  visiting: Type[],
+  seen: Seen,
 ): Misfit | null {
   for (const part of parts) {
-    const problem = misfit(world, part, wanted, visiting);
+    const problem = misfit(world, part, wanted, seen);
     if (problem !== null) return problem;
   }
   return null;
-}
-
-function isSame(left: Type, right: Type): boolean {
-  const a = resolve(left);
-  const b = resolve(right);
-  if (a === b) return true;
-  if (a.kind === "named" && b.kind === "named") {
-    return a.definition === b.definition &&
-      a.arguments.every((argument, index) => isSame(argument, b.arguments[index] ?? ERROR_TYPE));
-  }
-  return typeText(a, true) === typeText(b, true);
 }
 
 /** Notes which functions stand for those of an interface, whose effects are compared when all are known. */

@@ -11,6 +11,7 @@ import { typeText } from "../types/type_text.ts";
 import { hasUnknown } from "../types/unification.ts";
 import { Body, type Reason, type ReturnFrame, Session } from "./body.ts";
 import { checkConstants } from "./constants.ts";
+import { checkEndlessFunctions, checkEndlessTypes } from "./endless_types.ts";
 import { settleEffects, signatureEnd } from "./effects.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { makeParameters } from "./declare.ts";
@@ -57,6 +58,7 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   for (const symbol of scope.functions) symbol.checkBody = () => checkFunction(session, symbol);
   for (const symbol of scope.constants) symbol.checkValue = () => checkConstantValue(session, symbol);
   if (symbols !== null) defineSymbols(scope, symbols);
+  checkEndlessTypes(world, scope);
   for (const symbol of scope.constants) {
     if (symbol.valueState === "unchecked") checkConstantValue(session, symbol);
   }
@@ -80,6 +82,7 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   settleEffects(scope, scope.functions);
   checkConstants(scope);
   checkTypeSizes(scope);
+  checkEndlessFunctions(scope);
   checkInterfaceEffects(world, scope);
   checkFittings(scope);
   if (!scope.isLibrary && !scope.isDependency) reportUnusedDeclarations(world, scope);

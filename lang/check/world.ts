@@ -42,6 +42,8 @@ export class World {
   readonly core: ModuleScope[] = [];
   /** Methods of primitive types are in the module that declares them. */
   readonly primitiveScopes = new Map<string, ModuleScope>();
+  /** Types that hold larger types of themselves, which has been told; nothing is asked of their parts. */
+  readonly endlessTypes = new WeakSet<TypeDefinition>();
   readonly #coreTypes = new Map<string, TypeEntry | null>();
   readonly #coreVariants = new Map<string, readonly VariantDefinition[]>();
 

@@ -22,12 +22,23 @@ export class InternalError extends Error {
   }
 }
 
-/** Does work in which nothing can go wrong but by a mistake of `lang`. */
+/** What is wrong with a program and shows only while it is compiled; `code` is that of the page which says more. */
+export class ProgramError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = "ProgramError";
+    this.code = code;
+  }
+}
+
+/** Does work in which nothing can go wrong but by a mistake of `lang`, or by one that the program turns out to have. */
 export function internally<T>(work: InternalWork, task: () => T): T {
   try {
     return task();
   } catch (error) {
-    if (error instanceof InternalError) throw error;
+    if (error instanceof InternalError || error instanceof ProgramError) throw error;
     throw new InternalError(work, error);
   }
 }

@@ -13,13 +13,16 @@
  */
 import { resolve } from "../types/primitives.ts";
 import { typeText } from "../types/type_text.ts";
+import { ProgramError } from "../diagnostics/internal_error.ts";
 import type { FieldDefinition, Type, TypeDefinition, TypeParameter } from "../types/type.ts";
+import { weightOf } from "../types/weight.ts";
 import type { IrFunction, PointerKind, ScalarType } from "./node.ts";
 
 /** Records and tuples of more slots become boxes. */
 const MAXIMUM_FLAT_SLOTS = 16;
-/** Types nested deeper are taken for types that grow without end. */
+/** Types nested deeper, or of more parts than the checker lets anybody write, are taken for types that grow without end. */
 const MAXIMUM_TYPE_DEPTH = 64;
+const MAXIMUM_TYPE_WEIGHT = 4_000;
 
 /** Bytes before the elements of a block. */
 export const BLOCK_HEADER = 16;
@@ -204,16 +207,18 @@ export class Layouts {
   }
 
   /** A text that is the same for equal types and for no others. */
-  key(type: Type, depth = 0): string {
-    if (depth > MAXIMUM_TYPE_DEPTH) {
-      throw new Error(`Cannot compile ${typeText(type)}: the type grows without end`);
-    }
+  key(type: Type): string {
+    if (weightOf(type) > MAXIMUM_TYPE_WEIGHT || isDeeper(type, MAXIMUM_TYPE_DEPTH)) throw endless(type);
+    return this.#key(type);
+  }
+
+  #key(type: Type): string {
     const at = resolve(type);
     switch (at.kind) {
       case "primitive":
         return at.name;
       case "tuple":
-        return `(${at.elements.map((element) => this.key(element, depth + 1)).join()})`;
+        return `(${at.elements.map((element) => this.#key(element)).join()})`;
       case "named": {
         let number = this.#definitionNumbers.get(at.definition);
         if (number === undefined) {
@@ -221,15 +226,13 @@ export class Layouts {
           this.#definitionNumbers.set(at.definition, number);
         }
         return `${at.definition.name}#${number}[${
-          at.arguments.map((argument) => this.key(argument, depth + 1)).join()
+          at.arguments.map((argument) => this.#key(argument)).join()
         }]`;
       }
       case "function":
         return `fn(${
-          at.parameters.map((parameter) =>
-            (parameter.isInout ? "&" : "") + this.key(parameter.type, depth + 1)
-          ).join()
-        })${this.key(at.result, depth + 1)}`;
+          at.parameters.map((parameter) => (parameter.isInout ? "&" : "") + this.#key(parameter.type)).join()
+        })${this.#key(at.result)}`;
       default:
         throw new Error(`Cannot lay out ${typeText(at)}: the type is not known`);
     }
@@ -404,6 +407,32 @@ export class Layouts {
       return body.variants.flatMap((variant) => variant.fields.map((field) => substitute(field.type, put)));
     }
     return [];
+  }
+}
+
+/** What is used with a larger type of its own each time, by way of an interface; the checker sees functions that call one another. */
+function endless(type: Type): ProgramError {
+  const at = resolve(type);
+  const name = at.kind === "named" ? `\`${at.definition.name}\`` : "what is used with tuples or functions";
+  return new ProgramError(
+    "TY0048",
+    `Cannot compile ${name}: it is needed for larger and larger types, without end`,
+  );
+}
+
+/** Whether more than so many types stand within one another. */
+function isDeeper(type: Type, limit: number): boolean {
+  const at = resolve(type);
+  const inner = (each: Type) => limit === 0 || isDeeper(each, limit - 1);
+  switch (at.kind) {
+    case "tuple":
+      return at.elements.some(inner);
+    case "named":
+      return at.arguments.some(inner);
+    case "function":
+      return inner(at.result) || at.parameters.some((parameter) => inner(parameter.type));
+    default:
+      return false;
   }
 }
 

@@ -442,4 +442,16 @@ export const TYPE_PAGES: readonly CodePage[] = [
     bad: "pub fn memory(rows: Int) -> Int {\n  rows *% 48\n}\n",
     fixed: ["pub fn memory_value(rows: Int) -> Int {\n  rows *% 48\n}\n"],
   },
+  {
+    code: "TY0048",
+    title: "Type that grows without end",
+    severity: "error",
+    explanation:
+      "A generic function or type is compiled once for each type that it is used with. One that needs itself with a larger type, and that with a larger one still, would never be done.",
+    bad:
+      "pub fn depth[T](value: T, steps: Int) -> Int {\n  if steps == 0 { 0 } else { 1 + depth((value, value), steps - 1) }\n}\n",
+    fixed: [
+      "pub fn depth[T](values: List[T], steps: Int) -> Int {\n  if steps == 0 { values.len() } else { depth(values + values, steps - 1) }\n}\n",
+    ],
+  },
 ];
