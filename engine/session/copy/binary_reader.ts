@@ -9,10 +9,13 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { BatchBuilder } from "./batch_builder.ts";
 import { rowTooLong, withContext } from "./copy_options.ts";
+import { PartialRow } from "./partial_row.ts";
 
 /** `PGCOPY\n\377\r\n\0`. */
 export const BINARY_SIGNATURE = Uint8Array.of(80, 71, 67, 79, 80, 89, 10, 255, 13, 10, 0);
 const HEADER_BYTES = BINARY_SIGNATURE.length + 8;
+/** From here on a row that is not whole is not looked at with every chunk. */
+const LONG_ROW = 65_536;
 
 /** A column that the data has. */
 export interface BinaryColumn {
@@ -31,9 +34,9 @@ export class BinaryFormatReader {
   readonly #columns: readonly BinaryColumn[];
   readonly #batch: BatchBuilder;
   readonly #flush: () => void;
-  /** What is not parsed yet, in front of free space. */
-  #carry = new Uint8Array(0);
-  #carryLength = 0;
+  readonly #carry = new PartialRow(() => `COPY ${this.#tableName}, line ${this.#row}`);
+  /** Length of the carried bytes from which it is worth looking again for the end of a long row. */
+  #nextTry = 0;
   #headerSeen = false;
   #ended = false;
   #row = 1;
@@ -59,42 +62,36 @@ export class BinaryFormatReader {
   write(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     if (this.#ended) throw malformed("received copy data after EOF marker");
-    const isCarried = this.#carryLength > 0;
-    if (isCarried) this.#append(chunk);
-    const bytes = isCarried ? this.#carry.subarray(0, this.#carryLength) : chunk;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    let at = this.#headerSeen ? 0 : this.#parseHeader(bytes, view);
-    while (this.#headerSeen && !this.#ended) {
-      const next = this.#parseRow(bytes, view, at);
-      if (next < 0) break;
-      at = next;
+    const carry = this.#carry;
+    if (carry.length === 0) {
+      const rest = chunk.subarray(this.#parse(chunk));
+      if (rest.length > 0) carry.append(rest);
+    } else {
+      carry.append(chunk);
+      if (carry.length < this.#nextTry) return;
+      carry.drop(this.#parse(carry.joined()));
     }
-    if (this.#ended && at < bytes.length) throw malformed("received copy data after EOF marker");
-    if (isCarried) {
-      this.#carry.copyWithin(0, at, this.#carryLength);
-      this.#carryLength -= at;
-    } else if (at < chunk.length) this.#append(chunk.subarray(at));
-  }
-
-  #append(bytes: Uint8Array): void {
-    const needed = this.#carryLength + bytes.length;
-    if (needed > LIMITS.maximumCopyRowBytes) {
-      throw withContext(rowTooLong(), `COPY ${this.#tableName}, line ${this.#row}`);
-    }
-    if (needed > this.#carry.length) {
-      const size = Math.min(Math.max(needed, this.#carry.length * 2, 4096), LIMITS.maximumCopyRowBytes);
-      const larger = new Uint8Array(size);
-      larger.set(this.#carry.subarray(0, this.#carryLength));
-      this.#carry = larger;
-    }
-    this.#carry.set(bytes, this.#carryLength);
-    this.#carryLength = needed;
+    // A long row is looked at again when it has grown by half: its bytes are moved a constant number of times.
+    this.#nextTry = carry.length < LONG_ROW ? 0 : carry.length + (carry.length >> 1);
   }
 
   /** The data has ended. */
   finish(): void {
+    const carry = this.#carry;
+    if (!this.#ended && carry.length > 0) carry.drop(this.#parse(carry.joined()));
     if (!this.#headerSeen) throw malformed("COPY file signature not recognized");
-    if (!this.#ended && this.#carryLength > 0) throw malformed("unexpected EOF in COPY data");
+    if (!this.#ended && carry.length > 0) throw malformed("unexpected EOF in COPY data");
+  }
+
+  /** Parses whole rows. Answers where the first incomplete one begins. */
+  #parse(bytes: Uint8Array): number {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = this.#headerSeen ? 0 : this.#parseHeader(bytes, view);
+    while (this.#headerSeen && !this.#ended && this.#isRowWhole(view, at)) {
+      at = this.#parseRow(bytes, view, at);
+    }
+    if (this.#ended && at < bytes.length) throw malformed("received copy data after EOF marker");
+    return at;
   }
 
   #parseHeader(bytes: Uint8Array, view: DataView): number {
@@ -112,10 +109,25 @@ export class BinaryFormatReader {
     return HEADER_BYTES + extension;
   }
 
-  /** Parses a row. Answers where the next begins, or -1 when the row is not whole. */
+  /** Whether all fields are there, or one that cannot be right. Nothing of a row is decoded before: it may come in many chunks. */
+  #isRowWhole(view: DataView, start: number): boolean {
+    const end = view.byteLength;
+    if (end - start < 2) return false;
+    const count = view.getInt16(start);
+    if (count !== this.#columns.length) return true;
+    let at = start + 2;
+    for (let field = 0; field < count; field++) {
+      if (end - at < 4) return false;
+      const size = view.getInt32(at);
+      if (size < -1 || size > LIMITS.maximumCopyRowBytes) return true;
+      at += 4 + Math.max(size, 0);
+      if (at > end) return false;
+    }
+    return true;
+  }
+
+  /** Parses a row that is whole. Answers where the next begins. */
   #parseRow(bytes: Uint8Array, view: DataView, start: number): number {
-    const end = bytes.length;
-    if (end - start < 2) return -1;
     const count = view.getInt16(start);
     let at = start + 2;
     if (count === -1) {
@@ -129,7 +141,6 @@ export class BinaryFormatReader {
       );
     }
     for (const column of this.#columns) {
-      if (end - at < 4) return -1;
       const size = view.getInt32(at);
       at += 4;
       if (size === -1) {
@@ -139,7 +150,6 @@ export class BinaryFormatReader {
       const context = `COPY ${this.#tableName}, line ${this.#row}, column ${column.name}`;
       if (size < 0) throw withContext(malformed("invalid field size"), context);
       if (size > LIMITS.maximumCopyRowBytes) throw withContext(rowTooLong(), context);
-      if (end - at < size) return -1;
       try {
         const value = decodeBinary(column.type, bytes.slice(at, at + size));
         this.#batch.setStored(column.position, toStored(column.type, value));

@@ -7,10 +7,10 @@
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { LIMITS } from "../../base/limits.ts";
 import type { BatchBuilder, ColumnBuilder } from "./batch_builder.ts";
-import { type CopySettings, rowTooLong, withContext } from "./copy_options.ts";
+import { type CopySettings, withContext } from "./copy_options.ts";
 import { type FieldReader, fieldText, shownField } from "./field_readers.ts";
+import { PartialRow } from "./partial_row.ts";
 
 /** A column that the data has. */
 export interface CopyColumn {
@@ -32,6 +32,10 @@ type LineEnd = "unknown" | "newline" | "return newline" | "return";
 
 const EMPTY = new Uint8Array(0);
 
+function hasLineEnd(bytes: Uint8Array): boolean {
+  return bytes.includes(NEWLINE) || bytes.includes(RETURN);
+}
+
 /** See the file's head. */
 export class TextFormatReader {
   readonly #tableName: string;
@@ -41,8 +45,9 @@ export class TextFormatReader {
   readonly #flush: () => void;
   readonly #null: Uint8Array;
   readonly #isCsv: boolean;
-  #carry: Uint8Array = EMPTY;
-  #carryLength = 0;
+  readonly #carry = new PartialRow(() => `COPY ${this.#tableName}, line ${this.#line}`);
+  /** The carried bytes hold what may be the end of a line: without it there is nothing to parse. */
+  #carriesLineEnd = false;
   #lineEnd: LineEnd = "unknown";
   #line = 1;
   #headerPending: boolean;
@@ -91,58 +96,31 @@ export class TextFormatReader {
   /** Parses a chunk. */
   write(chunk: Uint8Array): void {
     if (this.#ended || chunk.length === 0) return;
-    let bytes = chunk, length = chunk.length;
-    if (this.#carryLength > 0) {
-      this.#append(chunk);
-      bytes = this.#carry;
-      length = this.#carryLength;
-      if (length < this.#nextTry) return;
+    const carry = this.#carry;
+    if (carry.length === 0) {
+      const rest = chunk.subarray(this.#parse(chunk, false));
+      if (rest.length > 0) carry.append(rest);
+    } else {
+      carry.append(chunk);
+      this.#carriesLineEnd ||= hasLineEnd(chunk);
+      if (!this.#carriesLineEnd || carry.length < this.#nextTry) return;
+      carry.drop(this.#parse(carry.joined(), false));
     }
-    const done = this.#parse(bytes, length, false);
-    this.#keep(bytes, done, length);
+    this.#carriesLineEnd = carry.length > 0 && hasLineEnd(carry.joined());
     // A long row is looked at again when it has grown by half: its bytes are read a constant number of times.
-    this.#nextTry = this.#carryLength < LONG_ROW ? 0 : this.#carryLength + (this.#carryLength >> 1);
+    this.#nextTry = carry.length < LONG_ROW ? 0 : carry.length + (carry.length >> 1);
   }
 
   /** The data has ended. */
   finish(): void {
-    if (this.#ended || this.#carryLength === 0) return;
-    const length = this.#carryLength;
-    this.#carryLength = 0;
-    this.#parse(this.#carry, length, true);
-  }
-
-  #append(chunk: Uint8Array): void {
-    const needed = this.#carryLength + chunk.length;
-    if (needed > LIMITS.maximumCopyRowBytes) {
-      throw withContext(rowTooLong(), `COPY ${this.#tableName}, line ${this.#line}`);
-    }
-    if (needed > this.#carry.length) {
-      const size = Math.min(Math.max(needed, this.#carry.length * 2, 4096), LIMITS.maximumCopyRowBytes);
-      const larger = new Uint8Array(size);
-      larger.set(this.#carry.subarray(0, this.#carryLength));
-      this.#carry = larger;
-    }
-    this.#carry.set(chunk, this.#carryLength);
-    this.#carryLength = needed;
-  }
-
-  #keep(bytes: Uint8Array, start: number, length: number): void {
-    const rest = length - start;
-    if (rest === 0) {
-      this.#carryLength = 0;
-      return;
-    }
-    if (bytes === this.#carry) this.#carry.copyWithin(0, start, length);
-    else {
-      if (rest > this.#carry.length) this.#carry = new Uint8Array(Math.max(rest * 2, 4096));
-      this.#carry.set(bytes.subarray(start, length));
-    }
-    this.#carryLength = rest;
+    if (this.#ended || this.#carry.length === 0) return;
+    const rest = this.#carry.joined();
+    this.#carry.drop(this.#parse(rest, true));
   }
 
   /** Parses whole rows. Answers where the first incomplete one begins. */
-  #parse(bytes: Uint8Array, length: number, atEnd: boolean): number {
+  #parse(bytes: Uint8Array, atEnd: boolean): number {
+    const { length } = bytes;
     this.#bytes = bytes;
     this.#end = length;
     this.#atEnd = atEnd;
