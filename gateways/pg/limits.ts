@@ -32,8 +32,12 @@ export const PG_LIMITS = {
   bulkTurnMilliseconds: 1,
   /** A read of so many bytes is taken for a part of bulk data. */
   bulkReadBytes: 4096,
-  /** One read from a socket. */
+  /** One read from a socket whose client sends little. */
+  firstReadBytes: 4096,
+  /** One read after such a one was full. */
   readBytes: 65_536,
+  /** Buffers of this size that are kept for connections to come. */
+  keptReadBuffers: 64,
   /** Unnamed statements kept by text, per connection. */
   unnamedStatements: 64,
 } as const;
@@ -41,4 +45,8 @@ export const PG_LIMITS = {
 assert(
   PG_LIMITS.maximumStartupBytes <= PG_LIMITS.maximumAuthenticationBytes,
   "a client may say more after its startup packet than in it",
+);
+assert(
+  PG_LIMITS.bulkReadBytes <= PG_LIMITS.firstReadBytes && PG_LIMITS.firstReadBytes < PG_LIMITS.readBytes,
+  "bulk data is noticed by the first read, and read in larger pieces afterwards",
 );

@@ -12,6 +12,7 @@ import { adminShutdown, Connection } from "./connection.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { PG_LIMITS } from "./limits.ts";
 import { MessageWriter } from "./message_writer.ts";
+import { ReadBuffers } from "./read_buffers.ts";
 import { ScramVerifier } from "./scram.ts";
 
 /** How to start the listener. */
@@ -60,6 +61,7 @@ class Server implements PgServer, ConnectionContext {
   readonly address: { readonly hostname: string; readonly port: number };
   readonly startTls: PgServerOptions["startTls"];
   readonly version: string | null;
+  readonly readBuffers = new ReadBuffers();
   sessionCount = 0;
   isDraining = false;
   readonly #maximumConnections: number;
@@ -237,7 +239,8 @@ class Socket {
   /** Reads until the end. */
   async serve(): Promise<void> {
     const { connection } = this;
-    const buffer = new Uint8Array(PG_LIMITS.readBytes);
+    const { readBuffers } = this.#server;
+    let buffer = readBuffers.first();
     let isGone = false;
     let busyMilliseconds = 0;
     try {
@@ -251,6 +254,7 @@ class Socket {
         connection.receive(buffer.subarray(0, count));
         this.#isReceiving = false;
         this.#flush();
+        buffer = readBuffers.next(buffer, count);
         if (connection.wantsTls) await this.#startTls();
         while (connection.isPaused) await connection.resumed();
         // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY does,
@@ -266,6 +270,7 @@ class Socket {
       isGone = true;
       if (!isDisconnect(error)) this.#server.onInternalError(error);
     }
+    readBuffers.giveBack(buffer);
     this.#hasReadAll = true;
     if (isGone || this.#isHalfClosed) this.destroy();
     else {

@@ -13,13 +13,15 @@ import { assert } from "../../engine/base/assert.ts";
 const encoder = new TextEncoder();
 /** Up to this many units a loop over the text beats the call into the encoder. */
 const SHORT_TEXT_UNITS = 48;
-const INITIAL_BYTES = 8192;
+const INITIAL_BYTES = 2048;
+const EMPTY = new Uint8Array(0);
 /** A buffer that has grown beyond this is not kept for the next answers. */
 const KEPT_BYTES = 1 << 20;
 
 /** See the file's head. */
 export class OutputBuffer {
-  #bytes: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_BYTES);
+  /** Nothing until something is written: many connections come and go with hardly a word. */
+  #bytes: Uint8Array<ArrayBuffer> = EMPTY;
   #view: DataView = new DataView(this.#bytes.buffer);
   #length = 0;
   /** Absolute position of the buffer's first byte. */
@@ -220,7 +222,9 @@ export class OutputBuffer {
     const rest = this.#length - end;
     let next = this.#spare;
     this.#spare = null;
-    if (next === null || next.length < rest) next = new Uint8Array(Math.max(INITIAL_BYTES, rest * 2));
+    if (next === null || next.length < rest) {
+      next = rest === 0 ? EMPTY : new Uint8Array(Math.max(INITIAL_BYTES, rest * 2));
+    }
     if (rest > 0) next.set(this.#bytes.subarray(end, this.#length));
     this.#bytes = next;
     this.#view = new DataView(next.buffer);
@@ -254,7 +258,7 @@ export class OutputBuffer {
   }
 
   #grow(extra: number): void {
-    const grown = new Uint8Array(Math.max(this.#length + extra, this.#bytes.length * 2));
+    const grown = new Uint8Array(Math.max(INITIAL_BYTES, this.#length + extra, this.#bytes.length * 2));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);
