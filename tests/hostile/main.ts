@@ -1,5 +1,5 @@
 /**
- * `deno task soak:hostile [--only TEXT] [--small]`: every attack at its full size against the real server, each on a server of its own, with
+ * `deno task soak:hostile [--only TEXT] [--small | --share 0.1]`: every attack at its full size, or a share of it, against the real server, each on a server of its own, with
  * what it cost. Ends with 1 when one of them got more than it may or harmed the witness.
  */
 import { parseArgs } from "node:util";
@@ -7,11 +7,15 @@ import { ATTACKS } from "./attacks.ts";
 import { descriptorsGivenBack, observe, startTarget } from "./target.ts";
 
 const { values } = parseArgs({
-  options: { only: { type: "string", default: "" }, small: { type: "boolean", default: false } },
+  options: {
+    only: { type: "string", default: "" },
+    small: { type: "boolean", default: false },
+    share: { type: "string", default: "1" },
+  },
 });
 let failed = 0;
 for (const { name, small, large, grownMebibytes, run } of ATTACKS) {
-  const size = values.small ? small : large;
+  const size = values.small ? small : Math.max(small, Math.round(large * Number(values.share)));
   if (!name.includes(values.only)) continue;
   await using target = await startTarget();
   const descriptors = target.descriptors();

@@ -2,9 +2,8 @@
  * The server that hostile clients meet: the real program as a process of its own, what `/proc` says of its memory and file
  * descriptors, and a witness, a well-behaved client that asks all the time and must be answered all the time.
  */
-import { message, typesOf } from "../../gateways/pg/testing/wire.ts";
 import { projectRoot } from "../../tools/project.ts";
-import { RawClient } from "../pg/support/raw_client.ts";
+import type { Testimony } from "./witness_worker.ts";
 
 const MEBIBYTE = 1 << 20;
 /** How often the server's memory is looked at. */
@@ -75,36 +74,32 @@ export interface Observation {
 
 /** Runs an attack beside the witness. Rejects when the witness is not served or the server has a bug to tell of. */
 export async function observe(target: Target, attack: () => Promise<void>): Promise<Observation> {
-  using witness = await RawClient.start(target.pgPort);
+  const witness = new Worker(new URL("witness_worker.ts", import.meta.url), { type: "module" });
+  const testifying = new Promise<Testimony>((resolve, reject) => {
+    witness.onmessage = ({ data }: MessageEvent<Testimony>) => resolve(data);
+    witness.onerror = (event) => reject(new Error(event.message));
+  });
   const before = target.residentBytes();
-  let highest = before, isOver = false, answers = 0, slowest = 0;
+  let highest = before;
   const sampler = setInterval(() => highest = Math.max(highest, target.residentBytes()), SAMPLE_MILLISECONDS);
-  const watching = (async () => {
-    while (!isOver) {
-      const startedAt = performance.now();
-      await witness.send(message("Q", "SELECT 6 * 7"));
-      const types = typesOf(await witness.until("Z"));
-      if (types !== "TDCZ") throw new Error(`the witness was answered with ${types}`);
-      slowest = Math.max(slowest, performance.now() - startedAt);
-      answers++;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  })();
   const startedAt = performance.now();
   try {
-    await Promise.race([attack(), watching]);
+    witness.postMessage(target.pgPort);
+    await Promise.race([attack(), testifying]);
+    witness.postMessage(null);
+    const { answers, slowestMilliseconds, error } = await testifying;
+    if (error !== null) throw new Error(error);
+    if (/internal error|AssertionError|TypeError|panicked/.test(target.log())) throw new Error(target.log());
+    return {
+      grownMebibytes: Math.round((highest - before) / MEBIBYTE),
+      answers,
+      slowestMilliseconds,
+      seconds: Math.round((performance.now() - startedAt) / 1000),
+    };
   } finally {
-    isOver = true;
     clearInterval(sampler);
+    witness.terminate();
   }
-  await watching;
-  if (/internal error|AssertionError|TypeError|panicked/.test(target.log())) throw new Error(target.log());
-  return {
-    grownMebibytes: Math.round((highest - before) / MEBIBYTE),
-    answers,
-    slowestMilliseconds: Math.round(slowest),
-    seconds: Math.round((performance.now() - startedAt) / 1000),
-  };
 }
 
 /** Files of the log and of the event loop that the server opens when it is first used. */
