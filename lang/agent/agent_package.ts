@@ -1,10 +1,12 @@
 /**
  * A package as the agent sees it: its files by a port, and what checking them gave, kept for as long as their texts stay the same.
  *
- * A check reads all texts first and works on that snapshot, so what is analysed is one state of the package; the same texts again cost nothing.
+ * A check reads all texts first and works on that snapshot, so what is analysed is one state of the package; the same texts again cost nothing. What it uses of
+ * other packages is read when it is needed, below `.lang/`, where `lang pkg fetch` has unpacked it.
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
-import { type CheckedPackage, MANIFEST_PATH, Workspace } from "../commands/workspace.ts";
+import { type CheckedPackage, MANIFEST_PATH, mayUsePackages, Workspace } from "../commands/workspace.ts";
+import { PACKAGE_RECORDS } from "../package/dependencies.ts";
 import type { SymbolService } from "../symbols/symbol_service.ts";
 import type { PackageFiles } from "../package/package_files.ts";
 
@@ -45,14 +47,14 @@ export class AgentPackage {
   readonly #workspace: Workspace;
   #symbols: SymbolSource | null = null;
   #snapshot: Texts = NO_TEXTS;
-  #last: CheckedTexts | null = null;
+  #last: CheckedTexts & { readonly packages: string } | null = null;
 
   constructor(place: PackagePlace) {
     this.files = place.files;
     this.folder = place.folder;
     this.#place = place;
     const current = (): Texts => this.#snapshot;
-    this.#workspace = new Workspace({
+    this.#workspace = this.workspaceOver({
       list: () => [...current().keys()],
       read: (path) => current().get(path),
       write: (path) => {
@@ -78,13 +80,31 @@ export class AgentPackage {
     return texts;
   }
 
+  /** A workspace of other files, with the packages that this one uses. */
+  workspaceOver(files: PackageFiles): Workspace {
+    return new Workspace({
+      list: () => files.list(),
+      read: (path) => files.read(path) ?? (isOfPackages(path) ? this.files.read(path) : undefined),
+      write: (path, content) => files.write(path, content),
+      remove: (path) => files.remove(path),
+    });
+  }
+
   /** Checks texts; by default those of now. */
   check(texts: Texts = this.read()): CheckedTexts {
-    if (this.#last !== null && areSame(this.#last.texts, texts)) return this.#last;
+    const packages = this.#packages(texts);
+    const last = this.#last;
+    if (last !== null && last.packages === packages && areSame(last.texts, texts)) return last;
     this.#snapshot = texts;
     this.#last = null;
-    this.#last = { texts, checked: this.#workspace.check() };
+    this.#last = { texts, packages, checked: this.#workspace.check() };
     return this.#last;
+  }
+
+  /** What says which packages are used: another text when others are. */
+  #packages(texts: Texts): string {
+    if (!mayUsePackages(texts.get(MANIFEST_PATH) ?? "")) return "";
+    return PACKAGE_RECORDS.map((path) => this.files.read(path) ?? "").join("\n");
   }
 
   /** A workspace of texts that remembers what was analysed; good until the next call of this object. */
@@ -102,6 +122,10 @@ export class AgentPackage {
 
 function isRead(path: string): boolean {
   return path === MANIFEST_PATH || moduleNameOf(path) !== null;
+}
+
+function isOfPackages(path: string): boolean {
+  return path.startsWith(".lang/") || PACKAGE_RECORDS.includes(path);
 }
 
 function areSame(left: Texts, right: Texts): boolean {

@@ -2,7 +2,6 @@
 import { runBy } from "../commands/run.ts";
 import { test } from "../commands/tests.ts";
 import { makePatch, writePatches } from "../commands/patch.ts";
-import { Workspace } from "../commands/workspace.ts";
 import { MemoryFiles } from "../package/package_files.ts";
 import { renderResults } from "../testing/report.ts";
 import { fixCountOf } from "./answer.ts";
@@ -63,7 +62,7 @@ export async function runTests(request: RequestOf<"test">, operation: Operation)
   if (isUpdate) refuseOverlay(opened, "test", "without `update`, nothing is written.");
   // New snapshots are written into memory first, and into the files when all is done.
   const memory = new MemoryFiles(texts);
-  const workspace = isUpdate ? new Workspace(memory) : opened.package.workspaceOf(texts);
+  const workspace = isUpdate ? opened.package.workspaceOver(memory) : opened.package.workspaceOf(texts);
   const seed = request.seed ?? 0;
   const outcome = await test(workspace, {
     filter: request.filter,

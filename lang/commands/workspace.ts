@@ -14,7 +14,8 @@ import { findEntryPoints } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { internally } from "../diagnostics/internal_error.ts";
 import { type Manifest, type PackageTarget, parseManifest } from "../package/manifest.ts";
-import { readDependencies } from "../package/dependencies.ts";
+import { NO_DEPENDENCIES, readDependencies } from "../package/dependencies.ts";
+import { withPackageHints } from "../package/missing_packages.ts";
 import type { PackageFiles } from "../package/package_files.ts";
 import type { TypedProgram } from "../typed/tree.ts";
 import { CommandError } from "./command_error.ts";
@@ -93,7 +94,14 @@ export class Workspace {
       );
     }
     const analysis = internally("checking", () => this.#analyser.analyse(sources, this.#used(text)));
-    const diagnostics = [...parsed.diagnostics, ...analysis.diagnostics];
+    const diagnostics = [
+      ...parsed.diagnostics,
+      ...withPackageHints(
+        analysis.diagnostics,
+        text,
+        () => this.#used(text)?.dependencies ?? NO_DEPENDENCIES,
+      ),
+    ];
     const target = parsed.manifest?.target ?? null;
     const { program } = analysis;
     if (program !== null && target !== null) {
@@ -111,7 +119,8 @@ export class Workspace {
 }
 
 /** Whether a manifest may name packages; what is not so spares reading what was unpacked. */
-function mayUsePackages(manifest: string): boolean {
+/** Whether the text of a manifest may name packages that are used. */
+export function mayUsePackages(manifest: string): boolean {
   return manifest.includes("dependencies");
 }
 

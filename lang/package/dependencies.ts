@@ -38,6 +38,8 @@ export function useName(name: string): string {
 /** Where the records stand. */
 const VENDORED = ".lang/vendor/packages.json";
 const FETCHED = ".lang/packages.json";
+/** What says which packages are used. */
+export const PACKAGE_RECORDS: readonly string[] = [VENDORED, FETCHED, "project.lock"];
 
 /** Reads what is used; `read` gives the texts of the package's files. */
 export function readDependencies(read: (path: string) => string | undefined): Dependencies {

@@ -69,6 +69,28 @@ function mistakes(files: MemoryFiles): string[] {
 
 const constant = (value: number) => `pub fn value() -> Int {\n  ${value}\n}\n`;
 
+Deno.test("MD0001 says which package is to be fetched, and which modules one has that is there", () => {
+  const hints = (files: MemoryFiles) => workspaceOf(files).check().diagnostics.map(({ hint }) => hint ?? "");
+  const sources = { "src/main.lang": "use fx.particles as _a\nuse other as _b\n" };
+  const fetch = "The package `fx` of project.toml is not here yet: run `lang pkg fetch`.";
+  const file = "A module of this package is a file: `src/other.lang`.";
+  deepStrictEqual(hints(new MemoryFiles([["project.toml", MANIFEST], ...Object.entries(sources)])), [
+    fetch,
+    file,
+  ]);
+  // Fetched before it was named.
+  deepStrictEqual(hints(packageOf(sources, {}, [])), [fetch, file]);
+  const fx: Used = {
+    name: "fx",
+    version: "1.0.0",
+    files: { "src/main.lang": constant(1), "src/sparks.lang": constant(2) },
+  };
+  deepStrictEqual(hints(packageOf(sources, { fx: "1.0.0" }, [fx])), [
+    "The package `fx` 1.0.0 has `fx`, `fx.sparks`.",
+    file,
+  ]);
+});
+
 Deno.test("use fx.particles is a module of the package fx, use fx its root; inside, its own modules come first", async () => {
   const fx: Used = {
     name: "fx",

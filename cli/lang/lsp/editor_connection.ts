@@ -188,7 +188,13 @@ class EditorConnection {
   #initialized(): void {
     if (this.#watchesFiles) {
       this.#connection.client.register(DidChangeWatchedFilesNotification.type, {
-        watchers: [{ globPattern: "**/*.lang" }, { globPattern: "**/project.toml" }],
+        watchers: [
+          { globPattern: "**/*.lang" },
+          { globPattern: "**/project.toml" },
+          // What `lang pkg` leaves when it has fetched packages.
+          { globPattern: "**/.lang/packages.json" },
+          { globPattern: "**/.lang/vendor/packages.json" },
+        ],
       }).catch((error: unknown) => this.#connection.console.warn(`Cannot watch files: ${messageOf(error)}`));
     }
     if (this.#tellsFolders) {
