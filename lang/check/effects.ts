@@ -120,11 +120,11 @@ function addEffects(scope: ModuleScope, symbol: FunctionSymbol, missing: readonl
       title,
       "safe",
       last.span.end,
-      missing.map((each) => ` ${each}`).join(""),
+      missing.map((each) => `, ${each}`).join(""),
     );
   }
   const end = signatureEnd(scope, symbol);
-  return reporter.insert(title, "safe", end, ` uses ${missing.join(" ")}`);
+  return reporter.insert(title, "safe", end, ` uses ${missing.join(", ")}`);
 }
 
 /** The offset behind a function's result or parameters. */
@@ -139,4 +139,10 @@ export function signatureEnd(scope: ModuleScope, symbol: FunctionSymbol): number
   const limit = declaration.body?.span.start ?? declaration.span.end;
   const close = text.lastIndexOf(")", limit);
   return close < 0 ? limit : close + 1;
+}
+
+/** The offset at which a result may be written: behind the parameters, before `uses`. */
+export function resultOffset(scope: ModuleScope, symbol: FunctionSymbol): number {
+  const first = symbol.declaration.effects?.[0];
+  return first === undefined ? signatureEnd(scope, symbol) : usesStart(scope, symbol, first.span);
 }

@@ -68,6 +68,9 @@ export function reportSurplusResult(
   body.hasSurplusResult = true;
   const { reporter } = body;
   const text = typeText(actual);
+  const { start } = expression.span;
+  // Behind an arrow or `return` no `let` may stand.
+  const isStatement = !/(?:=>|\breturn)\s*$/.test(reporter.file.text.slice(Math.max(0, start - 100), start));
   reporter.report(
     "TY0027",
     expression.span,
@@ -81,7 +84,7 @@ export function reportSurplusResult(
         ...(reason.isWritten
           ? []
           : [reporter.insert(`give it the result \`${text}\``, "maybe", reason.span.end, ` -> ${text}`)]),
-        reporter.insert("throw the value away", "maybe", expression.span.start, "let _ = "),
+        ...(isStatement ? [reporter.insert("throw the value away", "maybe", start, "let _ = ")] : []),
       ],
     },
   );

@@ -12,7 +12,7 @@ import { hasUnknown } from "../types/unification.ts";
 import { Body, type Reason, type ReturnFrame, Session } from "./body.ts";
 import { checkConstants } from "./constants.ts";
 import { checkEndlessFunctions, checkEndlessTypes } from "./endless_types.ts";
-import { settleEffects, signatureEnd } from "./effects.ts";
+import { resultOffset, settleEffects } from "./effects.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { makeParameters } from "./declare.ts";
 import { checkFittings, checkInterfaceEffects, reportUnusedDeclarations } from "./module_lint.ts";
@@ -152,7 +152,7 @@ export function checkFunction(session: Session, symbol: FunctionSymbol): void {
     session.symbols?.define(parameter.span, parameter);
   }
   const resultSpan = declaration.result?.span ??
-    { start: declaration.name.span.start, end: signatureEnd(session.scope, symbol) };
+    { start: declaration.name.span.start, end: resultOffset(session.scope, symbol) };
   const reason: Reason = { kind: "result", span: resultSpan, isWritten: declaration.result !== null };
   const returns: ReturnFrame = { type: symbol.result, reason, isDiscarded: false, isClosure: false };
   body.returns = returns;

@@ -171,6 +171,10 @@ function classifyWord(tokens: readonly Token[], index: number, to: number, previ
   if (token === undefined) return;
   if (token.terminal === FOREIGN) token.terminal = /^[A-Z]/.test(token.text) ? TYPE_NAME : NAME;
   if (next === undefined || next.isFirstOfLine) return;
+  if (isForeignBlock(tokens, index, to)) {
+    token.terminal = FOREIGN;
+    return;
+  }
   const beginsStatement = token.isFirstOfLine || previous === OPEN_BRACE || previous === CLOSE_BRACE ||
     previous === ELSE;
   if (FOREIGN_STATEMENT_WORDS.has(token.text) && (beginsStatement || token.text === "switch")) {
@@ -194,6 +198,26 @@ function classifyWord(tokens: readonly Token[], index: number, to: number, previ
       /^(auto|val|my|local|final)$/.test(token.text);
     if (isType) token.terminal = FOREIGN;
   }
+}
+
+/** How far is looked for the end of the line of a head. */
+const LINE_TOKENS = 100;
+
+/** Whether a block of another language begins at a word: `case x {`, and `try:` at the end of its line. */
+function isForeignBlock(tokens: readonly Token[], index: number, to: number): boolean {
+  const word = tokens[index]?.text;
+  if (word === "try") {
+    const behind = index + 2 < to ? tokens[index + 2] : undefined;
+    return tokens[index + 1]?.terminal === COLON && behind?.isFirstOfLine !== false;
+  }
+  if (word !== "case" || tokens[index]?.isFirstOfLine !== true) return false;
+  for (let at = index + 1; at < Math.min(to, index + LINE_TOKENS); at++) {
+    const token = tokens[at];
+    if (token === undefined || /^(=>|->|:|=)$/.test(token.text)) return false;
+    const behind = at + 1 < to ? tokens[at + 1] : undefined;
+    if (behind?.isFirstOfLine !== false) return token.text === "{" && at > index + 1;
+  }
+  return false;
 }
 
 /** Whether the parentheses that open at a token are followed by a brace on the same line: `switch (x) {`. */
@@ -256,6 +280,7 @@ function beginsRecord(tokens: readonly Token[], index: number, to: number): bool
   if (tokens[index - 3]?.text === "interface") return false;
   if (first !== NAME || index + 1 >= to) return false;
   const second = tokens[index + 1]?.terminal;
+  if (isForeignBlock(tokens, index, to)) return false;
   // `name :=` is another language's variable.
   if (second === COLON) return tokens[index + 2]?.terminal !== EQUALS;
   // `Ball { x = 1 }` and `Ball { x }` would be a value and a block, where no block can be meant.

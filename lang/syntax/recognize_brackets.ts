@@ -8,6 +8,7 @@ import {
   quoted,
   type Recognizer,
   replacement,
+  type TextEdit,
   typeOf,
 } from "./mistake.ts";
 import type { Token } from "./token.ts";
@@ -27,7 +28,10 @@ const unclosedBracket: Recognizer = (place) => {
   const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong) && closer !== "}") ||
     (wrong.text === "{" && closer !== "}") || typeOf(wrong) === "interpolation_end";
   if (!ends || !place.expects(closer)) return null;
-  const fixes = closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)];
+  const fixes = [
+    ...(closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)]),
+    ...closingAll(place),
+  ];
   return {
     code: "SY0005",
     span: opening,
@@ -41,6 +45,47 @@ const unclosedBracket: Recognizer = (place) => {
     isCertain: true,
   };
 };
+
+/** Closes all that is open: at the end of the declaration, or here what is in parentheses and at the end a `{` that stands here. */
+function closingAll(place: MistakePlace): ProposedFix[] {
+  const end = place.token(place.to - 1).end;
+  const edits: TextEdit[] = [];
+  const close = (offset: number, indexes: readonly number[]) => {
+    for (const index of indexes.toReversed()) {
+      edits.push(insertion(offset, closerBefore(place, index, offset)));
+    }
+  };
+  if (place.isAtEnd) {
+    if (place.open.length < 2) return [];
+    close(end, place.open);
+  } else {
+    const behind = openBehind(place);
+    if (place.text(0) !== "{" || behind.length === 0 || place.open.length !== 1) return [];
+    close(place.at(-1).end, place.open);
+    close(end, behind);
+  }
+  return [{ title: "close all brackets", applicability: "maybe", edits }];
+}
+
+/** Indexes of the brackets from the wrong token on that nothing closes. */
+function openBehind(place: MistakePlace): number[] {
+  const open: number[] = [];
+  for (let index = place.index; index < place.to; index++) {
+    const { text } = place.token(index);
+    if (/^[([{]$/.test(text)) open.push(index);
+    else if (/^[)\]}]$/.test(text)) open.pop();
+  }
+  return open;
+}
+
+/** What closes a bracket at an offset: a brace on a line of its own, unless all is on one line. */
+function closerBefore(place: MistakePlace, open: number, offset: number): string {
+  const { text, start } = place.token(open);
+  const closer = closerOf[text] ?? "";
+  if (closer !== "}") return closer;
+  const isSameLine = place.file.lineIndexAt(start) === place.file.lineIndexAt(offset);
+  return isSameLine ? " }" : `\n${place.indentation(start)}}`;
+}
 
 function closeAt(place: MistakePlace, offset: number, text: string): ProposedFix {
   const line = place.file.lineIndexAt(offset) + 1;

@@ -12,6 +12,7 @@ import {
   typeOf,
 } from "./mistake.ts";
 import { endOfExpression, isClosureArrow } from "./recognize_operators.ts";
+import { hasFieldsAlone, typeBodyEdits, typeBodyRecognizers } from "./recognize_type_bodies.ts";
 
 /** `function f`, `struct Ball`, `import x`. */
 const foreignDeclaration: Recognizer = (place) => {
@@ -58,82 +59,6 @@ const foreignDeclaration: Recognizer = (place) => {
     isCertain: true,
   };
 };
-
-/** Whether in the braces behind `struct Ball` nothing but fields or variants stands. */
-function hasFieldsAlone(place: MistakePlace): boolean {
-  let open = place.index + 2;
-  while (open < place.to && !/^[{=:]$/.test(place.token(open).text)) open++;
-  if (place.token(open).text === ":") return false;
-  for (let index = open + 1, depth = 1; index < place.to && depth > 0; index++) {
-    const { text } = place.token(index);
-    if (/^[([{]$/.test(text)) depth++;
-    if (/^[)\]}]$/.test(text)) depth--;
-    if (/^(fn|def|function|func|fun|constructor|public|private|static)$/.test(text)) return false;
-    // A method of TypeScript has no word before its name.
-    if (text === ")" && place.token(index + 1).text === "{") return false;
-  }
-  return true;
-}
-
-/** What has to change behind `struct Ball` or `enum Phase` beside the word. */
-function typeBodyEdits(place: MistakePlace, known: string): TextEdit[] {
-  if (known !== "type") return [];
-  const name = place.at(1);
-  const edits: TextEdit[] = /^[a-z]/.test(name.text)
-    ? [replacement(name, name.text.charAt(0).toUpperCase() + name.text.slice(1))]
-    : [];
-  let open = place.index + 2;
-  while (open < place.to && !/^[{=]$/.test(place.token(open).text)) open++;
-  if (place.token(open).text !== "{") return edits;
-  if (!/^(enum|union|data)$/.test(place.text(0))) {
-    return [...edits, insertion(place.token(open - 1).end, " ="), ...missingCommas(place, open)];
-  }
-  edits.push(replacement(place.token(open), "="));
-  let depth = 0;
-  for (let index = open + 1; index < place.to; index++) {
-    const token = place.token(index);
-    // `Over { score: Int }` is `Over(score: Int)` here.
-    if (depth === 0 && token.text === "{") {
-      edits.push(replacement({ start: place.token(index - 1).end, end: token.end }, "("));
-    } else if (depth === 1 && token.text === "}") edits.push(replacement(token, ")"));
-    if (/^[([{]$/.test(token.text)) depth++;
-    if (/^[)\]}]$/.test(token.text) && --depth < 0) {
-      edits.push(deletion(place, token));
-      break;
-    }
-    if (depth === 0 && token.text === ",") {
-      edits.push(replacement(token, place.token(index + 1).text === "}" ? "" : " |"));
-    }
-  }
-  return edits;
-}
-
-/** Fields on lines of their own without commas. */
-function missingCommas(place: MistakePlace, open: number): TextEdit[] {
-  const edits: TextEdit[] = [];
-  let depth = 0;
-  for (let index = open + 1; index < place.to; index++) {
-    const token = place.token(index);
-    if (/^[([{]$/.test(token.text)) depth++;
-    if (/^[)\]}]$/.test(token.text)) depth--;
-    const before = place.token(index - 1);
-    const semicolon = /^\s*;/.exec(place.source(before.end, token.start))?.[0];
-    if (depth <= 0 && semicolon !== undefined) {
-      edits.push(
-        replacement({ start: before.end, end: before.end + semicolon.length }, token.text === "}" ? "" : ","),
-      );
-      if (depth < 0) break;
-      continue;
-    }
-    if (
-      depth === 0 && token.isFirstOfLine && before.text !== "," && before.text !== "{" && token.text !== "}"
-    ) {
-      edits.push(insertion(before.end, ","));
-    }
-    if (depth < 0) break;
-  }
-  return edits;
-}
 
 /** `impl Ball { fn move(self) { … } }`. */
 const methodBlock: Recognizer = (place) => {
@@ -327,6 +252,32 @@ const foreignType: Recognizer = (place) => {
       edits: isList
         ? [insertion(place.wrong.start, "List")]
         : [insertion(place.at(-1).start, "Option["), replacement(place.wrong, "]")],
+    }],
+  };
+};
+
+/** `uses Input Log`. */
+const effectsWithoutCommas: Recognizer = (place) => {
+  let uses = place.index - 1;
+  while (uses > place.from && /^(type_name|,)$/.test(typeOf(place.token(uses)))) uses--;
+  if (place.token(uses).text !== "uses" || typeOf(place.wrong) !== "type_name" || !place.expects(",")) {
+    return null;
+  }
+  const edits: TextEdit[] = [];
+  for (let index = place.index; typeOf(place.token(index)) === "type_name"; index++) {
+    edits.push(insertion(place.token(index - 1).end, ","));
+    if (place.token(index + 1).text === ",") index++;
+  }
+  return {
+    code: "SY0008",
+    span: place.wrong,
+    message: `A comma should stand between effects, before ${quoted(place.wrong)}.`,
+    expected: "`,`",
+    actual: quoted(place.wrong),
+    fixes: [{
+      title: edits.length === 1 ? "put a comma in" : "put commas in",
+      applicability: "safe",
+      edits,
     }],
   };
 };
@@ -682,7 +633,9 @@ export const declarationRecognizers: readonly Recognizer[] = [
   methodBlock,
   importedText,
   unquotedTestName,
+  ...typeBodyRecognizers,
   bodyInInterface,
+  effectsWithoutCommas,
   severalModules,
   defaultValue,
   foreignType,

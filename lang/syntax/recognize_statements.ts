@@ -8,11 +8,12 @@ import {
   quoted,
   type Recognizer,
   replacement,
+  type TextEdit,
   typeOf,
 } from "./mistake.ts";
 import { endOfExpression } from "./recognize_operators.ts";
 import { isMatchBrace } from "./recognize_brackets.ts";
-import { KEYWORDS } from "./token.ts";
+import { KEYWORDS, type Token } from "./token.ts";
 
 /** `let mut x`. */
 const mutableLet: Recognizer = (place) => {
@@ -138,6 +139,10 @@ const foreignStatement: Recognizer = (place) => {
       return propose("SY0023", "Values are told apart by `match`.", [
         { title: "write `match`", applicability: "maybe", edits: [replacement(word, "match")] },
       ]);
+    case "case":
+      return propose("SY0023", "Values are told apart by `match`, with `=>` behind each pattern.", [
+        { title: "write `match`", applicability: "safe", edits: matchOfCase(place) },
+      ]);
     case "loop":
       return propose("SY0024", "A loop without end is `while true`.", [
         { title: "write `while true`", applicability: "safe", edits: [replacement(word, "while true")] },
@@ -192,6 +197,36 @@ const foreignStatement: Recognizer = (place) => {
   }
   return foreignFunction(place) ?? foreignVariable(place) ?? callWithoutParentheses(place);
 };
+
+/** Edits that make a `match` of `case x { 1 -> a }`. */
+function matchOfCase(place: MistakePlace): TextEdit[] {
+  const edits: TextEdit[] = [replacement(place.wrong, "match")];
+  const open = place.lineEnd(place.index) - 1;
+  const commas: Token[] = [];
+  for (let index = place.index + 1, depth = 0; index < open; index++) {
+    const token = place.token(index);
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text)) depth--;
+    if (depth === 0 && token.text === ",") commas.push(token);
+  }
+  // Several values are told apart as the parts of a tuple.
+  const parenthesize = (from: number, to: number) =>
+    edits.push(insertion(place.token(from).start, "("), insertion(place.token(to).end, ")"));
+  if (commas.length > 0) parenthesize(place.index + 1, open - 1);
+  for (let index = open + 1, depth = 0, arm = index; index < place.to; index++) {
+    const token = place.token(index);
+    if (depth === 0 && token.isFirstOfLine) arm = index;
+    if (/^[([{]$/.test(token.text)) depth++;
+    if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
+    if (depth !== 0 || token.text !== "->") continue;
+    edits.push(replacement(token, "=>"));
+    if (commas.length === 0) continue;
+    let end = arm;
+    while (end < index && place.token(end).text !== "if") end++;
+    if (place.token(arm).text !== "_" || end > arm + 1) parenthesize(arm, end - 1);
+  }
+  return edits.toSorted((left, right) => left.start - right.start || left.end - right.end);
+}
 
 /** Whether arms begin with `case` or `default` behind a `switch`. */
 function hasCases(place: MistakePlace): boolean {
@@ -302,6 +337,8 @@ const missingEquals: Recognizer = (place) => {
   if (!place.expects("=") || place.isAtEnd || place.wrong.isFirstOfLine) return null;
   const start = place.token(place.lineStart(place.index - 1));
   if (!/^(let|var|const|type|pub)$/.test(start.text) || place.isAfterExpression) return null;
+  // The body of a type is wrong in more than this.
+  if (place.text(0) === "{" && place.expects("=") && /^(type|pub)$/.test(start.text)) return null;
   const isDouble = place.text(0) === "==";
   if (!isDouble && /^[^\w"'({[-]/.test(place.text(0))) return null;
   const equals = isDouble ? replacement(place.wrong, "=") : insertion(place.at(-1).end, " =");
@@ -360,6 +397,8 @@ const thenWord: Recognizer = (place) => {
 const missingBraces: Recognizer = (place) => {
   const wrong = place.wrong;
   if (!place.expects("{") || place.isAtEnd || /^[^\w"'([-]/.test(wrong.text)) return null;
+  // Behind an effect, what is missing may be a comma.
+  if (place.expects(",")) return null;
   const head = headWord(place);
   if (head === null) return null;
   return {

@@ -53,7 +53,8 @@ export function failOutputs(name: string): Readonly<Record<"txt" | "json" | "fix
   };
 }
 
-function fixedProgram(program: string, fix: Fix): string {
+/** The program after a fix, with its other files behind comments. */
+export function fixedProgram(program: string, fix: Fix): string {
   const files = new Map(filesOfPage(program));
   for (const [path, { after }] of applyToFiles(fix.edits)) files.set(path, after);
   return [...files].map(([path, text], index) => index === 0 ? text : `// ${path}\n${text}`).join("");

@@ -3,7 +3,7 @@
  * warning raises no error. What the compiler says of them is what stands beside them; `deno task golden` renews it.
  */
 import assert from "node:assert/strict";
-import { diagnosticsOf, failOutputs, failPrograms, readFail } from "./fail_outputs.ts";
+import { diagnosticsOf, failOutputs, failPrograms, fixedProgram, readFail } from "./fail_outputs.ts";
 
 for (const name of failPrograms()) {
   const code = name.slice(0, 6);
@@ -31,4 +31,18 @@ Deno.test("programs that must fail: what people see, JSON and fixed sources are 
     assert.match(outputs.txt, new RegExp(`\\[${name.slice(0, 6)}\\]`), `${name} raises its code`);
   }
   assert.deepEqual(different, []);
+});
+
+Deno.test("no fix that can be applied as it is brings a mistake of syntax into a program that had none", () => {
+  const wrong: string[] = [];
+  for (const name of failPrograms()) {
+    const program = readFail(name, "lang");
+    const told = diagnosticsOf(program);
+    if (told.some(({ code }) => code.startsWith("SY"))) continue;
+    for (const fix of told.flatMap(({ fixes }) => fixes)) {
+      const codes = diagnosticsOf(fixedProgram(program, fix)).map(({ code }) => code);
+      if (codes.some((code) => code.startsWith("SY"))) wrong.push(`${name}: ${fix.title}: ${codes.join()}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
 });

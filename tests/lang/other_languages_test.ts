@@ -157,6 +157,36 @@ const BODIES: readonly (readonly [code: string, outcome: Outcome, body: string])
 
 /** Whole modules. */
 const MODULES: readonly (readonly [code: string, outcome: Outcome, program: string])[] = [
+  ["SY0005", "mended", "fn main( {"],
+  ["SY0005", "mended", "fn main() {\n  let xs = [(1, 2"],
+  ["SY0005", "mended", "fn main() {\n  for x in [1, 2] {\n    if x > 0 {\n      show(x)\n"],
+  ["SY0008", "mended", 'fn f(n: Int) -> Int uses Input Log {\n  print("{n}")\n  n\n}\n'],
+  ["SY0008", "mended", 'use std.time\n\nfn f() uses Log Time {\n  print("{time.now()}")\n}\n'],
+  ["SY0077", "mended", "interface Shape {\n  area: number;\n  name: string;\n};\n"],
+  ["SY0077", "mended", "interface Shape {\n  area: number,\n  name: string,\n}\n"],
+  ["SY0077", "mended", "interface Shape {\n  area(): number;\n  grow(factor: number): string\n}\n"],
+  ["SY0077", "told", "interface Shape {\n  name: string\n  area(): number\n}\n"],
+  ["SY0008", "mended", "type Shape = {\n  name: string;\n  area: number;\n};\n"],
+  ["SY0008", "mended", "pub type Shape = { name: String; area: Float; }\n"],
+  ["SY0030", "mended", "type Shape {\n  name: string\n  area: Float\n}\n"],
+  ["SY0030", "mended", "pub type Shape {\n  Circle(radius: Float)\n  Box(Float, Float)\n  Dot\n}\n"],
+  ["SY0030", "mended", "type Shape { Circle(Float), Dot, }\n"],
+  [
+    "SY0023",
+    "mended",
+    "fn f(x: Int) -> Int {\n  case x {\n    0 -> 1\n    n if n > 3 -> 2\n    _ -> 3\n  }\n}\n",
+  ],
+  [
+    "SY0023",
+    "mended",
+    "fn f(a: Int, b: Int) -> Int {\n  case a, b {\n    1, 2 -> 3\n    x, _ if x > 2 -> 4\n    _, _ -> 5\n  }\n}\n",
+  ],
+  [
+    "SY0025",
+    "told",
+    "fn f(x: Int) -> Int {\n  try:\n    x = 1\n  except ValueError as e:\n    x = 2\n  x\n}\n",
+  ],
+  ["SY0025", "told", "fn f() {\n  try:\n    show(1)\n  finally:\n    show(2)\n}\n"],
   ["SY0005", "mended", "fn main( {\n  show(1)\n}\n"],
   ["SY0004", "mended", "fn add(a: Int, b: Int -> Int {\n  a + b\n}\n\nfn main() {\n  show(add(1, 2))\n}\n"],
   ["SY0051", "next", "fn f(var x: Int) -> Int {\n  x += 1\n  x\n}\n\nfn main() {\n  show(f(1))\n}\n"],

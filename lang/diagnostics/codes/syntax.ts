@@ -430,7 +430,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0023",
-    title: "`switch`",
+    title: "`switch` or `case`",
     severity: "error",
     explanation: "`match` compares a value with patterns and covers every case.",
     bad: program`

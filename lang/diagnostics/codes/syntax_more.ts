@@ -755,4 +755,21 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
       }
     `],
   },
+  {
+    code: "SY0077",
+    title: "An interface with other members",
+    severity: "error",
+    explanation:
+      "An interface lists functions, each with `fn`; the value that has them is the parameter `self: Self`. Fields belong to a record.",
+    bad: program`
+      interface Area {
+        area(): Float
+      }
+    `,
+    fixed: [program`
+      interface Area {
+        fn area(self: Self) -> Float
+      }
+    `],
+  },
 ];

@@ -1,5 +1,5 @@
 /** Hostile clients of `lang agent`: whatever they send, they get a clear error, others are served, memory stays bounded, and nothing outside of the package is read or written. */
-import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import {
   agent,
@@ -318,6 +318,14 @@ Deno.test("hostile: slow, half-closed and broken connections keep nobody waiting
   });
 });
 
+/** Writes now and then; fails when the other side is gone. */
+async function writeUntilClosed(connection: Deno.Conn): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) {
+    await connection.write(bytes("x"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 Deno.test("hostile: a thousand connections at once", async () => {
   await withPackage(GOOD, async (folder) => {
     await withAgent(folder, { transport: "unix", socket: `${folder}/s` }, async (path) => {
@@ -347,6 +355,10 @@ Deno.test("hostile: a thousand connections at once", async () => {
       const last = more.pop();
       ok(last !== undefined);
       match(await talk(last, "", { closesWriting: false }), /^HTTP\/1\.1 503 /);
+      // Who was refused and stays is let go of.
+      const staying = more.pop();
+      ok(staying !== undefined);
+      await rejects(writeUntilClosed(staying));
       for (const connection of [...idle, ...more]) connection.close();
       const again = Array.from({ length: 20 }, () => post(address, "/v1/agent", { op: "version" }));
       ok((await Promise.all(again)).every(({ status }) => status === 200));

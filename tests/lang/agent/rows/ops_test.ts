@@ -204,6 +204,17 @@ Deno.test("Unix transport: binds a listening socket at the path; a socket file a
     await Deno.remove(path);
     await Deno.symlink(`${folder}/project.toml`, path);
     await rejects(startAgent(folder, { transport: "unix", socket: path }), /no socket/);
+    // In a folder with a long name, too; where nobody could connect, nobody is served.
+    const long = `${folder}/${"f".repeat(90 - folder.length)}`;
+    await Deno.mkdir(long);
+    await withAgent(folder, { transport: "unix", socket: `${long}/agent.sock` }, async (path) => {
+      (await Deno.connect({ transport: "unix", path })).close();
+    });
+    await rejects(
+      startAgent(folder, { transport: "unix", socket: `${long}/${"a".repeat(30)}` }),
+      /too long for a socket/,
+    );
+    deepStrictEqual([...Deno.readDirSync(long)], []);
   });
 });
 
