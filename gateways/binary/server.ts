@@ -11,6 +11,7 @@ import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import { FAREWELL_LIMITS, sayFarewell } from "../shared/farewell.ts";
 import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
@@ -30,8 +31,6 @@ import {
 } from "./handshake.ts";
 
 const HANDSHAKE_MILLISECONDS = 10_000;
-/** How long a client may take to read the error that its connection ends with. */
-const GOODBYE_MILLISECONDS = 2_000;
 
 /** Where a listener is bound. */
 export interface ListenerAddress {
@@ -86,8 +85,12 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
     async close(drainMilliseconds) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...links].map((link) => link.shutDown(drainMilliseconds)));
-      for (const link of links) link.destroySoon();
+      for (const link of links) link.sayFarewell();
+      const timer = setTimeout(() => {
+        for (const link of links) link.destroy();
+      }, FAREWELL_LIMITS.silenceMilliseconds);
       await closed;
+      clearTimeout(timer);
       watch.close();
     },
   };
@@ -117,6 +120,7 @@ class Link {
   #hello: ClientHello | null = null;
   #connection: OperationConnection | null = null;
   #isEnding = false;
+  #isLeaving = false;
   #isPaused = false;
 
   constructor(socket: Socket, options: BinaryServerOptions, watch: DurabilityWatch) {
@@ -143,10 +147,16 @@ class Link {
     else this.#fail(new DatabaseError(SQLSTATE.adminShutdown, "the server is shutting down"));
   }
 
+  /** Closes the socket at once. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
   /** Closes the socket even if the client does not read what it was told. */
-  destroySoon(): void {
-    const timer = setTimeout(() => this.#socket.destroy(), GOODBYE_MILLISECONDS);
-    this.#socket.once("close", () => clearTimeout(timer));
+  sayFarewell(): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    sayFarewell(this.#socket);
   }
 
   #receive(bytes: Uint8Array): void {
@@ -240,16 +250,14 @@ class Link {
     clearTimeout(this.#timer);
     this.#socket.end();
     this.#setPaused(false);
-    this.destroySoon();
+    this.sayFarewell();
   }
 }
 
 function refuse(socket: Socket, error: DatabaseError): void {
   socket.on("error", () => {});
   socket.end(errorFrame(error));
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
-  socket.once("close", () => clearTimeout(timer));
+  sayFarewell(socket);
 }
 
 function errorFrame(error: DatabaseError): Uint8Array {

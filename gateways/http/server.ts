@@ -19,6 +19,7 @@ import { assert } from "../../engine/base/assert.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import { FAREWELL_LIMITS, sayFarewell } from "../shared/farewell.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { failureReply, type HttpReply, JSON_TYPE, readBody, sendReply } from "./exchange.ts";
 import { failureBody, failureFor, type HttpFailure, httpFailure } from "./failure.ts";
@@ -45,8 +46,6 @@ const REQUEST_MILLISECONDS = 300_000;
 const MAXIMUM_HEADER_BYTES = 16 * 1024;
 /** Input without a request in it, after which the connection ends; empty lines between requests count too. */
 const MAXIMUM_UNFINISHED_HEAD_BYTES = 256 * 1024;
-/** How long a connection that was refused may take to read why. */
-const GOODBYE_MILLISECONDS = 2_000;
 
 /** How to start the listener. */
 export interface HttpServerOptions {
@@ -183,7 +182,7 @@ class Gateway implements HttpServer {
     for (const socket of this.#sockets) socket.destroySoon();
     const timer = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy();
-    }, GOODBYE_MILLISECONDS);
+    }, FAREWELL_LIMITS.silenceMilliseconds);
     await closed;
     clearTimeout(timer);
     this.#watch.close();
@@ -253,8 +252,8 @@ class Gateway implements HttpServer {
     this.#inFlight++;
     const endTurn = await this.#pipelineOf(request.socket).turn();
     try {
-      // Nobody waits for it any more.
-      if (request.socket.destroyed) {
+      // Nobody waits for it any more, or it stands behind one that was refused.
+      if (request.socket.destroyed || request.socket.writableEnded) {
         throw httpFailure(400, SQLSTATE.connectionException, "the connection is lost");
       }
       requireHost(request);
@@ -374,8 +373,11 @@ class Gateway implements HttpServer {
       sendReply(response, { ...reply, headers: { ...reply.headers, Connection: "close" } });
       const { socket } = request;
       request.resume();
-      const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
-      socket.once("close", () => clearTimeout(timer));
+      // `node:http` would close both directions as soon as the answer is sent.
+      socket.destroySoon = () => {
+        socket.end();
+        sayFarewell(socket);
+      };
     }
     return failure.status;
   }
@@ -457,7 +459,5 @@ function refuseSocket(socket: Duplex, failure: HttpFailure): void {
   if (socket.writable) {
     socket.end(`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}\r\n${lines}\r\n${body}`);
   }
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
-  socket.once("close", () => clearTimeout(timer));
+  sayFarewell(socket);
 }

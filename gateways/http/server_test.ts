@@ -349,6 +349,28 @@ Deno.test("paths, methods, content types and bodies that are not taken are refus
     );
   }, { maximumBodyBytes: 1000 }));
 
+Deno.test("a client that sends its whole body before it reads gets the refusal, not a reset", () =>
+  withServer(async ({ port }) => {
+    const head = "POST /v1/sql HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n";
+    const size = 8 << 20;
+    const chunked = `${(size - 1000).toString(16)}\r\n${"x".repeat(size)}`;
+    for (
+      const [request, status] of [
+        [`${head}Content-Length: ${size}\r\n\r\n${"x".repeat(size)}`, 413],
+        [`${head}Transfer-Encoding: chunked\r\n\r\n${chunked}`, 413],
+        [`${head}${"X: y\r\n".repeat(size / 6)}`, 431],
+      ] as const
+    ) {
+      const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      const bytes = new TextEncoder().encode(request);
+      for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+      // Nothing that stands behind a refused request is carried out.
+      const text = await new Response(connection.readable).text();
+      match(text, new RegExp(`^HTTP/1\\.1 ${status} [^]*"54000"`));
+      strictEqual(text.match(/^HTTP/gm)?.length, 1);
+    }
+  }, { maximumBodyBytes: 1000 }));
+
 Deno.test("GET /v1/health tells role, view, op number and version", () =>
   withServer(async ({ request, sql }) => {
     await sql("CREATE TABLE t (id BIGINT)");

@@ -1,0 +1,47 @@
+/**
+ * The end of a connection that was told its last words: the server has closed its direction and reads what the client still
+ * sends, without looking at it. Closing at once would make the system answer that data with a reset, which takes the last
+ * words away from a client that has not read them yet.
+ *
+ * The wait ends with the client's own end, when it has said nothing for a while, or when it has had its share of time or bytes.
+ */
+import type { Duplex } from "node:stream";
+
+/** Limits of a farewell. */
+export interface FarewellLimits {
+  /** Without a byte from the client. */
+  readonly silenceMilliseconds: number;
+  /** With whatever it sends. */
+  readonly totalMilliseconds: number;
+  /** What it may go on to send. */
+  readonly bytes: number;
+}
+
+/** What every gateway grants. */
+export const FAREWELL_LIMITS: FarewellLimits = {
+  silenceMilliseconds: 2_000,
+  totalMilliseconds: 20_000,
+  bytes: 64 << 20,
+};
+
+/** Waits for the client to close; to be called once, after `end`. */
+export function sayFarewell(socket: Duplex, limits: FarewellLimits = FAREWELL_LIMITS): void {
+  if (socket.destroyed) return;
+  let bytes = 0;
+  const destroy = (): void => {
+    socket.destroy();
+  };
+  const total = setTimeout(destroy, limits.totalMilliseconds);
+  let silence = setTimeout(destroy, limits.silenceMilliseconds);
+  socket.on("data", (data: Uint8Array) => {
+    bytes += data.length;
+    clearTimeout(silence);
+    if (bytes > limits.bytes) destroy();
+    else if (!socket.destroyed) silence = setTimeout(destroy, limits.silenceMilliseconds);
+  });
+  socket.once("close", () => {
+    clearTimeout(total);
+    clearTimeout(silence);
+  });
+  socket.resume();
+}
