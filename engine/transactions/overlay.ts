@@ -157,35 +157,27 @@ export class TableOverlay {
     return result;
   }
 
-  /** The overlay's effects in the order of first touch. */
-  *effects(): Generator<Effect, void> {
+  /** The effect of a row; null when it leaves none. */
+  effectOf({ id, values, existed }: OverlayRow): Effect | null {
     const tableId = this.definition.id;
-    if (this.truncated) yield { kind: "truncate", tableId };
-    for (const row of this.rows) {
-      const existed = row.existed && !this.truncated;
-      if (row.values === null) {
-        if (existed) yield { kind: "delete", tableId, id: row.id };
-      } else yield { kind: existed ? "update" : "create", tableId, id: row.id, values: row.values };
-    }
-    for (const batch of this.batches) yield { kind: "create_batch", tableId, batch };
+    const isThere = existed && !this.truncated;
+    if (values !== null) return { kind: isThere ? "update" : "create", tableId, id, values };
+    return isThere ? { kind: "delete", tableId, id } : null;
   }
 
-  /** The same effects at the end of a list, without a generator between: most transactions write a row or two. */
+  /** The overlay's effects in the order of first touch, at the end of a list. */
   appendEffects(list: Effect[]): void {
-    const { rows, truncated } = this;
-    if (truncated || this.batches.length > 0) {
-      for (const effect of this.effects()) list.push(effect);
-      return;
-    }
     const tableId = this.definition.id;
+    if (this.truncated) list.push({ kind: "truncate", tableId });
+    const { rows } = this;
     for (let index = 0; index < rows.length; index++) {
-      const { id, values, existed } = rows[index] as OverlayRow;
-      if (values !== null) list.push({ kind: existed ? "update" : "create", tableId, id, values });
-      else if (existed) list.push({ kind: "delete", tableId, id });
+      const effect = this.effectOf(rows[index] as OverlayRow);
+      if (effect !== null) list.push(effect);
     }
+    for (const batch of this.batches) list.push({ kind: "create_batch", tableId, batch });
   }
 
-  /** How many {@link effects} there are. */
+  /** How many {@link appendEffects} there are. */
   get effectCount(): number {
     let count = (this.truncated ? 1 : 0) + this.batches.length;
     for (const row of this.rows) if (row.values !== null || (row.existed && !this.truncated)) count++;

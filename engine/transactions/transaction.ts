@@ -407,7 +407,15 @@ export class Transaction {
     for (const overlay of this.#overlays.values()) count += overlay.effectCount;
     const each = function* (this: Transaction): Generator<Effect, void> {
       for (const change of this.#changes) yield { kind: "ddl", change };
-      for (const overlay of this.#overlays.values()) yield* overlay.effects();
+      for (const overlay of this.#overlays.values()) {
+        const tableId = overlay.definition.id;
+        if (overlay.truncated) yield { kind: "truncate", tableId };
+        for (const row of overlay.rows) {
+          const effect = overlay.effectOf(row);
+          if (effect !== null) yield effect;
+        }
+        for (const batch of overlay.batches) yield { kind: "create_batch", tableId, batch };
+      }
       yield* sequences;
     };
     return { count, estimatedBytes: this.estimatedBytes, each: () => each.call(this) };
