@@ -87,8 +87,9 @@ export function readIndex(text: string, slug: string): RegistryIndex | null {
   const seen = new Set<string>();
   for (const release of releases) {
     const entry = readEntry(release);
-    if (entry === null || seen.has(`${entry.name} ${entry.version}`)) return null;
-    seen.add(`${entry.name} ${entry.version}`);
+    // The tag is name and version, which may not come twice.
+    if (entry === null || seen.has(entry.tag)) return null;
+    seen.add(entry.tag);
     entries.push(entry);
   }
   return { slug, fetchedAt, lastModified, etag, releases: entries };
@@ -127,7 +128,8 @@ function readRequirements(value: unknown): ReadonlyMap<string, string> | null | 
   if (value === undefined) return null;
   if (!isFields(value)) return undefined;
   const requirements = new Map<string, string>();
-  for (const [name, requirement] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const requirement = value[name];
     const isGood = isPackageName(name) && typeof requirement === "string" && isRequirement(requirement);
     if (!isGood) return undefined;
     requirements.set(name, requirement);

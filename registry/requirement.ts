@@ -97,9 +97,18 @@ export function parseRequirement(text: string): Requirement | null {
   return requirement;
 }
 
+/** Requirements that were looked at: an index of thousands of releases has but a few different ones. */
+const accepted = new Set<string>();
+
 /** Whether it is a requirement. */
 export function isRequirement(text: string): boolean {
-  return text.length <= MAXIMUM_LENGTH && text.split(",").every((part) => comparison(part.trim()) !== null);
+  if (accepted.has(text)) return true;
+  const isGood = text.length <= MAXIMUM_LENGTH &&
+    text.split(",").every((part) => comparison(part.trim()) !== null);
+  if (!isGood) return false;
+  if (accepted.size >= CACHE_SIZE) accepted.clear();
+  accepted.add(text);
+  return true;
 }
 
 function comparison(text: string): string | null {

@@ -51,7 +51,8 @@ export interface Resolution {
 }
 
 interface Candidate extends LockedPackage {
-  readonly requirements: ReadonlyMap<string, string> | null;
+  /** What it needs; null when that is not known. Of most candidates nobody asks. */
+  requirements(): ReadonlyMap<string, string> | null;
 }
 
 /** One requirement, of the manifest or of the version chosen at a level. */
@@ -169,7 +170,7 @@ class Search {
   }
 
   #pushRequirements(candidate: Candidate, requirer: number): void {
-    for (const [name, text] of candidate.requirements ?? []) {
+    for (const [name, text] of candidate.requirements() ?? []) {
       this.#edges.push({ name, requirement: checkRequirement(text), requirer });
     }
   }
@@ -225,7 +226,7 @@ class Search {
     if (local !== undefined && (requirer < 0 || requirement.allows(local.version))) {
       return shared.some(({ version }) => version === local.version)
         ? [...shared]
-        : [...shared, { ...local, isUnresolved: false }];
+        : [...shared, { ...local, isUnresolved: false, requirements: () => local.requirements }];
     }
     const candidates = [...shared];
     const add = (candidate: Candidate) => {
@@ -235,31 +236,29 @@ class Search {
       if (each.source.kind !== "registry" || !requirement.allows(each.version)) continue;
       // One that was taken from a requirement alone gives way to a release.
       if (each.isUnresolved && catalogue.match(name, requirement) !== null) continue;
-      add({ ...each, requirements: this.#requirementsOf(each, each.source.slug) });
+      add(this.#candidate(each, each.source.slug));
     }
     const matches = catalogue.match(name, requirement);
-    for (const { version } of matches?.entries ?? []) {
-      const slug = matches?.slug ?? catalogue.defaultSlug;
-      const requirements = this.#requirementsOf({ name, version }, slug);
-      const source: Source = { kind: "registry", slug };
-      add({ name, version, source, hash: null, isUnresolved: false, requirements });
+    if (matches !== null) {
+      const source: Source = { kind: "registry", slug: matches.slug };
+      for (const { version } of matches.entries) {
+        add(this.#candidate({ name, version, source, hash: null, isUnresolved: false }, matches.slug));
+      }
     }
     if (candidates.length > 0) return candidates;
     for (const each of this.#input.fallback ?? []) {
       const fits = each.name === name && each.source.kind === "registry" && !each.isUnresolved &&
         requirement.allows(each.version) && catalogue.yankedReason(each) === null;
-      if (fits) add({ ...each, requirements: this.#requirementsOf(each, each.source.slug) });
+      if (fits) add(this.#candidate(each, each.source.slug));
     }
     if (candidates.length > 0 || catalogue.matchYanked(name, requirement) !== null) return candidates;
     const source: Source = { kind: "registry", slug: catalogue.defaultSlug };
-    return [{
-      name,
-      version: requirement.floor,
-      source,
-      hash: null,
-      isUnresolved: true,
-      requirements: this.#requirementsOf({ name, version: requirement.floor }, catalogue.defaultSlug),
-    }];
+    const floor = { name, version: requirement.floor, source, hash: null, isUnresolved: true };
+    return [this.#candidate(floor, catalogue.defaultSlug)];
+  }
+
+  #candidate(each: LockedPackage, slug: string): Candidate {
+    return { ...each, requirements: () => this.#requirementsOf(each, slug) };
   }
 
   #requirementsOf(release: PackageVersion, slug: string): ReadonlyMap<string, string> | null {
@@ -320,8 +319,8 @@ class Search {
     for (const [index, level] of this.#levels.entries()) {
       const { chosen } = level;
       if (chosen === null || levelOf(level) !== index) continue;
-      const { name, version, source, hash, isUnresolved, requirements } = chosen;
-      const dependencies = requirements === null ? null : needs.get(index) ?? new Map();
+      const { name, version, source, hash, isUnresolved } = chosen;
+      const dependencies = chosen.requirements() === null ? null : needs.get(index) ?? new Map();
       packages.push({ name, version, source, hash, isUnresolved, dependencies });
     }
     return { packages: this.#withUnknown(packages), direct };
