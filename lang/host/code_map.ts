@@ -5,11 +5,11 @@
  * ({@link IrPlace}); for other calls the engine's trace has the offsets in the code, and the places of the source map the rest.
  */
 import type { IrPlace } from "../ir/node.ts";
+import { isLibraryPath } from "../source/source_file.ts";
 import type { CodePlace } from "../wasm/function_encoder.ts";
 import { type EncodedModule, lineAndColumn } from "../wasm/module_encoder.ts";
 import {
   callerFirst,
-  isLibraryPath,
   type ReportedPlace,
   type TrapOrigin,
   type TrapReport,

@@ -10,7 +10,8 @@ import type { Host, HostValue } from "../interpret/host.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import type { Type } from "../types/type.ts";
 import { indexMessage } from "../typed/trap.ts";
-import { isLibraryPath, trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
+import { isLibraryPath } from "../source/source_file.ts";
+import { trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
 import { type TrapPlace, trapSitesOf } from "./trap_sites.ts";
 
 /** Where pointers to texts lead: a block's length and first byte. */

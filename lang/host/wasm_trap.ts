@@ -1,5 +1,7 @@
 /** The end of a compiled program before its end, and what is told of it. */
 
+import { isLibraryPath } from "../source/source_file.ts";
+
 /** A place in a source; line and column count from 1. */
 export interface ReportedPlace {
   readonly file: string;
@@ -35,11 +37,6 @@ const MESSAGES: Readonly<Record<string, string>> = {
 /** What a trap says when the program said nothing. */
 export function trapMessage(kind: string): string {
   return MESSAGES[kind] ?? `Cannot go on: ${kind}`;
-}
-
-/** Whether a file is one of the library's: `std:list`. */
-export function isLibraryPath(path: string): boolean {
-  return path.includes(":");
 }
 
 /** Where a compiled program trapped, as the engine tells it; a {@link CodeMap} knows the places. */

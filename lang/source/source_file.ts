@@ -79,6 +79,11 @@ export class SourceFile {
   }
 }
 
+/** Whether a path is that of one of the library's modules: `std:list`. */
+export function isLibraryPath(path: string): boolean {
+  return path.includes(":");
+}
+
 function codePoints(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end; at++) {

@@ -12,12 +12,13 @@ import file8 from "./game/web/reader.js" with { type: "text" };
 import file9 from "./game/web/screen.js" with { type: "text" };
 import file10 from "./game/web/sound.js" with { type: "text" };
 import file11 from "./game/web/state.js" with { type: "text" };
-import file12 from "./library/project.toml" with { type: "text" };
-import file13 from "./library/src/shapes.lang" with { type: "text" };
-import file14 from "./library/src/vector.lang" with { type: "text" };
-import file15 from "./tool/project.toml" with { type: "text" };
-import file16 from "./tool/src/csv.lang" with { type: "text" };
-import file17 from "./tool/src/main.lang" with { type: "text" };
+import file12 from "./game/web/trace.js" with { type: "text" };
+import file13 from "./library/project.toml" with { type: "text" };
+import file14 from "./library/src/shapes.lang" with { type: "text" };
+import file15 from "./library/src/vector.lang" with { type: "text" };
+import file16 from "./tool/project.toml" with { type: "text" };
+import file17 from "./tool/src/csv.lang" with { type: "text" };
+import file18 from "./tool/src/main.lang" with { type: "text" };
 
 /** Files of each template. */
 export const TEMPLATE_FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -36,15 +37,16 @@ export const TEMPLATE_FILES: Readonly<Record<string, Readonly<Record<string, str
     "web/screen.js": file9,
     "web/sound.js": file10,
     "web/state.js": file11,
+    "web/trace.js": file12,
   },
   "library": {
-    "project.toml": file12,
-    "src/shapes.lang": file13,
-    "src/vector.lang": file14,
+    "project.toml": file13,
+    "src/shapes.lang": file14,
+    "src/vector.lang": file15,
   },
   "tool": {
-    "project.toml": file15,
-    "src/csv.lang": file16,
-    "src/main.lang": file17,
+    "project.toml": file16,
+    "src/csv.lang": file17,
+    "src/main.lang": file18,
   },
 };

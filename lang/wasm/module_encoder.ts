@@ -5,9 +5,10 @@
  * Only what is used is written: no table without calls of functions as values, no memory section is ever left out because every host expects one.
  *
  * `lang.sites`: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and column (from 1; all 0 when
- * the site has no place). A site's number is its position.
+ * the site has no place). What stands in the library and was lowered in place is told by the line of the package that called it. A site's number is its position.
  */
 import type { IrFunction, IrModule, IrPlace, ScalarType, TrapSite } from "../ir/node.ts";
+import { isLibraryPath } from "../source/source_file.ts";
 import { ByteWriter, unsignedLength } from "./byte_writer.ts";
 import { type CodePlace, FunctionEncoder, type ModuleIndexes, TYPE_CODES } from "./function_encoder.ts";
 
@@ -258,9 +259,13 @@ function encodeData(module: IrModule): ByteWriter {
 function encodeSites(module: IrModule): ByteWriter {
   const files = new Map<string, number>();
   const kinds = new Map<string, number>();
-  for (const site of module.sites) {
-    if (!kinds.has(site.kind)) kinds.set(site.kind, kinds.size);
-    if (site.place !== null && !files.has(site.place.file.path)) files.set(site.place.file.path, files.size);
+  const sites = module.sites.map(({ kind, place }) => ({
+    kind,
+    place: place === null ? null : packagePlace(place),
+  }));
+  for (const { kind, place } of sites) {
+    if (!kinds.has(kind)) kinds.set(kind, kinds.size);
+    if (place !== null && !files.has(place.file.path)) files.set(place.file.path, files.size);
   }
   const out = new ByteWriter();
   out.text("lang.sites");
@@ -268,15 +273,23 @@ function encodeSites(module: IrModule): ByteWriter {
     out.unsigned(names.size);
     for (const name of names.keys()) out.text(name);
   }
-  out.unsigned(module.sites.length);
-  for (const site of module.sites) {
-    out.unsigned(kinds.get(site.kind) ?? 0);
-    const position = site.place === null ? { line: 0, column: 0 } : lineAndColumn(site.place);
-    out.unsigned(site.place === null ? 0 : files.get(site.place.file.path) ?? 0);
+  out.unsigned(sites.length);
+  for (const { kind, place } of sites) {
+    out.unsigned(kinds.get(kind) ?? 0);
+    const position = place === null ? { line: 0, column: 0 } : lineAndColumn(place);
+    out.unsigned(place === null ? 0 : files.get(place.file.path) ?? 0);
     out.unsigned(position.line);
     out.unsigned(position.column);
   }
   return out;
+}
+
+/** Where the package called what was lowered in place and stands in the library; the place itself when nobody is known. */
+export function packagePlace(place: IrPlace): IrPlace {
+  for (let at: IrPlace | undefined = place; at !== undefined; at = at.caller) {
+    if (!isLibraryPath(at.file.path)) return at;
+  }
+  return place;
 }
 
 /** Line and column of a place, from 1, the column in code points. */

@@ -1,7 +1,9 @@
 /**
- * A source map, version 3: offsets in the module's bytes as columns of one generated line, as tools for WebAssembly expect.
+ * A source map, version 3: offsets in the module's bytes as columns of one generated line, as tools for WebAssembly expect. Code of the library that was
+ * lowered in place stands at the line that called it, which whoever debugs has before them.
  */
 import type { CodePlace } from "./function_encoder.ts";
+import { packagePlace } from "./module_encoder.ts";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -38,8 +40,9 @@ export function sourceMap(
       column = start;
     }
   };
-  for (const { offset, place } of places) {
+  for (const { offset, place: inner } of places) {
     leaveFunctions(offset);
+    const place = packagePlace(inner);
     const { path } = place.file;
     let number = numbers.get(path);
     if (number === undefined) {

@@ -15,7 +15,13 @@ pub fn step(state: inout State, input: Input) {
   if input.pressed(A) { for n in 0..400 { state.words.push("word {n}") } }
   if input.pressed(B) { state.words.push("end {state.words.len()}") }
   if input.pressed(X) { panic("{state.words.len()} words are too many") }
-  if input.pressed(Y) { state.words[state.ticks - 1_000_000] = "" }
+  if input.pressed(Y) { state.words[state.ticks - state.ticks - 7] = "" }
+  if input.pressed(Z) { state.ticks = far(state.words) }
+  if input.pressed(Q) { state.ticks = state.words.swap_remove(99_999).len() }
+}
+fn far(words: List[String]) -> Int {
+  let other = words.map(fn(word) { word.len() }).filter(fn(length) { length > 1_000 })
+  other.max().unwrap()
 }
 pub fn draw(state: State) uses Draw {
   canvas.clear(Color.black)
@@ -60,13 +66,24 @@ browserTest("a game that stops says why and where", async (browser) => {
   for (
     const [key, message, place] of [
       ["x", "1 words are too many", "src/main.lang:10:25"],
-      ["y", "A list has no element at this index.", "src/main.lang:11:25"],
+      ["y", "A list of length 1 has no element at the index -7.", "src/main.lang:11:25"],
+      // What goes wrong in the library is told by the line that called it, also through calls that stay calls.
+      [
+        "z",
+        "Cannot unwrap the option: it is None",
+        "src/main.lang:17:3",
+      ],
+      [
+        "q",
+        "Cannot remove the element at 99999: the list has 1",
+        "src/main.lang:13:39\nin the library: std:list:87:5",
+      ],
     ] as const
   ) {
     await using game = await GamePage.open(browser, words.folder);
     await game.page.keyboard.press(key, { delay: 40 });
     const panel = game.page.locator(".problem");
-    await panel.waitFor();
+    await panel.getByText(place.split("\n").at(-1) ?? "").waitFor();
     assert.equal(await panel.locator("pre").textContent(), `${message}\n\n${place}`);
     const frames = await game.number("seen.frames");
     await game.page.evaluate(

@@ -31,6 +31,7 @@ Deno.test("lang build --release --zip: the page at the top, the module beside it
     "sound.js",
     "sounds/hit.ogg",
     "state.js",
+    "trace.js",
     "ä.txt",
   ]);
   for (const [path, bytes] of Object.entries(entries)) {

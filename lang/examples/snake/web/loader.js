@@ -2,7 +2,7 @@
  * Runs a game in the page: loads its WebAssembly, gives it what it may ask for, and calls `step` 60 times a second.
  *
  * There is nothing to install and nothing to build: change it as you like. The picture is in `screen.js`, keyboard and mouse in `player.js`, sound in `sound.js`;
- * `state.js` carries a running game over to a new build.
+ * `state.js` carries a running game over to a new build, `trace.js` finds the line where a game stopped.
  * The game calls imported functions with numbers; texts and bytes are an address and a length in its memory.
  */
 import { Player } from "./player.js";
@@ -10,6 +10,7 @@ import { Reader } from "./reader.js";
 import { Screen } from "./screen.js";
 import { Sound } from "./sound.js";
 import { loadState, saveState, stateLayout, stateOfText, stateText } from "./state.js";
+import { callerOf } from "./trace.js";
 
 const STEPS_A_SECOND = 60;
 /** A page that was asleep does not make up for more than this many steps at once. */
@@ -39,6 +40,9 @@ function seedOfPage() {
   return seed === null ? crypto.getRandomValues(new Int32Array(1))[0] : Number(seed) | 0;
 }
 
+/** Where the source map of a module is. */
+const maps = new WeakMap();
+
 /** The game stands beside the page; a plain file server that shows the package's folder has it at `target/main.wasm`. */
 async function fetchGame(url) {
   const urls = url !== undefined
@@ -50,7 +54,11 @@ async function fetchGame(url) {
   for (const each of urls) {
     const address = new URL(each, location.href).href;
     const response = await fetch(address, { cache: "no-cache" });
-    if (response.ok) return WebAssembly.compile(coreModule(new Uint8Array(await response.arrayBuffer())));
+    if (response.ok) {
+      const module = await WebAssembly.compile(coreModule(new Uint8Array(await response.arrayBuffer())));
+      maps.set(module, `${address}.map`);
+      return module;
+    }
     problem ||= `${address} answers ${response.status}. Run "lang build" first.`;
   }
   throw new Error(problem);
@@ -219,17 +227,28 @@ class Game {
       this.pause();
       this.#isHeld = false;
       this.#isBroken = true;
-      const problem = this.#problem(error);
-      showProblem("The game has stopped", problem);
-      console.error(problem, error);
+      this.#tell(error);
     }
+  }
+
+  /** Says what and where. What went wrong inside of the library is told by the line that called it, as soon as that is found. */
+  #tell(error) {
+    const { message, place } = this.#problem(error);
+    const show = (where) => where === "" ? message : `${message}\n\n${where}`;
+    const text = showProblem("The game has stopped", show(place));
+    console.error(show(place), error);
+    if (!/^\w+:\w/.test(place)) return;
+    callerOf(error, maps.get(this.#module)).then((caller) => {
+      if (caller !== null) text.textContent = show(`${caller}\nin the library: ${place}`);
+    }, console.warn);
   }
 
   /** Before a game stops it leaves the number of the place in `trap_site`; the section `lang.sites` has the places. */
   #problem(error) {
-    if (!(error instanceof WebAssembly.RuntimeError)) return String(error);
+    const unknown = (message) => ({ message, place: "" });
+    if (!(error instanceof WebAssembly.RuntimeError)) return unknown(String(error));
     const [section] = WebAssembly.Module.customSections(this.#module, "lang.sites");
-    if (section === undefined) return error.message;
+    if (section === undefined) return unknown(error.message);
     const reader = new Reader(new Uint8Array(section));
     const files = reader.list(() => reader.text());
     const kinds = reader.list(() => reader.text());
@@ -240,9 +259,20 @@ class Game {
       column: reader.number(),
     }));
     const site = sites[this.exports.trap_site.value];
-    if (site === undefined) return error.message;
-    const message = site.kind === "panic" ? this.#panicText() : PROBLEMS[site.kind] ?? site.kind;
-    return site.line === 0 ? message : `${message}\n\n${site.file}:${site.line}:${site.column}`;
+    if (site === undefined) return unknown(error.message);
+    const { kind, file, line, column } = site;
+    const message = kind === "panic"
+      ? this.#panicText()
+      : kind === "index"
+      ? this.#indexText()
+      : PROBLEMS[kind] ?? kind;
+    return line === 0 ? unknown(message) : { message, place: `${file}:${line}:${column}` };
+  }
+
+  #indexText() {
+    const { trap_index: index, trap_length: length } = this.exports;
+    if (index === undefined) return PROBLEMS.index;
+    return `A list of length ${length.value} has no element at the index ${index.value}.`;
   }
 
   #panicText() {
@@ -315,7 +345,7 @@ const PROBLEMS = {
   gas: "The gas is used up.",
 };
 
-/** Shows an error in the page. */
+/** Shows an error in the page; gives the element with its message. */
 function showProblem(title, message) {
   const panel = document.createElement("div");
   panel.className = "problem";
@@ -326,6 +356,7 @@ function showProblem(title, message) {
   text.textContent = message;
   panel.append(heading, text);
   document.body.append(panel);
+  return text;
 }
 
 /** What is in the game's memory. Its buffer is a new one whenever the memory has grown. */
