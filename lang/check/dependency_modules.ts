@@ -15,6 +15,8 @@ export interface LinkedModule {
   readonly name: string;
   readonly module: ast.Module;
   readonly link: (path: string) => string;
+  /** The package with a module of that path which one of the importer's own package hides; null when there is none. */
+  readonly hidden: (path: string) => string | null;
   readonly isDependency: boolean;
 }
 
@@ -37,9 +39,14 @@ export class DependencyModules {
       ownNames.has(path) || isLibrary(path)
         ? null
         : findDependencyModule(dependencies, dependencies.direct, path);
+    const hidden = (path: string): string | null =>
+      ownNames.has(path)
+        ? findDependencyModule(dependencies, dependencies.direct, path)?.owner.name ?? null
+        : null;
     const modules: LinkedModule[] = own.map((each) => ({
       ...each,
       link: (path) => find(path)?.name ?? path,
+      hidden,
       isDependency: false,
     }));
     const files: ParsedFile[] = [];
@@ -61,6 +68,8 @@ export class DependencyModules {
         name: next.name,
         module,
         link: (path) => inside(path)?.name ?? path,
+        // What a used package means by its names is its author's matter.
+        hidden: () => null,
         isDependency: true,
       });
       queue.push(...importedPaths(module).flatMap((path) => inside(path) ?? []));

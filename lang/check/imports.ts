@@ -78,6 +78,15 @@ export function declareImports(
         fixes: similar.map((other) => reporter.fix(`import \`${other}\``, "maybe", pathSpan, other)),
       });
     }
+    const hider = scope.hidden(path);
+    if (hider !== null && target !== null) {
+      reporter.report(
+        "MD0008",
+        pathSpan,
+        `\`${path}\` is \`${target.file.path}\` of this package; the package \`${hider}\` has a module of that name too, which it hides.`,
+        { hint: "With another name for your own file or folder, `use` reaches the package's module." },
+      );
+    }
     const other = scope.imports.get(alias.text);
     if (other !== undefined) {
       reporter.report("MD0004", alias.span, `\`${alias.text}\` is the name of two imported modules.`, {

@@ -24,6 +24,8 @@ export interface NamedModule {
   readonly module: ast.Module;
   /** The module that a path of its imports names; the path itself when it is left out. */
   readonly link?: (path: string) => string;
+  /** The package whose module of that path is hidden by one of the importer's own; null when there is none. */
+  readonly hidden?: (path: string) => string | null;
   /** Whether it is one of a package that is used. */
   readonly isDependency?: boolean;
 }
@@ -222,6 +224,9 @@ export class PackageChecker {
       dependencies.every((each, index) => each.scope === state.dependencies[index]?.scope);
     if (!isSame) return null;
     const { scope } = state;
+    const { hidden = scope.hidden } = first;
+    if (importedPaths(first.module).some((path) => hidden(path) !== scope.hidden(path))) return null;
+    scope.hidden = hidden;
     scope.link = first.link ?? scope.link;
     if (scope.module === first.module) {
       // Labels point into other files, whose texts may have moved.
@@ -260,10 +265,11 @@ export class PackageChecker {
     names: readonly string[],
     library: LibrarySource,
   ): Map<string, ModuleState> {
-    const scopes = modules.map(({ name, module, link, isDependency }) => {
+    const scopes = modules.map(({ name, module, link, hidden, isDependency }) => {
       const scope = new ModuleScope(name, false, module, new Reporter(module.file));
       scope.isDependency = isDependency ?? false;
       scope.link = link ?? scope.link;
+      scope.hidden = hidden ?? scope.hidden;
       world.scopes.set(name, scope);
       return scope;
     });

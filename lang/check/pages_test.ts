@@ -5,6 +5,7 @@ import { CODE_PAGES } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import { findEntryPoints, type Target } from "./entry_points.ts";
 import { PackageAnalyser } from "./package_analysis.ts";
+import { analysePage } from "./page_analysis.ts";
 
 /** Codes that the building of a target raises. */
 const targets: Readonly<Record<string, Target>> = {
@@ -17,7 +18,7 @@ const targets: Readonly<Record<string, Target>> = {
 const analyser = new PackageAnalyser();
 
 function check(page: CodePage, program: string): readonly Diagnostic[] {
-  const { diagnostics, program: typed } = analyser.analyse(filesOfPage(program));
+  const { diagnostics, program: typed } = analysePage(analyser, program);
   const target = targets[page.code];
   if (target === undefined || typed === null) return diagnostics;
   return [...diagnostics, ...findEntryPoints(typed, target).diagnostics];

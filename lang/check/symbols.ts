@@ -284,6 +284,8 @@ export class ModuleScope {
   isDependency = false;
   /** The module that a path of `use` names: in a package, `use noise` may be the module `fx.noise`. */
   link: (path: string) => string = (path) => path;
+  /** The package whose module of that path is hidden by one of this package; null when there is none. */
+  hidden: (path: string) => string | null = () => null;
 
   constructor(name: string, isLibrary: boolean, module: ast.Module, reporter: Reporter) {
     this.name = name;

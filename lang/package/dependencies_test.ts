@@ -145,6 +145,25 @@ test "both" {
   await passes(packageOf({ "src/main.lang": source }, { fx: "1.0.0", "big-noise": "1.0.0" }, used), 1);
 });
 
+Deno.test("packages whose names differ in a dash alone are kept apart", async () => {
+  const used: Used[] = [
+    { name: "big-noise", version: "1.0.0", files: { "src/main.lang": constant(1) } },
+    { name: "big_noise", version: "1.0.0", files: { "src/main.lang": constant(2) } },
+    ...["fx", "ui"].map((name): Used => ({
+      name,
+      version: "1.0.0",
+      dependencies: { [name === "fx" ? "big-noise" : "big_noise"]: "1.0.0" },
+      files: { "src/main.lang": "use big_noise\n\npub fn value() -> Int {\n  big_noise.value()\n}\n" },
+    })),
+  ];
+  const sources = {
+    "src/main.lang": 'use fx\nuse ui\n\ntest "both" {\n  expect(fx.value() * 10 + ui.value() == 12)\n}\n',
+  };
+  const direct = { fx: "1.0.0", ui: "1.0.0" };
+  await passes(packageOf(sources, direct, used), 1);
+  await passes(packageOf(sources, { ...direct, "big-noise": "1.0.0" }, used), 1);
+});
+
 Deno.test("what is vendored for this lockfile is used, and only then", async () => {
   const used = (
     value: number,
@@ -198,4 +217,27 @@ Deno.test("a module that no package has, and one of a package that is only used 
       /^MD0001 src\/main\.lang/,
     );
   }
+});
+
+Deno.test("MD0008 says that a module of one's own hides one of a package, also when the package comes later", () => {
+  const sources = {
+    "src/main.lang":
+      "use fx\nuse fx.particles\n\npub fn start() -> Int {\n  fx.value() + particles.value()\n}\n",
+    "src/fx/particles.lang": constant(1),
+  };
+  const fx = { name: "fx", version: "1.0.0", files: { "src/main.lang": constant(2) } };
+  const files = packageOf(sources, { fx: "1.0.0" }, [fx]);
+  const workspace = workspaceOf(files);
+  const told = () =>
+    workspace.check().diagnostics.map(({ code, severity, message }) => `${code} ${severity} ${message}`);
+  deepStrictEqual(told(), []);
+  addRecord(files, { fx: "1.0.1" }, [{
+    name: "fx",
+    version: "1.0.1",
+    files: { "src/main.lang": constant(2), "src/particles.lang": constant(3) },
+  }], ".lang/packages");
+  const hidden =
+    "MD0008 warning `fx.particles` is `src/fx/particles.lang` of this package; the package `fx` has a module of that name too, which it hides.";
+  deepStrictEqual(told(), [hidden]);
+  deepStrictEqual(told(), [hidden]);
 });

@@ -6,6 +6,7 @@
  */
 import { findEntryPoints } from "../../lang/check/entry_points.ts";
 import { PackageAnalyser } from "../../lang/check/package_analysis.ts";
+import { analysePage } from "../../lang/check/page_analysis.ts";
 import { filesOfPage } from "../../lang/diagnostics/codes/code_page.ts";
 import type { Diagnostic, Fix } from "../../lang/diagnostics/diagnostic.ts";
 import { applyToFiles } from "../../lang/diagnostics/edits.ts";
@@ -33,7 +34,7 @@ const analyser = new PackageAnalyser();
 /** What the compiler says of a program, for the target that it names in a comment. */
 export function diagnosticsOf(program: string): readonly Diagnostic[] {
   const target = /^\/\/ target: (\S+)$/m.exec(program)?.[1];
-  const { diagnostics, program: typed } = analyser.analyse(filesOfPage(program));
+  const { diagnostics, program: typed } = analysePage(analyser, program);
   if (target === undefined || !isTarget(target) || typed === null) return diagnostics;
   return [...diagnostics, ...findEntryPoints(typed, target).diagnostics];
 }

@@ -31,7 +31,7 @@ export function filesOfPage(program: string): ReadonlyMap<string, string> {
   let path = "src/main.lang";
   let text = "";
   for (const line of program.split(/(?<=\n)/)) {
-    const next = /^\/\/ (src\/\S+\.lang)\n$/.exec(line)?.[1];
+    const next = /^\/\/ ((?:packages\/\w+\/)?src\/\S+\.lang)\n$/.exec(line)?.[1];
     if (next === undefined) text += line;
     else {
       files.set(path, text);

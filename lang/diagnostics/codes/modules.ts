@@ -75,4 +75,16 @@ export const MODULE_PAGES: readonly CodePage[] = [
       "pub fn start() -> Int {\n  1\n}\n// src/tools/math.lang\npub fn half(n: Int) -> Int {\n  n / 2\n}\n",
     ],
   },
+  {
+    code: "MD0008",
+    title: "Module that hides a package's",
+    severity: "warning",
+    explanation:
+      "`use fx.particles` is a module of the package `fx`, unless this package has a file `src/fx/particles.lang`: a package's own modules come first, so that a new version of what it uses never changes what its names mean. Give your own file or folder another name to reach the package's module.",
+    bad:
+      "use fx.particles\n\npub fn start() -> Int {\n  particles.count()\n}\n// src/fx/particles.lang\npub fn count() -> Int {\n  1\n}\n// packages/fx/src/particles.lang\npub fn count() -> Int {\n  2\n}\n",
+    fixed: [
+      "use fx.particles\n\npub fn start() -> Int {\n  particles.count()\n}\n// src/effects/particles.lang\npub fn count() -> Int {\n  1\n}\n// packages/fx/src/particles.lang\npub fn count() -> Int {\n  2\n}\n",
+    ],
+  },
 ];
