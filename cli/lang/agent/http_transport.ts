@@ -137,7 +137,7 @@ class HttpService implements AgentHttpServer {
       if (this.#sockets.size >= MAXIMUM_CONNECTIONS) {
         socket.on("error", () => {});
         socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-        return;
+        return letGo(socket);
       }
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
@@ -350,8 +350,13 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: Ref
   });
   if (isWhole) return;
   // What is left of the body is not worth reading.
-  const { socket } = request;
   request.resume();
+  letGo(request.socket);
+}
+
+/** Closes a connection whose other side has been told why, and may stay forever. */
+function letGo(socket: Socket): void {
+  socket.resume();
   const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);
   socket.once("close", () => clearTimeout(timer));
 }

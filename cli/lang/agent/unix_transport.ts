@@ -16,6 +16,8 @@ import type { Recorder } from "./recorder.ts";
 const MAXIMUM_CONNECTIONS = 1_024;
 /** Bytes of lines that are not whole yet, of all connections together. */
 const BUDGET_BYTES = 8 * MAXIMUM_REQUEST_BYTES;
+/** Longest path of a socket. */
+const MAXIMUM_PATH_BYTES = Deno.build.os === "linux" ? 107 : 103;
 /** Only the owner may read and write. */
 const OWNER_ONLY = 0o600;
 
@@ -62,19 +64,28 @@ export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | 
 /** Binds the socket in a folder that nobody else may enter, and moves it to its path when its mode is right. */
 function bind(path: string): Deno.UnixListener {
   const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) || "/" : ".";
-  let made: string | null = null;
+  const own = `${folder}/.${crypto.randomUUID().slice(0, 6)}`;
+  // Moved there, a socket could have a path that nobody can connect to.
+  if ([path, `${own}/s`].some((each) => new TextEncoder().encode(each).length > MAXIMUM_PATH_BYTES)) {
+    throw new CommandError(
+      `Cannot listen on ${path}: the path is too long for a socket`,
+      `Systems allow ${MAXIMUM_PATH_BYTES} bytes; name a shorter one.`,
+    );
+  }
+  let isMade = false;
   let listener: Deno.UnixListener | null = null;
   try {
-    made = Deno.makeTempDirSync({ dir: folder, prefix: ".lang-" });
-    listener = Deno.listen({ transport: "unix", path: `${made}/s` });
-    Deno.chmodSync(`${made}/s`, OWNER_ONLY);
-    Deno.renameSync(`${made}/s`, path);
+    Deno.mkdirSync(own, { mode: 0o700 });
+    isMade = true;
+    listener = Deno.listen({ transport: "unix", path: `${own}/s` });
+    Deno.chmodSync(`${own}/s`, OWNER_ONLY);
+    Deno.renameSync(`${own}/s`, path);
     return listener;
   } catch (error) {
     listener?.close();
     throw new CommandError(`Cannot listen on ${path}: ${messageOf(error)}`);
   } finally {
-    if (made !== null) Deno.removeSync(made, { recursive: true });
+    if (isMade) Deno.removeSync(own, { recursive: true });
   }
 }
 

@@ -299,7 +299,6 @@ Deno.test("a foreign Host or Origin gets 403", async () => {
         strictEqual(await status(`Host: ${host}\r\n`), "403", host);
       }
       strictEqual(await status(""), "403");
-      strictEqual(await status(`Host: ${own}\r\nHost: evil.example\r\n`), "403");
       strictEqual(await status(`Host: ${own}\r\nOrigin: http://${own}\r\n`), "200");
       for (const origin of ["http://example.org", "null", `https://${own}`, "http://localhost:1"]) {
         strictEqual(await status(`Host: ${own}\r\nOrigin: ${origin}\r\n`), "403", origin);
