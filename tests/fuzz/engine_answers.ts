@@ -3,7 +3,7 @@
  * interpreter.
  */
 import { engineOf } from "../../engine/session/database.ts";
-import { type Database, DatabaseError } from "../../mod.ts";
+import { type Database, DatabaseError, SQLSTATE } from "../../mod.ts";
 import { compileStatement } from "../../engine/execution/compile_statement.ts";
 import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
 import type { Session } from "../../engine/session/session.ts";
@@ -39,6 +39,20 @@ function textRow(types: readonly SqlType[], row: readonly SqlValue[]): (string |
   });
 }
 
+/** More rows than this are not compared: joins multiply, and all answers to a statement are kept in memory. */
+const MOST_ROWS = 100_000;
+
+/** The SQLSTATE of an answer of too many rows to compare. */
+export const TOO_MANY_ROWS = SQLSTATE.programLimitExceeded;
+
+/** Rows of a bounded number. */
+class BoundedRows extends RowBuffer {
+  override endRow(): void {
+    super.endRow();
+    if (this.rows.length > MOST_ROWS) throw new DatabaseError(TOO_MANY_ROWS, `more than ${MOST_ROWS} rows`);
+  }
+}
+
 /** A session whose statements are answered in several ways. */
 export class EngineAnswers {
   readonly #session: Session;
@@ -49,7 +63,7 @@ export class EngineAnswers {
 
   /** As a user's simple query. */
   async run(sql: string): Promise<(string | null)[][]> {
-    const sink = new RowBuffer();
+    const sink = new BoundedRows();
     await this.#session.simple(sql, sink, () => {});
     const types = sink.columns.map(({ type }) => type);
     return sink.rows.map((row) => textRow(types, row));
