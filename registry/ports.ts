@@ -98,6 +98,8 @@ export interface Surroundings {
   readonly cacheFolder: string;
   /** `HOST_TOKEN`. */
   readonly hostToken: string | null;
+  /** Host and port of the proxy that requests to the API go through; null when there is none. */
+  readonly proxy: string | null;
   /** What requests say of their sender. */
   readonly userAgent: string;
 }

@@ -79,6 +79,9 @@ function parseRecord(text: string | undefined): PackageRecord | null {
 
 function fromRecord({ packages, direct }: PackageRecord): Dependencies {
   const prefixOf = (name: string, version: string): string => {
+    const others = packages.filter((each) => useName(each.name) === useName(name) && each.name !== name);
+    // `big-noise` and `big_noise` are one name in `use`: at most one of them is the program's own.
+    if (others.length > 0 && direct[name] !== version) return `${name}@${version}`;
     const isOnly = packages.every((each) => each.name !== name || each.version === version);
     return isOnly || direct[name] === version ? useName(name) : `${useName(name)}@${version}`;
   };

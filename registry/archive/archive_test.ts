@@ -43,6 +43,7 @@ function hostOf(folder: string): RegistryHost {
       authFile: `${folder}/auth.toml`,
       cacheFolder: `${folder}/cache`,
       hostToken: null,
+      proxy: null,
       userAgent: "lang/test",
     },
   };

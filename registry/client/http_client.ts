@@ -155,9 +155,14 @@ export class HttpClient {
   }
 
   #unreachable({ doing }: Purpose, reason: string, error: NetworkFailure): RegistryError {
+    const { proxy } = this.#host.surroundings;
     return new RegistryError("network", `Cannot ${doing}: ${reason}`, {
       cause: error,
-      hint: "`--offline` uses what is on this machine. A proxy is taken from HTTPS_PROXY.",
+      hint: `\`lang pkg fetch --offline\` uses what is on this machine. ${
+        proxy === null
+          ? "A proxy is taken from HTTPS_PROXY."
+          : `Requests go through the proxy ${proxy}, by HTTPS_PROXY; NO_PROXY names hosts that do not.`
+      }`,
     });
   }
 }

@@ -112,7 +112,8 @@ async function refreshIndex(
       if (!releases.has(entry.tag)) releases.set(entry.tag, entry);
     }
     if (count < REGISTRY_LIMITS.releasesPerPage) break;
-    if (page === REGISTRY_LIMITS.pages) {
+    const isLast = !/rel="next"/.test(answer.headers.get("link") ?? "");
+    if (page === REGISTRY_LIMITS.pages && !isLast) {
       host.reporter.warn(`${slug} has more than ${count * page} releases; those before are not seen`);
     }
   }

@@ -93,6 +93,7 @@ function reasonOf(error: unknown, signal: AbortSignal): string {
   if (/dns|resolve|lookup|name or service/i.test(text)) return "its name is not found; is there a network?";
   if (/refused/i.test(text)) return "nobody answers there (connection refused)";
   if (/unreachable/i.test(text)) return "the network is unreachable";
+  if (/InvalidContentType/.test(text)) return "it does not speak https";
   if (/tunnel|proxy/i.test(text)) return `the proxy refuses (${lastPart(text)})`;
   if (/certificate|tls/i.test(text)) return `its certificate is not accepted (${lastPart(text)})`;
   if (/closed|reset|eof|before message completed/i.test(text)) return "the connection was closed";

@@ -99,7 +99,9 @@ function chooseDependency(
   const any = checkRequirement("*");
   const found = catalogue.match(name, any)?.entries[0] ?? latestPrerelease(catalogue, name);
   if (found !== undefined) return { kind: "registry", requirement: `^${found.version.replace(/\+.*$/, "")}` };
-  const near = didYouMean(name, catalogue.names());
+  // A package whose versions were all taken back is known; why it cannot be chosen is told where it is resolved.
+  const names = catalogue.names();
+  const near = names.has(name) ? undefined : didYouMean(name, names);
   if (near !== undefined) session.host.reporter.warn(`No cached index has a package ${name}. ${near}`);
   return { kind: "registry", requirement: "*" };
 }

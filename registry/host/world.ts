@@ -51,20 +51,25 @@ export const GIT: Git = {
   },
 };
 
+/** Gives a variable of the environment; null when it is not set or empty. */
+export type ReadSetting = (name: string) => string | null;
+
 /** The settings of this process. */
-export function surroundings(version: string): Surroundings {
-  const home = (Deno.env.get("HOME") ?? Deno.env.get("USERPROFILE") ?? ".").replaceAll("\\", "/");
+export function surroundings(version: string, read: ReadSetting = setting): Surroundings {
+  const home = (read("HOME") ?? read("USERPROFILE") ?? ".").replaceAll("\\", "/");
   const data = Deno.build.os === "windows"
-    ? (Deno.env.get("APPDATA") ?? `${home}/AppData/Roaming`).replaceAll("\\", "/")
+    ? (read("APPDATA") ?? `${home}/AppData/Roaming`).replaceAll("\\", "/")
     : `${home}/.config`;
   const cache = Deno.build.os === "windows"
-    ? (Deno.env.get("LOCALAPPDATA") ?? `${home}/AppData/Local`).replaceAll("\\", "/")
-    : setting("XDG_CACHE_HOME") ?? `${home}/.cache`;
+    ? (read("LOCALAPPDATA") ?? `${home}/AppData/Local`).replaceAll("\\", "/")
+    : read("XDG_CACHE_HOME") ?? `${home}/.cache`;
+  const api = apiUrl(read("LANG_API_URL") ?? DEFAULT_API_URL);
   return {
-    apiUrl: apiUrl(setting("LANG_API_URL") ?? DEFAULT_API_URL),
+    apiUrl: api,
+    proxy: proxyFor(api, read),
     authFile: `${data}/lang/auth.toml`,
-    cacheFolder: setting("LANG_CACHE") ?? `${cache}/lang`,
-    hostToken: setting("HOST_TOKEN"),
+    cacheFolder: read("LANG_CACHE") ?? `${cache}/lang`,
+    hostToken: read("HOST_TOKEN"),
     userAgent: `lang/${version}`,
   };
 }
@@ -73,6 +78,20 @@ export function surroundings(version: string): Surroundings {
 export function setting(name: string): string | null {
   const value = Deno.env.get(name);
   return value === undefined || value === "" ? null : value;
+}
+
+/** Where the run time sends requests to the API, as far as variables say; without the user and password that may stand in them. */
+function proxyFor(api: string, read: ReadSetting): string | null {
+  const { protocol, hostname } = new URL(api);
+  const name = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const proxy = [name, name.toLowerCase(), "ALL_PROXY", "all_proxy"].map(read).find((each) => each !== null);
+  const exceptions = (read("NO_PROXY") ?? read("no_proxy") ?? "").split(",").map((each) => each.trim());
+  const isExcepted = exceptions.some((each) =>
+    each !== "" && `.${hostname}`.endsWith(`.${each.replace(/^\*?\./, "")}`)
+  );
+  if (proxy === undefined || isExcepted) return null;
+  const url = proxy.includes("://") ? proxy : `http://${proxy}`;
+  return URL.canParse(url) ? new URL(url).host : null;
 }
 
 function apiUrl(text: string): string {

@@ -120,6 +120,7 @@ Deno.test("readPackageManifest() says what is wrong", () => {
   check('[dependencies]\nfx = { path = "x", git = "y" }', /wants one of/);
   check('[dependencies]\nfx = { registry = "x" }', /has `registry`/);
   check('[dependencies]\n"F X" = "1"', /`F X` is no name/);
+  check('[dependencies]\nbig-fx = "1"\nbig_fx = "1"', /`big-fx` and `big_fx` are both `big_fx` in `use`/);
   check('[registry]\ndefault = "a"', /no owner\/repository/);
   check('[registry]\nextras = "a/b"', /no list/);
   check("[registry]\nmirror = 1", /`registry\.mirror` means nothing/);

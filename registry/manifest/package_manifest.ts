@@ -90,9 +90,16 @@ function readRegistries(section: unknown, where: string): string[] {
 function readDependencies(section: unknown, where: string): Map<string, Dependency> {
   if (section === undefined) return new Map();
   if (!isTable(section)) throw badSection(where, "`dependencies` is no table");
+  const used = new Map<string, string>();
   return new Map(
     Object.entries(section).map(([name, value]) => {
       if (!isPackageName(name)) throw badSection(where, `\`${name}\` is no name of a package`);
+      const inUse = name.replaceAll("-", "_");
+      const other = used.get(inUse);
+      if (other !== undefined) {
+        throw badSection(where, `\`${other}\` and \`${name}\` are both \`${inUse}\` in \`use\``);
+      }
+      used.set(inUse, name);
       return [name, readDependency(name, value, where)];
     }),
   );

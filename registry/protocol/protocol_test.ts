@@ -129,6 +129,15 @@ Deno.test("failureOf(): a rate limit that is told in words alone is no missing r
   check("", "forbidden");
 });
 
+Deno.test("failureOf(): a server that says when to come back is quoted", () => {
+  const head = { status: 503, headers: new Headers({ "retry-after": "900" }) };
+  const { message } = failureOf(head, { text: "", doing: "read", slug: "a/b", hasToken: true, now: 0 });
+  strictEqual(
+    message,
+    "Cannot read: the hosting service answered with status 503; it takes requests again in 15 minutes",
+  );
+});
+
 Deno.test("judgeAnswer(): what is tried again, and after how long", () => {
   const now = 1_000_000_000;
   const check = (

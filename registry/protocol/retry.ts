@@ -114,8 +114,17 @@ export function failureOf(
     case 422:
       return fail("refused", "the hosting service refuses it");
     default:
-      return fail("server-failed", `the hosting service answered with status ${head.status}`);
+      return fail(
+        "server-failed",
+        `the hosting service answered with status ${head.status}${againText(head, now)}`,
+      );
   }
+}
+
+/** When the service says itself that it will take requests again. */
+function againText(head: AnswerHead, now: number): string {
+  const asked = retryAfter(head, now);
+  return asked === null ? "" : `; it takes requests again in ${waitText(asked)}`;
 }
 
 /** `1 second`, `12 minutes`: a wait, rounded up. */

@@ -42,6 +42,7 @@ export class Machine {
         authFile: `${home}/config/lang/auth.toml`,
         cacheFolder: `${home}/cache`,
         hostToken: options.hostToken ?? null,
+        proxy: null,
         userAgent: "lang/test",
       },
     };

@@ -225,6 +225,16 @@ Deno.test("yanked | skipped by add and update, still installed from a lock, with
       "it eats saves",
       null,
     ]);
+    const [, first] = world.server.releases(SLUG);
+    if (first !== undefined) first.body += "\n[package]\nyanked = true\n";
+    const late = world.machine("late");
+    await late.write("app", { "project.toml": manifest("app", "1.0.0") });
+    await updateDependencies(late.session("app"), { name: null, refresh: true });
+    await rejects(
+      addDependency(late.session("app"), { ...ask, name: "fx" }),
+      /each that fits was taken back/,
+    );
+    deepStrictEqual(late.warnings, []);
   }));
 
 Deno.test("search and info | names, descriptions, versions, dependencies", () =>
