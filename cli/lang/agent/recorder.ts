@@ -15,12 +15,14 @@ export class Recorder implements Disposable {
 
   /** Opens or makes the file; sessions that it holds already are counted. */
   constructor(path: string) {
-    this.#sessions = sessionsIn(path);
+    const before = textOf(path);
+    this.#sessions = parseRecording(before).reduce((most, { session }) => Math.max(most, session + 1), 0);
     try {
       this.#file = Deno.openSync(path, { append: true, create: true });
     } catch (error) {
       throw new CommandError(`Cannot record to ${path}: ${messageOf(error)}`);
     }
+    if (before !== "" && !before.endsWith("\n")) this.#write("\n");
   }
 
   /** A recorder for one more session. */
@@ -45,13 +47,12 @@ export class Recorder implements Disposable {
   }
 }
 
-function sessionsIn(path: string): number {
-  let text: string;
+/** What was recorded before. */
+function textOf(path: string): string {
   try {
-    text = Deno.readTextFileSync(path);
+    return Deno.readTextFileSync(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return 0;
+    if (error instanceof Deno.errors.NotFound) return "";
     throw new CommandError(`Cannot record to ${path}: ${messageOf(error)}`);
   }
-  return parseRecording(text).reduce((most, { session }) => Math.max(most, session + 1), 0);
 }

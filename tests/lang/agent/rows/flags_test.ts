@@ -120,6 +120,10 @@ Deno.test("`--record <PATH>` | off | append every (request, response) pair to th
     );
     deepStrictEqual(Object.keys(lines[0]), ["request", "response"]);
     strictEqual((await agent(folder, [], { replay: record })).code, 0);
+    // An editor may have taken away the last line break.
+    await Deno.writeTextFile(record, (await Deno.readTextFile(record)).trimEnd());
+    await agent(folder, [request], { record });
+    match((await agent(folder, [], { replay: record })).stdout, /^8 requests replayed, 0 drifted$/m);
   });
 });
 
