@@ -24,6 +24,7 @@ import {
   formatRecord,
   type InstalledPackage,
   type InstalledRecord,
+  isIntact,
   PACKAGES_FOLDER,
   readRecord,
   RECORD_FILE,
@@ -81,7 +82,9 @@ class Fetching {
     if (this.#session.isLocked) checkLocked(this.#session, locked, locked);
     this.#indexes = await cachedIndexes(host, root, manifest.registries);
     for (const each of (await readRecord(host, `${root}/${RECORD_FILE}`))?.packages ?? []) {
-      if (await host.files.isFolder(`${root}/${each.folder}`)) this.#installed.set(tagOf(each), each);
+      const isThere = await host.files.isFolder(`${root}/${each.folder}`);
+      if (isThere && await isIntact(host, root, each)) this.#installed.set(tagOf(each), each);
+      else if (isThere) host.reporter.note(`${each.folder} was changed; it is unpacked anew`);
     }
     const locals = await findLocalPackages(this.#session, this.#project, { update: new Set() });
     for (const each of locked) await this.#learn(each);

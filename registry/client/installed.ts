@@ -8,6 +8,7 @@
 import { sha256 } from "../archive/tree.ts";
 import type { PackageVersion } from "../names.ts";
 import type { RegistryHost } from "../ports.ts";
+import { hashOfFile } from "./archive_store.ts";
 
 /** An unpacked package. */
 export interface InstalledPackage extends PackageVersion {
@@ -94,6 +95,29 @@ function textMap(value: unknown): ReadonlyMap<string, string> | null {
 
 function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether all files of an unpacked package are there, whatever is in them. */
+export async function hasAllFiles(
+  { files }: RegistryHost,
+  root: string,
+  { folder, files: hashes }: InstalledPackage,
+): Promise<boolean> {
+  if (!await files.isFolder(`${root}/${folder}`)) return false;
+  const sizes = await Promise.all([...hashes.keys()].map((path) => files.size(`${root}/${folder}/${path}`)));
+  return !sizes.includes(null);
+}
+
+/** Whether all files of an unpacked package are there as they were unpacked. */
+export async function isIntact(
+  host: RegistryHost,
+  root: string,
+  { folder, files }: InstalledPackage,
+): Promise<boolean> {
+  for (const [path, hash] of files) {
+    if (await hashOfFile(host, `${root}/${folder}/${path}`) !== hash) return false;
+  }
+  return true;
 }
 
 /** SHA-256 of a text. */

@@ -1,7 +1,14 @@
 /** What builds ask before they begin: are the packages that the manifest and the lockfile name on the disk? If not, they are fetched. */
 import { checkRequirement } from "../requirement.ts";
 import { fetchPackages } from "./fetch_packages.ts";
-import { type InstalledRecord, readRecord, RECORD_FILE, textHash, VENDOR_RECORD_FILE } from "./installed.ts";
+import {
+  hasAllFiles,
+  type InstalledRecord,
+  readRecord,
+  RECORD_FILE,
+  textHash,
+  VENDOR_RECORD_FILE,
+} from "./installed.ts";
 import { absolutePath, folderTree, joinPath } from "./local_packages.ts";
 import { openProject, type Project, type Session } from "./project.ts";
 
@@ -10,17 +17,19 @@ export async function ensurePackages(session: Session): Promise<boolean> {
   const { host, root } = session;
   const project = await openProject(session);
   const vendored = await readRecord(host, `${root}/${VENDOR_RECORD_FILE}`);
-  const isVendored = vendored !== null && isOf(vendored, project);
-  if (isVendored && await areFoldersAsLocked(session, vendored, project, { mayBeMissing: true })) {
-    return false;
-  }
   if (vendored !== null) {
+    const isUsed = isOf(vendored, project) &&
+      await isComplete(session, vendored, project, { mayLackFolders: true });
+    if (isUsed) return false;
     host.reporter.warn(
       "The packages in .lang/vendor/ are not those of project.lock; `lang pkg vendor` copies them anew",
     );
   }
   const record = await readRecord(host, `${root}/${RECORD_FILE}`);
-  if (record !== null && isOf(record, project) && await isComplete(session, record, project)) return false;
+  if (
+    record !== null && isOf(record, project) &&
+    await isComplete(session, record, project, { mayLackFolders: false })
+  ) return false;
   if (record === null && project.manifest.dependencies.size === 0 && project.locked.length === 0) {
     return false;
   }
@@ -52,27 +61,21 @@ function keepsTo({ direct }: InstalledRecord, { manifest, locked }: Project): bo
   });
 }
 
-/** Whether everything is unpacked, and the folders of other packages are as they were. */
-async function isComplete(session: Session, record: InstalledRecord, project: Project): Promise<boolean> {
-  for (const { folder } of record.packages) {
-    if (!await session.host.files.isFolder(`${session.root}/${folder}`)) return false;
-  }
-  return await areFoldersAsLocked(session, record, project, { mayBeMissing: false });
-}
-
-/** Whether the packages that come from folders are still what was copied from there. */
-async function areFoldersAsLocked(
+/** Whether everything is unpacked, and the folders of other packages, unless they may be lacking, are as they were. */
+async function isComplete(
   { host, root }: Session,
   record: InstalledRecord,
   { locked }: Project,
-  { mayBeMissing }: { readonly mayBeMissing: boolean },
+  { mayLackFolders }: { readonly mayLackFolders: boolean },
 ): Promise<boolean> {
-  for (const { name, version, hash } of record.packages) {
-    const source = locked.find((each) => each.name === name && each.version === version)?.source;
+  for (const each of record.packages) {
+    if (!await hasAllFiles(host, root, each)) return false;
+    const { name, version, hash } = each;
+    const source = locked.find((entry) => entry.name === name && entry.version === version)?.source;
     if (source?.kind !== "path") continue;
     const folder = absolutePath(root, source.path);
     if (!await host.files.isFolder(folder)) {
-      if (mayBeMissing) continue;
+      if (mayLackFolders) continue;
       return false;
     }
     if ((await folderTree(host, folder)).hash !== hash) return false;

@@ -6,11 +6,12 @@
 import { packTree } from "../archive/pack.ts";
 import { formatSidecar } from "../archive/sidecar.ts";
 import { isExcluded, publishedFiles, sha256, type TreeFile } from "../archive/tree.ts";
-import { openProject, type Project, type Session } from "../client/project.ts";
+import { checkLocked, openProject, type Project, type Session } from "../client/project.ts";
 import { tokenFor } from "../client/tokens.ts";
 import { REGISTRY_LIMITS } from "../limits.ts";
 import { hasReadableTag, type PackageVersion, sidecarName, tagOf, tarballName } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
+import { checkRequirement } from "../requirement.ts";
 import { PUBLISH_FOLDER, uploadRelease } from "./upload_release.ts";
 
 /** What was published. */
@@ -35,6 +36,7 @@ export async function publishPackage(
 ): Promise<PublishOutcome> {
   const { host, root } = session;
   const project = await openProject(session);
+  if (session.isLocked) checkLockfile(session, project);
   const release = checkPublishable(project);
   const files = publishedFiles(await host.files.walk(root, isExcluded));
   const slug = project.manifest.registries[0] ?? "";
@@ -94,6 +96,25 @@ function checkPublishable({ manifest }: Project): PackageVersion {
   }
   if (manifest.yanked !== null) throw refuse("its manifest says that it was taken back", "Remove `yanked`.");
   return release;
+}
+
+/** Whether the lockfile locks all that the manifest asks for: what was tested is then what it names. */
+function checkLockfile(session: Session, { manifest, locked }: Project): void {
+  checkLocked(session, locked, locked);
+  for (const [name, dependency] of manifest.dependencies) {
+    const isLocked = locked.some((each) =>
+      each.name === name &&
+      (dependency.kind !== "registry" || checkRequirement(dependency.requirement).allows(each.version))
+    );
+    if (isLocked) continue;
+    throw new RegistryError(
+      "locked",
+      `Cannot keep to project.lock: it has no ${name} that fits project.toml`,
+      {
+        hint: "Without `--locked`, `lang pkg fetch` brings it up to date; commit it then.",
+      },
+    );
+  }
 }
 
 async function packed(

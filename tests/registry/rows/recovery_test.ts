@@ -170,6 +170,33 @@ Deno.test("files keep their rights and stay links; what is unpacked is as readab
     strictEqual(unpacked?.mode, above?.mode);
   }));
 
+Deno.test("files of an unpacked package that are missing or changed are unpacked anew", () =>
+  withWorld(async (world) => {
+    await publish(world, "fx", "0.3.2");
+    const user = await userOf(world, { fx: "^0.3" });
+    await fetchPackages(user.session("app"));
+    const file = "app/.lang/packages/fx-0.3.2/src/main.lang";
+    await Deno.remove(`${user.home}/${file}`);
+    strictEqual(await ensurePackages(user.session("app", { isOffline: true })), true);
+    strictEqual(await user.read(file), "// 0.3.2\n");
+    await user.write(".", { [file]: "changed" });
+    strictEqual((await fetchPackages(user.session("app"))).unpacked.length, 1);
+    strictEqual(await user.read(file), "// 0.3.2\n");
+    match(user.notes.join("\n"), /\.lang\/packages\/fx-0\.3\.2 was changed; it is unpacked anew/);
+  }));
+
+Deno.test("publish --locked | wants a lockfile that fits the manifest", () =>
+  withWorld(async (world) => {
+    await publish(world, "noise", "1.0.0");
+    const author = await userOf(world, { noise: "^1" });
+    const run = () => publishPackage(author.session("app", { isLocked: true }), { isDryRun: true });
+    await rejects(run(), /Cannot keep to project\.lock: it has no noise that fits/);
+    await fetchPackages(author.session("app"));
+    deepStrictEqual((await run()).release, { name: "app", version: "1.0.0" });
+    await author.write("app", { "project.toml": manifest("app", "1.0.0", { noise: "^2" }) });
+    await rejects(run(), /it has no noise that fits/);
+  }));
+
 Deno.test("several add, and several vendor, at the same time: each takes its turn", () =>
   withWorld(async (world) => {
     const names = ["fx", "noise", "ui", "art"];
