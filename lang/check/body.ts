@@ -10,7 +10,7 @@ import type { Expression, Place } from "../typed/tree.ts";
 import { ERROR_TYPE, resolve, UNIT } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type, TypeParameter, TypeVariable } from "../types/type.ts";
 import { weightOf } from "../types/weight.ts";
-import { hasVariables, Unifier, zonk } from "../types/unification.ts";
+import { eachUnknown, hasVariables, Unifier, zonk } from "../types/unification.ts";
 import { requireInterface } from "./conformance.ts";
 import type { Reporter } from "./report.ts";
 import {
@@ -71,6 +71,9 @@ export class Session {
   /** Types that may stay open: no value of them is ever made. */
   readonly #open: TypeVariable[] = [];
   readonly #obligations: Obligation[] = [];
+  readonly #broken: Type[] = [];
+  /** Interfaces that type parameters should be asked for, which has been told: the place of the parameter and the name. */
+  readonly missingBounds: Set<string> = new Set();
   /** Checks that would rather wait until the whole module has been seen. */
   readonly late: (() => void)[] = [];
   /** Checks that need types without variables. */
@@ -124,6 +127,11 @@ export class Session {
     return types;
   }
 
+  /** What is given to something broken: that its type cannot be told is no second mistake. */
+  forgive(type: Type): void {
+    this.#broken.push(type);
+  }
+
   /** Asks that a type has an interface, at once if it is known and else in the end. */
   require(obligation: Obligation): void {
     this.#obligations.push(obligation);
@@ -132,6 +140,7 @@ export class Session {
   /** Ends inference: reports what is unknown, puts types in, runs what waited for them. */
   finish(): void {
     for (const check of this.late) check();
+    for (const type of this.#broken) eachUnknown(type, (variable) => variable.link = ERROR_TYPE);
     for (const { variable, span, what } of this.#origins) {
       const at = resolve(variable);
       if (at.kind !== "variable" || at.literal !== null || at === ERROR_TYPE) continue;

@@ -61,7 +61,8 @@ export function inferCall(body: Body, expression: ast.Call, expected: Type | nul
 export function brokenCall(body: Body, expression: ast.Call): Expression {
   for (const { value } of expression.arguments) {
     // Nothing tells what a function value would be given: that is no second mistake.
-    infer(body, value, value.kind === "closure" ? ERROR_TYPE : null);
+    const { type } = infer(body, value, value.kind === "closure" ? ERROR_TYPE : null);
+    body.session.forgive(type);
   }
   return body.broken(expression.span);
 }

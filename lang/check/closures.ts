@@ -15,7 +15,11 @@ import type { Variable } from "./symbols.ts";
 export function inferClosure(body: Body, expression: ast.Closure, expected: Type | null): Expression {
   const { span } = expression;
   const want = expected === null ? null : resolve(expected);
-  const wanted = want?.kind === "function" ? want : null;
+  // With another number of parameters it is not what is wanted in any case, so nothing more is held to that.
+  const wanted = want?.kind === "function" && want.parameters.length === expression.parameters.length
+    ? want
+    : null;
+  const isOther = want?.kind === "function" && wanted === null;
   const captures = new Set<Variable>();
   const outer = { loops: body.loops, returns: body.returns };
   reportDuplicates(
@@ -31,7 +35,7 @@ export function inferClosure(body: Body, expression: ast.Closure, expected: Type
     const hint = wanted?.parameters[index];
     let type: Type;
     if (parameter.type !== null) type = typeOf(body, parameter.type);
-    else if (want === ERROR_TYPE) type = ERROR_TYPE;
+    else if (want === ERROR_TYPE || isOther) type = ERROR_TYPE;
     else type = hint?.type ?? body.session.freshAt(parameter.name.span, `\`${parameter.name.text}\``);
     const variable = body.makeParameter(parameter.name, type, parameter.isInout || (hint?.isInout ?? false));
     body.declare(variable);

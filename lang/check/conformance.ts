@@ -216,6 +216,10 @@ export function requireInterface({ type, interface: wanted, span, asker, body }:
       each.name.text === at.parameter.name
     );
     if (declared !== undefined) {
+      // What is asked of the parameter is forgotten once, however often it is needed.
+      const key = `${declared.span.start} ${wanted.name}`;
+      if (body.session.missingBounds.has(key)) return;
+      body.session.missingBounds.add(key);
       const isFirst = declared.bounds.length === 0;
       reporter.report("TY0010", span, `${asker} asks for \`${wanted.name}\`, and ${because}.`, {
         labels: [reporter.label(declared.span, "declared here")],

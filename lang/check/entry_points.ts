@@ -6,7 +6,7 @@ import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts"
 import { isPrimitive, isUnit, resolve } from "../types/primitives.ts";
 import { type Effect, EFFECTS, type Type } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
-import { Reporter } from "./report.ts";
+import { type Details, Reporter } from "./report.ts";
 
 /** What a package is built for. */
 export type Target = "wasm32-web" | "wasm32-wasi" | "wasm32-db";
@@ -50,12 +50,44 @@ function missing(reporter: Reporter, name: string, signature: string): void {
   });
 }
 
-function wrong(reporter: Reporter, entry: TypedFunction, signature: string): void {
+function wrong(
+  reporter: Reporter,
+  entry: TypedFunction,
+  signature: string,
+  details: Pick<Details, "hint" | "fixes"> = {},
+): void {
   reporter.report(
     "TY0042",
     entry.nameSpan,
     `The host calls \`${entry.name}\` as \`${signature}\`, but it is \`${signatureText(entry)}\`.`,
+    details,
   );
+}
+
+/** A `main` that gives nothing: it says with its result that all went well. */
+function withExitCode(reporter: Reporter, { nameSpan, body, result }: TypedFunction): Details {
+  if (body === null || !isUnit(result)) return {};
+  const { text } = reporter.file;
+  const heading = text.slice(nameSpan.end, body.span.start);
+  const behind = nameSpan.end + heading.replace(/\s*(?:\buses\b.*)?$/s, "").length;
+  const close = body.span.end - 1;
+  const line = text.lastIndexOf("\n", close) + 1;
+  const indentation = text.slice(line, close);
+  const isAlone = /^\s*$/.test(indentation);
+  const isEmpty = /\{\s*$/.test(text.slice(0, close));
+  return {
+    hint: "The result is the exit code; 0 says that all went well.",
+    fixes: [{
+      title: "give it the exit code 0",
+      applicability: "safe",
+      edits: [
+        reporter.edit({ start: behind, end: behind }, " -> Int"),
+        isAlone
+          ? reporter.edit({ start: line, end: line }, `${indentation}  0\n`)
+          : reporter.edit({ start: close, end: close }, isEmpty ? " 0 " : "0 "),
+      ],
+    }],
+  };
 }
 
 function signatureText(entry: TypedFunction): string {
@@ -75,9 +107,12 @@ function commandFunctions(root: TypedModule, reporter: Reporter): TypedFunction[
   }
   const [first] = main.parameters;
   const takesArguments = first !== undefined && first.kind === "parameter" && isListOfStrings(first.type);
-  const fits = isPrimitive(main.result, "Int") && main.typeParameters.length === 0 &&
+  const areTaken = main.typeParameters.length === 0 &&
     (main.parameters.length === 0 || main.parameters.length === 1 && takesArguments);
-  if (!fits) wrong(reporter, main, "fn main() -> Int` or `fn main(args: List[String]) -> Int");
+  if (!areTaken || !isPrimitive(main.result, "Int")) {
+    const details = areTaken ? withExitCode(reporter, main) : {};
+    wrong(reporter, main, "fn main() -> Int` or `fn main(args: List[String]) -> Int", details);
+  }
   return [main];
 }
 

@@ -3,7 +3,7 @@
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Expression } from "../typed/tree.ts";
-import { ERROR_TYPE, isError, resolve } from "../types/primitives.ts";
+import { ERROR_TYPE, isError, isUnit, resolve } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Receiver } from "./arguments.ts";
@@ -40,7 +40,10 @@ export function callMethod(
       member.parameters[0]?.kind === "inout",
       member.displayName,
     );
-    return callFunction(body, expression, member, callee, expected, receiver, type);
+    const call = callFunction(body, expression, member, callee, expected, receiver, type);
+    // Of a change that is lost, the result was meant to be what has changed.
+    const isLost = receiver.argument.kind === "value" && member.parameters[0]?.kind === "inout";
+    return isLost && isUnit(call.type) ? { ...call, type: ERROR_TYPE } : call;
   }
   if (type.kind === "named" && type.definition.body.kind === "record") {
     if (type.definition.body.fields.some((field) => field.name === name.text)) {
@@ -79,11 +82,22 @@ function receiverOf(
   if (!isInout) return { argument: { kind: "value", value: target }, span };
   const place = placeOf(body, callee.target, target);
   if (place === null) {
-    reportUnwritable(body, callee.target, target, { kind: "receiver", method: name });
+    reportUnwritable(body, callee.target, target, {
+      kind: "receiver",
+      method: name,
+      instead: copyingMethod(body, target.type, callee.name.text),
+    });
     return { argument: { kind: "value", value: target }, span };
   }
   body.writes.push({ place, span });
   return { argument: { kind: "inout", place }, span };
+}
+
+/** The method that gives a changed copy, by its name: `sorted_by` for `sort_by`. */
+function copyingMethod(body: Body, type: Type, name: string): string | null {
+  const members = body.world.membersOf(type);
+  const names = ["ed", "d"].map((ending) => name.replace(/^[a-z]+/, (verb) => verb + ending));
+  return names.find((each) => members?.has(each) === true) ?? null;
 }
 
 /** The interface because of which a value of the type has a function: a bound, or one that is derived. */
@@ -106,6 +120,26 @@ const FOREIGN_METHODS: Readonly<Record<string, readonly string[]>> = {
   count: ["len"],
   append: ["push"],
   add: ["insert", "push"],
+  put: ["set", "insert"],
+  push_back: ["push"],
+  add_all: ["append"],
+  extend: ["append"],
+  concat: ["append"],
+  as_string: ["as_text"],
+  as_str: ["as_text"],
+  as_number: ["as_float"],
+  as_array: ["as_list"],
+  as_object: ["as_map"],
+  substring: ["slice"],
+  substr: ["slice"],
+  to_str: ["show"],
+  toFixed: ["to_fixed"],
+  parseInt: ["parse_int"],
+  parseFloat: ["parse_float"],
+  unwrapOr: ["unwrap_or"],
+  get_or_default: ["get_or"],
+  keys_list: ["keys"],
+  sort_by_value: ["sort_by_key"],
   toString: ["show"],
   to_string: ["show"],
   str: ["show"],

@@ -9,9 +9,10 @@ import { parse, type ParsedFile } from "../syntax/parser.ts";
 import type { TypedProgram } from "../typed/tree.ts";
 import type { Dependencies } from "../package/dependencies.ts";
 import { DependencyModules } from "./dependency_modules.ts";
-import { type LibrarySource, PackageChecker } from "./package_checker.ts";
+import { PackageChecker } from "./package_checker.ts";
 import { STANDARD_LIBRARY } from "./standard_library.ts";
 import type { SymbolTable } from "./symbol_table.ts";
+import type { LibrarySource } from "./world.ts";
 
 /** Texts of a package by their paths: `src/main.lang`. */
 export type PackageTexts = ReadonlyMap<string, string>;

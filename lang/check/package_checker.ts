@@ -16,7 +16,7 @@ import { Reporter } from "./report.ts";
 import { refreshScope, skeletonOf } from "./skeleton.ts";
 import { type FunctionSymbol, ModuleScope } from "./symbols.ts";
 import type { SymbolTable } from "./symbol_table.ts";
-import { World } from "./world.ts";
+import { type LibrarySource, World } from "./world.ts";
 
 /** A parsed module and its name: `physics`, `fx.particles`, `main`. */
 export interface NamedModule {
@@ -28,19 +28,6 @@ export interface NamedModule {
   readonly hidden?: (path: string) => string | null;
   /** Whether it is one of a package that is used. */
   readonly isDependency?: boolean;
-}
-
-/** The modules of the library; each is parsed when it is needed. */
-export interface LibrarySource {
-  readonly names: readonly string[];
-  /** Whether what it exports is in scope everywhere. */
-  isPrelude(name: string): boolean;
-  /** Whether only the library may import it. */
-  isInternal(name: string): boolean;
-  /** The module, the same object each time; null when there is none. */
-  module(name: string): ast.Module | null;
-  /** Its tests and properties, which the module does not have among its declarations. */
-  tests(name: string): readonly ast.Declaration[];
 }
 
 /** What is checked. */
@@ -136,7 +123,7 @@ export class PackageChecker {
 
   #startOver(library: LibrarySource): void {
     this.#library = library;
-    this.#base = new World();
+    this.#base = new World(library);
     this.#libraryStates.clear();
     this.#states = new Map();
     // The core's modules see one another, so all are declared before any is looked into.

@@ -17,7 +17,8 @@ import { Variable } from "./symbols.ts";
 export type Purpose =
   | { readonly kind: "assign" }
   | { readonly kind: "argument" }
-  | { readonly kind: "receiver"; readonly method: string }
+  /** `instead` is a method that gives a changed copy. */
+  | { readonly kind: "receiver"; readonly method: string; readonly instead: string | null }
   | { readonly kind: "loop" };
 
 /** The place that a typed expression stands for, or null when it cannot be written. */
@@ -135,7 +136,11 @@ export function reportUnwritable(
         "MV0010",
         span,
         `\`${purpose.method}\` changes its receiver, but this value has no place that could be changed.`,
-        { hint: "Give it a name with `var` first." },
+        {
+          hint: purpose.instead === null
+            ? "Give it a name with `var` first."
+            : `\`${purpose.instead}\` gives a changed copy; or give the value a name with \`var\` first.`,
+        },
       );
     } else if (purpose.kind === "argument") {
       reporter.report(

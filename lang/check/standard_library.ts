@@ -3,7 +3,7 @@
  */
 import { LIBRARY_MODULES, libraryModuleNamed } from "../library/library.ts";
 import { type LazyModule, lazyModule } from "./lazy_module.ts";
-import type { LibrarySource } from "./package_checker.ts";
+import type { LibrarySource } from "./world.ts";
 
 const parsed = new Map<string, LazyModule>();
 

@@ -221,11 +221,28 @@ function resolveInType(body: Body, entry: TypeEntry, name: ast.Name): Static {
     }
     return { kind: "value", symbol };
   }
-  const names = nearest(name.text, members?.keys() ?? []);
+  const offered = [...members?.values() ?? []].filter((each) =>
+    (each.isPublic || each.scope === body.scope) && !(each.kind === "function" && each.isMethod)
+  ).map((each) => each.name);
+  const foreign = MAKERS.get(name.text)?.filter((each) => offered.includes(each)) ?? [];
+  const names = foreign.length > 0 ? foreign : nearest(name.text, members?.keys() ?? []);
   reporter.report("NM0015", name.span, `\`${label}\` has no function or constant \`${name.text}\`.`, {
+    hint: names.length > 0 || offered.length === 0 || offered.length > 8
+      ? undefined
+      : `It has ${offered.map((each) => `\`${label}.${each}\``).join(", ")}.`,
     fixes: names.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
   });
   return { kind: "broken" };
+}
+
+/** Functions that make a value in other languages, and what they are called here. */
+const MAKERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ...makers("new create make default init with_capacity", ["empty", "seeded"]),
+  ...makers("of from with from_iter from_array", ["from_list"]),
+]);
+
+function makers(names: string, here: readonly string[]): [string, readonly string[]][] {
+  return names.split(" ").map((name) => [name, here]);
 }
 
 /** Reports a name that stands for nothing, with what may be meant. */
@@ -246,15 +263,13 @@ export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix
     "panic",
     "expect",
   ];
-  const fixes: Fix[] =
-    (foreign?.replacement !== undefined ? [foreign.replacement] : nearest(name.text, candidates))
-      .map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other));
-  // A module of that last name, or a function of that name in a module that could be imported.
-  for (const other of world.scopes.keys()) {
-    if (other.split(".").at(-1) === name.text && other !== scope.name && !other.startsWith("std.prelude")) {
-      fixes.push(...unimportedHome(world, scope, (each) => each.name === other));
-    }
-  }
+  const homes = foreign === undefined ? unimportedHome(world, scope, name, ["module", "value"]) : [];
+  const similar = foreign?.replacement !== undefined ? [foreign.replacement] : nearest(name.text, candidates);
+  // What there is by just that name is meant rather than what is only like it.
+  const fixes: Fix[] = [
+    ...homes,
+    ...similar.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
+  ];
   const owner = body.symbol?.owner ?? null;
   const self = owner === null ? null : body.variable("self");
   const selfType = self === null ? null : resolve(self.type);
@@ -334,14 +349,8 @@ export function reportUnknownVariant(body: Body, name: ast.Name): void {
   const similar = replacement === undefined ? nearest(name.text, names) : [replacement];
   reporter.report("NM0003", name.span, `There is no variant or type \`${name.text}\` here.`, {
     fixes: [
+      ...(replacement === undefined ? unimportedHome(world, scope, name, ["type", "variant"]) : []),
       ...similar.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
-      ...unimportedHome(
-        world,
-        scope,
-        (other) =>
-          other.types.get(name.text)?.isPublic === true ||
-          (other.variants.get(name.text) ?? []).some((each) => each.definition.isPublic),
-      ),
     ],
   });
 }

@@ -228,7 +228,7 @@ function reportUnknownType(context: TypeContext, name: ast.Name): void {
   for (const core of world.core) for (const [key, entry] of core.types) if (entry.isPublic) names.add(key);
   const foreign = foreignTypes[name.text];
   const suggestions = foreign !== undefined ? [foreign] : nearest(name.text, names);
-  const home = unimportedHome(world, scope, (other) => other.types.get(name.text)?.isPublic === true);
+  const home = foreign === undefined ? unimportedHome(world, scope, name, ["type"]) : [];
   const variants = world.variantsNamed(scope, name.text);
   const variant = variants[0]?.item;
   reporter.report("NM0002", name.span, `There is no type \`${name.text}\` here.`, {
@@ -243,8 +243,8 @@ function reportUnknownType(context: TypeContext, name: ast.Name): void {
       ...(variant === undefined ? [] : [
         reporter.fix(`write \`${variant.definition.name}\``, "maybe", name.span, variant.definition.name),
       ]),
-      ...suggestions.map((other) => reporter.fix(`write \`${other}\``, "maybe", name.span, other)),
       ...home,
+      ...suggestions.map((other) => reporter.fix(`write \`${other}\``, "maybe", name.span, other)),
     ],
   });
 }

@@ -4,6 +4,7 @@
  * The core modules of the library are in scope everywhere: their public types, the variants of these, and the functions of `std.prelude`.
  * A module's own names come before those it imports, and these before the core's.
  */
+import type * as ast from "../syntax/ast.ts";
 import { PRIMITIVES, resolve } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type, TypeDefinition, VariantDefinition } from "../types/type.ts";
 import type { ImportSymbol, ModuleScope, TypeEntry, ValueSymbol } from "./symbols.ts";
@@ -35,8 +36,23 @@ export interface Candidate<T> {
   readonly through: ImportSymbol | null;
 }
 
+/** The modules of the library; each is parsed when it is needed. */
+export interface LibrarySource {
+  readonly names: readonly string[];
+  /** Whether what it exports is in scope everywhere. */
+  isPrelude(name: string): boolean;
+  /** Whether only the library may import it. */
+  isInternal(name: string): boolean;
+  /** The module, the same object each time; null when there is none. */
+  module(name: string): ast.Module | null;
+  /** Its tests and properties, which the module does not have among its declarations. */
+  tests(name: string): readonly ast.Declaration[];
+}
+
 /** The modules by name, and what of them is in scope everywhere. */
 export class World {
+  /** What may be imported, whether it has been or not. */
+  readonly library: LibrarySource | null;
   readonly scopes = new Map<string, ModuleScope>();
   /** The core modules that there are. */
   readonly core: ModuleScope[] = [];
@@ -46,6 +62,10 @@ export class World {
   readonly endlessTypes = new WeakSet<TypeDefinition>();
   readonly #coreTypes = new Map<string, TypeEntry | null>();
   readonly #coreVariants = new Map<string, readonly VariantDefinition[]>();
+
+  constructor(library: LibrarySource | null = null) {
+    this.library = library;
+  }
 
   /** Types of that name that a module sees without qualification; several when it is ambiguous. */
   typesNamed(scope: ModuleScope, name: string): readonly Candidate<TypeEntry>[] {

@@ -155,6 +155,25 @@ export function hasVariables(type: Type): boolean {
   }
 }
 
+/** Visits the variables in a type that are not known yet; literals count as known. */
+export function eachUnknown(type: Type, visit: (variable: TypeVariable) => void): void {
+  const at = resolve(type);
+  switch (at.kind) {
+    case "variable":
+      if (at.literal === null && !isError(at)) visit(at);
+      break;
+    case "tuple":
+      for (const element of at.elements) eachUnknown(element, visit);
+      break;
+    case "named":
+      for (const argument of at.arguments) eachUnknown(argument, visit);
+      break;
+    case "function":
+      for (const parameter of at.parameters) eachUnknown(parameter.type, visit);
+      eachUnknown(at.result, visit);
+  }
+}
+
 /** Whether something in the type is not known yet; literals count as known. */
 export function hasUnknown(type: Type): boolean {
   const at = resolve(type);
