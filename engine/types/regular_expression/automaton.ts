@@ -5,38 +5,9 @@
  * Groups are those of the most preferred way to that match, with alternatives and repetitions preferred as they are written;
  * PostgreSQL lets the first groups be as long as they can instead.
  */
+import { CharacterSet } from "./character_set.ts";
 import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
-
-/** Code points whose membership in a set is kept in a table. */
-const TABLE_SIZE = 256;
-
-/** A set of characters, asked of V8 once for each that comes up. */
-class CharacterSet {
-  readonly #expression: RegExp;
-  readonly #table = new Int8Array(TABLE_SIZE).fill(-1);
-  #last = -1;
-  #lastHas = false;
-
-  constructor(source: string, flags: string) {
-    this.#expression = new RegExp(`^(?:${source})$`, flags);
-  }
-
-  has(code: number): boolean {
-    if (code < TABLE_SIZE) {
-      const known = this.#table[code] ?? -1;
-      if (known >= 0) return known === 1;
-      const has = this.#expression.test(String.fromCodePoint(code));
-      this.#table[code] = has ? 1 : 0;
-      return has;
-    }
-    if (code !== this.#last) {
-      this.#last = code;
-      this.#lastHas = this.#expression.test(String.fromCodePoint(code));
-    }
-    return this.#lastHas;
-  }
-}
 
 /** The ways that are being followed, most preferred first: an instruction each, with its groups. */
 class Ways {

@@ -49,6 +49,9 @@ function costOf(node: Node): BacktrackingCost {
       return { power: 0, doublings: 0 };
     case "capture":
       return costOf(node.item);
+    case "reference":
+    case "look":
+      return { power: Infinity, doublings: 0 };
     case "sequence":
       return sum(node.items.map(costOf));
     case "choice": {

@@ -1,14 +1,14 @@
 /**
  * Chooses how an expression is matched: by V8, which is fast, where that surely finds the same match in bounded time; else by
- * the automaton, which takes time in proportion to the text.
- *
- * Limits: back references and look-around with repetitions inside are V8's only, and may take long.
+ * the automaton, which takes time in proportion to the text. Back references and look-around with repetitions inside are
+ * matched by trying, in a bounded number of steps.
  */
 import { Automaton } from "./automaton.ts";
+import { BacktrackingMatcher } from "./backtracking_matcher.ts";
 import { type BacktrackingCost, backtrackingCost, mayPreferShorter } from "./backtracking_cost.ts";
 import type { Matcher } from "./matcher.ts";
 import { compileProgram } from "./program.ts";
-import { type Node, parseSource } from "./syntax.ts";
+import { type Node, type ParsedSource, parseSource } from "./syntax.ts";
 
 /** Steps that V8 may need for a search at worst; about a tenth of a second. */
 const MAXIMUM_BACKTRACKING_STEPS = 2e7;
@@ -16,22 +16,22 @@ const MAXIMUM_BACKTRACKING_STEPS = 2e7;
 /** A matcher for a translated expression that V8 has accepted as `native`. */
 export function chooseMatcher(native: RegExp): Matcher {
   const parsed = parseSource(native.source);
-  return parsed === null ? native : new ChoosingMatcher(native, parsed);
+  return parsed.isRegular
+    ? new ChoosingMatcher(native, parsed)
+    : new BacktrackingMatcher(compileProgram(parsed), native.flags.replace("g", ""));
 }
 
 class ChoosingMatcher implements Matcher {
   readonly #native: RegExp;
-  readonly #root: Node;
-  readonly #groups: number;
+  readonly #parsed: ParsedSource;
   readonly #cost: BacktrackingCost;
   readonly #nativeFindsLongest: boolean;
   #automaton: Automaton | null = null;
   lastIndex = 0;
 
-  constructor(native: RegExp, parsed: { readonly root: Node; readonly groups: number }) {
+  constructor(native: RegExp, parsed: ParsedSource) {
     this.#native = native;
-    this.#root = parsed.root;
-    this.#groups = parsed.groups;
+    this.#parsed = parsed;
     this.#cost = backtrackingCost(parsed.root);
     this.#nativeFindsLongest = !mayPreferShorter(parsed.root);
   }
@@ -58,9 +58,9 @@ class ChoosingMatcher implements Matcher {
   }
 
   #linear(): Automaton {
-    return this.#automaton ??= new Automaton(compileProgram(this.#root, this.#groups), {
+    return this.#automaton ??= new Automaton(compileProgram(this.#parsed), {
       flags: this.#native.flags.replace("g", ""),
-      prefersShort: firstPreference(this.#root) === "short",
+      prefersShort: firstPreference(this.#parsed.root) === "short",
     });
   }
 }

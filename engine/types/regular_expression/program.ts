@@ -4,7 +4,7 @@
  * Approach, 2009).
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { Node } from "./syntax.ts";
+import type { Node, ParsedSource } from "./syntax.ts";
 
 /** Instructions. */
 export const OPERATION = {
@@ -18,6 +18,21 @@ export const OPERATION = {
   /** Goes on when the assertion `first` holds here. */
   assertion: 4,
   match: 5,
+  /** The following are for backtracking only. Takes what the group `first` has matched. */
+  reference: 6,
+  /** Goes on at `second` when what follows, up to a match, holds here; `first`: 1 for its contrary, 2 for what was before. */
+  look: 7,
+  /**
+   * Goes on when the place is another one than in slot `first`, and notes it in the next slot. Without a character it goes on
+   * at `second` after the first pass, nowhere after others.
+   */
+  progress: 8,
+  /** Goes on when the group `first` has matched. */
+  captured: 9,
+  /** Forgets what the groups `first` to `second` have matched. */
+  forget: 10,
+  /** Notes no place in slot `first`. */
+  unset: 11,
 } as const;
 
 /** Instructions by number, with their operands. */
@@ -29,20 +44,31 @@ export interface Program {
   readonly sets: readonly string[];
   readonly assertions: readonly string[];
   readonly groups: number;
+  /** Slots for groups and for the places where iterations began. */
+  readonly slots: number;
 }
 
 /** Instructions that a program may have; repetition counts multiply. */
 const MAXIMUM_INSTRUCTIONS = 50_000;
 
 /** Compiles a tree. Raises 2201B when counts make it too large. */
-export function compileProgram(root: Node, groups: number): Program {
-  const compiler = new Compiler();
+export function compileProgram({ root, groups, isRegular }: ParsedSource): Program {
+  const compiler = new Compiler(groups, !isRegular);
   compiler.node(root);
   compiler.emit(OPERATION.match);
-  return { ...compiler, groups };
+  const { operations, first, second, sets, assertions, slots } = compiler;
+  return { operations, first, second, sets, assertions, groups, slots };
 }
 
 class Compiler {
+  slots: number;
+  readonly #isForBacktracking: boolean;
+
+  constructor(groups: number, isForBacktracking: boolean) {
+    this.slots = groups * 2 + 2;
+    this.#isForBacktracking = isForBacktracking;
+  }
+
   readonly operations: number[] = [];
   readonly first: number[] = [];
   readonly second: number[] = [];
@@ -84,6 +110,16 @@ class Compiler {
       case "repeat":
         this.#repeat(node);
         return;
+      case "reference":
+        this.emit(OPERATION.reference, node.number);
+        return;
+      case "look": {
+        const look = this.emit(OPERATION.look, (node.isNegative ? 1 : 0) + (node.isBehind ? 2 : 0));
+        this.node(node.item);
+        this.emit(OPERATION.match);
+        this.second[look] = this.#next;
+        return;
+      }
     }
   }
 
@@ -105,26 +141,59 @@ class Compiler {
   }
 
   #repeat({ item, minimum, maximum, lazy }: Node & { readonly kind: "repeat" }): void {
-    for (let count = 0; count < minimum; count++) this.node(item);
+    // PostgreSQL's references fail without what they refer to, however few are wanted.
+    if (item.kind === "reference") this.emit(OPERATION.captured, item.number);
+    for (let count = 0; count < minimum; count++) this.#iteration(item);
     if (maximum === Infinity) {
+      // The automaton is at an instruction once; who tries ways one by one must not go around without a character.
+      const slot = this.#isForBacktracking ? this.slots : -1;
+      if (slot >= 0) {
+        this.slots += 2;
+        this.emit(OPERATION.unset, slot + 1);
+      }
       const split = this.emit(OPERATION.split);
-      this.node(item);
+      if (slot >= 0) this.emit(OPERATION.save, slot);
+      this.#iteration(item);
+      const progress = slot >= 0 ? this.emit(OPERATION.progress, slot) : -1;
       this.emit(OPERATION.jump, split);
+      if (progress >= 0) this.second[progress] = this.#next;
       this.#aim(split, lazy);
       return;
     }
     const splits: number[] = [];
     for (let count = minimum; count < maximum; count++) {
       splits.push(this.emit(OPERATION.split));
-      this.node(item);
+      this.#iteration(item);
     }
     for (const split of splits) this.#aim(split, lazy);
+  }
+
+  /** One of several passes through an item: its groups are those of the last. */
+  #iteration(item: Node): void {
+    const groups = this.#isForBacktracking ? groupsIn(item) : [];
+    if (groups.length > 0) this.emit(OPERATION.forget, Math.min(...groups), Math.max(...groups));
+    this.node(item);
   }
 
   /** Makes a split choose between the item behind it and what follows here. */
   #aim(split: number, lazy: boolean): void {
     this.first[split] = lazy ? this.#next : split + 1;
     this.second[split] = lazy ? split + 1 : this.#next;
+  }
+}
+
+function groupsIn(node: Node): number[] {
+  switch (node.kind) {
+    case "capture":
+      return [node.number, ...groupsIn(node.item)];
+    case "repeat":
+    case "look":
+      return groupsIn(node.item);
+    case "sequence":
+    case "choice":
+      return node.items.flatMap(groupsIn);
+    default:
+      return [];
   }
 }
 

@@ -1,9 +1,11 @@
 /**
  * Syntax trees of regular expressions, read from the JavaScript source that pattern.ts translates PostgreSQL's expressions to.
  *
- * Limits: back references, and look-around whose inside repeats something, have no tree: only a backtracking matcher can serve
- * them.
+ * Back references, and look-around whose inside repeats something, make a tree irregular: only a backtracking matcher can
+ * serve it.
  */
+
+import { assert } from "../../base/assert.ts";
 
 /** A part of an expression. */
 export type Node =
@@ -23,19 +25,33 @@ export type Node =
   /** A group that is captured under its number, from 1. */
   | { readonly kind: "capture"; readonly item: Node; readonly number: number }
   /** A condition on a place, as the source of an expression without width. */
-  | { readonly kind: "assertion"; readonly source: string };
+  | { readonly kind: "assertion"; readonly source: string }
+  /** What a group has matched, once more. */
+  | { readonly kind: "reference"; readonly number: number }
+  /** A condition on what comes next, or on what was before. */
+  | { readonly kind: "look"; readonly item: Node; readonly isBehind: boolean; readonly isNegative: boolean };
 
-/** The tree with the number of its groups; null when there is none, see the file's head. */
-export function parseSource(source: string): { readonly root: Node; readonly groups: number } | null {
+/** An expression's tree. */
+export interface ParsedSource {
+  readonly root: Node;
+  readonly groups: number;
+  /** false: see the file's head. */
+  readonly isRegular: boolean;
+}
+
+/** Reads an expression that V8 has accepted. */
+export function parseSource(source: string): ParsedSource {
   const parser = new Parser(source);
   const root = parser.choice();
-  return root === null || !parser.atEnd ? null : { root, groups: parser.groups };
+  assert(parser.atEnd, "an expression of V8 is read to its end");
+  return { root, groups: parser.groups, isRegular: parser.isRegular };
 }
 
 class Parser {
   readonly #characters: readonly string[];
   #index = 0;
   groups = 0;
+  isRegular = true;
 
   constructor(source: string) {
     this.#characters = [...source];
@@ -45,29 +61,20 @@ class Parser {
     return this.#index >= this.#characters.length;
   }
 
-  choice(): Node | null {
+  choice(): Node {
     const items: Node[] = [];
-    do {
-      const item = this.#sequence();
-      if (item === null) return null;
-      items.push(item);
-    } while (this.#accept("|"));
+    do items.push(this.#sequence()); while (this.#accept("|"));
     const [only] = items;
     return items.length === 1 && only !== undefined ? only : { kind: "choice", items };
   }
 
-  #sequence(): Node | null {
+  #sequence(): Node {
     const items: Node[] = [];
-    while (!this.atEnd && !this.#is("|") && !this.#is(")")) {
-      const atom = this.#atom();
-      const item = atom === null ? null : this.#repeated(atom);
-      if (item === null) return null;
-      items.push(item);
-    }
+    while (!this.atEnd && !this.#is("|") && !this.#is(")")) items.push(this.#repeated(this.#atom()));
     return { kind: "sequence", items };
   }
 
-  #repeated(atom: Node): Node | null {
+  #repeated(atom: Node): Node {
     const bounds = this.#bounds();
     if (bounds === null) return atom;
     return { kind: "repeat", item: atom, ...bounds, lazy: this.#accept("?") };
@@ -85,7 +92,7 @@ class Parser {
     return { minimum, maximum, fixed: bound[2] === undefined };
   }
 
-  #atom(): Node | null {
+  #atom(): Node {
     const character = this.#take();
     switch (character) {
       case "^":
@@ -102,17 +109,19 @@ class Parser {
     }
   }
 
-  #group(): Node | null {
+  #group(): Node {
     const kind = /^\?(?::|=|!|<=|<!)/.exec(this.#ahead(3))?.[0];
     this.#index += kind?.length ?? 0;
     const number = kind === undefined ? ++this.groups : 0;
     const start = this.#index;
     const item = this.choice();
     const inside = this.#characters.slice(start, this.#index).join("");
-    if (item === null || !this.#accept(")")) return null;
+    assert(this.#accept(")"), "an expression of V8 closes its groups");
     if (kind === undefined) return { kind: "capture", item, number };
     if (kind === "?:") return item;
-    return repeats(item) ? null : { kind: "assertion", source: `(${kind}${inside})` };
+    if (!repeats(item)) return { kind: "assertion", source: `(${kind}${inside})` };
+    this.isRegular = false;
+    return { kind: "look", item, isBehind: kind.startsWith("?<"), isNegative: kind.endsWith("!") };
   }
 
   #bracket(): string {
@@ -122,9 +131,14 @@ class Parser {
     return this.#characters.slice(start, this.#index).join("");
   }
 
-  #escape(): Node | null {
+  #escape(): Node {
     const character = this.#take();
-    if (/[1-9]/.test(character)) return null;
+    if (/[1-9]/.test(character)) {
+      this.isRegular = false;
+      let number = character;
+      while (/\d/.test(this.#ahead(1))) number += this.#take();
+      return { kind: "reference", number: Number(number) };
+    }
     if (character === "b" || character === "B") return { kind: "assertion", source: `\\${character}` };
     const more = (character === "u" ? /^\{[0-9a-fA-F]+\}/ : character === "x" ? /^[0-9a-fA-F]{2}/ : null)
       ?.exec(this.#ahead(12))?.[0] ?? "";
@@ -154,6 +168,8 @@ class Parser {
 function repeats(node: Node): boolean {
   switch (node.kind) {
     case "repeat":
+    case "reference":
+    case "look":
       return true;
     case "sequence":
     case "choice":
