@@ -237,3 +237,21 @@ test "holds" { expect([1].len() == 1) }
     }
   });
 });
+
+Deno.test("lang ends quietly when nobody reads its output any more, also while a program runs", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/lines.lang`;
+    await Deno.writeTextFile(path, 'fn main() -> Int {\n  while true { print("a line") }\n  0\n}\n');
+    const entry = new URL("../lang.ts", import.meta.url).pathname;
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", entry, "run", path],
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const reader = child.stdout.getReader();
+    ok(!(await reader.read()).done);
+    await reader.cancel();
+    const told = await new Response(child.stderr).text();
+    deepStrictEqual([(await child.status).code, told], [141, ""]);
+  });
+});

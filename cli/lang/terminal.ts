@@ -4,6 +4,9 @@ import { colourStyle, plainStyle, type Style } from "../../lang/diagnostics/styl
 /** When colours are used. */
 export type ColourChoice = "always" | "never" | "auto";
 
+/** 128 and the number of SIGPIPE. */
+const READER_IS_GONE = 141;
+
 interface Stream {
   writeSync(bytes: Uint8Array): number;
   isTerminal(): boolean;
@@ -83,7 +86,13 @@ export class Terminal {
   }
 }
 
+/** Writes all of it. When nobody reads any more, as behind `| head`, all ends as by the signal that Unix has for it. */
 function writeAll(stream: Stream, bytes: Uint8Array): void {
   let rest = bytes;
-  while (rest.length > 0) rest = rest.subarray(stream.writeSync(rest));
+  try {
+    while (rest.length > 0) rest = rest.subarray(stream.writeSync(rest));
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe) Deno.exit(READER_IS_GONE);
+    throw error;
+  }
 }
