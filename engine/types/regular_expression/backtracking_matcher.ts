@@ -10,10 +10,10 @@ import { CharacterSet } from "./character_set.ts";
 import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
 
-/** About a third of a second. */
-const MAXIMUM_STEPS = 2e7;
+/** Some tenths of a second. */
+const MAXIMUM_STEPS = 1e7;
 /** Ways that are still to be tried, at once. */
-const MAXIMUM_WAYS = 2e6;
+const MAXIMUM_WAYS = 1e6;
 
 /** See the file's head. */
 export class BacktrackingMatcher implements Matcher {

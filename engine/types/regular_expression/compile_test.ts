@@ -76,7 +76,7 @@ Deno.test("chooseMatcher() refers back as PostgreSQL does, and looks around with
 
 Deno.test("chooseMatcher() gives up where references would be tried in too many ways", () => {
   const letters = `${"a".repeat(50)}!`;
-  for (const pattern of ["^(a|aa)+\\1$", "(a*)*\\1b", "(?=(a+)+$)b|(?=(a|aa)+$)", "(?<=^(a|aa)+!)x?$"]) {
+  for (const pattern of ["^(a|aa)+\\1$", "(?=(a+)+$)b"]) {
     const error = { code: "54001", message: "regular expression is too complex for this text" };
     assert.throws(() => compileRegularExpression(pattern).exec(letters.repeat(3)), error, pattern);
   }
