@@ -8,6 +8,7 @@ import type { CallToolResult, GetPromptResult, McpServer, ServerContext } from "
 import * as z from "zod";
 import { MAXIMUM_ARGUMENT_VALUES } from "./limits.ts";
 import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
+import { READ_ARGUMENTS, READ_TOOL, readPage } from "./read_tool.ts";
 import { FAMILIES, FIXED_RESOURCES, type ResourceFamily, type Resources } from "./resources.ts";
 import { describedSchema } from "./tool_schema.ts";
 import { outputOf } from "./tool_answer.ts";
@@ -27,7 +28,8 @@ export interface PackageContext {
 
 const INSTRUCTIONS =
   `Tools for a package of the language \`lang\`: statically typed, deterministic, compiled to WebAssembly, for web games, commands and database functions.
-The language is its own: read lang://language before you write it, and look names of the library up in lang://library/{module} instead of guessing.
+The language is its own: read lang://language before you write it, and look names of the library up in lang://library/{module} instead of guessing; the tool \`read\` gives these resources as well.
+A package is a folder with project.toml (name = "pong", version = "0.1.0") and sources under src/. src/main.lang has the entry points: \`pub fn main(args: List[String]) -> Int\` of a command; \`init\`, \`step\` and \`draw\` of a game, whose page is in web/. Tests stand beside what they test.
 Work in small steps: change a file, \`check\`, mend what it says (\`fix\`, \`explain\`), \`test\`, and \`fmt\` at the end. Paths are relative to the package: src/main.lang. Lines and columns count from 1.`;
 
 /** Milliseconds between two words on what still goes on. */
@@ -45,6 +47,7 @@ export function createServer(context: PackageContext): McpServer {
     maxToolInputElements: MAXIMUM_ARGUMENT_VALUES,
   });
   for (const tool of TOOLS) addTool(server, tool, context);
+  addReadTool(server, context);
   for (const { uri, name, ...metadata } of FIXED_RESOURCES) {
     server.registerResource(name, uri, metadata, () => resourceContents(context, uri));
   }
@@ -87,6 +90,22 @@ function addTool(server: McpServer, tool: LangTool, context: PackageContext): vo
       endProgress();
     }
   });
+}
+
+function addReadTool(server: McpServer, { resources }: PackageContext): void {
+  const { name, title, description } = READ_TOOL;
+  server.registerTool(name, {
+    title,
+    description,
+    inputSchema: describedOnce(READ_ARGUMENTS),
+    annotations: {
+      title,
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+  }, (values) => readPage(resources, values));
 }
 
 /** While a call goes on, tells for how long, when the caller asked to be told. */

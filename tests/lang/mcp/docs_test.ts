@@ -1,5 +1,6 @@
 /** The page about editors and models: its settings are JSON that starts `lang mcp`, and all that is served is named. */
 import { ok, strictEqual } from "node:assert/strict";
+import { READ_TOOL } from "../../../lang/mcp/read_tool.ts";
 import { FAMILIES, FIXED_RESOURCES } from "../../../lang/mcp/resources.ts";
 import { PROMPTS } from "../../../lang/mcp/prompts.ts";
 import { TOOLS } from "../../../lang/mcp/tools.ts";
@@ -31,6 +32,7 @@ Deno.test("docs/editors.md: settings of clients are JSON, and start lang mcp", (
 Deno.test("docs/editors.md names every tool, resource and prompt", () => {
   const names = [
     ...TOOLS.map(({ op }) => `\`${op}\``),
+    `\`${READ_TOOL.name}\``,
     ...FIXED_RESOURCES.map(({ uri }) => `\`${uri}\``),
     ...FAMILIES.map(({ template }) => `\`${template}\``),
     ...PROMPTS.map(({ name }) => `\`${name}\``),

@@ -43,6 +43,7 @@ export const TOOL_NAMES = [
   "rename",
   "hover",
   "complete",
+  "read",
 ];
 
 type Values = Readonly<Record<string, unknown>>;
@@ -78,7 +79,8 @@ async function listTools(client: Client): Promise<void> {
   for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
     ok((title ?? "").length > 3 && (description ?? "").length > 80, name);
     strictEqual(inputSchema.additionalProperties, false, name);
-    strictEqual(outputSchema?.type, "object", name);
+    // A page is a text.
+    strictEqual(outputSchema?.type, name === "read" ? undefined : "object", name);
     ok(!("op" in (inputSchema.properties ?? {})) && !("id" in (inputSchema.properties ?? {})), name);
     const writes = ["fix", "fmt", "rename", "run", "test"].includes(name);
     strictEqual(annotations?.readOnlyHint, !writes, name);
@@ -167,6 +169,20 @@ async function callWithMistakes(client: Client): Promise<void> {
 }
 
 async function readResources(client: Client): Promise<void> {
+  for (
+    const uri of ["lang://language", "lang://library", "lang://library/list", "lang://package/docs/notes.md"]
+  ) {
+    const { contents } = await client.readResource({ uri });
+    const read: CallToolResult = await client.callTool({ name: "read", arguments: { uri } });
+    strictEqual(
+      textOf(read),
+      contents[0] !== undefined && "text" in contents[0] ? contents[0].text : "",
+      uri,
+    );
+  }
+  const missing: CallToolResult = await client.callTool({ name: "read", arguments: { uri: "lang://lists" } });
+  strictEqual(missing.isError, true);
+  match(textOf(missing), /there is no such page\nThere are lang:\/\/language, /);
   const { resources } = await client.listResources();
   const uris = resources.map(({ uri }) => uri);
   for (
