@@ -97,6 +97,11 @@ export function addTestCommand(program: Command, context: Context): void {
       }
       if (outcome.results === null) return;
       for (const updated of outcome.updatedPaths) terminal.write(`updated ${updated}\n`);
+      if (outcome.results.length === 0 && options.filter !== undefined) {
+        return terminal.write(
+          `no ${options.eval === true ? "eval" : "test"} has "${options.filter}" in its module or name\n`,
+        );
+      }
       terminal.write(
         renderResults(outcome.results, {
           style: terminal.style,
