@@ -137,6 +137,16 @@ export class MistakePlace {
     return this.#open;
   }
 
+  /** Index of the bracket that closes the one at an index; the end of the declaration when none does. */
+  closing(open: number): number {
+    for (let index = open, depth = 0; index < this.to; index++) {
+      const { text } = this.token(index);
+      if (/^[([{]$/.test(text)) depth++;
+      if (/^[)\]}]$/.test(text) && --depth === 0) return index;
+    }
+    return this.to;
+  }
+
   /** Index of the first token of the line that a token is on. */
   lineStart(index: number): number {
     let first = index;

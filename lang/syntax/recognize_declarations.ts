@@ -142,11 +142,7 @@ const bodyInInterface: Recognizer = (place) => {
   const isInterface = place.open.length === 1 && place.expects("fn") && place.expects("}") &&
     !place.expectsExpression;
   if (place.text(0) !== "{" || !isInterface) return null;
-  let close = place.index;
-  for (let depth = 0; close < place.to; close++) {
-    if (/^[([{]$/.test(place.token(close).text)) depth++;
-    if (/^[)\]}]$/.test(place.token(close).text) && --depth === 0) break;
-  }
+  const close = place.closing(place.index);
   return {
     code: "SY0058",
     span: place.wrong,
@@ -610,11 +606,7 @@ const recordWithoutType: Recognizer = (place) => {
       fixes: [{ title: "put the type before it", applicability: "placeholder", edits }],
     };
   }
-  let close = place.index;
-  for (let depth = 0; close < place.to; close++) {
-    if (/^[([{]$/.test(place.token(close).text)) depth++;
-    if (/^[)\]}]$/.test(place.token(close).text) && --depth === 0) break;
-  }
+  const close = place.closing(place.index);
   const type = place.text(-1);
   return {
     ...base,

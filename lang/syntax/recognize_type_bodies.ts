@@ -100,16 +100,6 @@ function foreignTypes(place: MistakePlace, from: number, to: number): TextEdit[]
   return edits;
 }
 
-/** Index of the bracket that closes the one at an index; the end of the declaration when none does. */
-function closing(place: MistakePlace, open: number): number {
-  for (let index = open, depth = 0; index < place.to; index++) {
-    const { text } = place.token(index);
-    if (/^[([{]$/.test(text)) depth++;
-    if (/^[)\]}]$/.test(text) && --depth === 0) return index;
-  }
-  return place.to;
-}
-
 /** Takes away the semicolon behind a token, if there is one. */
 function semicolonBehind(place: MistakePlace, index: number): TextEdit[] {
   const { end } = place.token(index);
@@ -130,7 +120,7 @@ function inOrder(edits: readonly TextEdit[]): TextEdit[] {
 const bodyWithoutEquals: Recognizer = (place) => {
   const start = place.token(place.from).text === "pub" ? place.from + 1 : place.from;
   if (place.token(start).text !== "type" || place.text(0) !== "{" || !place.expects("=")) return null;
-  const close = closing(place, place.index);
+  const close = place.closing(place.index);
   const isUnion = typeOf(place.at(1)) === "type_name";
   const edits: TextEdit[] = [...foreignTypes(place, place.index, close), ...semicolonBehind(place, close)];
   if (isUnion) {
@@ -169,7 +159,7 @@ const fieldsBetweenSemicolons: Recognizer = (place) => {
   const start = place.token(place.from).text === "pub" ? place.from + 1 : place.from;
   if (place.token(start).text !== "type" || open === undefined || place.open.length !== 1) return null;
   if (place.token(open).text !== "{" || place.token(open - 1).text !== "=") return null;
-  const close = closing(place, open);
+  const close = place.closing(open);
   if (!place.source(place.token(open).start, place.token(close).start).includes(";")) return null;
   return {
     code: "SY0008",
@@ -200,7 +190,7 @@ function membersOf(place: MistakePlace, open: number, close: number): "fields" |
     if (typeOf(place.token(index)) !== "name" || !/^[:(]$/.test(sign)) return "mixed";
     if (sign === ":") fields++;
     else functions++;
-    if (sign === "(") next = closing(place, next);
+    if (sign === "(") next = place.closing(next);
     while (next < close && !(place.token(next + 1).isFirstOfLine || isSeparated(place, next))) next++;
     index = next + 1;
     if (place.token(index).text === ",") index++;
@@ -219,7 +209,7 @@ const membersOfInterface: Recognizer = (place) => {
   const open = place.open[0];
   if (place.token(start).text !== "interface" || open === undefined || place.open.length !== 1) return null;
   if (typeOf(place.wrong) !== "name" || !place.expects("fn")) return null;
-  const close = closing(place, open);
+  const close = place.closing(open);
   const kind = membersOf(place, open, close);
   const base = {
     code: "SY0077",
@@ -253,7 +243,7 @@ const membersOfInterface: Recognizer = (place) => {
   const edits: TextEdit[] = [...types, ...semicolonBehind(place, close)];
   for (let index = open + 1; index < close;) {
     const parameters = index + 1;
-    const end = closing(place, parameters);
+    const end = place.closing(parameters);
     edits.push(insertion(place.token(index).start, "fn "));
     edits.push(
       insertion(place.token(parameters).end, end === parameters + 1 ? "self: Self" : "self: Self, "),
