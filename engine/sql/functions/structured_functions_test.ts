@@ -55,6 +55,8 @@ Deno.test("date and time functions give PostgreSQL's results", () => {
   to_char('1485'::bigint, '9,999')  ⇒   1,485
   to_char('12345.678'::double precision, '99,999.99')  ⇒   12,345.68
   to_number('12,454.8-'::text, '99G999D9S')  ⇒  -12454.8
+  to_timestamp('11111111111111'::text, 'YYYY')  ⇒  ERROR 22008: value for "YYYY" in source string is out of range
+  to_date('99999999999'::text, 'J')  ⇒  ERROR 22008: value for "J" in source string is out of range
   to_date('05 Dec 2000'::text, 'DD Mon YYYY')  ⇒  2000-12-05
   to_timestamp('05 Dec 2000 12:30'::text, 'DD Mon YYYY HH24:MI')  ⇒  2000-12-05 12:30:00+00
   to_char('infinity'::timestamp, 'YYYY')  ⇒  NULL
