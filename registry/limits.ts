@@ -9,7 +9,7 @@ export const REGISTRY_LIMITS = {
   releasesPerPage: 100,
   /** Pages that are asked for. */
   pages: 50,
-  /** Text of one page, a sidecar, an error. */
+  /** Text of one page of releases, or of another answer of the API. */
   pageBytes: 64 * 1024 * 1024,
   /** A checksum file. */
   sidecarBytes: 4096,

@@ -9,6 +9,7 @@
  * `fetched_at` counts whole seconds since 1970. `sha256_url` is empty when the release has no checksum file. `dependencies` are those of the manifest in the
  * release's body, left out when there is no such manifest. The addresses of the API serve private repositories, the others cost nothing of the rate limit.
  */
+import { isFields } from "./fields.ts";
 import { REGISTRY_LIMITS } from "./limits.ts";
 import { isPackageName, isSlug, type PackageVersion } from "./names.ts";
 import { isRequirement, isVersion } from "./requirement.ts";
@@ -66,8 +67,6 @@ export function formatIndex(index: RegistryIndex): string {
     releases.map((each) => JSON.stringify(each)).join(",\n")
   }\n]}\n`;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads `index.json` of a registry; null when the text is none, so that it is fetched anew. */
 export function readIndex(text: string, slug: string): RegistryIndex | null {
@@ -135,10 +134,6 @@ function readRequirements(value: unknown): ReadonlyMap<string, string> | null | 
     requirements.set(name, requirement);
   }
   return requirements;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isTextOrNull(value: unknown): value is string | null {

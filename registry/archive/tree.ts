@@ -65,7 +65,7 @@ function refused(path: string, reason: string): RegistryError {
 }
 
 /** The order of UTF-8 bytes, which is that of code points. */
-export function comparePaths(left: string, right: string): number {
+function comparePaths(left: string, right: string): number {
   const [a, b] = [encoder.encode(left), encoder.encode(right)];
   for (let index = 0; index < a.length && index < b.length; index++) {
     const difference = (a[index] ?? 0) - (b[index] ?? 0);

@@ -47,7 +47,7 @@ export class HttpClient {
     return await this.exchange(request, purpose, async (answer) => {
       const parts: Uint8Array[] = [];
       let size = 0;
-      await this.#read(answer, (bytes) => {
+      await this.read(answer, (bytes) => {
         size += bytes.length;
         if (size > limit) {
           throw new RegistryError(
@@ -96,11 +96,7 @@ export class HttpClient {
   }
 
   /** Reads a body to its end. */
-  async read(answer: OpenAnswer, take: (bytes: Uint8Array<ArrayBuffer>) => void): Promise<void> {
-    await this.#read(answer, take);
-  }
-
-  async #read(
+  async read(
     { body, headers, watchdog }: OpenAnswer,
     take: (bytes: Uint8Array<ArrayBuffer>) => void,
   ): Promise<void> {

@@ -5,6 +5,7 @@
  *       {"name": "fx", "version": "0.3.2", "hash": "<as in the lockfile>", "folder": ".lang/packages/fx-0.3.2",
  *        "dependencies": {"noise": "1.4.0"}, "files": {"project.toml": "<sha256>", "src/particles.lang": "<sha256>"}}]}
  */
+import { isFields } from "../fields.ts";
 import { sha256 } from "../archive/tree.ts";
 import type { PackageVersion } from "../names.ts";
 import type { RegistryHost } from "../ports.ts";
@@ -64,8 +65,6 @@ export async function readRecord(host: RegistryHost, path: string): Promise<Inst
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function decodeRecord(value: unknown): InstalledRecord | null {
   if (!isFields(value) || value["format"] !== 1) return null;
   const { manifest, lock, direct, packages } = value;
@@ -91,10 +90,6 @@ function textMap(value: unknown): ReadonlyMap<string, string> | null {
   return entries.every((entry): entry is [string, string] => typeof entry[1] === "string")
     ? new Map(entries)
     : null;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Whether all files of an unpacked package are there, whatever is in them. */

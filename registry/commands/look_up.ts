@@ -1,11 +1,10 @@
 /** `list`, `search` and `info`: what is used, and what there is. */
+import { didYouMean } from "../../engine/base/suggest.ts";
 import { readRecord, RECORD_FILE } from "../client/installed.ts";
 import { cachedIndexes, refreshIndexes } from "../client/indexes.ts";
 import { openProject, type Session } from "../client/project.ts";
 import { sortPackages } from "../manifest/lockfile.ts";
-import { sourceText } from "../names.ts";
-import { didYouMean } from "../../engine/base/suggest.ts";
-import { OFFICIAL_REGISTRY } from "../names.ts";
+import { OFFICIAL_REGISTRY, sourceText } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
 import { Catalogue } from "../resolution/catalogue.ts";
 
@@ -61,7 +60,7 @@ export interface FoundRelease {
 
 /** Packages whose name or description has all words. */
 export async function searchPackages(session: Session, query: string): Promise<FoundRelease[]> {
-  const { catalogue } = await freshCatalogue(session);
+  const catalogue = await freshCatalogue(session);
   const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const found = new Map<string, FoundRelease>();
   for (const name of [...catalogue.names()].sort()) {
@@ -98,7 +97,7 @@ export interface PackageInfo {
 
 /** Everything that the indexes say of a package. */
 export async function packageInfo(session: Session, name: string): Promise<PackageInfo> {
-  const { catalogue } = await freshCatalogue(session);
+  const catalogue = await freshCatalogue(session);
   const entries = catalogue.slugs.flatMap((slug) =>
     catalogue.releases(slug, name).map((entry) => ({ slug, entry }))
   );
@@ -127,7 +126,7 @@ export async function packageInfo(session: Session, name: string): Promise<Packa
 }
 
 /** The registries of the package around, or the official one where there is none; their indexes are asked for when they are old. */
-async function freshCatalogue(session: Session): Promise<{ readonly catalogue: Catalogue }> {
+async function freshCatalogue(session: Session): Promise<Catalogue> {
   const { host, http, isOffline } = session;
   const hasManifest = await host.files.size(`${session.root}/project.toml`) !== null;
   // Outside of a package nothing is left in the folder.
@@ -136,5 +135,5 @@ async function freshCatalogue(session: Session): Promise<{ readonly catalogue: C
   const indexes = isOffline
     ? await cachedIndexes(host, root, slugs)
     : await refreshIndexes({ host, http, root, slugs, all: false });
-  return { catalogue: new Catalogue(slugs, indexes) };
+  return new Catalogue(slugs, indexes);
 }

@@ -21,7 +21,7 @@ import { type PackageVersion, tagOf } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
 
 /** The hash list, which `sha256sum -c` reads. */
-export const VENDOR_HASHES = `${VENDOR_FOLDER}/SHA256SUMS`;
+const VENDOR_HASHES = `${VENDOR_FOLDER}/SHA256SUMS`;
 
 /** Copies all locked packages into `.lang/vendor/`. */
 export async function vendorPackages(session: Session): Promise<readonly PackageVersion[]> {

@@ -41,7 +41,7 @@ export interface PackageManifest {
 type Table = Readonly<Record<string, unknown>>;
 
 /** The reason of a version that was taken back without one. */
-export const NO_REASON = "no reason given";
+const NO_REASON = "no reason given";
 
 /** Reads a manifest; what is wrong in the parts about packages is an error. */
 export function readPackageManifest(text: string, where = "project.toml"): PackageManifest {

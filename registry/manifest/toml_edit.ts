@@ -175,7 +175,7 @@ function isPath(left: readonly string[], right: readonly string[]): boolean {
 }
 
 /** A key as TOML writes it. */
-export function tomlKey(key: string): string {
+function tomlKey(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : tomlText(key);
 }
 

@@ -1,12 +1,11 @@
 /** What the hosting service answers, read without asking it. */
+import { type Fields, isFields } from "../fields.ts";
 import { type IndexEntry } from "../registry_index.ts";
 import { type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
 import { parseTag, sidecarName, tarballName } from "../names.ts";
 import { printable } from "../printable.ts";
 import { RegistryError } from "../registry_error.ts";
 import { isPlainWeb } from "./trust.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** One page of releases. */
 export interface ReleasesPage {
@@ -175,10 +174,6 @@ function parseJson(text: string): unknown {
   } catch {
     throw unexpected("it is no JSON");
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function unexpected(reason: string): RegistryError {

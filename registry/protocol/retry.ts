@@ -43,7 +43,7 @@ export function pauseBefore(attempt: number): number {
 }
 
 /** Whether the answer means that too much was asked. */
-export function isRateLimited({ status, headers, text = "" }: AnswerHead): boolean {
+function isRateLimited({ status, headers, text = "" }: AnswerHead): boolean {
   if (status === 429) return true;
   if (status !== 403) return false;
   // Of its second limit, on requests at the same time, the service may tell in words alone.

@@ -70,7 +70,7 @@ export function explainConflict(
 }
 
 /** `pong 1.2.0 needs fx ^0.3 because my_game needs pong ^1.0`. */
-export function chainText(steps: readonly Step[], root: string): string {
+function chainText(steps: readonly Step[], root: string): string {
   return steps.map(({ requirer, name, requirement }) => {
     const who = requirer === null ? root : `${requirer.name} ${requirer.version}`;
     return `${who} needs ${name} ${requirement}`;

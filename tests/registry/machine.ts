@@ -3,6 +3,7 @@ import { DISK } from "../../registry/host/disk.ts";
 import { openSession, type Session } from "../../registry/client/project.ts";
 import type { RegistryHost } from "../../registry/ports.ts";
 import { CLOCK, GIT } from "../../registry/host/world.ts";
+import { RegistryError } from "../../registry/registry_error.ts";
 import { HostingServer } from "./hosting_server.ts";
 
 /** One machine. */
@@ -119,4 +120,15 @@ version = "${version}"
 [registry]
 default = "${SLUG}"
 ${needs.length === 0 ? "" : `\n[dependencies]\n${needs.join("")}`}`;
+}
+
+/** The failure that some work of the registry must end with. */
+export async function failure(work: Promise<unknown>): Promise<RegistryError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof RegistryError) return error;
+    throw error;
+  }
+  throw new Error("It did not fail");
 }

@@ -5,8 +5,7 @@ import { storeToken } from "../../../registry/client/tokens.ts";
 import { updateDependencies } from "../../../registry/commands/change_dependencies.ts";
 import { packageInfo, searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
-import { RegistryError } from "../../../registry/registry_error.ts";
-import { Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
+import { failure, Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
 
 const HOUR = 3_600_000;
 
@@ -25,16 +24,6 @@ async function userOf({ machine }: World, options: { readonly hostToken?: string
 }
 
 const refresh = (user: Machine) => updateDependencies(user.session("app"), { name: null, refresh: true });
-
-async function failure(work: Promise<unknown>): Promise<RegistryError> {
-  try {
-    await work;
-  } catch (error) {
-    ok(error instanceof RegistryError, String(error));
-    return error;
-  }
-  throw new Error("It did not fail");
-}
 
 Deno.test("GET /repos/<owner>/<repo>/releases?per_page=100&page=<N>; conditional revalidation with If-Modified-Since", () =>
   withWorld(async (world) => {

@@ -9,8 +9,7 @@ import { addDependency, updateDependencies } from "../../../registry/commands/ch
 import { searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
 import { vendorPackages, verifyPackages } from "../../../registry/commands/vendor.ts";
-import { RegistryError } from "../../../registry/registry_error.ts";
-import { type Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
+import { failure, type Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
 
 const ask = { requirement: null, path: null, git: null, revision: null };
 const isUnix = Deno.build.os !== "windows";
@@ -28,16 +27,6 @@ async function userOf(
   const user = machine("user");
   await user.write("app", { "project.toml": manifest("app", "1.0.0", dependencies) });
   return user;
-}
-
-async function failure(work: Promise<unknown>): Promise<RegistryError> {
-  try {
-    await work;
-  } catch (error) {
-    ok(error instanceof RegistryError, String(error));
-    return error;
-  }
-  throw new Error("It did not fail");
 }
 
 Deno.test("publish goes on with a release that an earlier run has left without its files", () =>
