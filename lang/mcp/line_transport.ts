@@ -3,7 +3,7 @@
  *
  * What is no message is answered with an error without an id, and the next line is read: one bad line never ends a session. A line is held only up to
  * {@link MAXIMUM_MESSAGE_BYTES}; the rest of a longer one is dropped as it comes. Requests beyond {@link MAXIMUM_IN_FLIGHT} are refused at once. Reading waits
- * for its own refusals to be written, so a client that sends without reading stops itself.
+ * for its own refusals to be written, so a client that sends without reading stops itself. When the input ends, what was asked before is still answered, for a while.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { MAXIMUM_IN_FLIGHT, MAXIMUM_MESSAGE_BYTES } from "./limits.ts";
@@ -23,6 +23,8 @@ export interface LineStreams {
   readonly input: ReadableStream<Uint8Array>;
   /** Writes all bytes, and is done when they are out. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
+  /** Done when answers are not waited for any longer, called when the input has ended. */
+  readonly farewell: () => Promise<void>;
 }
 
 /** What a connection may hold; smaller in tests. */
@@ -41,6 +43,8 @@ export class LineTransport implements Transport {
   readonly #limits: LineLimits;
   readonly #inFlight = new Set<string | number>();
   readonly #ended = Promise.withResolvers<void>();
+  /** Told when the last request that waits is answered. */
+  #onAnswered: () => void = () => {};
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #writing: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -64,9 +68,9 @@ export class LineTransport implements Transport {
   async start(): Promise<void> {
     if (this.#reader !== null) throw new Error("Cannot start the connection: it was started");
     this.#reader = this.#streams.input.getReader();
-    this.#read(this.#reader).catch((error: unknown) => this.onerror?.(asError(error))).finally(() =>
-      this.close()
-    );
+    this.#read(this.#reader).then(() => this.#answered()).catch((error: unknown) =>
+      this.onerror?.(asError(error))
+    ).finally(() => this.close());
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -77,7 +81,16 @@ export class LineTransport implements Transport {
     ) {
       this.#inFlight.delete(message.id);
     }
-    return this.#write(message);
+    const written = this.#write(message);
+    if (this.#inFlight.size === 0) this.#onAnswered();
+    return written;
+  }
+
+  /** Waits until everything that was asked is answered, or the time for that is over. */
+  async #answered(): Promise<void> {
+    if (this.#inFlight.size === 0 || this.#isClosed) return;
+    const answered = new Promise<void>((resolve) => this.#onAnswered = resolve);
+    await Promise.race([answered, this.#streams.farewell()]);
   }
 
   async close(): Promise<void> {

@@ -13,22 +13,34 @@ interface Answer {
 /** A connection that answers every `ping` unless told not to, and what went over it. */
 async function conversation(
   chunks: readonly string[],
-  options: { readonly answers?: boolean; readonly maximumBytes?: number; readonly maximumInFlight?: number } =
-    {},
+  options: {
+    /** "late": only when the input has ended. */
+    readonly answers?: boolean | "late";
+    readonly maximumBytes?: number;
+    readonly maximumInFlight?: number;
+  } = {},
 ) {
   const { answers = true, maximumBytes = 1_000, maximumInFlight = 4 } = options;
   const written: Uint8Array[] = [];
   const messages: JSONRPCMessage[] = [];
+  const inputEnded = Promise.withResolvers<void>();
+  const input = (function* () {
+    for (const chunk of chunks) yield new TextEncoder().encode(chunk);
+    setTimeout(inputEnded.resolve);
+  })();
   const transport = new LineTransport(sdk, {
-    input: ReadableStream.from(chunks.map((chunk) => new TextEncoder().encode(chunk))),
+    input: ReadableStream.from(input),
     write: (bytes) => {
       written.push(bytes);
       return Promise.resolve();
     },
+    // Long enough for what is late.
+    farewell: () => answers === "late" ? new Promise(() => {}) : Promise.resolve(),
   }, { maximumBytes, maximumInFlight });
-  transport.onmessage = (message) => {
+  transport.onmessage = async (message) => {
     messages.push(message);
-    if (answers && "id" in message && "method" in message && message.id !== undefined) {
+    if (answers === "late") await inputEnded.promise;
+    if (answers !== false && "id" in message && "method" in message && message.id !== undefined) {
       transport.send({ jsonrpc: "2.0", id: message.id, result: {} }).catch(() => {});
     }
   };
@@ -50,6 +62,11 @@ Deno.test("LineTransport takes messages however their bytes are cut, the last on
   deepStrictEqual((await conversation([text])).answers.map(({ id }) => id), expected);
   // Cut between characters here; ReadableStream.from gives each piece as a chunk of its own.
   deepStrictEqual((await conversation([...text])).answers.map(({ id }) => id), expected);
+});
+
+Deno.test("LineTransport answers what was asked before the input ended", async () => {
+  const { answers } = await conversation([ping(1), ping(2)], { answers: "late" });
+  deepStrictEqual(answers.map(({ id }) => id), [1, 2]);
 });
 
 Deno.test("LineTransport answers what is no message with an error, and goes on", async () => {
@@ -95,6 +112,7 @@ Deno.test("LineTransport holds nothing of a line that never ends", async () => {
   const transport = new LineTransport(sdk, {
     input: ReadableStream.from(endless()),
     write: () => Promise.resolve(),
+    farewell: () => Promise.resolve(),
   });
   await transport.start();
   await transport.ended;
@@ -123,6 +141,7 @@ Deno.test("LineTransport closes when nobody can be written to any more", async (
   const transport = new LineTransport(sdk, {
     input: ReadableStream.from([new TextEncoder().encode("{\n")]),
     write: () => Promise.reject(new Error("broken pipe")),
+    farewell: () => Promise.resolve(),
   });
   const errors: Error[] = [];
   transport.onerror = (error) => errors.push(error);

@@ -16,6 +16,14 @@ import { httpDoor } from "./http_server.ts";
 /** Longest remark that is written to standard error. */
 const MAXIMUM_REMARK = 300;
 
+/** How long answers are still waited for when the input has ended. */
+const FAREWELL_MILLISECONDS = 2_000;
+
+/** A pause that does not keep the process from ending. */
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => Deno.unrefTimer(setTimeout(resolve, milliseconds)));
+}
+
 /** Speaks on standard input and output until the input ends. */
 export async function serveStandardStreams({ terminal }: Context, path: string | undefined): Promise<void> {
   using world = new FolderWorld(path ?? ".");
@@ -25,6 +33,7 @@ export async function serveStandardStreams({ terminal }: Context, path: string |
   const transport = new LineTransport(sdk, {
     input: Deno.stdin.readable,
     write: (bytes) => output.write(bytes),
+    farewell: () => pause(FAREWELL_MILLISECONDS),
   });
   const handle = sdk.serveStdio(() => createServer(context), {
     transport,
