@@ -140,13 +140,19 @@ export class Editor implements AsyncDisposable {
     capabilities: ClientCapabilities = CAPABLE,
     initializationOptions: unknown = null,
   ): Promise<InitializeResult> {
-    const result = await this.connection.sendRequest(InitializeRequest.type, {
+    // A server that cannot even start answers nothing, for ever.
+    const ended = this.#exit.then((code) => {
+      throw new Error(`The server ended with exit code ${code} before it answered`);
+    });
+    ended.catch(() => {});
+    const answer = this.connection.sendRequest(InitializeRequest.type, {
       processId: Deno.pid,
       rootUri: null,
       capabilities,
       initializationOptions,
       workspaceFolders: folder === null ? [] : [{ uri: uriOf(folder), name: "package" }],
     });
+    const result = await Promise.race([answer, ended]);
     await this.connection.sendNotification(InitializedNotification.type, {});
     return result;
   }
