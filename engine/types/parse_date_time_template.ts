@@ -11,10 +11,12 @@ import {
   daysInMonth,
   isoYearStart,
   JULIAN_DAY_2000,
+  MAXIMUM_DATE,
   MICROSECONDS_PER_HOUR,
   MICROSECONDS_PER_MINUTE,
   MICROSECONDS_PER_SECOND,
   microsecondsFromDay,
+  MINIMUM_DATE,
 } from "./calendar.ts";
 import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
 import { subtract } from "./mixed_integer.ts";
@@ -67,7 +69,9 @@ export function parseTimestampTemplate(text: string, template: string, zone: Tim
 export function parseDateTemplate(text: string, template: string): number {
   const parsed = new TemplateParser(text, template).parse();
   timeOfParsed(parsed, text);
-  return daysOfParsed(parsed, text);
+  const days = daysOfParsed(parsed, text);
+  if (days >= MINIMUM_DATE && days <= MAXIMUM_DATE) return days;
+  throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date out of range: "${text}"`);
 }
 
 function fieldOutOfRange(text: string): DatabaseError {
@@ -150,6 +154,12 @@ function timeOfParsed(parsed: Parsed, text: string): number {
     seconds * MICROSECONDS_PER_SECOND + (parsed.microseconds ?? 0);
 }
 
+/** Fields that count in years and months, and those that count in years of whole weeks; no text is read by both. */
+const GREGORIAN_FIELDS = new Set(
+  ["Y,YYY", "YYYY", "YYY", "YY", "Y", "MM", "RM", "DDD", "DD", "D", "WW", "W", "MONTH", "MON"],
+);
+const ISO_FIELDS = new Set(["IYYY", "IYY", "IY", "I", "IW", "IDDD", "ID"]);
+
 /** The most digits of each numeric field. */
 const WIDTHS: Readonly<Record<string, number>> = {
   HH: 2,
@@ -197,6 +207,9 @@ class TemplateParser {
   #position = 0;
   #exact = false;
 
+  #hasGregorian = false;
+  #hasIso = false;
+
   constructor(text: string, template: string) {
     this.#text = text;
     this.#nodes = parseTemplate(template);
@@ -210,6 +223,7 @@ class TemplateParser {
       if (node.kind === "field") {
         if (node.name === "FX") continue;
         if (this.#position >= this.#text.length) break;
+        this.#requireOneCalendar(node);
         this.#field(node, this.#nodes[index + 1], skipped);
         skipped = this.#exact ? 0 : this.#skipSpaces();
       } else if (node.kind === "separator") {
@@ -225,6 +239,16 @@ class TemplateParser {
       else skipped--;
     }
     return this.#parsed;
+  }
+
+  #requireOneCalendar(node: FieldNode): void {
+    const { name } = node;
+    this.#hasGregorian ||= GREGORIAN_FIELDS.has(name);
+    this.#hasIso ||= ISO_FIELDS.has(name);
+    if (!this.#hasGregorian || !this.#hasIso) return;
+    throw new DatabaseError(SQLSTATE.invalidDatetimeFormat, "invalid combination of date conventions", {
+      hint: "Do not mix Gregorian and ISO week date conventions in a formatting template.",
+    });
   }
 
   #skipSpaces(): number {

@@ -57,6 +57,12 @@ Deno.test("date and time functions give PostgreSQL's results", () => {
   to_number('12,454.8-'::text, '99G999D9S')  ⇒  -12454.8
   to_timestamp('11111111111111'::text, 'YYYY')  ⇒  ERROR 22008: value for "YYYY" in source string is out of range
   to_date('99999999999'::text, 'J')  ⇒  ERROR 22008: value for "J" in source string is out of range
+  to_date('5874897-12-31'::text, 'YYYY-MM-DD')  ⇒  5874897-12-31
+  to_date('5874898'::text, 'YYYY')  ⇒  ERROR 22008: date out of range: "5874898"
+  to_date('2147483647'::text, 'J')  ⇒  ERROR 22008: date out of range: "2147483647"
+  to_date('2024 5'::text, 'IYYY Month')  ⇒  ERROR 22007: invalid combination of date conventions
+  to_date('2024 05 2'::text, 'YYYY IW ID')  ⇒  ERROR 22007: invalid combination of date conventions
+  to_date('2024 05 2'::text, 'IYYY IW ID')  ⇒  2024-01-30
   to_date('05 Dec 2000'::text, 'DD Mon YYYY')  ⇒  2000-12-05
   to_timestamp('05 Dec 2000 12:30'::text, 'DD Mon YYYY HH24:MI')  ⇒  2000-12-05 12:30:00+00
   to_char('infinity'::timestamp, 'YYYY')  ⇒  NULL
