@@ -289,7 +289,7 @@ export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix
 function definedLater(body: Body, name: ast.Name): string | undefined {
   const { text } = body.reporter.file;
   const line = text.slice(text.lastIndexOf("\n", name.span.start) + 1, name.span.start);
-  const isOwn = new RegExp(`\\b(let|var) ${name.text}\\b`).test(line);
+  const isOwn = [...line.matchAll(/\b(?:let|var) (\w+)/g)].some(([, own]) => own === name.text);
   return isOwn ? `\`${name.text}\` has its value only behind this statement.` : undefined;
 }
 

@@ -58,6 +58,9 @@ export class ConfinedFiles implements PackageFiles {
     if (known !== undefined && key === known.key && known.isSettled) return known.text;
     const real = realPathOf(full);
     if (real === null || !isInside(this.#root, real)) throw outside(path);
+    // Reading a pipe would wait for somebody who writes into it.
+    const { isFile, isDirectory } = info.isSymlink ? Deno.statSync(real) : info;
+    if (!isFile && !isDirectory) throw new CommandError(`Cannot read ${path}: it is no plain file`);
     const changed = Math.max(info.mtime?.getTime() ?? Infinity, info.ctime?.getTime() ?? Infinity);
     const isSettled = Date.now() - changed > SETTLED_MILLISECONDS;
     const text = this.#files.read(path);

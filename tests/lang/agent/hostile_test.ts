@@ -318,6 +318,34 @@ Deno.test("hostile: slow, half-closed and broken connections keep nobody waiting
   });
 });
 
+Deno.test("hostile: a pipe in the place of a source is refused, and nobody waits for it", async () => {
+  await withPackage(GOOD, async (folder) => {
+    await new Deno.Command("mkfifo", { args: [`${folder}/src/pipe.lang`, `${folder}/pipe`] }).output();
+    await Deno.symlink(`${folder}/pipe`, `${folder}/src/link.lang`);
+    const { lines } = await agent(folder, [
+      { op: "check", path: "src/pipe.lang" },
+      { op: "check", path: "src/link.lang" },
+      { op: "check" },
+    ]);
+    const [pipe = [], link = [], whole = []] = answersOf(lines);
+    for (const answer of [pipe, link]) match(String(only(answer, "error")["message"]), /it is no plain file/);
+    strictEqual(only(whole, "result")["ok"], true);
+  });
+});
+
+Deno.test("hostile: a name of a hundred thousand letters is a name that nobody knows", async () => {
+  await withPackage(GOOD, async (folder) => {
+    const files = { "src/long.lang": `fn f() -> Int {\n  ${"a".repeat(100_000)}\n}\n` };
+    const { lines } = await agent(folder, [{ op: "check", files, path: "src/long.lang" }, {
+      op: "symbols",
+      files,
+    }]);
+    const [check = [], symbols = []] = answersOf(lines);
+    ok(check.some((line) => line["code"] === "NM0001"));
+    strictEqual(only(symbols, "result")["ok"], true);
+  });
+});
+
 /** Writes now and then; fails when the other side is gone. */
 async function writeUntilClosed(connection: Deno.Conn): Promise<void> {
   for (let turn = 0; turn < 100; turn++) {
