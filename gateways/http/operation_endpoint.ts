@@ -54,6 +54,7 @@ async function answerDirectly(exchange: OperationExchange, session: Session): Pr
   const answer = new Answer(session, exchange, stream);
   try {
     await answer.run();
+    requireNoOpenBlock(session);
   } catch (error) {
     if (stream === null || !stream.hasBegun) throw error;
     const failure = failureFor(error);
@@ -68,6 +69,16 @@ async function answerDirectly(exchange: OperationExchange, session: Session): Pr
     sendReply(response, { status: 200, contentType: answer.isLines ? LINES_TYPE : JSON_TYPE, body });
   }
   return 200;
+}
+
+/** Raises 25000 when the request ends within its transaction block: what it did is rolled back with its session. */
+function requireNoOpenBlock(session: Session): void {
+  if (session.status === "idle") return;
+  throw new DatabaseError(
+    SQLSTATE.invalidTransactionState,
+    "the request ended within a transaction block, which was rolled back",
+    { hint: "End the request with COMMIT, or leave BEGIN away: its statements are one transaction." },
+  );
 }
 
 /** Header of a kept reply: two bytes of status, one of form. */

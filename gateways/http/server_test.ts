@@ -133,8 +133,14 @@ Deno.test("POST /v1/sql takes several statements as one transaction, answered by
       id: 9,
     });
     deepStrictEqual((await sql("SELECT id FROM t ORDER BY id")).json.rows, [{ id: 1 }, { id: 2 }, { id: 9 }]);
-    await sql("BEGIN; INSERT INTO t VALUES (5)");
+    for (const [accept, status] of [["application/json", 400], ["application/x-ndjson", 400]] as const) {
+      const open = await sql("BEGIN; INSERT INTO t VALUES (5)", { Accept: accept });
+      deepStrictEqual([open.status, open.json?.code], [status, "25000"]);
+    }
+    strictEqual((await sql("BEGIN; INSERT INTO t VALUES (6); ROLLBACK")).status, 200);
     deepStrictEqual((await sql("SELECT count(*) FROM t")).json, { status: "ok", value: 3 });
+    strictEqual((await sql("BEGIN; INSERT INTO t VALUES (7); COMMIT")).status, 200);
+    deepStrictEqual((await sql("SELECT count(*) FROM t")).json, { status: "ok", value: 4 });
   }));
 
 Deno.test("POST /v1/sql writes values so that JSON carries them exactly", () =>
