@@ -88,8 +88,7 @@ export class GuestHost implements Host {
     if (written !== undefined) return written;
     const real = realPathOf(full);
     if (real === null) throw new Error("there is no such file or folder");
-    this.#requireInside(real);
-    if (!Deno.lstatSync(real).isFile) throw new Error("it is no file");
+    this.#requireFile(real);
     return Deno.readFileSync(real);
   }
 
@@ -99,7 +98,7 @@ export class GuestHost implements Host {
     if (folder === null) throw new Error("there is no such file or folder");
     this.#requireInside(folder);
     const real = realPathOf(full);
-    if (real !== null) this.#requireInside(real);
+    if (real !== null) this.#requireFile(real);
     else if (isLink(full)) throw new Error(OUTSIDE);
     if (this.#world.isDry) this.#written.set(full, content.slice());
     else Deno.writeFileSync(real ?? full, content);
@@ -111,6 +110,12 @@ export class GuestHost implements Host {
     const plain = path.replace(/^(\.\/)+/, "");
     if (folder === null || !isPlainPath(plain)) throw new Error(OUTSIDE);
     return `${folder}/${plain}`;
+  }
+
+  /** A plain file inside: a pipe would wait for its other side. */
+  #requireFile(real: string): void {
+    this.#requireInside(real);
+    if (!Deno.lstatSync(real).isFile) throw new Error("it is no file");
   }
 
   #requireInside(real: string): void {

@@ -220,7 +220,9 @@ pub fn main(args: List[String]) -> Int uses Input, Log, Store, Time {
     await Deno.symlink("../secret.lang", `${folder}/link`);
     await Deno.symlink("../new.lang", `${folder}/dangling`);
     await Deno.symlink("../other", `${folder}/elsewhere`);
+    await new Deno.Command("mkfifo", { args: [`${folder}/pipe`] }).output();
     const args = [
+      "pipe",
       "../secret.lang",
       `${folder}/../secret.lang`,
       "link",
