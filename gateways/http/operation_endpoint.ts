@@ -54,7 +54,7 @@ async function answerDirectly(exchange: OperationExchange, session: Session): Pr
   const answer = new Answer(session, exchange, stream);
   try {
     await answer.run();
-    requireNoOpenBlock(session);
+    answer.requireNoOpenBlock();
   } catch (error) {
     if (stream === null || !stream.hasBegun) throw error;
     const failure = failureFor(error);
@@ -69,16 +69,6 @@ async function answerDirectly(exchange: OperationExchange, session: Session): Pr
     sendReply(response, { status: 200, contentType: answer.isLines ? LINES_TYPE : JSON_TYPE, body });
   }
   return 200;
-}
-
-/** Raises 25000 when the request ends within its transaction block: what it did is rolled back with its session. */
-function requireNoOpenBlock(session: Session): void {
-  if (session.status === "idle") return;
-  throw new DatabaseError(
-    SQLSTATE.invalidTransactionState,
-    "the request ended within a transaction block, which was rolled back",
-    { hint: "End the request with COMMIT, or leave BEGIN away: its statements are one transaction." },
-  );
 }
 
 /** Header of a kept reply: two bytes of status, one of form. */
@@ -125,6 +115,7 @@ class Answer {
   readonly #sink: JsonSink;
   readonly #wantsLines: boolean;
   #last: StatementOutcome | null = null;
+  #outcomes = 0;
   #op = 0;
   #affected = 0;
 
@@ -144,11 +135,25 @@ class Answer {
     const running = runOperation(this.#session, this.#operation, this.#sink, (outcome) => {
       if (outcome.kind === "empty" && this.#last !== null) return;
       this.#sink.endStatement();
+      this.#outcomes++;
       this.#last = outcome;
       this.#op = Math.max(this.#op, outcome.durableOp);
       this.#affected += outcome.rowCount ?? 0;
     });
     if (running instanceof Promise) await running;
+  }
+
+  /**
+   * Raises 25000 when statements were run within a transaction block that is still open: they are rolled back with the session. A
+   * BEGIN on its own has done nothing.
+   */
+  requireNoOpenBlock(): void {
+    if (this.#session.status === "idle" || this.#outcomes < 2) return;
+    throw new DatabaseError(
+      SQLSTATE.invalidTransactionState,
+      "the request ended within a transaction block, which was rolled back",
+      { hint: "End the request with COMMIT, or leave BEGIN away: its statements are one transaction." },
+    );
   }
 
   /** Whether the answer consists of lines. */
