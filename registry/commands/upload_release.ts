@@ -90,12 +90,15 @@ async function createRelease(session: Session, upload: Upload, purpose: Purpose)
     return { created: parseCreatedRelease(text), missing: files };
   } catch (error) {
     if (!(error instanceof RegistryError) || error.code !== "refused") throw error;
-    const half = await findHalf(session, upload, purpose);
+    const isTaken = /already exists|immutable/i.test(error.message);
+    const half = isTaken ? await findHalf(session, upload, purpose) : null;
     if (half !== null) return half;
-    throw new RegistryError(error.code, error.message, {
-      hint: "A version is published once: raise `version` in project.toml.",
-      cause: error,
-    });
+    const hint = isTaken
+      ? "A version is published once: raise `version` in project.toml."
+      : /repository is empty/i.test(error.message)
+      ? `Tags point at a commit: ${slug} needs one, such as a README.`
+      : null;
+    throw new RegistryError(error.code, error.message, { hint, cause: error });
   }
 }
 

@@ -54,6 +54,23 @@ Deno.test("publish goes on with a release that an earlier run has left without i
     }
   }));
 
+Deno.test("publish gets 422 from the hosting service | the hint is about what it says", () =>
+  withWorld(async (world) => {
+    const author = world.machine("author", { hostToken: TOKEN });
+    await author.write("fx", { "project.toml": manifest("fx", "0.3.2"), "src/main.lang": "" });
+    const check = async (message: string, expected: RegExp) => {
+      const body = JSON.stringify({ message });
+      world.server.fail(/^POST .*releases$/, { kind: "status", status: 422, body });
+      match((await failure(publishPackage(author.session("fx"), { isDryRun: false }))).hint ?? "", expected);
+    };
+    await check(
+      "Repository is empty.",
+      /^Tags point at a commit: octo\/games needs one, such as a README\. Both files/,
+    );
+    await check("tag_name was used by an immutable release", /^A version is published once/);
+    await check("Something else", /^Both files are in/);
+  }));
+
 Deno.test("publish wants a version of the package's own", () =>
   withWorld(async ({ machine }) => {
     const author = machine("author");
