@@ -86,7 +86,7 @@ export class HttpClient {
         await this.#pause(purpose, verdict.reason, verdict.milliseconds);
       } catch (error) {
         if (!(error instanceof NetworkFailure)) throw error;
-        const reason = `${new URL(built.url).host}: ${error.message}`;
+        const reason = `${error.host ?? new URL(built.url).host}: ${error.message}`;
         if (!mayRepeat) throw this.#unreachable(purpose, reason, error);
         await this.#pause(purpose, reason, pauseBefore(attempt));
       } finally {

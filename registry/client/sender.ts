@@ -14,9 +14,13 @@ export interface HttpAnswer {
 
 /** The request did not get to an answer. */
 export class NetworkFailure extends Error {
-  constructor(reason: string, cause: unknown) {
+  /** Who was asked, where a redirect has led to somebody else. */
+  readonly host: string | null;
+
+  constructor(reason: string, cause: unknown, host: string | null = null) {
     super(reason, { cause });
     this.name = "NetworkFailure";
+    this.host = host;
   }
 }
 
@@ -58,7 +62,7 @@ export class Sender {
     } catch (error) {
       const answer = answerOf(error);
       if (answer !== null) return answer;
-      throw new NetworkFailure(reasonOf(error, signal), error);
+      throw new NetworkFailure(reasonOf(error, signal), error, new URL(request.url).host);
     }
   }
 }

@@ -309,6 +309,20 @@ Deno.test("a token is never sent to another host on redirect, nor is an unsafe a
     await rejects(fetchPackages(user.session("app")), /redirects to no safe address/);
   }));
 
+Deno.test("a file that is redirected to where nobody answers: the message names that place", () =>
+  withWorld(async (world) => {
+    await publish(world, "fx", "0.3.2");
+    const user = await userOf(world);
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    listener.close();
+    world.server.fail(/download.*sha256$/, { kind: "redirect", to: `http://127.0.0.1:${port}/x` }, 4);
+    await rejects(
+      fetchPackages(user.session("app")),
+      new RegExp(`Cannot fetch fx 0\\.3\\.2: 127\\.0\\.0\\.1:${port}: nobody answers there`),
+    );
+  }));
+
 Deno.test("a failing extra registry is a warning and its cache serves; a failing default without a cache is an error", () =>
   withWorld(async (world) => {
     await publish(world, "fx", "0.3.2");
