@@ -41,15 +41,27 @@ function textRow(types: readonly SqlType[], row: readonly SqlValue[]): (string |
 
 /** More rows than this are not compared: joins multiply, and all answers to a statement are kept in memory. */
 const MOST_ROWS = 100_000;
+/** Rows that the interpreter looks at. */
+const MOST_INTERPRETED_ROWS = 1_000_000;
+/** Milliseconds for a statement. */
+const MOST_TIME = 5000;
 
-/** The SQLSTATE of an answer of too many rows to compare. */
-export const TOO_MANY_ROWS = SQLSTATE.programLimitExceeded;
+/** Makes servers, and the database under test, give up statements that take too long. */
+export const BOUND_STATEMENTS = `SET statement_timeout = ${MOST_TIME}`;
+
+/** Whether an answer is that there are too many rows to compare: a statement's joins may multiply beyond all bounds. */
+export function isTooLarge(answer: Answer): boolean {
+  return "error" in answer &&
+    (answer.error === SQLSTATE.programLimitExceeded || answer.error === SQLSTATE.queryCanceled);
+}
 
 /** Rows of a bounded number. */
 class BoundedRows extends RowBuffer {
   override endRow(): void {
     super.endRow();
-    if (this.rows.length > MOST_ROWS) throw new DatabaseError(TOO_MANY_ROWS, `more than ${MOST_ROWS} rows`);
+    if (this.rows.length > MOST_ROWS) {
+      throw new DatabaseError(SQLSTATE.programLimitExceeded, `more than ${MOST_ROWS} rows`);
+    }
   }
 }
 
@@ -73,10 +85,15 @@ export class EngineAnswers {
   unoptimised(sql: string): (string | null)[][] {
     const planned = this.#plan(sql, false);
     return this.#within((context) => {
-      const sink = new RowBuffer();
+      const sink = new BoundedRows();
       sink.begin(planned.columns);
       const execution = compileStatement(planned).start(context);
-      while (!execution.step(sink));
+      const end = performance.now() + MOST_TIME;
+      while (!execution.step(sink)) {
+        if (performance.now() > end) {
+          throw new DatabaseError(SQLSTATE.queryCanceled, "the plan takes too long");
+        }
+      }
       return sink.rows.map((row) => textRow(planned.columns.map(({ type }) => type), row));
     });
   }
@@ -85,7 +102,8 @@ export class EngineAnswers {
   interpreted(sql: string, optimize: boolean): (string | null)[][] {
     const planned = this.#plan(sql, optimize);
     return this.#within((context) => {
-      const scope = { context, row: new Map(), definitions: new Map(), working: new Map() };
+      const budget = { rows: MOST_INTERPRETED_ROWS };
+      const scope = { context, row: new Map(), definitions: new Map(), working: new Map(), budget };
       const types = planned.columns.map(({ type }) => type);
       return [...interpretPlan(planned.plan, scope)].map((row) =>
         textRow(types, planned.columns.map(({ column }) => row.get(column) ?? null))

@@ -21,10 +21,15 @@ export interface Scope {
   readonly row: Row;
   readonly definitions: Map<number, readonly Row[]>;
   readonly working: Map<number, readonly Row[]>;
+  /** Rows that may still be looked at, where that is bounded: every operator keeps its whole input. */
+  readonly budget?: { rows: number };
 }
 
-/** The scope inside of which more columns are known. */
+/** The scope inside of which more columns are known. Raises 54000 when the budget is spent. */
 export function inside(scope: Scope, row: Row): Scope {
+  if (scope.budget !== undefined && --scope.budget.rows < 0) {
+    throw new DatabaseError(SQLSTATE.programLimitExceeded, "too many rows to interpret");
+  }
   return { ...scope, row: new Map([...scope.row, ...row]) };
 }
 
