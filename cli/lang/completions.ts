@@ -24,7 +24,7 @@ export function addCompletionsCommand(program: Command, context: Context): void 
 }
 
 /** The script of a shell. */
-export function completionScript(program: Command, shell: Shell): string {
+function completionScript(program: Command, shell: Shell): string {
   switch (shell) {
     case "bash":
       return bashScript(program);

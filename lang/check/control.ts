@@ -79,7 +79,7 @@ function noteUnreachable(body: Body, first: ast.Statement, last: ast.Statement):
 }
 
 /** The span with the white space before it, back to the end of the line above. */
-export function withLineStart(body: Body, span: ast.Statement["span"]): ast.Statement["span"] {
+function withLineStart(body: Body, span: ast.Statement["span"]): ast.Statement["span"] {
   const { text } = body.reporter.file;
   let start = span.start;
   while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;

@@ -38,7 +38,7 @@ const DERIVED: Readonly<Record<string, DerivedInterface>> = {
 };
 
 /** Variables of signatures that are inferred; they live until the module is checked. */
-export const signatureUnifier: Unifier = new Unifier();
+const signatureUnifier: Unifier = new Unifier();
 
 /** The declaration itself, or what the best repair made of a broken one. */
 export function wholeDeclaration(declaration: ast.Declaration): ast.Declaration | null {

@@ -128,7 +128,7 @@ function addEffects(scope: ModuleScope, symbol: FunctionSymbol, missing: readonl
 }
 
 /** The offset behind a function's result or parameters. */
-export function signatureEnd(scope: ModuleScope, symbol: FunctionSymbol): number {
+function signatureEnd(scope: ModuleScope, symbol: FunctionSymbol): number {
   const { declaration } = symbol;
   if (declaration.effects !== null) {
     const last = declaration.effects.at(-1);

@@ -78,7 +78,7 @@ function pathsOverlap(left: Path, right: Path): boolean {
 }
 
 /** Whether writing one may change the other. */
-export function placesOverlap(left: Place, right: Place): boolean {
+function placesOverlap(left: Place, right: Place): boolean {
   return pathsOverlap(pathOf(left), pathOf(right));
 }
 

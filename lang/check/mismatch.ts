@@ -191,7 +191,7 @@ function isTight(expression: ast.Expression): boolean {
 }
 
 /** Fixes that put a call behind an expression, with parentheses where they are needed. */
-export function callFix(body: Body, expression: ast.Expression, call: string, isSafe: boolean): Fix {
+function callFix(body: Body, expression: ast.Expression, call: string, isSafe: boolean): Fix {
   const { reporter } = body;
   const { start, end } = expression.span;
   const text = call.startsWith(".") ? call : `.${call}`;

@@ -69,7 +69,7 @@ function has(
 }
 
 /** A fix that adds a `use` behind the last one, or at the start of the file. */
-export function importFix(scope: ModuleScope, moduleName: string): Fix {
+function importFix(scope: ModuleScope, moduleName: string): Fix {
   const path = moduleName;
   const uses = scope.module.declarations.filter((declaration) => declaration.kind === "use");
   const last = uses.at(-1);

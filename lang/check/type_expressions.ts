@@ -116,7 +116,7 @@ function hasArguments(context: TypeContext, expression: ast.NamedTypeExpression,
 }
 
 /** What a capitalised name, perhaps of a module, stands for; null after a report. */
-export function typeEntry(context: TypeContext, module: ast.Name | null, name: ast.Name): TypeEntry | null {
+function typeEntry(context: TypeContext, module: ast.Name | null, name: ast.Name): TypeEntry | null {
   const { scope, world } = context;
   if (module !== null) return qualifiedType(context, module, name);
   const candidates = world.typesNamed(scope, name.text);

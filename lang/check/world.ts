@@ -9,27 +9,6 @@ import { PRIMITIVES, resolve } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type, TypeDefinition, VariantDefinition } from "../types/type.ts";
 import type { ImportSymbol, ModuleScope, TypeEntry, ValueSymbol } from "./symbols.ts";
 
-/** Modules whose types need no `use`. */
-export const CORE_MODULES: readonly string[] = [
-  "std.prelude",
-  "std.option",
-  "std.result",
-  "std.order",
-  "std.bool",
-  "std.int",
-  "std.int64",
-  "std.float",
-  "std.f32",
-  "std.char",
-  "std.string",
-  "std.bytes",
-  "std.list",
-  "std.map",
-  "std.set",
-  "std.range",
-  "std.pool",
-];
-
 /** What was found for a name, and through which imports. */
 export interface Candidate<T> {
   readonly item: T;

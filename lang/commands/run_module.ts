@@ -26,7 +26,7 @@ export function runModule(module: RunnableModule, options: {
 }
 
 /** The exit code of `main`'s result. */
-export function exitCodeOf(result: number): number {
+function exitCodeOf(result: number): number {
   return Number.isInteger(result) && result >= 0 && result <= 255 ? result : 1;
 }
 

@@ -96,7 +96,7 @@ const WIDE: readonly (readonly [number, number])[] = [
 const TAB_WIDTH = 4;
 
 /** Columns of one code point; tabs and other control characters are the business of {@link displayLine}. */
-export function characterWidth(character: string): number {
+function characterWidth(character: string): number {
   const codePoint = character.codePointAt(0) ?? 0;
   if (codePoint < 0x300) return 1;
   if (ZERO_WIDTH.test(character)) return 0;

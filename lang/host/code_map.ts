@@ -8,12 +8,7 @@ import type { IrPlace } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
 import type { CodePlace } from "../wasm/function_encoder.ts";
 import { type EncodedModule, lineAndColumn } from "../wasm/module_encoder.ts";
-import {
-  callerFirst,
-  type ReportedPlace,
-  type TrapOrigin,
-  type TrapReport,
-} from "./wasm_trap.ts";
+import { callerFirst, type ReportedPlace, type TrapOrigin, type TrapReport } from "./wasm_trap.ts";
 
 /** The places of a module's code. */
 export class CodeMap {

@@ -19,7 +19,7 @@ export function trapSitesOf(module: WebAssembly.Module): readonly TrapPlace[] {
 }
 
 /** The sites that a section holds. */
-export function decodeTrapSites(bytes: Uint8Array): readonly TrapPlace[] {
+function decodeTrapSites(bytes: Uint8Array): readonly TrapPlace[] {
   let at = 0;
   const unsigned = (): number => {
     let value = 0;

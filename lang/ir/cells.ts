@@ -415,7 +415,7 @@ export function pointersOf(variant: CellVariant): { readonly offset: number; rea
 }
 
 /** Runs over a block's elements; the address lies so that the first slot's offset is that of the header. */
-export function forElements(
+function forElements(
   out: RawBuilder,
   block: IrLocal,
   element: Layout,

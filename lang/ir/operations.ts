@@ -109,7 +109,7 @@ export const LOADS: ReadonlyMap<string, AccessShape> = new Map<string, AccessSha
 ]);
 
 /** All stores by name. */
-export const STORES: ReadonlyMap<string, AccessShape> = new Map<string, AccessShape>([
+const STORES: ReadonlyMap<string, AccessShape> = new Map<string, AccessShape>([
   ["i32.store", { code: 0x36, type: "i32", bytes: 4 }],
   ["i64.store", { code: 0x37, type: "i64", bytes: 8 }],
   ["f32.store", { code: 0x38, type: "f32", bytes: 4 }],

@@ -21,7 +21,7 @@ export function printModule(module: IrModule): string {
 }
 
 /** One function. */
-export function printFunction(target: IrFunction): string {
+function printFunction(target: IrFunction): string {
   const lines = [`${signature(target)} {`];
   printBody(target.body ?? [], "  ", lines);
   lines.push("}");
@@ -159,7 +159,7 @@ function printStatement(statement: Statement, indent: string, lines: string[]): 
 }
 
 /** One expression. */
-export function expressionText(expression: IrExpression): string {
+function expressionText(expression: IrExpression): string {
   switch (expression.kind) {
     case "const":
       return `${expression.value}${expression.type === "i32" ? "" : `:${expression.type}`}`;

@@ -36,7 +36,7 @@ export function expressionsOf(statement: Statement): readonly IrExpression[] {
 }
 
 /** The operands of an expression, in their order. */
-export function operandsOf(expression: IrExpression): readonly IrExpression[] {
+function operandsOf(expression: IrExpression): readonly IrExpression[] {
   switch (expression.kind) {
     case "op":
     case "call":
@@ -100,7 +100,7 @@ function mapList(
 }
 
 /** The expression with its operands rewritten. */
-export function mapOperands(
+function mapOperands(
   expression: IrExpression,
   rewrite: (at: IrExpression) => IrExpression,
 ): IrExpression {
@@ -139,7 +139,7 @@ export function mapOperands(
 }
 
 /** A call with its operands rewritten. */
-export function mapCall(call: IrCall, rewrite: (at: IrExpression) => IrExpression): IrCall {
+function mapCall(call: IrCall, rewrite: (at: IrExpression) => IrExpression): IrCall {
   const args = mapList(call.args, rewrite);
   if (call.kind === "call") return args === call.args ? call : { ...call, args };
   return { ...call, args, index: rewrite(call.index) };

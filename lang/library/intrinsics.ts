@@ -232,11 +232,5 @@ export const INTRINSIC_BY_ID: ReadonlyMap<string, Intrinsic> = new Map(
   INTRINSICS.map((intrinsic) => [intrinsic.id, intrinsic]),
 );
 
-/** Static cells: who uses which slot; the argument of `static_take` and `static_put` is always one of these literals. */
-export const STATIC_SLOTS = {
-  /** Commands of the frame that is being drawn. */
-  canvas: 0,
-} as const;
-
-/** How many static cells the back end lays out. */
+/** How many static cells the back end lays out; the argument of `static_take` and `static_put` is a literal below it. Slot 0 has the commands of the frame that is drawn. */
 export const STATIC_SLOT_COUNT = 4;

@@ -10,7 +10,7 @@ import { ACCEPT, type Rule, type Tables, tables } from "./lalr_tables.ts";
 import { TERMINALS, type Token } from "./token.ts";
 
 /** How deep values may lie in one another. */
-export const NESTING_LIMIT = 500;
+const NESTING_LIMIT = 500;
 
 /** Ways to build that need no call. */
 const FIRST = 0;

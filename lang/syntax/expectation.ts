@@ -134,6 +134,6 @@ export function expectationText(expected: ReadonlySet<number>): string {
 }
 
 /** A terminal in words. */
-export function wordFor(name: string): string {
+function wordFor(name: string): string {
   return plainWords[name] ?? `\`${CONTEXTUAL_TERMINALS[name] ?? name}\``;
 }

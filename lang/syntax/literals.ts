@@ -40,7 +40,7 @@ export function unescape(text: string): string {
 }
 
 /** Whether a number is a Unicode scalar value: a code point but for surrogates. */
-export function isScalarValue(codePoint: number): boolean {
+function isScalarValue(codePoint: number): boolean {
   return codePoint <= 0x10ffff && (codePoint < 0xd800 || codePoint > 0xdfff);
 }
 

@@ -68,7 +68,7 @@ export function bracketPartners(tokens: readonly Token[]): Int32Array {
 }
 
 /** Whether a declaration begins at a token, seen without what stands before it. */
-export function beginsDeclaration(tokens: readonly Token[], index: number): boolean {
+function beginsDeclaration(tokens: readonly Token[], index: number): boolean {
   const token = tokens[index];
   const next = tokens[index + 1];
   if (token === undefined) return false;

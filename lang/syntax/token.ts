@@ -135,7 +135,7 @@ export const PUNCTUATION: readonly string[] = [
 ];
 
 /** Terminals that many texts belong to. */
-export const NAMED_TERMINALS: readonly string[] = [
+const NAMED_TERMINALS: readonly string[] = [
   "name",
   "type_name",
   "integer",

@@ -87,7 +87,7 @@ export const RUN_HERE: TestRunner = {
 };
 
 /** Outcomes of all tests of a suite. */
-export function runSuite(suite: TestSuite): JobOutcome[] {
+function runSuite(suite: TestSuite): JobOutcome[] {
   if (suite.jobs.length === 0) return [];
   const compiled = new WasmProgram(suite.module);
   return suite.jobs.map((job) => runJob(compiled, suite, job));

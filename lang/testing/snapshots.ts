@@ -26,7 +26,7 @@ export function snapshotEdits(program: TypedProgram, results: readonly TestResul
 }
 
 /** A text as it is written in a source whose line begins with an indentation. */
-export function textLiteral(text: string, indent: string): string {
+function textLiteral(text: string, indent: string): string {
   // The line break before the closing quotes belongs to the text.
   const isBlock = text.endsWith("\n") && !text.includes('"""') && !/[ \t\r]$/m.test(text);
   if (!isBlock) return `"${escaped(text).replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`;

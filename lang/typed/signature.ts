@@ -36,7 +36,7 @@ export function typeParametersText(parameters: readonly TypeParameter[]): string
 }
 
 /** `x: inout Int`. */
-export function parameterText({ name, kind, type }: Pick<Local, "name" | "kind" | "type">): string {
+function parameterText({ name, kind, type }: Pick<Local, "name" | "kind" | "type">): string {
   return `${name}: ${kind === "inout" ? "inout " : ""}${typeText(type)}`;
 }
 

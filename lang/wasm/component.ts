@@ -46,7 +46,7 @@ const SECTION = {
 } as const;
 
 /** Name of a function in an interface. */
-export function kebabCase(name: string): string {
+function kebabCase(name: string): string {
   return name.replaceAll("_", "-").toLowerCase();
 }
 
@@ -226,7 +226,7 @@ function writeOptions(out: ByteWriter, memory: number | null, realloc: number | 
 }
 
 /** Writes the type of a function; `bytes` is the index of `list<u8>` around. */
-export function writeFunctionType(
+function writeFunctionType(
   out: ByteWriter,
   parameters: readonly { readonly name: string; readonly type: HostType }[],
   result: HostType | null,
@@ -253,7 +253,7 @@ export function writeFunctionType(
 }
 
 /** Writes `list<u8>`. */
-export function writeByteList(out: ByteWriter): void {
+function writeByteList(out: ByteWriter): void {
   out.byte(0x70);
   out.byte(U8);
 }

@@ -561,7 +561,7 @@ export class FunctionEncoder {
 }
 
 /** Whether control never comes to the end of the statements, as far as the last one tells. */
-export function endsInLeaving(statements: readonly Statement[]): boolean {
+function endsInLeaving(statements: readonly Statement[]): boolean {
   const last = statements[statements.length - 1];
   if (last === undefined) return false;
   switch (last.kind) {

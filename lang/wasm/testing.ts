@@ -1,6 +1,7 @@
 /**
  * Helpers for tests of the back end: a source as a program, its module in the engine at hand, and what the interpreter says to the same.
  */
+import { type TrapPlace, trapSitesOf } from "../host/trap_sites.ts";
 import { PackageAnalyser } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
 import { expectValid } from "./validity.ts";
@@ -41,8 +42,7 @@ export class RunningModule {
       (imports[from] ??= {})[name] = (...args: unknown[]) => this.#import(name, args);
     }
     this.exports = new WebAssembly.Instance(compiled, imports).exports;
-    const [section] = WebAssembly.Module.customSections(compiled, "lang.sites");
-    this.#sites = section === undefined ? [] : decodeSites(new Uint8Array(section));
+    this.#sites = trapSitesOf(compiled);
   }
 
   #import(name: string, args: readonly unknown[]): number {
@@ -84,7 +84,8 @@ export class RunningModule {
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       const site = this.#sites[Number(this.global("trap_site"))];
-      return site === undefined ? "unknown" : `${site.kind} ${site.line}:${site.column}`;
+      if (site === undefined) return "unknown";
+      return `${site.kind} ${site.place?.line ?? 0}:${site.place?.column ?? 0}`;
     }
   }
 
@@ -100,41 +101,6 @@ export class RunningModule {
   get heapBytes(): number {
     return Number(this.global("heap_bytes"));
   }
-}
-
-interface TrapPlace {
-  readonly kind: string;
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Decodes the section `lang.sites`. */
-export function decodeSites(bytes: Uint8Array): TrapPlace[] {
-  let at = 0;
-  const number = (): number => {
-    let value = 0;
-    for (let shift = 0;; shift += 7) {
-      const byte = bytes[at++] ?? 0;
-      value |= (byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-  };
-  const texts = (): string[] =>
-    Array.from({ length: number() }, () => {
-      const length = number();
-      const text = new TextDecoder().decode(bytes.subarray(at, at + length));
-      at += length;
-      return text;
-    });
-  const files = texts();
-  const kinds = texts();
-  return Array.from({ length: number() }, () => ({
-    kind: kinds[number()] ?? "",
-    file: files[number()] ?? "",
-    line: number(),
-    column: number(),
-  }));
 }
 
 /** Compiles a source and starts it. */

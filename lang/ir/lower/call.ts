@@ -105,7 +105,7 @@ export function evaluateArguments(
 }
 
 /** Hands arguments to a call and puts what `inout` gives back where it belongs. */
-export function passArguments(frame: Frame, options: {
+function passArguments(frame: Frame, options: {
   readonly args: readonly LoweredArgument[];
   readonly call: (values: readonly IrExpression[]) => Value;
   readonly resultCount: number;

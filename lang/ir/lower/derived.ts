@@ -90,7 +90,7 @@ export function compareValues(frame: Frame, type: Type, left: Value, right: Valu
 }
 
 /** The hash of a value. */
-export function hashValue(frame: Frame, type: Type, value: Value): IrExpression {
+function hashValue(frame: Frame, type: Type, value: Value): IrExpression {
   const method = methodCall(frame, "Hash", type, [value]);
   if (method !== null) return method[0] ?? i32(0);
   return callDerived(frame, "Hash", type, [value]);

@@ -231,7 +231,7 @@ export function databaseEntries(program: ProgramLowering, root: TypedModule): Ex
 }
 
 /** Whether a database can call the function. */
-export function isCallableFromDatabase(target: TypedFunction): boolean {
+function isCallableFromDatabase(target: TypedFunction): boolean {
   if (target.typeParameters.length > 0 || target.effects.size > 0) return false;
   return target.parameters.every((parameter) => parameter.kind !== "inout" && isPlainType(parameter.type)) &&
     isPlainType(target.result);

@@ -343,7 +343,7 @@ function inOrder(frame: Frame, fields: readonly Expression[], order: readonly nu
 }
 
 /** A record of the values of its fields. */
-export function makeRecord(frame: Frame, layout: Layout, fields: readonly Value[]): Value {
+function makeRecord(frame: Frame, layout: Layout, fields: readonly Value[]): Value {
   const { shape } = layout;
   if (shape.kind === "box") {
     const contents = shape.cell.contents;

@@ -67,7 +67,7 @@ function isKnownInside(frame: Frame, place: Place & { readonly kind: "element" }
 }
 
 /** A field of a place. */
-export function fieldLocation(frame: Frame, target: Location, index: number): Location {
+function fieldLocation(frame: Frame, target: Location, index: number): Location {
   const { shape } = target.layout;
   if (shape.kind === "record") {
     const field = shape.fields[index];
