@@ -24,6 +24,8 @@ export const PG_LIMITS = {
   lingerMilliseconds: 2_000,
   /** The same for the clients of a listener that closes. */
   closeMilliseconds: 100,
+  /** Connections accepted before others get a turn. */
+  acceptsPerTurn: 8,
   /** Messages of one read before the time of its turn begins to run. */
   messagesUntimed: 4,
   /** How long a connection processes what it has received before others get a turn. */

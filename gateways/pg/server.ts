@@ -149,7 +149,7 @@ class Server implements PgServer, ConnectionContext {
   }
 
   async #accept(): Promise<void> {
-    for (;;) {
+    for (let accepted = 0;;) {
       let connection: Deno.TcpConn;
       try {
         connection = await this.#listener.accept();
@@ -170,6 +170,9 @@ class Server implements PgServer, ConnectionContext {
       const socket = new Socket(this, connection);
       this.#sockets.add(socket);
       socket.serve();
+      // Connections that wait already are accepted without a turn of the event loop, and clients that only come and go would
+      // be the only ones that are heard.
+      if (++accepted % PG_LIMITS.acceptsPerTurn === 0) await this.engine.yieldToLoop();
     }
   }
 
