@@ -218,11 +218,10 @@ async function lockAnew(
     fallback,
     known,
   });
-  // A version that stays the same keeps its hash.
+  // A version that stays the same keeps its hash, from another registry too: a mirror has the same bytes, or is none.
   const kept = packages.map((each) => {
     const before = project.locked.find(({ name, version, source }) =>
-      name === each.name && version === each.version && source.kind === each.source.kind &&
-      (source.kind !== "registry" || each.source.kind !== "registry" || source.slug === each.source.slug)
+      name === each.name && version === each.version && source.kind === each.source.kind
     );
     return each.hash === null && before !== undefined
       ? { ...each, hash: before.hash, isUnresolved: each.isUnresolved && before.hash === null }

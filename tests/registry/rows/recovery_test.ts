@@ -94,6 +94,30 @@ Deno.test("fetch of a release that was deleted since the index was read | a clea
     }
   }));
 
+Deno.test("a registry that takes another one's place must have the same bytes of what is locked", () =>
+  withWorld(async (world) => {
+    await publish(world, "fx", "0.3.2");
+    const [original] = world.server.releases(SLUG);
+    const user = await userOf(world, { fx: "^0.3" });
+    await fetchPackages(user.session("app"));
+    const lock = await user.read("app/project.lock");
+    const move = async (slug: string, files: Readonly<Record<string, string | Uint8Array>>) => {
+      world.server.addRepository(slug);
+      world.server.addRelease(slug, "fx-0.3.2", original?.body ?? "", files);
+      const text = await user.read("app/project.toml");
+      await user.write("app", { "project.toml": text.replace(/default = .*/, `default = "${slug}"`) });
+      await updateDependencies(user.session("app"), { name: null, refresh: true });
+      await Deno.remove(`${user.home}/cache`, { recursive: true });
+      await Deno.remove(`${user.home}/app/.lang/packages`, { recursive: true });
+      return await fetchPackages(user.session("app"));
+    };
+    const files = Object.fromEntries((original?.assets ?? []).map(({ name, bytes }) => [name, bytes]));
+    strictEqual((await move("octo/mirror", files)).downloaded.length, 1);
+    strictEqual(await user.read("app/project.lock"), lock.replace(SLUG, "octo/mirror"));
+    const other = { ...files, "fx-0.3.2.tar.gz.sha256": "0".repeat(64) };
+    await rejects(move("octo/forger", other), /its checksum file says 0+, project\.lock says/);
+  }));
+
 Deno.test("the rest of a download that is longer than the file is begun anew", () =>
   withWorld(async (world) => {
     await publish(world, "fx", "0.3.2");
