@@ -255,3 +255,19 @@ Deno.test("lang ends quietly when nobody reads its output any more, also while a
     deepStrictEqual([(await child.status).code, told], [141, ""]);
   });
 });
+
+Deno.test("lang check: the entry point of a source that stands alone is looked at, and mended by its fix", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/hello.lang`;
+    await Deno.writeTextFile(path, 'fn main() {\n  print("hello")\n}\n');
+    const checked = await lang(["check", path]);
+    strictEqual(checked.code, 1);
+    match(checked.stderr, /^error\[TY0042\]/);
+    strictEqual((await lang(["fix", "TY0042", path, "--write"])).code, 0);
+    strictEqual(await Deno.readTextFile(path), 'fn main() -> Int {\n  print("hello")\n  0\n}\n');
+    deepStrictEqual((await lang(["check", path])).code, 0);
+    // A source without entry points is checked as a library.
+    await Deno.writeTextFile(path, "pub fn half(n: Int) -> Int {\n  n / 2\n}\n");
+    deepStrictEqual((await lang(["check", path])).code, 0);
+  });
+});

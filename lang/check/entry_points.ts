@@ -45,9 +45,14 @@ function named(root: TypedModule, name: string): TypedFunction | null {
 const START = { start: 0, end: 0 };
 
 function missing(reporter: Reporter, name: string, signature: string): void {
-  reporter.report("TY0043", START, `\`src/main.lang\` has no function \`${name}\`, which the host calls.`, {
-    hint: `Write \`${signature} { … }\`.`,
-  });
+  reporter.report(
+    "TY0043",
+    START,
+    `\`${reporter.file.path}\` has no function \`${name}\`, which the host calls.`,
+    {
+      hint: `Write \`${signature} { … }\`.`,
+    },
+  );
 }
 
 function wrong(

@@ -50,8 +50,7 @@ export async function build(workspace: Workspace, options: BuildOptions = {}): P
   const { program } = checked;
   if (program === null) return { diagnostics: checked.diagnostics, built: null };
   const target = options.target ?? checked.target;
-  // The manifest's target has been looked at by `check`.
-  const entries = target === null || options.target === undefined && checked.manifest?.target === target
+  const entries = target === null || checked.checkedTarget === target
     ? []
     : findEntryPoints(program, target).diagnostics;
   const diagnostics = [...checked.diagnostics, ...entries];

@@ -77,16 +77,15 @@ function prepareRun(workspace: Workspace, hasGas: boolean): PreparedRun {
       "`lang serve` shows it in a browser; `lang test` runs its tests.",
     );
   }
-  const { diagnostics } = findEntryPoints(program, "wasm32-wasi");
   if (target !== "wasm32-wasi") {
     throw new CommandError(
       "Cannot run the package: src/main.lang has no function `main`",
       "A command begins with `pub fn main(args: List[String]) -> Int`.",
     );
   }
-  const all = checked.manifest?.target === null
-    ? [...checked.diagnostics, ...diagnostics]
-    : checked.diagnostics;
+  const all = checked.checkedTarget === "wasm32-wasi"
+    ? checked.diagnostics
+    : [...checked.diagnostics, ...findEntryPoints(program, "wasm32-wasi").diagnostics];
   if (all.some(({ severity }) => severity === "error")) return { diagnostics: all, compiled: null };
   const compiled = compileProgram(program, "wasm32-wasi", { hasGas });
   return {

@@ -33,6 +33,8 @@ export interface CheckedPackage {
   readonly program: TypedProgram | null;
   /** What it is built for: as the manifest says, else as the entry points tell; null for a library. */
   readonly target: PackageTarget | null;
+  /** The target whose entry points have been looked at: the manifest's, and that of a source that stands alone. */
+  readonly checkedTarget: PackageTarget | null;
   readonly analysis: PackageAnalysis;
 }
 
@@ -102,17 +104,21 @@ export class Workspace {
         () => this.#used(text)?.dependencies ?? NO_DEPENDENCIES,
       ),
     ];
-    const target = parsed.manifest?.target ?? null;
     const { program } = analysis;
-    if (program !== null && target !== null) {
-      diagnostics.push(...findEntryPoints(program, target).diagnostics);
+    const inferred = program === null ? null : inferTarget(program);
+    const target = parsed.manifest?.target ?? null;
+    const isAlone = [...sources.keys()].every(isLoneSource);
+    const checkedTarget = target ?? (isAlone ? inferred : null);
+    if (program !== null && checkedTarget !== null) {
+      diagnostics.push(...findEntryPoints(program, checkedTarget).diagnostics);
     }
     const isRight = !diagnostics.some(({ severity }) => severity === "error");
     return {
       diagnostics,
       manifest: parsed.manifest,
       program: isRight ? program : null,
-      target: target ?? (program === null ? null : inferTarget(program)),
+      target: target ?? inferred,
+      checkedTarget,
       analysis,
     };
   }
