@@ -57,7 +57,9 @@ async function add({ session, request }: PkgContext): Promise<PkgAnswer> {
   });
   const { written, version, isUnresolved, changes } = outcome;
   if (isUnresolved) {
-    const again = inline === undefined && require === undefined ? `, and then \`lang pkg add ${name}\`` : "";
+    const again = inline === undefined && require === undefined
+      ? `; \`lang pkg add ${name}\` then requires what there is`
+      : "";
     session.host.reporter.warn(
       `No cached index has ${name} for ${written}: it is locked as ${version}, unresolved. ` +
         `\`lang pkg update --refresh\` asks the registries${again}`,
