@@ -12,6 +12,7 @@ import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { FAREWELL_LIMITS, sayFarewell } from "../shared/farewell.ts";
+import { InputFlow } from "../shared/input_flow.ts";
 import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
@@ -121,16 +122,25 @@ class Link {
   #connection: OperationConnection | null = null;
   #isEnding = false;
   #isLeaving = false;
-  #isPaused = false;
+  readonly #flow: InputFlow;
 
   constructor(socket: Socket, options: BinaryServerOptions, watch: DurabilityWatch) {
     this.#socket = socket;
     this.#options = options;
     this.#watch = watch;
+    this.#flow = new InputFlow({
+      setStopped: (isStopped) => {
+        if (isStopped) socket.pause();
+        else socket.resume();
+      },
+      yieldToLoop: () => options.engine.yieldToLoop(),
+    });
     this.#timer = setTimeout(() => {
       this.#fail(new DatabaseError(SQLSTATE.protocolViolation, "the handshake took too long"));
     }, HANDSHAKE_MILLISECONDS);
-    socket.on("data", (bytes: Uint8Array) => this.#receive(plainBytes(bytes)));
+    socket.on("data", (bytes: Uint8Array) => {
+      this.#flow.process(bytes.length, () => this.#receive(plainBytes(bytes)));
+    });
     socket.on("drain", () => this.#connection?.flush());
     // Whatever is wrong with the socket, `close` follows.
     socket.on("error", () => {});
@@ -218,7 +228,7 @@ class Link {
         get backlogBytes() {
           return socket.writableLength;
         },
-        setPaused: (paused) => this.#setPaused(paused),
+        setPaused: (paused) => this.#flow.setHeld(paused),
         end: () => this.#end(),
       },
     });
@@ -232,13 +242,6 @@ class Link {
     this.#socket.write(writer.finish());
   }
 
-  #setPaused(paused: boolean): void {
-    if (paused === this.#isPaused) return;
-    this.#isPaused = paused;
-    if (paused) this.#socket.pause();
-    else this.#socket.resume();
-  }
-
   #fail(error: DatabaseError): void {
     if (this.#isEnding) return;
     this.#socket.write(errorFrame(error));
@@ -249,7 +252,7 @@ class Link {
     this.#isEnding = true;
     clearTimeout(this.#timer);
     this.#socket.end();
-    this.#setPaused(false);
+    this.#flow.setHeld(false);
     this.sayFarewell();
   }
 }

@@ -18,6 +18,7 @@ import {
   framedMessages,
   OperationConnection,
 } from "../shared/operation/operation_connection.ts";
+import { InputFlow } from "../shared/input_flow.ts";
 import type { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { httpFailure } from "./failure.ts";
 import { headerOf, type RequestHead } from "./request_head.ts";
@@ -138,11 +139,18 @@ class Link {
   /** Messages given to the socket that it has not taken yet. */
   #queued = 0;
   #stall: ReturnType<typeof setTimeout> | null = null;
-  #isPaused = false;
+  readonly #flow: InputFlow;
   #isEnding = false;
 
   constructor(webSocket: WebSocket, options: WebSocketOptions) {
     this.#webSocket = webSocket;
+    this.#flow = new InputFlow({
+      setStopped: (isStopped) => {
+        if (isStopped) webSocket.pause();
+        else webSocket.resume();
+      },
+      yieldToLoop: () => options.engine.yieldToLoop(),
+    });
     // Messages are what is counted here: with a full queue statements wait and requests are not begun.
     const backlog = (): number => this.#queued >= LIMITS.webSocketSendQueue ? Number.MAX_SAFE_INTEGER : 0;
     const transport: ConnectionTransport = {
@@ -150,7 +158,7 @@ class Link {
       get backlogBytes() {
         return backlog();
       },
-      setPaused: (paused) => this.#setPaused(paused),
+      setPaused: (paused) => this.#flow.setHeld(paused),
       end: (reason) => this.#end(reason === "violation" ? 1002 : 1001),
     };
     this.#connection = new OperationConnection({
@@ -188,8 +196,11 @@ class Link {
       this.#end(1003);
       return;
     }
-    this.#connection.receive(bytesOf(data));
-    this.#connection.flush();
+    const bytes = bytesOf(data);
+    this.#flow.process(bytes.length, () => {
+      this.#connection.receive(bytes);
+      this.#connection.flush();
+    });
     this.#watchStall();
   }
 
@@ -216,13 +227,6 @@ class Link {
   #watchStall(): void {
     if (this.#queued < LIMITS.webSocketSendQueue || this.#connection.waitingRequests === 0) return;
     this.#stall ??= setTimeout(() => this.#end(1013), STALL_MILLISECONDS);
-  }
-
-  #setPaused(paused: boolean): void {
-    if (paused === this.#isPaused) return;
-    this.#isPaused = paused;
-    if (paused) this.#webSocket.pause();
-    else this.#webSocket.resume();
   }
 
   #beat(): void {

@@ -45,8 +45,8 @@ interface Waiting {
 
 const MAXIMUM_WAITING_REQUESTS = 10_000;
 const MAXIMUM_WAITING_BYTES = 64 << 20;
-/** Requests answered in one go before other connections get a turn. */
-const REQUESTS_PER_TURN = 256;
+/** Requests that arrived together and are answered before other connections get a turn. */
+const REQUESTS_PER_TURN = 64;
 
 /** See the file's head. */
 export class OperationConnection implements ReplyTarget {
@@ -63,6 +63,8 @@ export class OperationConnection implements ReplyTarget {
   #isClosed = false;
   #isEnding = false;
   #isPumpScheduled = false;
+  /** Requests answered since the last turn, or since the last batch. */
+  #answered = 0;
   #idleListeners: (() => void)[] = [];
 
   constructor(options: ConnectionOptions) {
@@ -128,6 +130,7 @@ export class OperationConnection implements ReplyTarget {
 
   /** Sends what may be sent; to be called after a batch of {@link receive}, and when the transport has drained. */
   flush(): void {
+    this.#answered = 0;
     this.#outbox.flush();
     if (!this.isBusy) this.#tellIdle();
   }
@@ -232,8 +235,9 @@ export class OperationConnection implements ReplyTarget {
   }
 
   #pump(): void {
-    for (let answered = 0; this.#current === null && !this.#isClosed && !this.#isEnding; answered++) {
-      if (answered >= REQUESTS_PER_TURN || this.#outbox.isFull) {
+    for (; this.#current === null && !this.#isClosed && !this.#isEnding; this.#answered++) {
+      if (this.#isPumpScheduled) return;
+      if (this.#answered >= REQUESTS_PER_TURN || this.#outbox.isFull) {
         this.#pumpLater();
         return;
       }
@@ -251,6 +255,7 @@ export class OperationConnection implements ReplyTarget {
     this.#outbox.flush();
     this.#outbox.drained().then(() => this.#engine.yieldToLoop()).then(() => {
       this.#isPumpScheduled = false;
+      this.#answered = 0;
       this.#pump();
       this.flush();
     });
