@@ -200,6 +200,7 @@ function sameType(body: Body, expression: ast.Binary, left: Expression, right: E
   if (body.unifier.attempt(left.type, right.type)) return left.type;
   const { operator, operatorSpan } = expression;
   if (operator === "+" && reportTextSum(body, expression, left, right)) return ERROR_TYPE;
+  if (operator === "*" && reportRepetition(body, expression, left, right)) return ERROR_TYPE;
   const fixes = conversionFixes(body, expression.left, right.type, left.type);
   if (isNumber(left.type) && isNumber(right.type) && prefersLeft(left.type, right.type)) {
     // The whole number becomes a float: the fix that keeps what the other side says.
@@ -235,12 +236,38 @@ function prefersLeft(left: Type, right: Type): boolean {
     isPrimitive(left, "F32") && isPrimitive(right, "Float");
 }
 
+const isText = (type: Type) => isPrimitive(type, "String");
+
+/** `"-" * 3`: a text is repeated by its method. */
+function reportRepetition(body: Body, expression: ast.Binary, left: Expression, right: Expression): boolean {
+  const [text, count] = isText(left.type)
+    ? [expression.left, expression.right]
+    : [expression.right, expression.left];
+  const [textType, countType] = isText(left.type) ? [left.type, right.type] : [right.type, left.type];
+  if (!isText(textType) || !isInteger(countType)) return false;
+  const { reporter } = body;
+  const isTight = text.kind !== "binary" && text.kind !== "unary" && text.kind !== "if" &&
+    text.kind !== "match";
+  const written = `${isTight ? reporter.text(text.span) : `(${reporter.text(text.span)})`}.repeat(${
+    reporter.text(count.span)
+  })`;
+  reporter.report(
+    "TY0002",
+    expression.operatorSpan,
+    "`*` multiplies numbers; a text is repeated by `repeat`.",
+    {
+      labels: [
+        reporter.label(expression.left.span, `\`${typeText(left.type)}\``),
+        reporter.label(expression.right.span, `\`${typeText(right.type)}\``),
+      ],
+      fixes: [reporter.fix("call `repeat`", "safe", expression.span, written)],
+    },
+  );
+  return true;
+}
+
 /** `"n: " + 1`: offers the text with the value in it. */
 function reportTextSum(body: Body, expression: ast.Binary, left: Expression, right: Expression): boolean {
-  const isText = (type: Type) => {
-    const at = resolve(type);
-    return at.kind === "primitive" && at.name === "String";
-  };
   if (isText(left.type) === isText(right.type)) return false;
   const other = isText(left.type) ? expression.right : expression.left;
   const otherType = isText(left.type) ? right.type : left.type;
