@@ -246,11 +246,11 @@ function reportRepetition(body: Body, expression: ast.Binary, left: Expression, 
   const [textType, countType] = isText(left.type) ? [left.type, right.type] : [right.type, left.type];
   if (!isText(textType) || !isInteger(countType)) return false;
   const { reporter } = body;
-  const isTight = text.kind !== "binary" && text.kind !== "unary" && text.kind !== "if" &&
-    text.kind !== "match";
-  const written = `${isTight ? reporter.text(text.span) : `(${reporter.text(text.span)})`}.repeat(${
-    reporter.text(count.span)
-  })`;
+  // The span of what stands in parentheses has them.
+  const written = reporter.text(text.span);
+  const isLoose = !written.startsWith("(") && /^(?:unary|binary|if|match)$/.test(text.kind);
+  const argument = reporter.text(count.span).replace(/^\(([^()]*)\)$/, "$1");
+  const call = `${isLoose ? `(${written})` : written}.repeat(${argument})`;
   reporter.report(
     "TY0002",
     expression.operatorSpan,
@@ -260,7 +260,7 @@ function reportRepetition(body: Body, expression: ast.Binary, left: Expression, 
         reporter.label(expression.left.span, `\`${typeText(left.type)}\``),
         reporter.label(expression.right.span, `\`${typeText(right.type)}\``),
       ],
-      fixes: [reporter.fix("call `repeat`", "safe", expression.span, written)],
+      fixes: [reporter.fix("call `repeat`", "safe", expression.span, call)],
     },
   );
   return true;
