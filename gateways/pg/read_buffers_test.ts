@@ -1,3 +1,4 @@
+/** Which buffers reads get, and which are kept. */
 import { notStrictEqual, strictEqual as equal, throws } from "node:assert/strict";
 import { PG_LIMITS } from "./limits.ts";
 import { ReadBuffers } from "./read_buffers.ts";

@@ -1,3 +1,4 @@
+/** Farewells over real sockets, with short limits. */
 import { ok, strictEqual as equal } from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
 import { type FarewellLimits, sayFarewell } from "./farewell.ts";

@@ -1,3 +1,4 @@
+/** When input stands still. */
 import { deepStrictEqual as same, strictEqual as equal } from "node:assert/strict";
 import { InputFlow } from "./input_flow.ts";
 

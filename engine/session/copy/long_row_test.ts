@@ -1,3 +1,4 @@
+/** Rows of COPY that come in many chunks: what is kept of them, and how often they are looked at. */
 import { strict as assert } from "node:assert";
 import { Buffer } from "node:buffer";
 import type { StoredValue } from "../../types/stored_value.ts";

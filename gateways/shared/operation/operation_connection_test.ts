@@ -1,3 +1,4 @@
+/** How requests that come together share turns. */
 import { ok, strictEqual as equal } from "node:assert/strict";
 import { memoryHost } from "../../../engine/host/memory_host.ts";
 import { Engine } from "../../../engine/session/engine.ts";
