@@ -400,6 +400,8 @@ function declareFunction(world: World, scope: ModuleScope, symbol: FunctionSymbo
     if (index === 0 && parameter.name.text === "self") {
       const type = ownerType(world, scope, symbol);
       if (type !== null) return type;
+      // That the owner is no type of this module has been told.
+      if (symbol.owner !== null && !scope.types.has(symbol.owner)) return ERROR_TYPE;
     }
     if (declaration.isPublic || declaration.linkage.kind !== "body") {
       return reportMissingType(scope, parameter);

@@ -79,7 +79,7 @@ function prepareRun(workspace: Workspace, hasGas: boolean): PreparedRun {
   }
   if (target !== "wasm32-wasi") {
     throw new CommandError(
-      "Cannot run the package: src/main.lang has no function `main`",
+      `Cannot run the package: ${program.root?.file.path ?? "src/main.lang"} has no function \`main\``,
       "A command begins with `pub fn main(args: List[String]) -> Int`.",
     );
   }
