@@ -5,12 +5,11 @@
  * mark the build rows that found a partner and give out the others at the end.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
-import type { ReadNames } from "../codegen/buffer_code.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { NULL_VALUE } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
-import { type Found, HashProbe, marksOf, type ProbeNames } from "./hash_probe.ts";
+import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
 import { isClosed } from "./materialise.ts";
 import { produceMarkJoin } from "./mark_join.ts";
 import { produce } from "./produce.ts";
@@ -146,27 +145,13 @@ class HashJoinCode {
 
   /** Build rows without a partner, extended with NULLs on the left. */
   #unmatched(): LoopSource {
-    const { buffer, marksSlot } = this.#probe;
-    const key = {};
     const left = this.#region.compilation.neededAbove(this.#plan.left);
-    return {
-      kind: "counted",
-      count: (code) => {
-        const names = buffer.openRead(code);
-        const marks = code.define(
-          "marks",
-          `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${names.buffer}.count)`,
-        );
-        code.note(key, { names, marks });
-        return `${names.buffer}.count`;
-      },
-      bind: (code, index) => {
-        const { names, marks } = code.recall<{ names: ReadNames; marks: string }>(key);
-        code.emit(`if (${marks}[${index}] !== 0) ${code.skip}`);
-        buffer.bindRow(code, names, index);
+    return keptRows(this.#probe, {
+      wanted: "unmarked",
+      emit: (code) => {
         for (const { column, type } of left) code.bind(column, { type, cheap: true, load: () => NULL_VALUE });
       },
-    };
+    });
   }
 }
 

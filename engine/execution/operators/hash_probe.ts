@@ -13,7 +13,7 @@ import { BufferCode, bufferColumn, bufferOf, codeColumn, type ReadNames } from "
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { KeyCode } from "../codegen/key_code.ts";
-import type { Region } from "../codegen/region.ts";
+import type { LoopSource, Region } from "../codegen/region.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { hashCode, hashMore, NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
@@ -196,6 +196,34 @@ function indexOver(
 ): HashIndex {
   const buffer = bufferOf(state, bufferSlot, layout);
   return new HashIndex(state, buffer, Array.from({ length: keyCount }, (_, index) => index));
+}
+
+/** The build rows that a join has marked, or the others, with what else is to be done for each of them. */
+export function keptRows(
+  probe: HashProbe,
+  options: { readonly wanted: "marked" | "unmarked"; readonly emit?: (code: Emitter) => void },
+): LoopSource {
+  const { buffer, marksSlot } = probe;
+  const key = {};
+  const skipped = options.wanted === "marked" ? "===" : "!==";
+  return {
+    kind: "counted",
+    count: (code) => {
+      const names = buffer.openRead(code);
+      const marks = code.define(
+        "marks",
+        `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${names.buffer}.count)`,
+      );
+      code.note(key, { names, marks });
+      return `${names.buffer}.count`;
+    },
+    bind: (code, index) => {
+      const { names, marks } = code.recall<{ names: ReadNames; marks: string }>(key);
+      code.emit(`if (${marks}[${index}] ${skipped} 0) ${code.skip}`);
+      buffer.bindRow(code, names, index);
+      options.emit?.(code);
+    },
+  };
 }
 
 /** The marks of kept rows that found a partner. */

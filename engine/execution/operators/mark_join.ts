@@ -5,10 +5,9 @@
  * A kept row with a NULL in a key stands in no chain and is never marked, as its comparisons are never true.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
-import type { ReadNames } from "../codegen/buffer_code.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
-import { HashProbe, marksOf, type ProbeNames } from "./hash_probe.ts";
+import { HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
 import { produce } from "./produce.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
@@ -68,25 +67,6 @@ class MarkJoinCode {
 
   /** The kept rows that the join gives out. */
   #kept(): LoopSource {
-    const { buffer, marksSlot } = this.#probe;
-    const key = {};
-    const wanted = this.#plan.join === "semi" ? "===" : "!==";
-    return {
-      kind: "counted",
-      count: (code) => {
-        const names = buffer.openRead(code);
-        const marks = code.define(
-          "marks",
-          `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${names.buffer}.count)`,
-        );
-        code.note(key, { names, marks });
-        return `${names.buffer}.count`;
-      },
-      bind: (code, index) => {
-        const { names, marks } = code.recall<{ names: ReadNames; marks: string }>(key);
-        code.emit(`if (${marks}[${index}] ${wanted} 0) ${code.skip}`);
-        buffer.bindRow(code, names, index);
-      },
-    };
+    return keptRows(this.#probe, { wanted: this.#plan.join === "semi" ? "marked" : "unmarked" });
   }
 }

@@ -143,6 +143,20 @@ function clauseCondition(scope: MergeScope, clause: MergeClause): Expression {
   };
 }
 
+/** Deletes the rows of a source that is put in place later. */
+function deletion(table: MergeScope["table"], rowId: MergeScope["rowId"]): ModifyPlan {
+  return {
+    kind: "delete",
+    table,
+    source: ONE_ROW,
+    rowId,
+    oldRow: [],
+    returning: null,
+    refusesRepeats: true,
+    rows: 0,
+  };
+}
+
 type RowChange = Exclude<MergeAction, { readonly kind: "nothing" }>;
 
 /** The change that a clause makes; its source is put in place later. */
@@ -150,16 +164,7 @@ function bindChange(scope: MergeScope, action: RowChange, statement: Merge): Mod
   const { binding, table, rowId, level } = scope;
   showNames(scope, action.kind !== "insert");
   if (action.kind === "delete") {
-    return {
-      kind: "delete",
-      table,
-      source: ONE_ROW,
-      rowId,
-      oldRow: [],
-      returning: null,
-      refusesRepeats: true,
-      rows: 0,
-    };
+    return deletion(table, rowId);
   }
   const newRow = binding.newColumns(table.columns.length);
   if (action.kind === "update") {
@@ -246,17 +251,7 @@ function mergePlan(
   );
   if (ordered.length === 0) {
     // Nothing but DO NOTHING: no row takes this one.
-    const plan: ModifyPlan = {
-      kind: "delete",
-      table,
-      source: ONE_ROW,
-      rowId,
-      oldRow: [],
-      returning: null,
-      refusesRepeats: true,
-      rows: 0,
-    };
-    ordered.push({ number: -1, plan });
+    ordered.push({ number: -1, plan: deletion(table, rowId) });
   }
   const needed = neededColumns(joined, rowId, ordered);
   const held = needed.map(({ column, type }) => ({
