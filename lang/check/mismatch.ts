@@ -204,10 +204,15 @@ function callFix(body: Body, expression: ast.Expression, call: string, isSafe: b
   };
 }
 
+/** Longer expressions are left out of a fix's title. */
+const LONGEST_TITLE = 30;
+
 function wrapFix(body: Body, expression: ast.Expression, before: string, after: string): Fix {
   const { start, end } = expression.span;
+  const text = body.reporter.text(expression.span);
+  const told = text.length > LONGEST_TITLE || text.includes("\n") ? "…" : text;
   return {
-    title: `write \`${before}…${after}\``,
+    title: `write \`${before}${told}${after}\``,
     applicability: "maybe",
     edits: [
       body.reporter.edit({ start, end: start }, before),

@@ -182,6 +182,8 @@ function reportFixedVariable(body: Body, variable: Variable, span: Span, purpose
     );
     return;
   }
+  if (variable.isToldFixed) return;
+  variable.isToldFixed = true;
   if (variable.kind === "parameter") {
     const parameter = body.symbol?.declaration.parameters.find((each) => each.name.span === variable.span);
     const type = parameter?.type ?? null;

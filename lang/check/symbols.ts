@@ -34,6 +34,8 @@ export class Variable implements Local {
   writeCount = 0;
   /** Whether a record's pattern names it by the field alone. */
   isShorthand = false;
+  /** Whether it has been told that it cannot be changed; the next change is the same mistake. */
+  isToldFixed = false;
 
   constructor(
     options: {
