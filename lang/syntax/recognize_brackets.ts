@@ -28,9 +28,10 @@ const unclosedBracket: Recognizer = (place) => {
   const ends = place.isAtEnd || isOther || (wrong.isFirstOfLine && !isCloser(wrong) && closer !== "}") ||
     (wrong.text === "{" && closer !== "}") || typeOf(wrong) === "interpolation_end";
   if (!ends || !place.expects(closer)) return null;
+  // Where more than one is open, closing them all is what leaves none.
   const fixes = [
-    ...(closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)]),
     ...closingAll(place),
+    ...(closer === "}" ? closingBraces(place, open) : [closeAt(place, place.at(-1).end, closer)]),
   ];
   return {
     code: "SY0005",
