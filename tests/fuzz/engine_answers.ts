@@ -49,10 +49,15 @@ const MOST_TIME = 5000;
 /** Makes servers, and the database under test, give up statements that take too long. */
 export const BOUND_STATEMENTS = `SET statement_timeout = ${MOST_TIME}`;
 
+const TOO_LARGE: ReadonlySet<string> = new Set([
+  SQLSTATE.programLimitExceeded,
+  SQLSTATE.queryCanceled,
+  SQLSTATE.outOfMemory,
+]);
+
 /** Whether an answer is that there are too many rows to compare: a statement's joins may multiply beyond all bounds. */
 export function isTooLarge(answer: Answer): boolean {
-  return "error" in answer &&
-    (answer.error === SQLSTATE.programLimitExceeded || answer.error === SQLSTATE.queryCanceled);
+  return "error" in answer && TOO_LARGE.has(answer.error);
 }
 
 /** Rows of a bounded number. */
