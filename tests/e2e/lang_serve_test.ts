@@ -595,15 +595,20 @@ Deno.test("lang serve: exit codes", async (context) => {
   });
 
   await context.step("2: backend build error", async () => {
-    // Types of calls that grow without end pass the checker and stop the compiler.
-    const grows = "fn grow[T](value: T, n: Int) -> Int { if n == 0 { 0 } else { grow([value], n - 1) } }";
-    await Deno.writeTextFile(
-      source,
-      `${text}\n${grows}\npub fn grown() -> Int { grow(1, 3) }\n`.replace("ticks: 0,", "ticks: grown(),"),
-    );
+    // Types that grow by way of an interface pass the checker and stop the compiler.
+    const grows = [
+      "interface Area { fn area(self: Self) -> Int }",
+      "type Box[T] = { inner: T }",
+      "type Dot = { n: Int }",
+      "fn Box.area[T: Area](self: Box[T]) -> Int { total(Box { inner: self }) }",
+      "fn total[T: Area](x: T) -> Int { x.area() }",
+      "fn Dot.area(self: Dot) -> Int { self.n }",
+      "pub fn grown() -> Int { total(Box { inner: Dot { n: 1 } }) }",
+    ].join("\n");
+    await Deno.writeTextFile(source, `${text}\n${grows}\n`.replace("ticks: 0,", "ticks: grown(),"));
     const { code, stdout, stderr } = await serve();
     assert.deepEqual([code, stdout], [2, ""], stderr);
-    assert.match(stderr, /the type grows without end/);
+    assert.match(stderr, /error\[TY0048\]: Cannot compile `Box`/);
     await Deno.writeTextFile(source, text);
   });
 
