@@ -5,7 +5,7 @@ import { PostgresqlPeer } from "../fuzz/postgresql_peer.ts";
 import { runOracle } from "../fuzz/sql_oracle.ts";
 import { PostgresqlMissing, PrivatePostgresql } from "../slt/private_postgresql.ts";
 
-const rounds = 20;
+const rounds = 10;
 const statements = 50;
 
 Deno.test("random statements have PostgreSQL's answers", async () => {
