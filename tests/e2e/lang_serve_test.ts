@@ -8,7 +8,7 @@ import WebSocket from "ws";
 import { isInstalled, reportNotRun } from "../../tools/not_run.ts";
 import { copyPackage, type Package, TEMPLATE } from "../lang/browser/game_page.ts";
 import { rawRequest } from "../lang/serve/raw_http.ts";
-import { runHere, runLang, ServeProcess } from "../lang/serve/serve_process.ts";
+import { runHere, runLang, ServeProcess, within } from "../lang/serve/serve_process.ts";
 
 /** Starts a server for Pong, gives it to the rows, and ends it. */
 function withServer(
@@ -101,14 +101,14 @@ class Client {
         const { text = "" } = this.frames[index] ?? {};
         if (fits(text)) return text;
       }
-      await woken;
+      await within(woken, `a frame; ${this.frames.length} came`);
     }
   }
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.socket.once("close", resolve));
     this.socket.close();
-    await closed;
+    await within(closed, "the end of a WebSocket");
   }
 }
 

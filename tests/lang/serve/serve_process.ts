@@ -97,13 +97,30 @@ export class ServeProcess implements AsyncDisposable {
   async end(signal: Deno.Signal = "SIGINT"): Promise<number> {
     this.#hasEnded = true;
     this.#child.kill(signal);
-    const { code } = await this.#child.status;
+    const { code } = await within(this.#child.status, `the end of the server after ${signal}`)
+      .catch((error) => {
+        this.#child.kill("SIGKILL");
+        throw error;
+      });
     await Promise.all([this.#lines.ended, this.#errors.ended]);
     return code;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#hasEnded) await this.end();
+  }
+}
+
+/** Waits for something that comes within a second even on a busy machine, and fails after a minute instead of waiting for ever. */
+export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Waited in vain for ${what}`)), 60_000);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -146,7 +163,7 @@ class Lines {
         if (pattern.test(line)) return line;
       }
       if (this.#isOver) throw new Error(`Cannot find ${pattern}: the output has ended\n${this.text}`);
-      await woken;
+      await within(woken, `a line like ${pattern} after\n${this.text}`);
     }
   }
 }
