@@ -203,9 +203,9 @@ class Oracle {
   #answered = 0;
   #compared = 0;
   #excusedCount = 0;
-  /** Whether all databases are in a transaction with changes of its own. */
   /** The statement at hand is not asked in all of the database's own ways. */
   #asksPeerOnly = false;
+  /** Whether all databases are in a transaction with changes of its own. */
   #inBlock = false;
   /** An open transaction of another session, with what its queries answered at first. */
   #reader: EngineAnswers | null = null;

@@ -4,7 +4,7 @@
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { Volatility } from "../functions/definition.ts";
-import type { ColumnRef, Expression } from "./expression.ts";
+import type { ColumnExpression, ColumnRef, Expression } from "./expression.ts";
 import type { Plan } from "./plan.ts";
 import { isFlat, operands, subqueryPlan, visitPlan } from "./traverse.ts";
 
@@ -223,7 +223,7 @@ export function isNullable(expression: Expression): boolean {
 /** Whether an expression may be NULL, by what is known of its columns; true when in doubt. */
 export function mayBeNull(
   expression: Expression,
-  columnMayBeNull: (column: Expression & { readonly kind: "column" }) => boolean,
+  columnMayBeNull: (column: ColumnExpression) => boolean,
 ): boolean {
   const check = (child: Expression) => mayBeNull(child, columnMayBeNull);
   switch (expression.kind) {

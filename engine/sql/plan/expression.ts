@@ -14,6 +14,9 @@ import type { Plan } from "./plan.ts";
 /** A column of some operator's output, unique within the statement. */
 export type ColumnRef = number;
 
+/** A reference to a column. */
+export type ColumnExpression = Expression & { readonly kind: "column" };
+
 /** A bound expression. NULL propagates as the operators' descriptions say; AND, OR, NOT are three-valued. */
 export type Expression =
   | { readonly kind: "constant"; readonly type: SqlType; readonly value: SqlValue }

@@ -3,12 +3,10 @@
  */
 import type { OutputColumn } from "../binder/query_binder.ts";
 import { columnReference, volatilityOf } from "../plan/build.ts";
-import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { ColumnExpression, ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf, inputs, ownExpressions } from "../plan/traverse.ts";
-
-type ColumnExpression = Expression & { readonly kind: "column" };
 
 /** Removes projections that only rename; answers what the result's columns are called now. */
 export function removeRenames(

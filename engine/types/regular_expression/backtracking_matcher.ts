@@ -160,10 +160,11 @@ export class BacktrackingMatcher implements Matcher {
     const isNegative = (kind & 1) !== 0, isBehind = (kind & 2) !== 0;
     const before = this.#trail.length;
     let holds = false;
-    if (!isBehind) holds = this.#run(at + 1, place, text, -1) >= 0;
-    else {for (let start = place; start >= 0 && !holds; start--) {
+    if (isBehind) {
+      for (let start = place; start >= 0 && !holds; start--) {
         holds = this.#run(at + 1, start, text, place) >= 0;
-      }}
+      }
+    } else holds = this.#run(at + 1, place, text, -1) >= 0;
     if (isNegative || !holds) this.#restore(before);
     return holds !== isNegative;
   }
