@@ -51,7 +51,7 @@ export async function servePackage(context: Context, options: ServeOptions): Pro
 
   await using server = new DevServer({ site, port, greeting: () => JSON.stringify(keeper.message) });
   const { terminal } = context;
-  terminal.write(`serving ${server.address}${isWatched ? ", watching for changes" : ""} (Ctrl-C ends)\n`);
+  terminal.write(`serving ${server.address}${isWatched ? " and watching for changes" : ""} (Ctrl-C ends)\n`);
   const bursts = new Bursts(timer, async () => {
     const update = await keeper.update();
     if (update === null) return;
