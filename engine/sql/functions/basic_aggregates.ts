@@ -326,9 +326,10 @@ function extremeParts(type: SqlType, least: boolean): AggregateParts {
       return generalExtreme(type, least);
     case "f32":
     case "f64": {
+      // Of equal values the last one is kept: 0 and -0 print differently.
       const better = least
-        ? (x: number, state: number) => x < state || state !== state
-        : (x: number, state: number) => x > state || x !== x;
+        ? (x: number, state: number) => x <= state || state !== state
+        : (x: number, state: number) => x >= state || x !== x;
       return {
         slots: [floatZero, floatZero],
         step: ([state, seen], [x], use) =>
@@ -366,7 +367,8 @@ function generalExtreme(type: SqlType, least: boolean): AggregateParts {
   const choose = (state: SqlValue, value: SqlValue) => {
     if (state === null || value === null) return value;
     const order = compareValues(type, value, state);
-    return (least ? order < 0 : order > 0) ? value : state;
+    // Of equal values the last one is kept: 1.0 and 1.00 print differently.
+    return (least ? order <= 0 : order >= 0) ? value : state;
   };
   return foldParts("extreme", choose);
 }

@@ -64,8 +64,19 @@ function mergedModifiers(types: readonly SqlType[], candidate: SqlType, key: str
     const elements = types.map((type) => type.kind === "array" ? type.element : type);
     return { kind: "array", element: commonType(elements) ?? candidate.element };
   }
-  if (candidate.kind === "record") return candidate;
+  if (candidate.kind === "record") return commonRecord(types, candidate);
   return typeOfKey(key) ?? candidate;
+}
+
+/** Field by field; a field without a common type keeps the candidate's. */
+function commonRecord(types: readonly SqlType[], candidate: SqlType & { readonly kind: "record" }): SqlType {
+  const records = types.filter((type) => type.kind === "record");
+  if (records.some(({ fields }) => fields.length !== candidate.fields.length)) return candidate;
+  const fields = candidate.fields.map((field, index) => {
+    const parts = records.map(({ fields }) => fields[index]?.type ?? field.type);
+    return { ...field, type: commonType(parts) ?? field.type };
+  });
+  return { ...candidate, fields };
 }
 
 /** Scaled when all are of one scale; an integer among them has no decimals to print. */

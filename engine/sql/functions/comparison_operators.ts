@@ -4,6 +4,7 @@
  * Where plain JavaScript comparison of the representation is SQL's comparison, it is inlined. Floats treat NaN as equal
  * to itself and greater than all else. Text is ordered by code point. `json` has no comparison, as in PostgreSQL.
  */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { compareValues } from "../../types/compare.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { compareScaled, powerOfTen, rescale } from "../../types/mixed_integer.ts";
@@ -11,8 +12,10 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { compareText } from "../../types/text.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { type ScaledShape, scaledShape } from "./arithmetic_operators.ts";
+import { commonType } from "./common_type.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
+import { displayName, typeKey } from "./type_family.ts";
 
 /** A comparison symbol with what it means for a three-way result and in JavaScript. */
 interface Comparison {
@@ -149,9 +152,38 @@ function general(takes: string): Overload[] {
   }));
 }
 
-/** Records compare field by field; both must have as many fields. */
+/** Records compare field by field; both must have as many fields, of the same types except for their modifiers. */
 function records(): Overload[] {
-  return general("record, record");
+  return general("record, record").map((overload) => ({
+    ...overload,
+    specialize: (types, written) => {
+      const common = comparableRecord(types[0], types[1]);
+      if (typeof common !== "string") {
+        const comparison = overload.specialize?.([common, common], written);
+        return comparison === undefined ? undefined : { ...comparison, argumentTypes: [common, common] };
+      }
+      return {
+        run: () => {
+          throw new DatabaseError(SQLSTATE.datatypeMismatch, common);
+        },
+      };
+    },
+  }));
+}
+
+/** The record type to which both convert without a loss, or why two records cannot be compared. */
+function comparableRecord(left: SqlType | undefined, right: SqlType | undefined): SqlType | string {
+  if (left?.kind !== "record" || right?.kind !== "record") return left ?? { kind: "record", fields: [] };
+  for (const [index, { type }] of left.fields.entries()) {
+    const other = right.fields[index]?.type;
+    if (other === undefined || typeKey(type) === typeKey(other)) continue;
+    const names = `${displayName(typeKey(type))} and ${displayName(typeKey(other))}`;
+    return `cannot compare dissimilar column types ${names} at record column ${index + 1}`;
+  }
+  if (left.fields.length !== right.fields.length) {
+    return "cannot compare record types with different numbers of columns";
+  }
+  return commonType([left, right]) ?? left;
 }
 
 /**

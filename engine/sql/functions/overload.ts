@@ -181,6 +181,22 @@ export function matchSignature(
   return { types, cost, unified };
 }
 
+/**
+ * What a specialization sees: the written types (scales, lengths), and untyped literals as what they will become. A
+ * pattern's arguments are converted to the one type that all of them have in common, and are of that type.
+ */
+function knownTypes(
+  signature: readonly string[],
+  types: readonly SqlType[],
+  written: readonly SqlType[],
+): SqlType[] {
+  return types.map((type, index) => {
+    if (isPattern(signature[index] ?? signature.at(-1) ?? "")) return type;
+    const actual = written[index];
+    return actual !== undefined && typeKey(actual) === typeKey(type) ? actual : type;
+  });
+}
+
 /** Makes the full definition of an overload. */
 export function defineFunction(overload: Overload): FunctionDefinition {
   const signature = splitKeys(overload.takes);
@@ -196,11 +212,7 @@ export function defineFunction(overload: Overload): FunctionDefinition {
     bind(argumentTypes) {
       const match = matchSignature(signature, variadic, argumentTypes);
       if (match === undefined) return undefined;
-      // Specialization sees the written types (scales, lengths); untyped literals as what they will become.
-      const known = match.types.map((type, index) => {
-        const actual = argumentTypes[index];
-        return actual !== undefined && typeKey(actual) === typeKey(type) ? actual : type;
-      });
+      const known = knownTypes(signature, match.types, argumentTypes);
       const special = overload.specialize === undefined
         ? overload
         : overload.specialize(known, argumentTypes);
@@ -327,10 +339,7 @@ export function defineAggregate(overload: AggregateOverload): AggregateDefinitio
     bind(argumentTypes) {
       const match = matchSignature(signature, overload.variadic === true, argumentTypes);
       if (match === undefined) return undefined;
-      const known = match.types.map((type, index) => {
-        const actual = argumentTypes[index];
-        return actual !== undefined && typeKey(actual) === typeKey(type) ? actual : type;
-      });
+      const known = knownTypes(signature, match.types, argumentTypes);
       const parts = overload.parts(known);
       if (parts === undefined) return undefined;
       const returnType = parts.returnType ?? concreteType(overload.returns, undefined, match.unified);
