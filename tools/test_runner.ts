@@ -7,7 +7,7 @@
  * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, one file after the other.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
- * line. Output passes through as it comes. Exit code 0 when nothing failed, 1 otherwise, 2 for bad usage.
+ * line. Every test runs with `check_input.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1 otherwise, 2 for bad usage.
  * Limits: a file that cannot even be loaded counts as one failure. Types are checked by `deno task ok` only.
  */
 import { notRunMarker } from "./not_run.ts";
@@ -96,7 +96,15 @@ async function pass(
 export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupReport): Promise<Tally> {
   const child = new Deno.Command(Deno.execPath(), {
     // Types are checked once for all, by `deno task ok`.
-    args: ["test", "-A", "--no-check", ...group.parameters, ...group.files],
+    args: [
+      "test",
+      "-A",
+      "--no-check",
+      "--preload",
+      "tools/check_input.ts",
+      ...group.parameters,
+      ...group.files,
+    ],
     cwd: projectRoot,
     env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
     stdin: "null",

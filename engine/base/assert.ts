@@ -23,3 +23,18 @@ export function assertDefined<T>(value: T | undefined | null, what: string): T {
 export function unreachable(value: never): never {
   throw new AssertionError(`unreachable case: ${JSON.stringify(value)}`);
 }
+
+let inputIsChecked = false;
+
+/**
+ * Whether generated code and scans also assert, value by value, what they assume of their input. Off in normal operation, for it
+ * costs several times the work itself; on in tests and in a server started with `--check-input`.
+ */
+export function checksInput(): boolean {
+  return inputIsChecked;
+}
+
+/** Sets what {@link checksInput} returns. Code that has been generated before stays as it is. */
+export function setChecksInput(isChecked: boolean): void {
+  inputIsChecked = isChecked;
+}

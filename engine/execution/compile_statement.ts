@@ -40,8 +40,8 @@ class CompiledPlan {
     return new ExecutionState(context, this.#program.stages, this.#compilation.slots, this.#analyze);
   }
 
-  get source(): string {
-    return this.#program.stages.map((stage) => stage.source()).filter((text) => text !== "").join("\n\n");
+  source(context: ExecutionContext): string {
+    return this.#compilation.source(context);
   }
 }
 
@@ -70,9 +70,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   const compiled = new CompiledPlan(plan, planned.columns, resultSink(planned.columns), options);
   return {
     start: (context): StatementExecution => compiled.start(context),
-    get source() {
-      return compiled.source;
-    },
+    source: (context) => compiled.source(context),
   };
 }
 
@@ -80,7 +78,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
 export interface RowProducer {
   /** Begins an execution. */
   start(context: ExecutionContext): RowProduction;
-  readonly source: string;
+  source(context: ExecutionContext): string;
 }
 
 /** A running {@link RowProducer}. */
@@ -112,8 +110,6 @@ export function compileRowProducer(
         },
       };
     },
-    get source() {
-      return compiled.source;
-    },
+    source: (context) => compiled.source(context),
   };
 }

@@ -78,8 +78,8 @@ export interface RowTransaction {
 export interface CompiledStatement {
   /** Begins an execution; does no work yet. */
   start(context: ExecutionContext): StatementExecution;
-  /** The generated JavaScript, readable; EXPLAIN (CODE) prints it. */
-  readonly source: string;
+  /** The generated JavaScript, readable; EXPLAIN (CODE) prints it. The context's tables say what scans are made for. */
+  source(context: ExecutionContext): string;
 }
 
 /** One running statement. */

@@ -1,6 +1,7 @@
 /** EXPLAIN's options and forms, and the parameters of statements that hold a query, through the library. */
 import { deepStrictEqual as same, match, rejects } from "node:assert/strict";
 import { type Database, open } from "../../mod.ts";
+import { engineOf } from "./database.ts";
 
 async function linesOf(database: Database, sql: string): Promise<string[]> {
   const rows = await database.query(sql);
@@ -79,6 +80,29 @@ Deno.test("EXPLAIN takes EXECUTE, CREATE TABLE AS and DECLARE", async () => {
     "  Row Cond: (id = 1)",
   ]);
   await rejects(database.query("SELECT * FROM c"), /"c" does not exist/);
+});
+
+Deno.test("EXPLAIN (CODE) shows the code that runs, for rows in memory and in segments, with its procedures", async () => {
+  await using database = await filled();
+  const engine = engineOf(database);
+  const codeOf = async (options: string, sql: string) => {
+    const lines = await linesOf(database, `EXPLAIN (${options}) ${sql}`);
+    return lines.slice(lines.indexOf("") + 1).join("\n");
+  };
+  const sum = "SELECT sum(id + a) FROM t";
+  const inMemory = await codeOf("CODE", sum);
+  match(inMemory, /^\/\/ vectors: f64 f64n?\nfunction scan_t/);
+  const ran = await codeOf("CODE, ANALYZE, TIMING off, SUMMARY off", sum);
+  same(ran.replaceAll(/ *S\.countRow\(\d\);\n/g, ""), inMemory, "what runs is what was shown");
+  match(inMemory, /addI32/, "nothing is known of the bounds of rows in memory");
+  await engine.checkpoint();
+  const inSegments = await codeOf("CODE", sum);
+  match(inSegments, /^\/\/ vectors: i16\S*\[0\.\.2047\]/);
+  same(inSegments.includes("addI32"), false, "bounds make tests needless");
+  const nested = await codeOf("CODE", "SELECT (SELECT sum(b.a) FROM t b) FROM t WHERE id = 1");
+  match(nested, /function scan_t\(/, "a subquery's code is shown as well");
+  await database.query("CREATE TABLE nothing (a int)");
+  match(await codeOf("CODE", "SELECT a FROM nothing"), /no code for table "nothing"/);
 });
 
 Deno.test("CREATE TABLE AS takes parameters", async () => {

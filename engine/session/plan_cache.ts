@@ -151,7 +151,7 @@ const DROPPED: CompiledStatement = {
   start: () => {
     throw new AssertionError("a plan that was dropped is made anew before it runs");
   },
-  source: "",
+  source: () => "",
 };
 
 /** Bytes that an operand takes with what is remembered of it; measured, with code that was generated for it. */

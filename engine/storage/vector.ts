@@ -2,8 +2,8 @@
  * Column vectors: what a scan hands to generated code, one vector per column for a block of at most
  * {@link BLOCK_ROWS} rows.
  *
- * Generated code is specialised by the *signature* of a block's vectors (element type, nulls or not, …), so that each
- * specialisation only ever sees one kind of typed array and V8 keeps its loops monomorphic.
+ * Generated code is specialised by the *shape* of a block's vectors (element type, nulls or not, …; see `vector_shape.ts`), so
+ * that each specialisation only ever sees one kind of typed array and V8 keeps its loops monomorphic.
  */
 import type { StoredValue } from "../operations/effect.ts";
 
@@ -57,33 +57,29 @@ export type Vector =
 export interface Span {
   readonly low: number;
   readonly high: number;
-  /** The bounds as a part of a vector's signature. */
+  /** The bounds as a part of a shape's name. */
   readonly name: string;
 }
 
 /** The span of integers between two safe ones: from 0, or the negative power of two below, to a power of two less one. */
 export function spanOf(minimum: number, maximum: number): Span {
-  const low = minimum >= 0 ? 0 : -(2 ** Math.ceil(Math.log2(-minimum)));
-  const high = maximum <= 0 ? 0 : 2 ** Math.ceil(Math.log2(maximum + 1)) - 1;
+  const low = minimum >= 0 ? 0 : -powerFrom(-minimum);
+  const high = maximum <= 0 ? 0 : powerFrom(maximum + 1) - 1;
   return { low, high, name: `[${low}..${high}]` };
 }
 
-/** The shape of a vector for specialising code, e.g. `i32`, `f64n` (nullable), `f64b` (with big values), `bytes`, `dict8n`. */
-export function vectorSignature(vector: Vector): string {
-  switch (vector.kind) {
-    case "number":
-      return elementName(vector.data) + (vector.nulls ? "n" : "") + (vector.big ? "b" : "") +
-        (vector.span?.name ?? "");
-    case "bytes":
-      return "bytes" + (vector.nulls ? "n" : "");
-    case "dictionary":
-      return "dict" + vector.codes.BYTES_PER_ELEMENT * 8 + (vector.nulls ? "n" : "");
-    case "constant":
-      return vector.value === null ? "constn" : "const";
-  }
+/** The least power of two that is not less; a logarithm would be rounded, and be one too small near 2^50. */
+function powerFrom(value: number): number {
+  let power = 1;
+  while (power < value) power *= 2;
+  return power;
 }
 
-function elementName(data: NumberArray): string {
+/** The element types of typed arrays, as they are named in shapes. */
+export type ElementName = "i8" | "i16" | "i32" | "u8" | "u16" | "u32" | "f32" | "f64";
+
+/** The element type of a typed array. */
+export function elementName(data: NumberArray): ElementName {
   if (data instanceof Float64Array) return "f64";
   if (data instanceof Int32Array) return "i32";
   if (data instanceof Int16Array) return "i16";

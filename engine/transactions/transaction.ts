@@ -25,6 +25,7 @@ import { batchMemory, batchRow } from "./batch_values.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { OutsideEffects } from "./outside_effects.ts";
 import { type OverlayRow, TableOverlay } from "./overlay.ts";
+import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
@@ -276,6 +277,7 @@ export class Transaction {
 
   create(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
+    requireStorableRow(table, values);
     const overlay = this.#writable(table);
     this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
     const own = overlay.byId.get(id);
@@ -296,6 +298,7 @@ export class Transaction {
 
   update(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
+    requireStorableRow(table, values);
     const overlay = this.#writable(table);
     this.#lockAndCheck(table, id);
     this.#checkUnique(table, overlay, values, id);
@@ -338,7 +341,9 @@ export class Transaction {
 
   /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} must have found nothing. */
   createBatch(tableId: number, batch: RowBatch): void {
-    const overlay = this.#writable(this.#definition(tableId), { spread: false });
+    const table = this.#definition(tableId);
+    requireStorableBatch(table, batch);
+    const overlay = this.#writable(table, { spread: false });
     this.#batchMemory += batchMemory(batch);
     this.#batchBytes += batchBytes(batch);
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {

@@ -131,13 +131,15 @@ export function microsecondsFromDay(days: number, time: number): MixedInteger {
   return normalize(BigInt(days) * DAY_BIG + BigInt(time));
 }
 
-const MINIMUM_TIMESTAMP = BigInt(MINIMUM_DATE) * DAY_BIG;
-const TIMESTAMP_END = BigInt(daysFromCivil(294277, 1, 1)) * DAY_BIG;
+/** The first timestamp, in microseconds. */
+export const MINIMUM_TIMESTAMP: bigint = BigInt(MINIMUM_DATE) * DAY_BIG;
+/** The last timestamp, in microseconds. */
+export const MAXIMUM_TIMESTAMP: bigint = BigInt(daysFromCivil(294277, 1, 1)) * DAY_BIG - 1n;
 
 /** Whether a finite count of microseconds is a timestamp that the database can hold. */
 export function isTimestampInRange(microseconds: MixedInteger): boolean {
   return typeof microseconds === "number" ||
-    (microseconds >= MINIMUM_TIMESTAMP && microseconds < TIMESTAMP_END);
+    (microseconds >= MINIMUM_TIMESTAMP && microseconds <= MAXIMUM_TIMESTAMP);
 }
 
 /** The timestamp itself, infinities included, or 22008 `timestamp out of range`. */

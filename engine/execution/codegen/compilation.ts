@@ -8,6 +8,8 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import { definedColumns, inputs, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
+import type { ExecutionContext } from "../execution.ts";
+import type { Stage } from "../runtime/execution_state.ts";
 import { planFacts, planOperators } from "./plan_analysis.ts";
 
 type Comparison = (left: SqlValue, right: SqlValue) => number;
@@ -39,6 +41,18 @@ export class Compilation {
     this.#results = new Set(results);
     planOperators(root).forEach((plan, index) => this.#operators.set(plan, index));
     this.#noteNulls(root);
+  }
+
+  /** The stages of the statement's program and of its procedures, some of which are made while others' code is. */
+  readonly programs: (readonly Stage[])[] = [];
+
+  /** The code of all stages, for EXPLAIN (CODE). */
+  source(context: ExecutionContext): string {
+    const texts: string[] = [];
+    for (const stages of this.programs) {
+      for (const stage of stages) if (stage.source !== undefined) texts.push(stage.source(context));
+    }
+    return texts.join("\n\n");
   }
 
   /** The number of state slots so far. */

@@ -5,8 +5,9 @@
  * What is fixed during one execution is computed once: in the prologue when it cannot fail, else at first use.
  * Conditions as branches are in `condition.ts`, subqueries in `subquery.ts`.
  */
-import { unreachable } from "../../base/assert.ts";
+import { assert, checksInput, unreachable } from "../../base/assert.ts";
 import type { BoundCast, BoundFunction } from "../../sql/functions/definition.ts";
+import type { BoundedCode } from "../../sql/functions/integer_range.ts";
 import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
@@ -178,7 +179,8 @@ export function emitCall(code: Emitter, called: BoundFunction, args: readonly Va
     ? called.bounded?.(args.map((arg) => arg.code), ranges)
     : undefined;
   if (bounded !== undefined) {
-    const { code: text, range } = bounded;
+    const { range } = bounded;
+    const text = checksInput() ? checkedBounds(code, bounded) : bounded.code;
     return { ...emitStrict(code, called.returnType, isNull, false, () => text), plain: true, range };
   }
   return emitStrict(
@@ -188,6 +190,19 @@ export function emitCall(code: Emitter, called: BoundFunction, args: readonly Va
     called.mayReturnNull,
     () => callCode(code, called, args.map((arg) => arg.code)),
   );
+}
+
+/** A bounded operation that asserts its bounds, for builds that check their input. */
+function checkedBounds(code: Emitter, { code: text, range }: BoundedCode): string {
+  return `${code.use("withinBounds", withinBounds)}(${text}, ${range.low}, ${range.high})`;
+}
+
+function withinBounds(value: number, low: number, high: number): number {
+  assert(
+    Number.isSafeInteger(value) && value >= low && value <= high && !Object.is(value, -0),
+    `${value} is an integer from ${low} to ${high}`,
+  );
+  return value;
 }
 
 function emitStrict(

@@ -77,6 +77,7 @@ export class Program implements Region {
     this.compilation = compilation;
     this.#reruns = options.reruns;
     this.stages = options.stages ?? [];
+    if (options.stages === undefined) compilation.programs.push(this.stages);
     this.#flags = options.flags ?? [];
   }
 
@@ -95,7 +96,6 @@ export class Program implements Region {
     this.stages.push({
       writesResult: false,
       operators: [],
-      source: () => "",
       run: (state) => {
         for (const slot of slots) resetSlot(state, slot);
         return true;

@@ -49,9 +49,7 @@ export function compileModify(
         compilation.slots,
         analyze ? { ancestors: compilation.ancestors() } : null,
       ),
-    get source() {
-      return stages.map((stage) => stage.source()).filter((text) => text !== "").join("\n\n");
-    },
+    source: (context) => compilation.source(context),
   };
 }
 
@@ -73,7 +71,6 @@ function finishStage(modify: ModifyCode, operator: number): Stage {
   return {
     writesResult: false,
     operators: [operator],
-    source: () => "",
     run: (state) => {
       if (state.rowCount !== 1) state.insertedId = null;
       const run = modify.runOf(state);

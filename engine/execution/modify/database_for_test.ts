@@ -177,7 +177,7 @@ export class TestDatabase {
             rows: writer.lines,
             count: execution.rowCount,
             insertedId: execution.insertedId,
-            source: compiled.source,
+            source: compiled.source(this.context(transaction)),
           };
           break;
         }

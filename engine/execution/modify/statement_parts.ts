@@ -27,9 +27,8 @@ export function statementOfParts(
 ): CompiledStatement {
   return {
     start: (context) => new PartsExecution(parts, body, contextOfParts(context, tableIds)),
-    get source() {
-      return [...parts.map(({ compiled }) => compiled.source), body.source].join("\n\n");
-    },
+    source: (context) =>
+      [...parts.map(({ compiled }) => compiled.source(context)), body.source(context)].join("\n\n"),
   };
 }
 

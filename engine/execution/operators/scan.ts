@@ -2,8 +2,8 @@
  * Full scans of stored tables.
  *
  * A scan at the beginning of a program's stage runs a *kernel* over a range of a block's rows: a function generated for the
- * signature of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
- * statement.
+ * shape of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
+ * statement by the name of the shape, which is all that their code knows of the vectors.
  */
 import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
@@ -15,15 +15,16 @@ import { emitSelection, splitFilter } from "../codegen/selection.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
-import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
+import { checksInput } from "../../base/assert.ts";
+import type { Block, BlockCursor, ZonePredicate } from "../../storage/vector.ts";
 import {
-  type Block,
-  type BlockCursor,
-  type Vector,
-  vectorSignature,
-  type ZonePredicate,
-} from "../../storage/vector.ts";
+  assertBlock,
+  type BlockShape,
+  blockShapeOf,
+  integerBoundsOf,
+  type VectorShape,
+} from "../../storage/vector_shape.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
@@ -34,14 +35,13 @@ export function produceTableScan(plan: TableScan, program: Program, sink: Sink):
   program.add(new ScanStage(plan, program, sink));
 }
 
-/** Kernels that one scan keeps; far more than the signatures that one table has at a time. */
+/** Kernels that one scan keeps; far more than the shapes that one table has at a time. */
 const MAXIMUM_KERNELS = 64;
 /** Kernels whose text EXPLAIN (CODE) shows. */
 const MAXIMUM_SOURCES = 4;
+/** Blocks that EXPLAIN (CODE) looks through for shapes. */
+const MAXIMUM_BLOCKS_EXPLAINED = 64;
 
-const NO_BYTES = new Uint8Array(0);
-const NO_OFFSETS = new Uint32Array(0);
-const NO_BIG: ReadonlyMap<number, bigint> = new Map();
 const noPredicates: readonly ZonePredicate[] = [];
 
 /** A scan that is under way. */
@@ -131,11 +131,11 @@ class ScanStage implements Stage {
       this.#prune ??= this.#compilePrune();
       prune = this.#prune(state);
     }
-    if (prune === null) return null;
-    return tableOf(state.context, this.#plan).scan(this.#columnIds, {
-      ids: this.#plan.rowId !== null,
-      prune,
-    });
+    return prune === null ? null : this.#cursor(state.context, prune);
+  }
+
+  #cursor(context: ExecutionContext, prune: readonly ZonePredicate[]): BlockCursor {
+    return tableOf(context, this.#plan).scan(this.#columnIds, { ids: this.#plan.rowId !== null, prune });
   }
 
   #compilePrune(): PruneFunction {
@@ -145,22 +145,18 @@ class ScanStage implements Stage {
   }
 
   #kernelOf(block: Block): StageCode {
-    let signature = block.hidden === null ? "" : "hidden ";
-    const columns = block.columns;
-    for (let index = 0; index < columns.length; index++) {
-      signature += vectorSignature(columns[index] as Vector) + " ";
-    }
-    if (block.ids !== null) signature += vectorSignature(block.ids);
-    let kernel = this.#kernels.get(signature);
+    const shape = blockShapeOf(block);
+    if (checksInput()) assertBlock(block, shape, this.#plan.columns.map(({ type }) => type));
+    let kernel = this.#kernels.get(shape.name);
     if (kernel === undefined) {
       if (this.#kernels.size >= MAXIMUM_KERNELS) this.#kernels.clear();
-      kernel = this.#makeKernel(shapeOf(block));
-      this.#kernels.set(signature, kernel);
+      kernel = this.#makeKernel(shape);
+      this.#kernels.set(shape.name, kernel);
     }
     return kernel;
   }
 
-  #makeKernel(shape: Block): StageCode {
+  #makeKernel(shape: BlockShape): StageCode {
     return new StageCode(this.#program.compilation, {
       name: `scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`,
       parameters: "S, block, from, to",
@@ -174,12 +170,22 @@ class ScanStage implements Stage {
     });
   }
 
-  source(): string {
-    if (this.#kernels.size === 0) return this.#makeKernel(sampleBlock(this.#plan)).source();
+  /** The kernels that have run; before a run those for the blocks that the table has at this moment. */
+  source(context: ExecutionContext): string {
+    const cursor = this.#kernels.size === 0 ? this.#cursor(context, noPredicates) : null;
+    for (let blocks = 0; cursor !== null && blocks < MAXIMUM_BLOCKS_EXPLAINED; blocks++) {
+      const block = cursor.next();
+      if (block === null) break;
+      this.#kernelOf(block);
+    }
+    if (this.#kernels.size === 0) {
+      return `// no code for table "${this.#plan.table.name}": a scan finds no block`;
+    }
     const shown = [...this.#kernels].slice(0, MAXIMUM_SOURCES);
-    return shown.map(([signature, kernel]) => `// vectors: ${signature.trim()}\n${kernel.source()}`).join(
-      "\n\n",
-    );
+    const texts = shown.map(([name, kernel]) => `// vectors: ${name}\n${kernel.source()}`);
+    const hidden = this.#kernels.size - shown.length;
+    if (hidden > 0) texts.push(`// and ${hidden} more for other shapes of vectors`);
+    return texts.join("\n\n");
   }
 }
 
@@ -187,52 +193,6 @@ class ScanStage implements Stage {
 function tableOf(context: ExecutionContext, plan: TableScan): ReturnType<ExecutionContext["table"]> {
   const { id } = plan.table;
   return context.before?.table(id) ?? context.table(id);
-}
-
-/** A block of the shape that a fresh table has, for showing code before anything has run. */
-function sampleBlock(plan: TableScan): Block {
-  const vector = (type: SqlType): Vector =>
-    storageClassOf(type) === "int" || storageClassOf(type) === "float"
-      ? { kind: "number", data: new Float64Array(0), nulls: null, big: null }
-      : {
-        kind: "bytes",
-        bytes: new Uint8Array(0),
-        starts: new Uint32Array(0),
-        ends: new Uint32Array(0),
-        nulls: null,
-      };
-  return {
-    rowCount: 0,
-    firstLocation: 0,
-    ids: plan.rowId === null ? null : vector({ kind: "i64" }),
-    columns: plan.columns.map((column) => vector(column.type)),
-    hidden: null,
-  };
-}
-
-/** A block like another one, but without its rows, which a kernel that is kept would hold in memory. */
-function shapeOf(block: Block): Block {
-  return {
-    rowCount: 0,
-    firstLocation: 0,
-    ids: block.ids === null ? null : shapeOfVector(block.ids),
-    columns: block.columns.map(shapeOfVector),
-    hidden: block.hidden === null ? null : NO_BYTES,
-  };
-}
-
-function shapeOfVector(vector: Vector): Vector {
-  const nulls = "nulls" in vector && vector.nulls !== null ? NO_BYTES : null;
-  switch (vector.kind) {
-    case "number":
-      return { ...vector, data: NO_BYTES, nulls, big: vector.big === null ? null : NO_BIG };
-    case "bytes":
-      return { ...vector, bytes: NO_BYTES, starts: NO_OFFSETS, ends: NO_OFFSETS, nulls };
-    case "dictionary":
-      return { ...vector, codes: vector.codes.slice(0, 0), dictionary: [], nulls };
-    case "constant":
-      return { ...vector, value: vector.value === null ? null : 0 };
-  }
 }
 
 /** What a kernel is made of besides the shape of the vectors. */
@@ -244,13 +204,17 @@ interface KernelParts {
   readonly selectionSlot: number;
 }
 
-function emitKernel(code: Emitter, block: Block, { plan, sink, flags, selectionSlot }: KernelParts): void {
+function emitKernel(
+  code: Emitter,
+  shape: BlockShape,
+  { plan, sink, flags, selectionSlot }: KernelParts,
+): void {
   const label = code.name("rows");
-  const bindings = block.columns.map((vector, index) => {
+  const bindings = shape.columns.map((vector, index) => {
     const type = plan.columns[index]?.type ?? { kind: "unknown" };
     return vectorBinding(code, vector, `block.columns[${index}]`, type);
   });
-  const ids = block.ids === null ? null : vectorBinding(code, block.ids, "block.ids", { kind: "i64" });
+  const ids = shape.ids === null ? null : vectorBinding(code, shape.ids, "block.ids", { kind: "i64" });
   const bind = (code: Emitter) => {
     plan.columns.forEach((column, index) => {
       const binding = bindings[index];
@@ -258,7 +222,7 @@ function emitKernel(code: Emitter, block: Block, { plan, sink, flags, selectionS
     });
     if (plan.rowId !== null && ids !== null) code.bind(plan.rowId, ids);
   };
-  const hidesRows = block.hidden !== null;
+  const { hidesRows } = shape;
   if (hidesRows) code.emit("const hidden = block.hidden;");
   const filter = code.capture("row", () => {
     bind(code);
@@ -284,7 +248,7 @@ function emitKernel(code: Emitter, block: Block, { plan, sink, flags, selectionS
 }
 
 /** The binding of a vector at row `i`; its arrays become local constants. */
-function vectorBinding(code: Emitter, vector: Vector, place: string, type: SqlType): Binding {
+function vectorBinding(code: Emitter, vector: VectorShape, place: string, type: SqlType): Binding {
   switch (vector.kind) {
     case "number":
       return numberBinding(code, vector, place, type);
@@ -294,19 +258,19 @@ function vectorBinding(code: Emitter, vector: Vector, place: string, type: SqlTy
       return dictionaryBinding(code, vector, place, type);
     case "constant": {
       const value = code.define("k", `${place}.value`);
-      if (vector.value === null) return { type, cheap: true, isVector: true, load: () => NULL_VALUE };
+      if (vector.isNull) return { type, cheap: true, isVector: true, load: () => NULL_VALUE };
       const known = code.define("k", storedCode(code, type, value));
       return { type, cheap: true, isVector: true, load: () => ({ code: known, isNull: null }) };
     }
   }
 }
 
-type VectorOf<K extends Vector["kind"]> = Extract<Vector, { kind: K }>;
+type ShapeOf<K extends VectorShape["kind"]> = Extract<VectorShape, { kind: K }>;
 
-function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string, type: SqlType): Binding {
+function numberBinding(code: Emitter, vector: ShapeOf<"number">, place: string, type: SqlType): Binding {
   const data = code.define("v", `${place}.data`);
-  const nulls = vector.nulls === null ? "" : code.define("x", `${place}.nulls`);
-  const big = vector.big === null ? "" : code.define("big", `${place}.big`);
+  const nulls = !vector.hasNulls ? "" : code.define("x", `${place}.nulls`);
+  const big = !vector.hasBig ? "" : code.define("big", `${place}.big`);
   return {
     type,
     cheap: true,
@@ -315,12 +279,12 @@ function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string,
       const isNull = nulls === "" ? null : code.define("n", `${nulls}[i] !== 0`);
       if (type.kind === "bool") return { code: code.define("c", `${data}[i] !== 0`), isNull };
       if (big === "") {
-        const range = rangeOf(vector, type);
+        const range = storageClassOf(type) === "int" ? integerBoundsOf(vector) : null;
         return {
           code: code.define("c", `${data}[i]`),
           isNull,
           plain: true,
-          ...(range === undefined ? {} : { range }),
+          ...(range === null ? {} : { range }),
         };
       }
       const value = code.name("c");
@@ -333,22 +297,11 @@ function numberBinding(code: Emitter, vector: VectorOf<"number">, place: string,
   };
 }
 
-/** Bounds of a vector's integers, from the storage or from the width of an element. */
-function rangeOf(vector: VectorOf<"number">, type: SqlType): IntegerRange | undefined {
-  if (storageClassOf(type) !== "int") return undefined;
-  if (vector.span !== undefined) return vector.span;
-  const { data } = vector;
-  if (data instanceof Float64Array || data instanceof Float32Array) return undefined;
-  const values = 2 ** (8 * data.BYTES_PER_ELEMENT);
-  const isSigned = data instanceof Int8Array || data instanceof Int16Array || data instanceof Int32Array;
-  return isSigned ? { low: -values / 2, high: values / 2 - 1 } : { low: 0, high: values - 1 };
-}
-
-function bytesBinding(code: Emitter, vector: VectorOf<"bytes">, place: string, type: SqlType): Binding {
+function bytesBinding(code: Emitter, vector: ShapeOf<"bytes">, place: string, type: SqlType): Binding {
   const bytes = code.define("bytes", `${place}.bytes`);
   const starts = code.define("starts", `${place}.starts`);
   const ends = code.define("ends", `${place}.ends`);
-  const nulls = vector.nulls === null ? null : code.define("x", `${place}.nulls`);
+  const nulls = !vector.hasNulls ? null : code.define("x", `${place}.nulls`);
   const isNull = nulls === null ? null : `${nulls}[i] !== 0`;
   const isText = storageClassOf(type) === "text";
   const decode = (code: Emitter) =>
@@ -370,13 +323,13 @@ function bytesBinding(code: Emitter, vector: VectorOf<"bytes">, place: string, t
 
 function dictionaryBinding(
   code: Emitter,
-  vector: VectorOf<"dictionary">,
+  vector: ShapeOf<"dictionary">,
   place: string,
   type: SqlType,
 ): Binding {
   const codes = code.define("codes", `${place}.codes`);
   const dictionary = code.define("dictionary", `${place}.dictionary`);
-  const nulls = vector.nulls === null ? null : code.define("x", `${place}.nulls`);
+  const nulls = !vector.hasNulls ? null : code.define("x", `${place}.nulls`);
   const isNull = nulls === null ? null : `${nulls}[i] !== 0`;
   return {
     type,
@@ -389,7 +342,7 @@ function dictionaryBinding(
     dictionary: {
       code: `${codes}[i]`,
       dictionary,
-      bits: vector.codes.BYTES_PER_ELEMENT * 8,
+      bits: vector.bits,
       isNull,
     },
   };

@@ -230,10 +230,6 @@ class BeginStage implements Stage {
     state.call(this.#begin.stages);
     return false;
   }
-
-  source(): string {
-    return this.#begin.stages.map((stage) => stage.source()).join("\n\n");
-  }
 }
 
 /** Runs the recursive term again and again until it gives no more rows. */
@@ -248,10 +244,6 @@ class RecursionStage implements Stage {
 
   run(state: ExecutionState): boolean {
     return !this.#rounds.advance(state);
-  }
-
-  source(): string {
-    return this.#rounds.term.stages.map((stage) => stage.source()).join("\n\n");
   }
 }
 

@@ -25,8 +25,8 @@ export interface Stage {
   readonly writesResult: boolean;
   /** Positions of the operators that work in this stage, for EXPLAIN ANALYZE. */
   readonly operators: readonly number[];
-  /** The generated code, for EXPLAIN (CODE). */
-  source(): string;
+  /** The generated code, for EXPLAIN (CODE): what has run, or would run over the tables of the context. Absent: none. */
+  source?(context: ExecutionContext): string;
 }
 
 /** Receives a row of a row producer; the array is fresh for each row. */

@@ -53,7 +53,7 @@ export interface CopyLoad {
 
 /** The load as a statement. */
 export function loadStatement(load: CopyLoad): CompiledStatement {
-  return { source: "", start: (context) => new LoadExecution(context, load) };
+  return { source: () => "", start: (context) => new LoadExecution(context, load) };
 }
 
 /** Whether rows can be written batch by batch. */

@@ -48,7 +48,7 @@ export function runDefinition(
   let plan: DefinitionPlan | null = null;
   let rows: number | null = null;
   const compiled: CompiledStatement = {
-    source: "",
+    source: () => "",
     start: (context) => {
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
       plan = bindDefinition(statement, session.engine.plans.environment(session, text, given.types, []));

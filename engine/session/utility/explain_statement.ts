@@ -2,6 +2,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
+import type { CompiledStatement, ExecutionContext } from "../../execution/execution.ts";
 import {
   type ExplainedOperator,
   type ExplainFormatOptions,
@@ -98,18 +99,47 @@ export function explain(
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
   const compiled = compileStatement(planned, { analyze: options.analyze });
-  if (!options.analyze) return send(explained(planned), null, compiled.source);
+  if (!options.analyze && !options.code) return send(explained(planned), null, "");
   if (inner.kind === "declare_cursor" || inner.kind === "create_table_as") {
     throw unsupported(`EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
   }
   const before = session.engine.monotonic();
+  let source = "";
+  if (!options.analyze) {
+    const shown = codeShown(compiled, (text) => source = text);
+    return session.runWork(shown, new RowCounter(), () => send(explained(planned), null, source), values);
+  }
+  let context: ExecutionContext | null = null;
+  const noting: CompiledStatement = {
+    ...compiled,
+    start: (given) => compiled.start(context = given),
+  };
   return session.runWork(
-    compiled,
+    noting,
     new RowCounter(),
-    (execution) =>
-      send(explained(planned, execution.profile), session.engine.monotonic() - before, compiled.source),
+    (execution) => {
+      const elapsed = session.engine.monotonic() - before;
+      if (options.code && context !== null) source = compiled.source(context);
+      return send(explained(planned, execution.profile), elapsed, source);
+    },
     values,
   );
+}
+
+/** A statement that only generates the code of another one and runs nothing of it. */
+function codeShown(compiled: CompiledStatement, show: (source: string) => void): CompiledStatement {
+  return {
+    source: compiled.source,
+    start: (context) => ({
+      rowCount: 0,
+      insertedId: null,
+      profile: [],
+      step: () => {
+        show(compiled.source(context));
+        return true;
+      },
+    }),
+  };
 }
 
 interface ExplainChoices extends ExplainFormatOptions {

@@ -4,7 +4,8 @@ import { DatabaseError } from "../../base/errors.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { type Block, BLOCK_ROWS, type Vector, vectorSignature, type ZonePredicate } from "../vector.ts";
+import { type Block, BLOCK_ROWS, type Vector, type ZonePredicate } from "../vector.ts";
+import { shapeName, shapeOf } from "../vector_shape.ts";
 import { BlockCache } from "./block_cache.ts";
 import { planMerge } from "./compaction_policy.ts";
 import { segmentFilesIn } from "./segment_files.ts";
@@ -173,7 +174,7 @@ Deno.test("Segment keeps every kind of column over several blocks, with one sign
     const cursor = reader.scan(CASE_COLUMNS.map((column) => column.id), { ids: true, prune: [] });
     for (let block: Block | null = cursor.next(); block !== null; block = cursor.next()) {
       block.columns.forEach((vector, index) => {
-        const [signature] = vectorSignature(vector).split("[");
+        const [signature] = shapeName(shapeOf(vector)).split("[");
         assertStrict.equal(signature, CASES[index]?.signature, CASES[index]?.name ?? "");
       });
       for (let at = 0; at < block.rowCount; at++) {

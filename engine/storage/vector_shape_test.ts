@@ -1,0 +1,77 @@
+/** The shapes that generated code is made from, and what the asserting builds find. */
+import { equal, ok, throws } from "node:assert/strict";
+import type { SqlType } from "../types/sql_type.ts";
+import { type Block, spanOf, type Vector } from "./vector.ts";
+import { assertBlock, blockShapeOf, integerBoundsOf, shapeName, shapeOf } from "./vector_shape.ts";
+
+function numbers(
+  data: Float64Array | Int8Array,
+  rest: Partial<Extract<Vector, { kind: "number" }>> = {},
+): Vector {
+  return { kind: "number", data, nulls: null, big: null, ...rest };
+}
+
+function blockOf(column: Vector, rowCount: number): Block {
+  return { rowCount, firstLocation: 0, ids: null, columns: [column], hidden: null };
+}
+
+Deno.test("spanOf() holds both ends, next to every power of two", () => {
+  for (let exponent = 0; exponent <= 53; exponent++) {
+    for (const near of [-1, 0, 1]) {
+      const value = Math.min(2 ** exponent + near, Number.MAX_SAFE_INTEGER);
+      const { low, high } = spanOf(-value, value);
+      ok(low <= -value && high >= value, `±${value} in [${low}..${high}]`);
+      ok(low >= -2 * value || value === 0, `${low} is near ${-value}`);
+    }
+  }
+});
+
+Deno.test("integerBoundsOf() has the bounds of the data itself, not of any other array", () => {
+  equal(integerBoundsOf(shapeOf(numbers(new Float64Array([2147483647])))), null);
+  equal(integerBoundsOf(shapeOf(numbers(new Int8Array([1]))))?.high, 127);
+  const span = spanOf(0, 1000);
+  equal(integerBoundsOf(shapeOf(numbers(new Float64Array([1000]), { span })))?.high, 1023);
+  equal(integerBoundsOf(shapeOf(numbers(new Float64Array([NaN]), { big: new Map([[0, 2n ** 60n]]) }))), null);
+});
+
+Deno.test("shapeName() tells apart what code must tell apart", () => {
+  const nulls = new Uint8Array(1);
+  const shapes = [
+    numbers(new Float64Array(1)),
+    numbers(new Float64Array(1), { nulls }),
+    numbers(new Float64Array(1), { big: new Map() }),
+    numbers(new Float64Array(1), { span: spanOf(0, 1) }),
+    numbers(new Float64Array(1), { span: spanOf(-1, 1) }),
+    numbers(new Int8Array(1)),
+    { kind: "constant", value: 1 },
+    { kind: "constant", value: null },
+  ] as const;
+  const names = shapes.map((vector) => shapeName(shapeOf(vector)));
+  equal(new Set(names).size, names.length, names.join(" "));
+});
+
+Deno.test("assertBlock() finds values that the shape or the type does not allow", () => {
+  const check = (vector: Vector, type: SqlType, like: Vector = vector) => {
+    assertBlock(blockOf(vector, 1), blockShapeOf(blockOf(like, 1)), [type]);
+  };
+  check(numbers(new Float64Array([5])), { kind: "i32" });
+  check(numbers(new Float64Array([0.5]), { span: spanOf(0, 1) }), { kind: "f64" });
+  throws(() => check(numbers(new Float64Array([4294967294])), { kind: "i32" }), /4294967294 in row 0/);
+  throws(() => check(numbers(new Float64Array([-0])), { kind: "i32" }), /holds -0/);
+  throws(() => check(numbers(new Float64Array([NaN])), { kind: "i64" }), /NaN in row 0/);
+  throws(
+    () => check(numbers(new Float64Array([9]), { span: spanOf(0, 7) }), { kind: "i32" }),
+    /within \[0\.\.7\]/,
+  );
+  throws(
+    () => check(numbers(new Float64Array(1)), { kind: "i32" }, numbers(new Int8Array(1))),
+    /f64 is read as i8/,
+  );
+  const dictionary: Vector = {
+    kind: "dictionary",
+    codes: new Uint8Array([3]),
+    dictionary: ["a"],
+    nulls: null,
+  };
+  throws(() => check(dictionary, { kind: "text" }), /has a code of its dictionary/);
+});
