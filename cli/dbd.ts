@@ -1,13 +1,15 @@
 /**
- * `dbd [LISTEN_ADDR] [DATA_DIR]`, the database server.
+ * `dbd [LISTEN_ADDR] [DATA_DIR]`, the database server, and `dbd verify [DATA_DIR]`.
  *
  * Exit codes: 0 it was stopped, 1 it could not start or go on (one line on standard error says what to do), 2 bad usage.
  * What happens while it runs is told on standard error, one line each.
  */
+import { denoHost } from "../engine/host/deno_host.ts";
 import { features } from "./features.ts";
 import { version } from "./version.ts";
 import { StartError } from "./dbd/listeners.ts";
 import { oneLine, runServer } from "./dbd/run_server.ts";
+import { verify } from "./dbd/verify.ts";
 import { helpText, readCommand, UsageError } from "./dbd/settings.ts";
 
 function write(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
@@ -40,6 +42,11 @@ export async function main(parameters: readonly string[]): Promise<number> {
       case "version":
         write(Deno.stdout, `dbd ${version}\n`);
         return 0;
+      case "verify":
+        return await verify(command.dataDirectory, {
+          host: denoHost(),
+          print: (line) => write(Deno.stdout, `${line}\n`),
+        });
       case "run":
         return await runServer(command.settings, {
           features,

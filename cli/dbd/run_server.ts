@@ -5,6 +5,7 @@
  * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed log ends it with 1: what
  * was acknowledged is safe, the rest is not to be trusted.
  */
+import { setChecksInput } from "../../engine/base/assert.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { denoHost } from "../../engine/host/deno_host.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
@@ -32,6 +33,7 @@ export interface ServerWorld {
 
 /** Runs the server to its end; answers the exit code. Raises {@link StartError} or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
+  if (settings.checksInput) setChecksInput(true);
   const engine = await openEngine(settings);
   let listeners: Listeners;
   try {
@@ -113,6 +115,7 @@ export function startLines(listeners: Listeners, settings: ServerSettings): stri
   if (listeners.http !== null) lines.push(`HTTP on http://${formatAddress(listeners.http)}`);
   if (listeners.pg !== null) lines.push(`PostgreSQL protocol on ${formatAddress(listeners.pg)}`);
   lines.push(`data in ${settings.dataDirectory}`);
+  if (settings.checksInput) lines.push("plans check their input (--check-input): everything is slower");
   if (settings.development) lines.push(...exampleLines(listeners, settings));
   lines.push("ready");
   return lines;

@@ -79,6 +79,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: `checkpoint after so much log (${LIMITS.checkpointLogBytes >> 20}MiB)`,
   },
   {
+    key: "check_input",
+    kind: "switch",
+    value: "",
+    help: "let plans assert what they assume of each value (slow; to find bugs)",
+  },
+  {
     key: "drain_timeout",
     kind: "seconds",
     value: "SECONDS",
@@ -102,6 +108,8 @@ export interface ServerSettings {
   readonly blockCacheBytes: number;
   readonly checkpointLogBytes: number;
   readonly drainMilliseconds: number;
+  /** Plans assert what they assume of their input. */
+  readonly checksInput: boolean;
   /** Ports that are taken give way to the next free ones, and examples are printed. */
   readonly development: boolean;
 }
@@ -110,6 +118,7 @@ export interface ServerSettings {
 export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
+  | { readonly kind: "verify"; readonly dataDirectory: string }
   | { readonly kind: "run"; readonly settings: ServerSettings };
 
 /** Where settings come from. */
@@ -138,6 +147,12 @@ export function readCommand(sources: SettingSources): Command {
     (key) => nonEmpty(sources.environment[`DB_${key.toUpperCase()}`]),
     (key) => file.get(key),
   ];
+  const [verb, directory, ...more] = line.positional;
+  if (verb === "verify") {
+    if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd verify takes DATA_DIR`);
+    const find: Find = (key) => places.map((place) => place(key)).find((value) => value !== undefined);
+    return { kind: "verify", dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY };
+  }
   return { kind: "run", settings: settingsFrom({ ...line, places, sources }) };
 }
 
@@ -184,7 +199,7 @@ function parseCommandLine(parameters: readonly string[]): CommandLine {
       }
     }
   }
-  if (positional.length > 2) {
+  if (positional.length > 2 && positional[0] !== "verify") {
     throw new UsageError(`unexpected argument "${positional[2]}": dbd takes LISTEN_ADDR and DATA_DIR`);
   }
   return { help, version, development, positional, values };
@@ -234,6 +249,7 @@ function settingsFrom(options: {
       maximum: 2 ** 50,
     }),
     drainMilliseconds: seconds(find, "drain_timeout") ?? 10_000,
+    checksInput: readSwitch(find, "check_input"),
     development,
   };
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");
@@ -423,9 +439,11 @@ export function helpText(version: string, features: readonly string[]): string {
   return `dbd ${version}: the database server
 
 Usage: dbd [LISTEN_ADDR] [DATA_DIR] [options]
+       dbd verify [DATA_DIR]
 
   LISTEN_ADDR                address of the binary protocol (default ${DEFAULT_LISTEN})
   DATA_DIR                   where the data is kept (default ${DEFAULT_DIRECTORY})
+  verify                     read every byte and every value of a database that no server runs on, and name what is wrong
 
 Options
 ${lines.join("\n")}
@@ -439,6 +457,7 @@ Every option is also a variable of the environment (DB_HTTP_ADDR for --http-addr
 listened on.
 
 Features of this build: ${features.length === 0 ? "none" : features.join(" ")}
-Exit codes: 0 stopped cleanly, 1 could not start or go on, 2 bad usage.
+Exit codes: 0 stopped cleanly or found everything right, 1 could not start or go on or found something wrong,
+2 bad usage.
 `;
 }

@@ -53,6 +53,18 @@ Deno.test("readCommand() lets a flag beat the environment, and that the file", (
   strictEqual(settings(["--token-file", "t"], { DB_TOKEN: "e" }, { t: "secret\nrest" }).token, "secret");
 });
 
+Deno.test("readCommand() knows verify, with the directory from the same places", () => {
+  const command = (parameters: readonly string[], environment: Record<string, string> = {}) =>
+    readCommand({ parameters, environment, readFile: () => "data_dir = /from/file" });
+  deepStrictEqual(command(["verify"]), { kind: "verify", dataDirectory: "./dbd-data" });
+  deepStrictEqual(command(["verify", "/d"], { DB_DATA_DIR: "/e" }), { kind: "verify", dataDirectory: "/d" });
+  deepStrictEqual(command(["verify"], { DB_DATA_DIR: "/e" }), { kind: "verify", dataDirectory: "/e" });
+  deepStrictEqual(command(["verify", "--config", "c"]), { kind: "verify", dataDirectory: "/from/file" });
+  throws(() => command(["verify", "a", "b"]), /unexpected argument "b": dbd verify takes DATA_DIR/);
+  strictEqual(settings(["--check-input"]).checksInput, true);
+  strictEqual(settings([]).checksInput, false);
+});
+
 Deno.test("readCommand() fills in ports and sizes", () => {
   deepStrictEqual(settings(["--pg-addr", "127.0.0.1"]).pgAddress, { hostname: "127.0.0.1", port: 5432 });
   deepStrictEqual(settings(["--http-addr", "localhost"]).httpAddress, { hostname: "127.0.0.1", port: 6533 });

@@ -39,6 +39,8 @@ export const LIMITS = {
   maximumEntryBytes: GIBIBYTE,
   /** Effects in one entry. */
   maximumEntryEffects: 16_777_216,
+  /** Values out of their column's range that the verification of a database names. */
+  maximumWrongValues: 1000,
   /** Rows of one columnar batch in an entry. */
   maximumBatchRows: 16_777_216,
   /** Digits of an integer that a number literal, entry or message may carry, in bytes of its encoding. */

@@ -416,6 +416,52 @@ Deno.test("verifyDatabase() tells what there is and raises XX001 for a flipped b
   await rejects(() => verifyDatabase(host, "nowhere"), { code: "3D000" });
 });
 
+Deno.test("verifyDatabase() names values that their columns may not hold, by their last version", async () => {
+  const host = new SimulatedHost(11);
+  const machine = await open(host);
+  const wrong = 4294967294;
+  const ddl: Effect = {
+    kind: "ddl",
+    change: { kind: "put_table", table: { ...definitionOf(1, false), nextColumnId: 3 } },
+  };
+  const row = (id: number, a: number | null): Effect => ({
+    kind: "create",
+    tableId: 1,
+    id,
+    values: [a, "x"],
+  });
+  machine.commit([ddl, row(1, wrong), row(2, 2147483647), row(3, null), row(4, wrong), row(5, 0.5)]);
+  await host.settle(drain(machine, host));
+  const verify = async () => {
+    const found = verifyDatabase(host, "db");
+    await host.settle(found.then(() => undefined, () => undefined));
+    return (await found).wrongValues.map(({ table, column, type, rowId, value, op }) =>
+      `${table}.${column} ${type} ${rowId}: ${value} ${op === null ? "segment" : "log"}`
+    );
+  };
+  await host.settle(machine.storage.close());
+  const inLog = [
+    `public.t1.c1 integer 1: ${wrong} log`,
+    `public.t1.c1 integer 4: ${wrong} log`,
+    "public.t1.c1 integer 5: 0.5 log",
+  ];
+  equal(await verify(), inLog);
+  const again = await open(host);
+  again.storage.beginCheckpoint(opNumber(again.lastOp), again.encodeState);
+  await host.settle(drain(again, host));
+  again.commit([{ kind: "update", tableId: 1, id: 4, values: [7, "x"] }, {
+    kind: "delete",
+    tableId: 1,
+    id: 5,
+  }, row(6, -wrong)]);
+  await host.settle(drain(again, host));
+  await host.settle(again.storage.close());
+  equal(await verify(), [
+    `public.t1.c1 integer 1: ${wrong} segment`,
+    `public.t1.c1 integer 6: ${-wrong} log`,
+  ]);
+});
+
 Deno.test("StorageEngine.open() names file and offset of a flipped bit and never serves it", async () => {
   const host = new SimulatedHost(5);
   const history: Effect[][] = [];

@@ -1,6 +1,6 @@
 /**
  * Checking a database that no server runs on: every byte of every file that the database consists of is read and compared with
- * its checksum, and every entry of the log is decoded.
+ * its checksum, every entry of the log is decoded, and every value is one that its column may hold.
  *
  * The database is opened as a server opens it: it is locked, what a crash left unfinished is tidied up, and the log is sealed at
  * the end. Entries are not applied, so the check takes as long as reading does, and no more memory than the largest entry.
@@ -9,6 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import { ValueVerification, type WrongValue } from "./value_verification.ts";
 import { LOG_DIRECTORY, StorageEngine } from "./storage_engine.ts";
 
 /** What was found to be whole. */
@@ -18,6 +19,8 @@ export interface Verification {
   readonly lastOp: OpNumber;
   /** Entries of the log beyond the checkpoint. */
   readonly entries: number;
+  /** Values that their columns may not hold: what wrote them was wrong, not what kept them. */
+  readonly wrongValues: readonly WrongValue[];
   /** Tables of the checkpoint. */
   readonly tables: readonly {
     readonly id: number;
@@ -39,13 +42,19 @@ export async function verifyDatabase(host: Host, directory: string): Promise<Ver
   const horizon = { oldestSnapshot: () => Infinity };
   const storage = await StorageEngine.open({ host, directory, horizon });
   try {
-    let entries = 0;
-    for (const _ of storage.recovered.entries()) entries++;
     storage.verify();
+    const values = new ValueVerification();
+    for (const table of storage.tables) values.addTable(table, storage.checkpointOp);
+    let entries = 0;
+    for (const { entry } of storage.recovered.entries()) {
+      values.addEntry(entry);
+      entries++;
+    }
     return {
       checkpointOp: storage.checkpointOp,
       lastOp: storage.log.lastOp,
       entries,
+      wrongValues: values.found,
       tables: [...storage.tables].map((table) => {
         const { segments, fileBytes } = table.layout();
         const { id, name } = table.definition;

@@ -7,6 +7,7 @@
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { run } from "../../tools/project.ts";
 import { startDbd } from "../bench/peers/dbd.ts";
 import { connectPg, type SqlClient } from "../support/clients.ts";
 import { seededRandom } from "../support/random.ts";
@@ -100,6 +101,9 @@ Deno.test("dbd names file and offset of a flipped bit, or never answers wrongly"
     const right = await ask(client, "", null);
     await client.close();
     await whole.stop();
+    const report = await verify(dbd, root);
+    strictEqual(report.code, 0, report.text);
+    ok(/table "wide": 19600 rows/.test(report.text) && /is whole: every byte/.test(report.text), report.text);
     const random = seededRandom(4711);
     let named = 0, met = 0;
     const chosen = Object.values(kinds).flatMap((pattern) =>
@@ -114,6 +118,13 @@ Deno.test("dbd names file and offset of a flipped bit, or never answers wrongly"
         try {
           await copyFiles(`${root}/data`, `${copy}/data`, files);
           await flip(`${copy}/data/${file}`, position, random.below(8));
+          const { code, text } = await verify(dbd, copy);
+          // The last record of a log is the seal of a clean stop: without it the log ends as after a crash, and is whole.
+          const isSeal = file.endsWith(".log") && position === end - 1;
+          ok(
+            code === 1 ? text.includes(`/data/${file}`) : code === 0 && isSeal,
+            `${file} ${position}: verify ${code} ${text}`,
+          );
           const outcome = await startDamaged(dbd, copy);
           if (typeof outcome === "string") {
             ok(outcome.includes(`/data/${file}`), `${file} ${position}: ${outcome}`);
@@ -140,6 +151,15 @@ Deno.test("dbd names file and offset of a flipped bit, or never answers wrongly"
     await Deno.remove(root, { recursive: true });
   }
 });
+
+/** What `dbd verify` says of a directory. */
+async function verify(
+  dbd: string,
+  directory: string,
+): Promise<{ readonly code: number; readonly text: string }> {
+  const { code, stdout, stderr } = await run(dbd, ["verify", `${directory}/data`]);
+  return { code, text: stdout + stderr };
+}
 
 /** The running server, or the one line with which it ended. */
 async function startDamaged(
