@@ -12,7 +12,7 @@ import { assert } from "../../base/assert.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
 import type { BatchColumn, StoredValue } from "../../operations/effect.ts";
 import type { StorageClass } from "../../types/sql_type.ts";
-import type { Vector } from "../vector.ts";
+import { type Span, spanOf, type Vector } from "../vector.ts";
 
 /** Receives the place of a value's bytes; see `TableStore.textBytesAt`. */
 export interface BytesSink {
@@ -75,7 +75,7 @@ export function createDeltaColumn(
   capacity: number,
 ): DeltaColumn {
   return storageClass === "int" || storageClass === "float"
-    ? new NumberColumn(columnId, capacity)
+    ? new NumberColumn(columnId, storageClass === "int" ? new WrittenBounds() : null, capacity)
     : new BytesColumn(columnId, storageClass === "text", capacity);
 }
 
@@ -91,6 +91,41 @@ export function decodeTextRange(bytes: Uint8Array, start: number, end: number): 
   return decodeAscii(bytes, start, end) ?? decodeUtf8(bytes.subarray(start, end));
 }
 
+/**
+ * Bounds of all integers that were ever written to a column, so that code over rows in memory needs no more tests than
+ * code over segments. They only widen, in a few large steps, for each step is a new shape that code is generated for.
+ */
+class WrittenBounds {
+  /** Null: there are others than safe integers up to the last step. */
+  span: Span | null = spanOf(0, 0);
+  #low = 0;
+  #high = 0;
+
+  note(value: number): void {
+    // NaN stands for a bigint and lies within no bounds.
+    if (!(value >= this.#low && value <= this.#high) && this.span !== null) this.#widen(value);
+  }
+
+  noteAll(values: Float64Array): void {
+    for (let index = 0; index < values.length; index++) this.note(values[index] as number);
+  }
+
+  #widen(value: number): void {
+    const step = BOUND_STEPS.find((each) => value >= -each && value < each);
+    if (step === undefined || !Number.isInteger(value)) {
+      this.span = null;
+      this.#low = -Infinity;
+      this.#high = Infinity;
+      return;
+    }
+    if (value < 0) this.#low = Math.min(this.#low, -step);
+    else this.#high = Math.max(this.#high, step - 1);
+    this.span = spanOf(this.#low, this.#high);
+  }
+}
+
+const BOUND_STEPS = [4, 8, 12, 16, 20, 24, 28, 31, 36, 40, 44, 48].map((exponent) => 2 ** exponent);
+
 /** Storage classes int and float. */
 export class NumberColumn {
   readonly kind = "number";
@@ -100,9 +135,12 @@ export class NumberColumn {
   readonly nulls: (Uint8Array | null)[] = [];
   /** Integers outside the safe range, by slot. */
   big: Map<number, bigint> | null = null;
+  /** Null: the values are no integers. */
+  readonly #bounds: WrittenBounds | null;
 
-  constructor(columnId: number, capacity: number) {
+  constructor(columnId: number, bounds: WrittenBounds | null, capacity: number) {
     this.columnId = columnId;
+    this.#bounds = bounds;
     this.grow(capacity);
   }
 
@@ -126,6 +164,7 @@ export class NumberColumn {
     const nulls = this.nulls[slot >>> CHUNK_SHIFT] as Uint8Array | null;
     if (typeof value === "number") {
       data[at] = value;
+      if (this.#bounds !== null) this.#bounds.note(value);
       if (nulls !== null) nulls[at] = 0;
       if (this.big !== null) this.big.delete(slot);
       return;
@@ -140,6 +179,7 @@ export class NumberColumn {
     this.big ??= new Map();
     this.big.set(slot, value);
     data[at] = NaN;
+    this.#bounds?.note(NaN);
     if (nulls !== null) nulls[at] = 0;
   }
 
@@ -176,6 +216,7 @@ export class NumberColumn {
       "a batch column of the same class",
     );
     const { data, nulls } = column;
+    this.#bounds?.noteAll(data.subarray(0, rowCount));
     eachPiece(slot, rowCount, (chunk, at, from, count) => {
       const piece = count === data.length ? data : data.subarray(from, from + count);
       (this.data[chunk] as Float64Array).set(piece, at);
@@ -196,6 +237,7 @@ export class NumberColumn {
   /** Sets the slots below `count` to one value. */
   fill(count: number, value: StoredValue): void {
     if (typeof value === "number") {
+      this.#bounds?.note(value);
       eachPiece(0, count, (chunk, at, _from, piece) => {
         (this.data[chunk] as Float64Array).fill(value, at, at + piece);
       });
@@ -218,7 +260,14 @@ export class NumberColumn {
       }
     }
     const nulls = this.nulls[chunk] as Uint8Array | null;
-    return { kind: "number", data, nulls: nulls === null ? null : nulls.subarray(at, at + to - from), big };
+    const span = this.#bounds?.span ?? null;
+    return {
+      kind: "number",
+      data,
+      nulls: nulls === null ? null : nulls.subarray(at, at + to - from),
+      big,
+      ...(span === null ? {} : { span }),
+    };
   }
 
   bytesAt(_slot: number, _sink: BytesSink): boolean {
