@@ -30,6 +30,7 @@ export const SQLSTATE = {
   intervalFieldOverflow: "22015",
   invalidArgumentForLogarithm: "2201E",
   invalidArgumentForPowerFunction: "2201F",
+  invalidArgumentForWidthBucket: "2201G",
   invalidRowCountInLimitClause: "2201W",
   invalidRowCountInResultOffsetClause: "2201X",
   characterNotInRepertoire: "22021",

@@ -83,7 +83,7 @@ export class Decimal {
     if (Number.isSafeInteger(value) && Math.abs(value) < 10 ** significantDigits) {
       return new Decimal(value + 0, 0, "finite");
     }
-    return Decimal.#parseFinite(value.toPrecision(significantDigits), true) ?? Decimal.NAN;
+    return Decimal.#parseFinite(roundHalfEven(value, significantDigits), true) ?? Decimal.NAN;
   }
 
   /** Parses PostgreSQL's input forms of numeric; 22P02 otherwise. */
@@ -378,6 +378,22 @@ export class Decimal {
   canonicalText(): string {
     return this.trimScale().toString();
   }
+}
+
+/**
+ * A finite double with that many significant digits. Where it lies exactly half way between two such texts, JavaScript
+ * takes the larger and the C library, hence PostgreSQL, the one that ends in an even digit.
+ */
+export function roundHalfEven(value: number, significantDigits: number): string {
+  const text = value.toPrecision(significantDigits);
+  const [mantissa = "", exponent] = text.split("e");
+  if (!/[13579]$/.test(mantissa)) return text;
+  // No double has this many zeros behind a digit and others again.
+  const exact = value.toPrecision(significantDigits + 30).split("e")[0] ?? "";
+  const digits = exact.replace(/^[-0.]*/, "").replace(".", "");
+  if (!/^50*$/.test(digits.slice(significantDigits))) return text;
+  const even = mantissa.slice(0, -1) + String(Number(mantissa.at(-1)) - 1);
+  return exponent === undefined ? even : `${even}e${exponent}`;
 }
 
 /** The number of decimal digits of an integer; 1 for zero. */

@@ -190,6 +190,8 @@ export function decimalLn(value: Decimal): Decimal {
 /** Logarithm to a base; 2201E unless both are positive, 22012 for base 1. */
 export function decimalLog(base: Decimal, value: Decimal): Decimal {
   if (base.form === "nan" || value.form === "nan") return Decimal.NAN;
+  // Among the infinities a negative argument is refused before a zero.
+  if (value.form === "-infinity") checkLogarithm(value);
   checkLogarithm(base);
   checkLogarithm(value);
   if (base.form !== "finite") return value.form !== "finite" ? Decimal.NAN : Decimal.ZERO;
@@ -215,7 +217,7 @@ export function decimalPower(base: Decimal, exponent: Decimal): Decimal {
     throw powerError("zero raised to a negative power is undefined");
   }
   const integral = exponent.trimScale();
-  if (integral.scale === 0 && absolute(integral.coefficient) <= 2147483647) {
+  if (integral.scale === 0 && integral.coefficient >= -2147483648 && integral.coefficient <= 2147483647) {
     return powerInteger(base, Number(integral.coefficient), exponent.scale);
   }
   if (base.isZero) return Decimal.of(0, MINIMUM_SIGNIFICANT_DIGITS);
@@ -237,7 +239,8 @@ function powerError(message: string): DatabaseError {
 function powerReal(base: Decimal, exponent: Decimal): Decimal {
   const weight = lnWeight(base);
   const roughScale = Math.min(Math.max(8 - weight, 0), MAXIMUM_RESULT_SCALE);
-  const rough = lnToScale(base, roughScale).multiply(exponent).toNumber();
+  // PostgreSQL chooses the scale by the rounded product.
+  const rough = lnToScale(base, roughScale).multiply(exponent).round(roughScale).toNumber();
   if (Math.abs(rough) > MAXIMUM_EXPONENT * 3.01) {
     if (rough > 0) throw overflow();
     return Decimal.of(0, MAXIMUM_RESULT_SCALE);

@@ -5,6 +5,7 @@
  * and from 1e15 (1e6 for single precision) on. All parsers ignore white space around the value.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { Decimal, roundHalfEven } from "./decimal.ts";
 import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./mixed_integer.ts";
 import type { IntegerKind } from "./mixed_integer.ts";
 import type { MixedInteger } from "./value.ts";
@@ -110,7 +111,7 @@ export function parseFloatText(text: string, single = false): number {
   }
   const digits = match[1] ?? "";
   const exact = Number(digits);
-  const value = single ? Math.fround(exact) : exact;
+  const value = single ? roundToSingle(exact, digits) : exact;
   const isZeroText = !/^[^eE]*[1-9]/.test(digits);
   if (!Number.isFinite(value) || (value === 0 && !isZeroText)) {
     throw new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${digits}" is out of range for type ${name}`);
@@ -118,23 +119,78 @@ export function parseFloatText(text: string, single = false): number {
   return value;
 }
 
+const LARGEST_SINGLE = 2 ** 128 - 2 ** 104;
+
+/**
+ * The single nearest to a decimal text whose nearest double is given. Rounding twice errs only where the double is half
+ * way between two singles and the text is not.
+ */
+function roundToSingle(double: number, text: string): number {
+  const single = Math.fround(double);
+  if (single === double) return single;
+  const other = Number.isFinite(single) ? 2 * double - single : Math.sign(double) * LARGEST_SINGLE;
+  if (!Number.isFinite(single) && 2 * double - other !== Math.sign(double) * 2 ** 128) return single;
+  if (Math.fround(other) !== other) return single;
+  const order = Decimal.fromString(text).compare(exactDecimal(double));
+  return order === 0 || (order > 0) === (single > double) ? single : other;
+}
+
+/** The exact value of a finite double. */
+function exactDecimal(value: number): Decimal {
+  let whole = value;
+  let halvings = 0;
+  while (!Number.isInteger(whole)) {
+    whole *= 2;
+    halvings++;
+  }
+  return Decimal.of(normalize(BigInt(whole) * 5n ** BigInt(halvings)), halvings);
+}
+
 /** The text of a `double precision` in PostgreSQL's shortest form. */
 export function formatFloat64(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude < 1e15 && magnitude >= 1e-4) return String(value);
-  return formatShortest(value, String(value));
+  const text = String(value);
+  // Only there a text of 17 digits can lie exactly half way between two doubles.
+  const mayBeHalfWay = magnitude >= 2 ** 53 && magnitude < 1e41;
+  return formatShortest(value, mayBeHalfWay ? withoutHalfWay(value, text) : text);
+}
+
+/** The shortest text that is nearer to the value than to any other double; as near to another is not enough. */
+function withoutHalfWay(value: number, shortest: string): string {
+  if (!isHalfWay(value, shortest)) return shortest;
+  for (let digits = 1; digits <= 17; digits++) {
+    const text = value.toPrecision(digits);
+    if (Number(text) === value && !isHalfWay(value, text)) return text;
+  }
+  return shortest;
+}
+
+/** Whether an integral decimal text, which reads as the value of at least 2^53, is as near to another double. */
+function isHalfWay(value: number, text: string): boolean {
+  const distance = Decimal.fromString(text).subtract(Decimal.fromInteger(normalize(BigInt(value))));
+  if (distance.isZero) return false;
+  const unit = 2n ** BigInt(Math.floor(Math.log2(Math.abs(value))) - 53);
+  const halves = distance.abs().divide(Decimal.fromInteger(normalize(unit)));
+  // Below a power of two the next double is half as far away.
+  const isPower = Number.isInteger(Math.log2(Math.abs(value)));
+  return halves.equals(Decimal.ONE) || (isPower && halves.equals(Decimal.of(5, 1)));
 }
 
 /** The text of a `real` in PostgreSQL's shortest form. */
 export function formatFloat32(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return Object.is(value, -0) ? "-0" : String(value);
   if (!Number.isFinite(value)) return formatShortest(value, "");
-  for (let digits = 6; digits < 9; digits++) {
-    const text = value.toPrecision(digits);
-    // Fewer than six digits show as zeros at the end.
-    if (Math.fround(Number(text)) === value) return formatSingle(value, text);
+  // Six digits identify every normal single; those beyond the shortest show as zeros at the end.
+  for (let digits = Math.abs(value) < 1.1754943508222875e-38 ? 1 : 6; digits < 9; digits++) {
+    const text = roundHalfEven(value, digits);
+    const double = Number(text);
+    if (Math.fround(double) !== value) continue;
+    const other = 2 * double - value;
+    const isHalfWay = double !== value && Math.fround(other) === other;
+    if (!isHalfWay) return formatSingle(value, text);
   }
-  return formatSingle(value, value.toPrecision(9));
+  return formatSingle(value, roundHalfEven(value, 9));
 }
 
 function formatSingle(value: number, text: string): string {
@@ -145,15 +201,20 @@ function formatSingle(value: number, text: string): string {
   return formatShortest(value, trimmed);
 }
 
-/** Rewrites the shortest digits in exponent form. */
+/** Rewrites the digits of a text in exponent form. */
 function formatShortest(value: number, text: string): string {
   if (Number.isNaN(value)) return "NaN";
   if (value === Infinity) return "Infinity";
   if (value === -Infinity) return "-Infinity";
   if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const [mantissa = "", exponent = ""] = Number(text).toExponential().split("e");
-  const power = Number(exponent);
+  const [digits = "", exponent = "0"] = text.replace(/^-/, "").split("e");
+  const [whole = "", fraction = ""] = digits.split(".");
+  const significant = (whole + fraction).replace(/^0+/, "");
+  const leadingZeros = whole.length + fraction.length - significant.length;
+  const power = Number(exponent) + whole.length - 1 - leadingZeros;
   const size = Math.abs(power);
+  const shown = significant.replace(/0+$/, "");
+  const mantissa = `${value < 0 ? "-" : ""}${shown[0]}${shown.length > 1 ? `.${shown.slice(1)}` : ""}`;
   return `${mantissa}e${power < 0 ? "-" : "+"}${size < 10 ? `0${size}` : size}`;
 }
 

@@ -304,7 +304,7 @@ export function powerF64(base: number, exponent: number): number {
       "zero raised to a negative power is undefined",
     );
   }
-  if (base < 0 && Number.isFinite(base) && Number.isFinite(exponent) && !Number.isInteger(exponent)) {
+  if (base < 0 && Number.isFinite(exponent) && !Number.isInteger(exponent)) {
     throw new DatabaseError(
       SQLSTATE.invalidArgumentForPowerFunction,
       "a negative number raised to a non-integer power yields a complex result",

@@ -47,6 +47,16 @@ import {
   squareRootF64,
 } from "./arithmetic_operators.ts";
 import type { FunctionDefinition } from "./definition.ts";
+import {
+  acosInDegrees,
+  asinInDegrees,
+  atan2InDegrees,
+  atanInDegrees,
+  cosineOfDegrees,
+  cotangentOfDegrees,
+  sineOfDegrees,
+  tangentOfDegrees,
+} from "./degree_functions.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
 
 const double = { category: "mathematical", returns: "f64" } as const;
@@ -195,60 +205,6 @@ function checkOverflow(run: (value: number) => number): (value: number) => numbe
   };
 }
 
-/** sine of degrees, exact at multiples of 30. */
-function sineOfDegrees(degrees: number): number {
-  if (!Number.isFinite(degrees)) {
-    if (Number.isNaN(degrees)) return NaN;
-    throw outOfRange();
-  }
-  let angle = degrees % 360;
-  let sign = 1;
-  if (angle < 0) {
-    angle = -angle;
-    sign = -1;
-  }
-  if (angle > 180) {
-    angle = 360 - angle;
-    sign = -sign;
-  }
-  if (angle > 90) angle = 180 - angle;
-  if (angle === 0) return 0;
-  if (angle === 30) return sign * 0.5;
-  if (angle === 90) return sign;
-  // Below 30 degrees relative to sin 30°, above as a cosine, so that the curve meets the exact points.
-  const value = angle < 30
-    ? Math.sin(angle * Math.PI / 180) / Math.sin(Math.PI / 6) * 0.5
-    : cosineFrom60(90 - angle);
-  return sign * value;
-}
-
-function cosineFrom60(angle: number): number {
-  return 1 - (1 - Math.cos(angle * Math.PI / 180)) / (1 - Math.cos(Math.PI / 3)) * 0.5;
-}
-
-function cosineOfDegrees(degrees: number): number {
-  if (!Number.isFinite(degrees)) {
-    if (Number.isNaN(degrees)) return NaN;
-    throw outOfRange();
-  }
-  let angle = Math.abs(degrees % 360);
-  if (angle > 180) angle = 360 - angle;
-  return angle > 90 ? -sineOfDegrees(angle - 90) + 0 : sineOfDegrees(90 - angle);
-}
-
-function tangentOfDegrees(degrees: number): number {
-  const cosine = cosineOfDegrees(degrees);
-  const sine = sineOfDegrees(degrees);
-  return Math.abs(sine) === Math.abs(cosine) ? Math.sign(sine * cosine) : sine / cosine;
-}
-
-/** Degrees of an inverse function's result, exact where the result is a whole number of degrees. */
-function inDegrees(radians: number): number {
-  const degrees = radians * 180 / Math.PI;
-  const whole = Math.round(degrees);
-  return Math.abs(degrees - whole) < 1e-13 * Math.max(1, Math.abs(whole)) ? whole + 0 : degrees;
-}
-
 const floatFunctions: readonly (readonly [name: string, summary: string, run: (value: number) => number])[] =
   [
     ["cbrt", "Cube root.", Math.cbrt],
@@ -262,18 +218,18 @@ const floatFunctions: readonly (readonly [name: string, summary: string, run: (v
     ["sind", "Sine of degrees.", sineOfDegrees],
     ["cosd", "Cosine of degrees.", cosineOfDegrees],
     ["tand", "Tangent of degrees.", tangentOfDegrees],
-    ["cotd", "Cotangent of degrees.", (value) => 1 / tangentOfDegrees(value)],
-    ["asind", "Inverse sine in degrees.", within(-1, 1, (value) => inDegrees(Math.asin(value)))],
-    ["acosd", "Inverse cosine in degrees.", within(-1, 1, (value) => inDegrees(Math.acos(value)))],
-    ["atand", "Inverse tangent in degrees.", (value) => inDegrees(Math.atan(value))],
-    ["sinh", "Hyperbolic sine.", checkOverflow(Math.sinh)],
-    ["cosh", "Hyperbolic cosine.", checkOverflow(Math.cosh)],
+    ["cotd", "Cotangent of degrees.", cotangentOfDegrees],
+    ["asind", "Inverse sine in degrees.", asinInDegrees],
+    ["acosd", "Inverse cosine in degrees.", acosInDegrees],
+    ["atand", "Inverse tangent in degrees.", atanInDegrees],
+    ["sinh", "Hyperbolic sine.", Math.sinh],
+    ["cosh", "Hyperbolic cosine.", Math.cosh],
     ["tanh", "Hyperbolic tangent.", Math.tanh],
     ["asinh", "Inverse hyperbolic sine.", Math.asinh],
     ["acosh", "Inverse hyperbolic cosine.", within(1, Infinity, Math.acosh)],
     ["atanh", "Inverse hyperbolic tangent.", within(-1, 1, Math.atanh)],
     ["degrees", "Radians in degrees.", checkOverflow((value) => value / (Math.PI / 180))],
-    ["radians", "Degrees in radians.", (value) => value * (Math.PI / 180)],
+    ["radians", "Degrees in radians.", radians],
     [
       "sign",
       "Sign of the argument: -1, 0 or 1.",
@@ -282,8 +238,14 @@ const floatFunctions: readonly (readonly [name: string, summary: string, run: (v
     ],
   ];
 
+function radians(degrees: number): number {
+  const result = degrees * (Math.PI / 180);
+  if (result === 0 && degrees !== 0) throw floatUnderflow();
+  return result;
+}
+
 function bucketError(message: string): DatabaseError {
-  return new DatabaseError(SQLSTATE.invalidParameterValue, message);
+  return new DatabaseError(SQLSTATE.invalidArgumentForWidthBucket, message);
 }
 
 function widthBucketF64(value: number, low: number, high: number, count: number): number {
@@ -295,10 +257,14 @@ function widthBucketF64(value: number, low: number, high: number, count: number)
     throw bucketError("lower and upper bounds must be finite");
   }
   if (low === high) throw bucketError("lower bound cannot equal upper bound");
-  const [position, end] = low < high ? [value - low, high - low] : [low - value, low - high];
-  if (position < 0) return 0;
-  if (position >= end) return checkBucket(count + 1);
-  return checkBucket(Math.min(count, Math.floor(position * count / end) + 1));
+  const ascending = low < high;
+  if (ascending ? value < low : value > low) return 0;
+  if (ascending ? value >= high : value <= high) return checkBucket(count + 1);
+  // Halves keep the width from becoming infinite. The quotient is below 1 but may be rounded to it.
+  const quotient = Number.isFinite(high - low)
+    ? (value - low) / (high - low)
+    : (value / 2 - low / 2) / (high / 2 - low / 2);
+  return Math.min(Math.trunc(count * quotient), count - 1) + 1;
 }
 
 function checkBucket(bucket: number): number {
@@ -428,14 +394,14 @@ const numericFunctions: readonly Overload[] = [
     name: "round",
     takes: "numeric, i32",
     summary: "Rounded to so many digits after the point, halves away from zero.",
-    run: (value: Decimal, digits: number) => value.round(limitDigits(digits)),
+    run: (value: Decimal, digits: number) => value.round(digits),
   },
   {
     ...exact,
     name: "trunc",
     takes: "numeric, i32",
     summary: "Cut to so many digits after the point.",
-    run: (value: Decimal, digits: number) => value.trunc(limitDigits(digits)),
+    run: (value: Decimal, digits: number) => value.trunc(digits),
   },
   {
     ...exact,
@@ -530,11 +496,6 @@ const numericFunctions: readonly Overload[] = [
   },
 ];
 
-/** PostgreSQL's limits for the digits argument of round and trunc. */
-function limitDigits(digits: number): number {
-  return Math.max(-2000, Math.min(2000, digits));
-}
-
 const otherFunctions: readonly Overload[] = [
   ...["f32", "f64"].map((key): Overload => ({
     name: "abs",
@@ -565,7 +526,7 @@ const otherFunctions: readonly Overload[] = [
     name: "atan2d",
     takes: "f64, f64",
     summary: "Angle in degrees of the point (second, first).",
-    run: (y: number, x: number) => inDegrees(Math.atan2(y, x)),
+    run: atan2InDegrees,
   },
   { ...double, name: "pi", takes: "", summary: "The number π.", run: () => Math.PI, inline: () => "Math.PI" },
   {

@@ -14,6 +14,7 @@ import {
   scaledToNumber,
 } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { parseFloatText } from "../../types/scalar_text.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { Conversion } from "./casts.ts";
 import { convertsImplicitly, displayName } from "./type_family.ts";
@@ -204,22 +205,17 @@ function toFloat(
 ): Conversion | undefined {
   const single = kind === "f32";
   if (source !== undefined) {
-    if (single) {
-      return {
-        run: (value: MixedInteger) => Math.fround(Number(value)),
-        inline: (argument) => `Math.fround(Number(${argument}))`,
-      };
-    }
+    if (single) return { run: integerToSingle };
     if (plainIntegerBits.has(source) || source === "oid") return {};
     return { run: (value: MixedInteger) => Number(value), inline: (argument) => `Number(${argument})` };
   }
   switch (from.kind) {
     case "numeric": {
       const { scale } = from;
-      const wide = scale === undefined
-        ? (value: Decimal) => checkWide(value, value.toNumber())
-        : (value: MixedInteger) => scaledToNumber(value, scale);
-      return single ? { run: (value) => narrowNumeric(value, wide(value as never), scale) } : { run: wide };
+      if (scale === undefined) return { run: single ? decimalToSingle : decimalToDouble };
+      return single
+        ? { run: (value: MixedInteger) => decimalToSingle(Decimal.of(value, scale)) }
+        : { run: (value: MixedInteger) => scaledToNumber(value, scale) };
     }
     case "f64":
       return single ? { run: narrowFloat } : {};
@@ -230,23 +226,21 @@ function toFloat(
   }
 }
 
-function checkWide(value: Decimal, wide: number): number {
-  if (value.isFinite && !Number.isFinite(wide)) throw outOfRange(value.toString(), "double precision");
-  return wide;
+/** An integer beyond 2^53 is rounded once, from its digits. */
+function integerToSingle(value: MixedInteger): number {
+  return typeof value === "number" ? Math.fround(value) : parseFloatText(String(value), true);
 }
 
-function narrowNumeric(value: Decimal | MixedInteger, wide: number, scale: number | undefined): number {
-  const single = Math.fround(wide);
-  const lost = (!Number.isFinite(single) && Number.isFinite(wide)) || (single === 0 && wide !== 0);
-  if (lost) {
-    const text = value instanceof Decimal ? value.toString() : Decimal.of(value, scale ?? 0).toString();
-    throw outOfRange(text, "real");
-  }
-  return single;
+function decimalToDouble(value: Decimal): number {
+  const double = value.toNumber();
+  // The text's reader raises the error of a number that is too large or too small.
+  return value.isFinite && (double === 0 || !Number.isFinite(double))
+    ? parseFloatText(value.toString()) + 0
+    : double;
 }
 
-function outOfRange(text: string, type: string): DatabaseError {
-  return new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${text}" is out of range for type ${type}`);
+function decimalToSingle(value: Decimal): number {
+  return value.isFinite ? parseFloatText(value.toString(), true) + 0 : value.toNumber();
 }
 
 /** A double as a single; 22003 when it is too large or vanishes. */
