@@ -34,6 +34,8 @@ export const MINIMUM_SIGNIFICANT_DIGITS = 16;
 /** Quotients and function results are never calculated to more digits after the point. */
 export const MAXIMUM_RESULT_SCALE = 1000;
 const MAXIMUM_SCALE = 16383;
+/** The exponent of a text is less, even that of zero. */
+const MAXIMUM_EXPONENT = 2 ** 30 - 1;
 const MAXIMUM_WHOLE_DIGITS = 131072;
 
 /** Whether a decimal is finite, and otherwise what it is. */
@@ -124,10 +126,7 @@ export class Decimal {
     if (whole.length + fraction.length === 0) return undefined;
     if (trimZeros && fraction.endsWith("0")) fraction = fraction.replace(/0+$/, "");
     const exponent = match[4] === undefined ? 0 : Number(match[4]);
-    if (Math.abs(exponent) > 1_000_000) {
-      if (exponent < 0 || /^0*$/.test(whole + fraction)) return new Decimal(0, MAXIMUM_SCALE, "finite");
-      throw overflow();
-    }
+    if (Math.abs(exponent) >= MAXIMUM_EXPONENT) throw overflow();
     const digits = whole + fraction;
     let coefficient: MixedInteger = digits.length <= 15 ? Number(digits) : normalize(BigInt(digits));
     if (match[1] === "-") coefficient = negate(coefficient);
@@ -138,10 +137,8 @@ export class Decimal {
       }
       coefficient = coefficient === 0 ? 0 : multiply(coefficient, powerOfTen(-scale));
       scale = 0;
-    } else if (scale > MAXIMUM_SCALE) {
-      coefficient = rescale(coefficient, scale, MAXIMUM_SCALE);
-      scale = MAXIMUM_SCALE;
     }
+    if (scale > MAXIMUM_SCALE) throw overflow();
     return Decimal.of(coefficient, scale);
   }
 

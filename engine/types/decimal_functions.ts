@@ -175,9 +175,13 @@ function checkLogarithm(value: Decimal): void {
 }
 
 function lnToScale(value: Decimal, scale: number): Decimal {
-  // A tiny argument needs its own digits, too, before the logarithm has any.
-  const digits = Math.max(scale + 10, value.scale) + Math.max(0, -decimalExponent(value)) + 10;
-  return fromFixed(lnFixed(toFixed(value, digits), digits), digits, scale);
+  const digits = scale + 20;
+  // ln(m · 10^e) = ln m + e · ln 10 with m from 0.1 to 10: 0.99… keeps its distance from 1.
+  const exponent = decimalExponent(value);
+  const shift = exponent === 0 || exponent === 1 ? 0 : exponent;
+  const mantissa = Decimal.of(value.coefficient, value.scale + shift);
+  const sum = lnFixed(toFixed(mantissa, digits), digits) + BigInt(shift) * lnTen(digits);
+  return fromFixed(sum, digits, scale);
 }
 
 /** Natural logarithm; 2201E unless the value is positive. */

@@ -53,6 +53,8 @@ export type SqlType =
   | { readonly kind: TemporalTypeKind; readonly precision: number }
   /** `scale` set: values are mixed integers scaled by 10^scale. Unset: values are `Decimal`. */
   | { readonly kind: "numeric"; readonly precision?: number; readonly scale?: number }
+  /** A declared type too wide for mixed integers, or with a negative scale: values are `Decimal`, rounded to its scale. */
+  | WideNumericType
   | { readonly kind: "varchar"; readonly length?: number }
   | { readonly kind: "char"; readonly length: number }
   | { readonly kind: "bytes"; readonly length: number }
@@ -60,6 +62,19 @@ export type SqlType =
   | { readonly kind: "array"; readonly element: SqlType; readonly vector?: true }
   | EnumType
   | { readonly kind: "record"; readonly fields: readonly RecordField[] };
+
+/** See {@link SqlType}; `declaredScale` is from -1000 to 1000, `precision` from 1 to 1000. */
+export interface WideNumericType {
+  readonly kind: "numeric";
+  readonly precision: number;
+  readonly declaredScale: number;
+  readonly scale?: never;
+}
+
+/** The declared digits after the point of a `numeric` type; undefined when it declares none. */
+export function declaredScale(type: SqlType & { readonly kind: "numeric" }): number | undefined {
+  return "declaredScale" in type ? type.declaredScale : type.scale;
+}
 
 /** The kinds that may keep fewer than six digits of the seconds. */
 export type TemporalTypeKind = "time" | "timestamp" | "timestamptz" | "interval";

@@ -249,7 +249,7 @@ export function truncateName(text: string): string {
 }
 
 function parseNumeric(
-  type: { readonly precision?: number; readonly scale?: number },
+  type: SqlType & { readonly kind: "numeric" },
   text: string,
 ): MixedInteger | Decimal {
   const { precision, scale } = type;

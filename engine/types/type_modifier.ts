@@ -6,13 +6,13 @@
  * values become scaled integers when the type has a static scale.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { Decimal } from "./decimal.ts";
+import { Decimal, decimalExponent } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { roundInterval, roundMicroseconds } from "./interval_text.ts";
-import { checkNumericRange, formatScaled } from "./mixed_integer.ts";
+import { checkNumericRange, formatScaled, numericFieldOverflow } from "./mixed_integer.ts";
 import { SqlArray } from "./sql_array.ts";
 import { temporalPrecision } from "./sql_type.ts";
-import type { SqlType } from "./sql_type.ts";
+import type { SqlType, WideNumericType } from "./sql_type.ts";
 import { characterLength, takeCharacters, trimTrailingSpaces } from "./text.ts";
 import { formatType } from "./type_names.ts";
 import type { MixedInteger, SqlValue } from "./value.ts";
@@ -68,12 +68,13 @@ function fitText(type: SqlType, text: string, length: number, explicit: boolean)
 
 /** A decimal, or an integer already at the type's scale, as the numeric type holds it; 22003 when it does not fit. */
 export function fitNumeric(
-  type: { readonly precision?: number; readonly scale?: number },
+  type: SqlType & { readonly kind: "numeric" },
   value: MixedInteger | Decimal,
 ): MixedInteger | Decimal {
   const { precision, scale } = type;
   if (scale === undefined) {
-    return value instanceof Decimal ? value : Decimal.fromInteger(value);
+    const decimal = value instanceof Decimal ? value : Decimal.fromInteger(value);
+    return "declaredScale" in type ? fitWideNumeric(type, decimal) : decimal;
   }
   if (!(value instanceof Decimal)) {
     return precision === undefined ? value : checkNumericRange(value, precision, scale);
@@ -86,6 +87,22 @@ export function fitNumeric(
   }
   const scaled = value.toScaled(scale);
   return precision === undefined ? scaled : checkNumericRange(scaled, precision, scale);
+}
+
+/** A decimal rounded to the declared scale of a wide type; 22003 when it has too many digits then. NaN fits. */
+export function fitWideNumeric(type: WideNumericType, value: Decimal): Decimal {
+  const { precision, declaredScale: scale } = type;
+  if (value.isNaN) return value;
+  if (!value.isFinite) {
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "numeric field overflow", {
+      detail: `A field with precision ${precision}, scale ${scale} cannot hold an infinite value.`,
+    });
+  }
+  const rounded = value.round(scale);
+  if (!rounded.isZero && decimalExponent(rounded) > precision - scale) {
+    throw numericFieldOverflow(precision, scale);
+  }
+  return rounded;
 }
 
 /** The decimal of a numeric value, whether its type has a static scale or not. */

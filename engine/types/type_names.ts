@@ -3,17 +3,19 @@
  * from a type to PostgreSQL's spelling and numbers.
  *
  * The native types (`u32`, …) have names of their own in SQL but on the wire the object identifier of the next wider
- * signed type, `u64` that of numeric. Limits: numeric precision 1 to 38; character lengths 1 to 10485760.
+ * signed type, `u64` that of numeric. Limits: numeric precision 1 to 1000; character lengths 1 to 10485760.
  */
 import { unreachable } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { enumName } from "./enum_type.ts";
 import type { SimpleTypeKind, SqlType, TemporalTypeKind } from "./sql_type.ts";
-import { temporalPrecision } from "./sql_type.ts";
+import { declaredScale, temporalPrecision } from "./sql_type.ts";
 
 const MAXIMUM_LENGTH = 10485760;
-const MAXIMUM_PRECISION = 38;
+/** Up to so many digits a `numeric` is kept as an integer. */
+const MAXIMUM_STATIC_PRECISION = 38;
+const MAXIMUM_PRECISION = 1000;
 const MAXIMUM_TYPE_DIMENSIONS = 6;
 
 /** Single-word names of types that take no modifier. */
@@ -245,10 +247,19 @@ function numericType(modifiers: readonly number[]): SqlType {
   if (precision < 1 || precision > MAXIMUM_PRECISION) {
     throw invalidModifier(`NUMERIC precision ${precision} must be between 1 and ${MAXIMUM_PRECISION}`);
   }
-  if (scale < 0 || scale > MAXIMUM_PRECISION) {
-    throw invalidModifier(`NUMERIC scale ${scale} must be between 0 and ${MAXIMUM_PRECISION}`);
+  if (scale < -MAXIMUM_PRECISION || scale > MAXIMUM_PRECISION) {
+    throw invalidModifier(
+      `NUMERIC scale ${scale} must be between ${-MAXIMUM_PRECISION} and ${MAXIMUM_PRECISION}`,
+    );
   }
-  return { kind: "numeric", precision, scale };
+  return declaredNumeric(precision, scale);
+}
+
+/** `numeric(precision, scale)`, as an integer where it may be one. */
+function declaredNumeric(precision: number, scale: number): SqlType {
+  return precision <= MAXIMUM_STATIC_PRECISION && scale >= 0 && scale <= MAXIMUM_STATIC_PRECISION
+    ? { kind: "numeric", precision, scale }
+    : { kind: "numeric", precision, declaredScale: scale };
 }
 
 function floatType(modifiers: readonly number[]): SqlType {
@@ -286,7 +297,7 @@ export function formatType(type: SqlType): string {
     case "numeric":
       return type.precision === undefined || type.precision > MAXIMUM_PRECISION
         ? "numeric"
-        : `numeric(${type.precision},${type.scale ?? 0})`;
+        : `numeric(${type.precision},${declaredScale(type) ?? 0})`;
     case "varchar":
       return type.length === undefined ? "character varying" : `character varying(${type.length})`;
     case "char":
@@ -449,7 +460,7 @@ export function typeModifier(type: SqlType): number {
     case "numeric":
       return type.precision === undefined || type.precision > MAXIMUM_PRECISION
         ? -1
-        : ((type.precision << 16) | ((type.scale ?? 0) & 0x7ff)) + 4;
+        : ((type.precision << 16) | ((declaredScale(type) ?? 0) & 0x7ff)) + 4;
     case "time":
     case "timestamp":
     case "timestamptz":
@@ -498,11 +509,16 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
     case "varchar":
       return { kind: "varchar", length: modifier - 4 };
     case "numeric":
-      return { kind: "numeric", precision: (modifier - 4) >> 16, scale: (modifier - 4) & 0x7ff };
+      // The scale is a signed number of eleven bits.
+      return declaredNumeric((modifier - 4) >> 16, (modifier - 4) << 21 >> 21);
     case "time":
     case "timestamp":
     case "timestamptz":
       return modifier < 6 ? { kind: type.kind, precision: modifier } : type;
+    case "array": {
+      const element = type.vector === true ? undefined : typeByOid(typeOid(type.element), modifier);
+      return element === undefined ? type : { kind: "array", element };
+    }
     default:
       return type;
   }
@@ -520,7 +536,8 @@ export function equalTypes(left: SqlType, right: SqlType): boolean {
     });
   }
   if (left.kind === "numeric" && right.kind === "numeric") {
-    return left.precision === right.precision && left.scale === right.scale;
+    return left.precision === right.precision && left.scale === right.scale &&
+      declaredScale(left) === declaredScale(right);
   }
   if (left.kind === "enum" && right.kind === "enum") return left.id === right.id;
   if (left.kind === "bytes" && right.kind === "bytes") return left.length === right.length;

@@ -11,6 +11,7 @@ import type {
   ReferentialAction,
   TableDefinition,
 } from "../../catalog/definitions.ts";
+import { declaredScale } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatType, formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -89,7 +90,7 @@ function typeValues(session: Session, type: SqlType): RowValues {
         ...names,
         numeric_precision: type.precision ?? null,
         numeric_precision_radix: 10,
-        numeric_scale: type.scale ?? null,
+        numeric_scale: declaredScale(type) ?? null,
       };
     case "date":
       return { ...names, datetime_precision: 0 };

@@ -82,12 +82,11 @@ function commonRecord(types: readonly SqlType[], candidate: SqlType & { readonly
 /** Scaled when all are of one scale; an integer among them has no decimals to print. */
 function commonNumeric(types: readonly SqlType[]): SqlType {
   const first = types[0];
-  if (first === undefined || first.kind !== "numeric" || first.scale === undefined) {
-    return { kind: "numeric" };
-  }
-  if (types.some((type) => type.kind !== "numeric" || type.scale !== first.scale)) return { kind: "numeric" };
+  if (first === undefined || first.kind !== "numeric") return { kind: "numeric" };
   const text = JSON.stringify(first);
-  return types.every((type) => JSON.stringify(type) === text)
-    ? first
-    : { kind: "numeric", scale: first.scale };
+  if (types.every((type) => JSON.stringify(type) === text)) return first;
+  if (first.scale === undefined) return { kind: "numeric" };
+  return types.every((type) => type.kind === "numeric" && type.scale === first.scale)
+    ? { kind: "numeric", scale: first.scale }
+    : { kind: "numeric" };
 }

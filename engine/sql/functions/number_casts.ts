@@ -15,6 +15,7 @@ import {
 } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { parseFloatText } from "../../types/scalar_text.ts";
+import { fitNumeric } from "../../types/type_modifier.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { Conversion } from "./casts.ts";
 import { convertsImplicitly, displayName } from "./type_family.ts";
@@ -126,7 +127,7 @@ function toNumeric(from: SqlType, source: IntegerKind | undefined, to: NumericTy
 
 function integerToNumeric(source: IntegerKind, to: NumericType): Conversion {
   const { scale, precision } = to;
-  if (scale === undefined) return { run: (value: MixedInteger) => Decimal.fromInteger(value) };
+  if (scale === undefined) return { run: (value: MixedInteger) => fitNumeric(to, value) };
   const checked = precision !== undefined && precision - scale < integerDigits(source);
   if (checked) {
     return { run: (value: MixedInteger) => checkNumericRange(rescale(value, 0, scale), precision, scale) };
@@ -164,11 +165,13 @@ function numericToNumeric(from: NumericType, to: NumericType): Conversion {
   const sourceScale = from.scale;
   const { scale, precision } = to;
   if (sourceScale === undefined) {
-    if (scale === undefined) return {};
+    if (scale === undefined && !("declaredScale" in to)) return {};
     const shape = decimalToNumeric(to);
     return { run: shape };
   }
-  if (scale === undefined) return { run: (value: MixedInteger) => Decimal.of(value, sourceScale) };
+  if (scale === undefined) {
+    return { run: (value: MixedInteger) => fitNumeric(to, Decimal.of(value, sourceScale)) };
+  }
   const checked = precision !== undefined &&
     (from.precision === undefined || from.precision - sourceScale > precision - scale ||
       (scale < sourceScale && from.precision - sourceScale >= precision - scale));
@@ -183,19 +186,9 @@ function numericToNumeric(from: NumericType, to: NumericType): Conversion {
 
 /** Rounds to the scale of a type and checks its precision; numerics without scale take everything. */
 function decimalToNumeric(to: NumericType): (value: Decimal) => Decimal | MixedInteger {
-  const { scale, precision } = to;
-  if (scale === undefined) return (value) => value;
-  return (value) => {
-    if (!value.isFinite) {
-      throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "numeric field overflow", {
-        detail: `A field with precision ${precision ?? 38}, scale ${scale} cannot hold ${
-          value.isNaN ? "a NaN" : "an infinite value"
-        }.`,
-      });
-    }
-    const scaled = value.toScaled(scale);
-    return precision === undefined ? scaled : checkNumericRange(scaled, precision, scale);
-  };
+  return to.scale === undefined && !("declaredScale" in to)
+    ? (value) => value
+    : (value) => fitNumeric(to, value);
 }
 
 function toFloat(

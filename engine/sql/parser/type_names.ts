@@ -191,7 +191,11 @@ export function acceptIntervalFields(stream: TokenStream): string | null {
 /** Reads `(n, …)` when it is there. */
 export function parseModifiers(stream: TokenStream): number[] {
   if (!stream.acceptSymbol("(")) return [];
-  const modifiers = parseList(stream, () => Number(stream.expectInteger()));
+  const modifiers = parseList(stream, () => {
+    const isNegative = stream.acceptSymbol("-");
+    const magnitude = Number(stream.expectInteger());
+    return isNegative ? 0 - magnitude : magnitude;
+  });
   stream.expectSymbol(")");
   return modifiers;
 }

@@ -7,6 +7,7 @@
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import { fromJavaScript, type JavaScriptValue } from "../../../engine/session/javascript_value.ts";
 import { checkInteger, checkNumericRange } from "../../../engine/types/mixed_integer.ts";
+import { declaredScale } from "../../../engine/types/sql_type.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import { fromStored, isEncoded, type StoredValue } from "../../../engine/types/stored_value.ts";
 import { formatText, parseText, type TextOptions } from "../../../engine/types/text_io.ts";
@@ -90,7 +91,7 @@ export function checkedValue(type: SqlType, stored: StoredValue): SqlValue {
     case "f64":
       return float(type, stored);
     case "numeric": {
-      if (type.scale === undefined) return decoded(type, stored);
+      if (type.scale === undefined) return applyTypeModifier(type, decoded(type, stored), false);
       const scaled = integer(type, stored);
       return type.precision === undefined ? scaled : checkNumericRange(scaled, type.precision, type.scale);
     }
@@ -169,7 +170,8 @@ function isTextKind(type: SqlType): boolean {
 function sameForm(declared: SqlType, wanted: SqlType): boolean {
   if (declared.kind !== wanted.kind) return false;
   if (declared.kind === "numeric" && wanted.kind === "numeric") {
-    return declared.scale === wanted.scale && declared.precision === wanted.precision;
+    return declared.scale === wanted.scale && declared.precision === wanted.precision &&
+      declaredScale(declared) === declaredScale(wanted);
   }
   if (declared.kind === "array" && wanted.kind === "array") return sameForm(declared.element, wanted.element);
   return !("length" in wanted) && !("precision" in wanted);

@@ -4,7 +4,7 @@
  * | kinds | then |
  * |---|---|
  * | `time timestamp timestamptz interval` | one byte: 0, or the digits of the seconds + 1 |
- * | `numeric` | one byte: bit 0 precision, bit 1 scale; each as LEB128 |
+ * | `numeric` | one byte: bit 0 precision, bit 1 scale, bit 2 wide scale; as LEB128 |
  * | `varchar` | LEB128: 0, or the length + 1 |
  * | `char bytes` | LEB128 length |
  * | `array` | the element's type |
@@ -75,9 +75,11 @@ export function writeType(writer: ByteWriter, type: SqlType): void {
       return;
     case "numeric": {
       const { precision, scale } = type;
-      writer.writeU8((precision === undefined ? 0 : 1) | (scale === undefined ? 0 : 2));
+      const isWide = "declaredScale" in type;
+      writer.writeU8((precision === undefined ? 0 : 1) | (scale === undefined ? 0 : 2) | (isWide ? 4 : 0));
       if (precision !== undefined) writer.writeVarint(precision);
       if (scale !== undefined) writer.writeVarint(scale);
+      if (isWide) writer.writeSignedVarint(type.declaredScale);
       return;
     }
     case "varchar":
@@ -122,6 +124,13 @@ export function readType(reader: ByteReader, depth = 0): SqlType {
       const flags = reader.readU8();
       const precision = (flags & 1) === 0 ? undefined : bounded(reader.readVarint(), 100_000);
       const scale = (flags & 2) === 0 ? undefined : bounded(reader.readVarint(), 16_383);
+      if ((flags & 4) !== 0 && precision !== undefined) {
+        return {
+          kind,
+          precision,
+          declaredScale: bounded(Number(reader.readSignedVarint()) + 1000, 2000) - 1000,
+        };
+      }
       return {
         kind,
         ...(precision === undefined ? {} : { precision }),
