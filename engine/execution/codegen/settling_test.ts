@@ -75,3 +75,16 @@ Deno.test("GroupTable.noteUnsettled() moves large numbers to their bigints in ti
   table.settleListed(Uint32Array.of(0, 0), 2, sums);
   assert.deepEqual([table.floats[1], table.objects[0]], [0, 3n * BigInt(SETTLED_SUM) + 7n]);
 });
+
+Deno.test("GroupTable.noteUnsettled() moves the sums of all kernels, not only of the one that asks", () => {
+  const small = database(1);
+  const execution = compileStatement(small.plan("select 1", false)).start(small.context());
+  assert.ok(execution instanceof ExecutionState);
+  const table = new GroupTable(execution, 1, ["float", "float", "object", "object"]);
+  table.insert(0);
+  table.floats.set([SETTLED_SUM * 2, 7]);
+  table.objects.push(0n, 0n);
+  table.noteUnsettled(2 ** 50, [{ float: 0, object: 0 }]);
+  table.noteUnsettled(1, [{ float: 1, object: 1 }]);
+  assert.deepEqual([...table.floats.slice(0, 2), ...table.objects], [0, 7, BigInt(SETTLED_SUM) * 2n, 0n]);
+});

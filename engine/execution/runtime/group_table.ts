@@ -38,6 +38,8 @@ export class GroupTable {
   readonly #objectSlots: number;
   #charged = 0;
   #unsettled = 0;
+  /** The sums that {@link noteUnsettled} was told of, each by its number slot; kernels of other shapes have other ones. */
+  readonly #unsettledSums = new Map<number, SumPlace>();
   #high = new Uint32Array(0);
 
   constructor(state: ExecutionState, keyCount: number, slotKinds: readonly SlotKind[]) {
@@ -71,8 +73,10 @@ export class GroupTable {
   /** Notes how much may have been added to any of the sums; settles all when that is much. */
   noteUnsettled(amount: number, sums: readonly SumPlace[]): void {
     this.#unsettled += amount;
+    for (const sum of sums) this.#unsettledSums.set(sum.float, sum);
     if (this.#unsettled <= MOST_UNSETTLED) return;
-    for (let group = 0; group < this.count; group++) this.#settle(group, sums);
+    const all = [...this.#unsettledSums.values()];
+    for (let group = 0; group < this.count; group++) this.#settle(group, all);
     this.#unsettled = 0;
   }
 
