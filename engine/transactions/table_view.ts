@@ -142,7 +142,18 @@ export class TableView implements ReadableTable {
         own.push(...this.#batchLocations((values) => withinBounds(values, bounds), index));
       }
     }
-    return concatenate(own, committed === null ? EMPTY : this.#withoutShadowed(committed, this.#committed));
+    const others = committed === null ? EMPTY : this.#withoutShadowed(committed, this.#committed);
+    // Rows with the whole key are equal; those with a part of it come in the order of the rest.
+    if (own.length === 0 || key.length === index.columns.length) return concatenate(own, others);
+    const compare = this.#keyOrder(index, 1);
+    return merge(own.sort(compare), others, compare);
+  }
+
+  /** Compares locations by their keys in an index. */
+  #keyOrder(index: IndexDefinition, direction: 1 | -1): (a: RowLocation, b: RowLocation) => number {
+    const keyAt = (location: RowLocation): StoredValue[] =>
+      index.columns.map((part) => this.valueAt(location, part.columnId));
+    return (a, b) => direction * compareKeys(this.#definition, index, keyAt(a), keyAt(b));
   }
 
   range(indexId: number, bounds: IndexBounds): LocationCursor {
@@ -164,9 +175,7 @@ export class TableView implements ReadableTable {
       if (row.values !== null && inRange(keyAt(location))) own.push(location);
     }
     own.push(...this.#batchLocations(inRange, index));
-    const direction = bounds.backward ? -1 : 1;
-    const compare = (a: RowLocation, b: RowLocation): number =>
-      direction * compareKeys(this.#definition, index, keyAt(a), keyAt(b));
+    const compare = this.#keyOrder(index, bounds.backward ? -1 : 1);
     return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
   }
 

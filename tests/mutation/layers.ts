@@ -49,7 +49,7 @@ export const layers: readonly Layer[] = [
     name: "pruning",
     files:
       /^engine\/(sql\/planner\/(access_path|extremes|index_expressions|join_keys)|storage\/table\/(zone_map|index_key|segment_index|bloom_filter|delta_index|slot_tree|location_cursor))\.ts$/,
-    modules: ["engine/sql/planner/", "engine/storage/table/", "engine/execution/"],
+    modules: ["engine/sql/planner/", "engine/storage/table/", "engine/execution/", "tests/pruning/"],
   },
 ];
 
