@@ -13,6 +13,13 @@ import type { SqlValue } from "../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 
+/** What row changes of a statement leave to do, in three turns; each yields between its pieces. */
+export interface UnfinishedChanges {
+  runActions(): Generator<void, void, void>;
+  checkParents(): Generator<void, void, void>;
+  checkChildren(): Generator<void, void, void>;
+}
+
 /** What a running statement may read and write. Writes go to the transaction's overlay. */
 export interface ExecutionContext {
   readonly evaluation: EvaluationContext;
@@ -25,6 +32,8 @@ export interface ExecutionContext {
   readonly before?: {
     /** The table as it was; undefined: as `table` has it. */
     table(tableId: number): ReadableTable | undefined;
+    /** Leaves the referential actions and checks of a part's changes to the end of the statement. */
+    leave(changes: UnfinishedChanges): void;
     /** Notes that the statement changes a row. false: it has changed it before. */
     meet(tableId: number, id: RowId): boolean;
   };
@@ -45,6 +54,8 @@ export interface RowTransaction {
   readonly catalog: Catalog;
   /** Runs a check just before the commit, which fails when it raises an error; absent: not served. */
   readonly beforeCommit?: (check: () => void, constraintId: number) => void;
+  /** Notes that changes of a table concern a constraint whose checks wait for the commit. */
+  readonly notePending?: (tableId: number, constraintId: number) => void;
   /** What SET CONSTRAINTS has said of a deferrable constraint. */
   readonly constraintMode?: (constraintId: number) => "deferred" | "immediate" | undefined;
   /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */

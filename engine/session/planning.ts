@@ -149,6 +149,7 @@ export class Planning {
       literals,
       virtualRelation: (schema, name) => systemRelation(session, schema, name),
       virtualRelationNames: systemRelationNames,
+      hasPendingChecks: (tableId) => session.currentTransaction?.hasPendingChecks(tableId) === true,
       statistics: (tableId) => this.#statistics(catalog, tableId),
     };
   }

@@ -39,6 +39,10 @@ const NO_VALUES: StoredRow = [];
 /** A row of a bulk load takes so much less work than one that was written by itself. */
 const BATCH_ROWS_PER_ROW = 16;
 
+/** By table: the constraints whose checks of its rows wait for the commit. */
+type PendingChecks = ReadonlyMap<number, ReadonlySet<number>>;
+const NO_CONSTRAINTS: ReadonlySet<number> = new Set();
+
 /** A place in a transaction's life that it can return to. */
 export interface Mark {
   readonly journal: number;
@@ -47,6 +51,8 @@ export interface Mark {
   readonly changes: number;
   readonly sequences: number;
   readonly messages: number;
+  readonly commitChecks: number;
+  readonly pending: PendingChecks;
   readonly catalog: Catalog;
 }
 
@@ -113,6 +119,7 @@ export class Transaction {
   #batchBytes = 0;
   /** By constraint, and by null for all others: what SET CONSTRAINTS has said. */
   constraintModes: ReadonlyMap<number | null, "deferred" | "immediate"> = new Map();
+  #pending: PendingChecks = new Map();
   readonly #track = (predicate: ReadPredicate): void => {
     this.reads.push(predicate);
   };
@@ -222,6 +229,18 @@ export class Transaction {
     return this.#manager.reserveRowIds(tableId, count);
   }
 
+  /** Notes that changes of a table concern a constraint whose checks wait for the commit. */
+  notePending(tableId: number, constraintId: number): void {
+    const known = this.#pending.get(tableId) ?? NO_CONSTRAINTS;
+    if (known.has(constraintId)) return;
+    this.#pending = new Map([...this.#pending, [tableId, new Set([...known, constraintId])]]);
+  }
+
+  /** Whether checks that concern the table's rows wait for the commit. */
+  hasPendingChecks(tableId: number): boolean {
+    return this.#pending.has(tableId);
+  }
+
   /** Runs a check of a constraint when the transaction commits, before its effects are formed. */
   beforeCommit(check: () => void, constraintId = 0): void {
     this.#commitChecks.push({ check, constraintId });
@@ -245,6 +264,12 @@ export class Transaction {
     if (ids === null) this.constraintModes = new Map([[null, mode]]);
     else this.constraintModes = new Map([...this.constraintModes, ...ids.map((id) => [id, mode] as const)]);
     if (mode === "deferred") return;
+    this.#pending = new Map(
+      [...this.#pending].flatMap(([tableId, constraints]) => {
+        const left = [...constraints].filter((id) => ids !== null && !ids.includes(id));
+        return left.length === 0 ? [] : [[tableId, new Set(left)] as const];
+      }),
+    );
     for (const { check, constraintId } of this.#commitChecks) {
       if (ids === null || ids.includes(constraintId)) check();
     }
@@ -488,6 +513,8 @@ export class Transaction {
       changes: this.#changes.length,
       sequences: this.#sequences.length,
       messages: this.messages.length,
+      commitChecks: this.#commitChecks.length,
+      pending: this.#pending,
       catalog: this.#catalog,
     };
   }
@@ -517,6 +544,8 @@ export class Transaction {
     }
     if (options.forgetReads) this.reads.length = mark.reads;
     this.messages.length = mark.messages;
+    this.#commitChecks.length = mark.commitChecks;
+    this.#pending = mark.pending;
     if (!options.keepLocks) this.#manager.locks.releaseAfter(this, mark.locks);
     if (this.#changes.length > mark.changes) {
       this.#changes.length = mark.changes;

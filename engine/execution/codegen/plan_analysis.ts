@@ -63,6 +63,8 @@ export interface Facts {
   readonly free: readonly ColumnRef[];
   /** Definitions of WITH that are scanned inside and defined outside. */
   readonly freeDefinitions: ReadonlySet<number>;
+  /** Those of them whose working table is scanned: its rows are others in each round of the recursion. */
+  readonly freeWorkingTables: ReadonlySet<number>;
   readonly volatile: boolean;
   readonly hasSubquery: boolean;
 }
@@ -77,6 +79,7 @@ const CONSTANT_FACTS: Facts = {
   mentioned: NO_MENTIONS,
   free: [],
   freeDefinitions: NO_DEFINITIONS,
+  freeWorkingTables: NO_DEFINITIONS,
   volatile: false,
   hasSubquery: false,
 };
@@ -85,6 +88,7 @@ class FactCollector {
   readonly defined = new Set<ColumnRef>();
   readonly mentioned = new Map<ColumnRef, number>();
   readonly scanned = new Set<number>();
+  readonly working = new Set<number>();
   readonly definitions = new Set<number>();
   volatile = false;
   hasSubquery = false;
@@ -94,6 +98,7 @@ class FactCollector {
     for (const column of facts.defined) this.defined.add(column);
     for (const [column, count] of facts.mentioned) this.mention(column, count);
     for (const id of facts.freeDefinitions) this.scanned.add(id);
+    for (const id of facts.freeWorkingTables) this.working.add(id);
     this.volatile ||= facts.volatile;
     this.hasSubquery ||= facts.hasSubquery;
   }
@@ -108,12 +113,17 @@ class FactCollector {
       defined: this.defined.size === 0 ? NO_COLUMNS : this.defined,
       mentioned: this.mentioned.size === 0 ? NO_MENTIONS : this.mentioned,
       free: [...this.mentioned.keys()].filter((column) => !this.defined.has(column)),
-      freeDefinitions: this.scanned.size === 0
-        ? NO_DEFINITIONS
-        : new Set([...this.scanned].filter((id) => !this.definitions.has(id))),
+      freeDefinitions: this.#without(this.scanned),
+      freeWorkingTables: this.#without(this.working),
       volatile: this.volatile,
       hasSubquery: this.hasSubquery,
     };
+  }
+
+  /** Those that are defined outside. */
+  #without(scanned: ReadonlySet<number>): ReadonlySet<number> {
+    if (scanned.size === 0) return NO_DEFINITIONS;
+    return new Set([...scanned].filter((id) => !this.definitions.has(id)));
   }
 }
 
@@ -127,7 +137,10 @@ export function planFacts(plan: Plan): Facts {
   const collector = new FactCollector();
   for (const column of definedColumns(plan)) collector.defined.add(column);
   for (const column of planMentions(plan)) collector.mention(column);
-  if (plan.kind === "with_scan") collector.scanned.add(plan.id);
+  if (plan.kind === "with_scan") {
+    collector.scanned.add(plan.id);
+    if (plan.working) collector.working.add(plan.id);
+  }
   if (plan.kind === "with") { for (const { id } of plan.definitions) collector.definitions.add(id); }
   if (plan.kind === "function_scan") {
     collector.volatile = plan.functions.some((call) => call.function.volatility === "volatile");

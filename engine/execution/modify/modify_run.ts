@@ -181,7 +181,11 @@ export class ModifyRun {
     }
     this.#moves = [];
     this.#nextMove = 0;
-    return this.changes === null || this.changes.finish();
+    if (this.changes === null) return true;
+    const { before } = this.#context;
+    if (before === undefined) return this.changes.finish();
+    before.leave(this.changes);
+    return true;
   }
 }
 
@@ -194,6 +198,10 @@ function concernsForeignKeys(writer: RowTransaction, facts: ModifyFacts): boolea
   const rules = rulesOf(catalog, table.id);
   if (command === "delete") return rules.incoming.length > 0;
   const changes = (ids: readonly number[]): boolean => ids.some((id) => facts.changedColumns.includes(id));
-  return rules.outgoing.some((rule) => changes(rule.constraint.columns)) ||
+  // Checks that wait for the commit find a row by its id.
+  const moves = table.rowIdColumn !== null && changes([table.rowIdColumn]);
+  return rules.outgoing.some((rule) =>
+    moves && rule.constraint.deferrable || changes(rule.constraint.columns)
+  ) ||
     rules.incoming.some((rule) => changes(rule.constraint.referencedColumns));
 }

@@ -16,7 +16,7 @@ import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/e
 import { NO_ROW } from "../../storage/vector.ts";
 import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
-import type { ExecutionContext } from "../execution.ts";
+import type { ExecutionContext, UnfinishedChanges } from "../execution.ts";
 import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } from "./key_route.ts";
 import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
 import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillReferenced } from "./violations.ts";
@@ -53,7 +53,7 @@ interface FoundChildren {
 }
 
 /** See the file's head. */
-export class RowChanges {
+export class RowChanges implements UnfinishedChanges {
   readonly rules: TableRules;
   readonly #context: ExecutionContext;
   readonly #charge: (bytes: number) => void;
@@ -90,12 +90,16 @@ export class RowChanges {
 
   /** A row has been created. */
   created(id: RowId, row: StoredRow, rules: TableRules = this.rules): void {
-    for (const rule of rules.outgoing) this.#checkParent(rule, id, row);
+    for (const rule of rules.outgoing) {
+      this.#isDeferred(rule, rule.child);
+      this.#checkParent(rule, id, row);
+    }
   }
 
   /** Rows `from` to `to` of a bulk load have been created. */
   createdBatch(batch: RowBatch, from: number, to: number): void {
     for (const rule of this.rules.outgoing) {
+      this.#isDeferred(rule, rule.child);
       let last: readonly StoredValue[] | null = null;
       for (let row = from; row < to; row++) {
         const key = rule.childPositions.map((position) => batchValue(batch, row, position));
@@ -110,7 +114,9 @@ export class RowChanges {
   /** A row has been changed. */
   updated(id: RowId, before: StoredRow, after: StoredRow, rules: TableRules = this.rules): void {
     for (const rule of rules.outgoing) {
-      if (!sameAt(rule.childColumns, rule.childPositions, before, after)) this.#checkParent(rule, id, after);
+      if (sameAt(rule.childColumns, rule.childPositions, before, after)) continue;
+      if (needsParent(rule, keyAt(after, rule.childPositions))) this.#isDeferred(rule, rule.child);
+      this.#checkParent(rule, id, after);
     }
     for (const rule of rules.incoming) {
       if (sameAt(rule.parentColumns, rule.parentPositions, before, after)) continue;
@@ -125,7 +131,7 @@ export class RowChanges {
 
   /** Works through a piece of what is queued. true: everything has been done and checked. */
   finish(): boolean {
-    this.#finishing ??= this.#finishAll();
+    this.#finishing ??= finishAll([this]);
     return this.#finishing.next().done === true;
   }
 
@@ -137,17 +143,26 @@ export class RowChanges {
     return true;
   }
 
-  *#finishAll(): Steps {
+  /** The referential actions. */
+  *runActions(): Steps {
     while (this.#nextTask < this.#tasks.length) {
       yield* this.#runTask();
       if (this.#isLong()) yield;
     }
     this.#tasks = [];
     this.#nextTask = 0;
+  }
+
+  /** Looks again for the parents that were missing. */
+  *checkParents(): Steps {
     while (this.#nextParentCheck < this.#parentChecks.length) {
       this.#recheckParent(assertDefined(this.#parentChecks[this.#nextParentCheck++], "parent check"));
       if (this.#isLong()) yield;
     }
+  }
+
+  /** NO ACTION: looks for children of the keys that are gone. */
+  *checkChildren(): Steps {
     while (this.#nextFinalCheck < this.#finalChecks.length) yield* this.#runFinalChecks();
   }
 
@@ -158,7 +173,7 @@ export class RowChanges {
 
   /** Whether the key needs no parent, or its parent is there now. */
   #hasParent(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
-    if (!isWhole(rule, key)) return true;
+    if (key.includes(null)) return !needsParent(rule, key);
     const [first = null] = key;
     const noted = key.length === 1 && typeof first !== "object" ? first : keyText(rule.childColumns, key);
     const present = this.#present.get(rule);
@@ -173,7 +188,10 @@ export class RowChanges {
   /** The parent is looked for again when the statement, or the transaction, ends. */
   #noteMissing(rule: ForeignKeyRule, id: RowId, key: readonly StoredValue[]): void {
     const check: ParentCheck = { rule, id, key };
-    if (this.#defer(rule, () => this.#recheckParent(check))) return;
+    if (this.#isDeferred(rule, rule.child)) {
+      this.#context.writer.beforeCommit?.(() => this.#recheckParent(check), rule.constraint.id);
+      return;
+    }
     this.#charge(TASK_BYTES);
     this.#parentChecks.push(check);
   }
@@ -187,11 +205,16 @@ export class RowChanges {
 
   /** The parent is looked for again; the child may have gone or changed since. */
   #recheckParent({ rule, id, key }: ParentCheck): void {
+    if (this.#isDropped(rule)) return;
     const reader = this.#context.table(rule.child.id);
     const location = reader.find(id);
     if (location === NO_ROW) return;
     const now = rule.childColumns.map((column) => reader.valueAt(location, column.id));
-    if (!sameKey(rule.childColumns, now, key) || this.#parentExists(rule, key)) return;
+    if (
+      !rule.childColumns.every((column, part) => sameStored(column, now[part] ?? null, key[part] ?? null))
+    ) return;
+    if (key.includes(null)) throw mixedNulls(rule.child, rule.constraint.name);
+    if (this.#parentExists(rule, key)) return;
     throw missingParent(rule.child, rule.constraint.name, rule.parent, rule.childColumns, key);
   }
 
@@ -205,19 +228,31 @@ export class RowChanges {
     this.#present.clear();
     const task: ActionTask = { rule, oldKey, newKey };
     if (actionOf(task) !== "no action") this.#tasks.push(task);
-    else if (!this.#defer(rule, () => runAll(this.#checkUnreferenced([task])))) this.#finalChecks.push(task);
-    else return;
+    else if (this.#isDeferred(rule, rule.parent)) {
+      this.#context.writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task])), rule.constraint.id);
+      return;
+    } else this.#finalChecks.push(task);
     this.#charge(TASK_BYTES);
   }
 
-  /** Leaves a check of a deferred constraint to the commit. false: the transaction cannot do that. */
-  #defer(rule: ForeignKeyRule, check: () => void): boolean {
+  /**
+   * Whether checks of a constraint are left to the commit. If so, the transaction learns that one of this table's rows waits:
+   * its definition may not change until then.
+   */
+  #isDeferred(rule: ForeignKeyRule, table: TableDefinition): boolean {
     const { writer } = this.#context;
     if (!rule.constraint.deferrable || writer.beforeCommit === undefined) return false;
     const mode = writer.constraintMode?.(rule.constraint.id);
     if (mode === undefined ? !rule.deferred : mode === "immediate") return false;
-    writer.beforeCommit(check, rule.constraint.id);
+    writer.notePending?.(table.id, rule.constraint.id);
     return true;
+  }
+
+  /** Whether the constraint is there no more when a check that waited for the commit is made. */
+  #isDropped({ constraint, child }: ForeignKeyRule): boolean {
+    if (!constraint.deferrable) return false;
+    const now = this.#context.writer.catalog.table(child.id);
+    return now === undefined || !now.constraints.some((each) => each.id === constraint.id);
   }
 
   /**
@@ -287,6 +322,7 @@ export class RowChanges {
       throw stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, task.oldKey);
     }
     const rules = rulesOf(this.#context.writer.catalog, rule.child.id);
+    let keepsKey = false;
     for (const id of ids) {
       if (this.#isLong()) yield;
       const reader = this.#context.table(rule.child.id);
@@ -299,11 +335,13 @@ export class RowChanges {
         this.deleted(before, rules);
       } else {
         const after = this.#changedRow(rules, task, before);
-        const newId = this.#change(rules, id, before, after);
-        // A default that equals the key that goes is no change, and has no parent all the same.
-        if (action === "set default") this.#checkParent(rule, newId, after);
+        this.#change(rules, id, before, after);
+        keepsKey ||= action === "set default" &&
+          sameKey(rule.childColumns, keyAt(after, rule.childPositions), key);
       }
     }
+    // A default that equals the key that goes is no change, and has no parent all the same. That does not wait for the commit.
+    if (keepsKey) this.#finalChecks.push(task);
   }
 
   /** The child's new values under CASCADE (of an update), SET NULL or SET DEFAULT. */
@@ -324,8 +362,8 @@ export class RowChanges {
     return after;
   }
 
-  /** Writes a changed row; its row id may have changed with it. */
-  #change(rules: TableRules, id: RowId, before: StoredRow, after: StoredRow): RowId {
+  /** Writes a changed row; its row id may change with it. */
+  #change(rules: TableRules, id: RowId, before: StoredRow, after: StoredRow): void {
     const { table } = rules;
     const { writer } = this.#context;
     const newId = rowIdOf(rules, id, after);
@@ -339,7 +377,6 @@ export class RowChanges {
     this.updated(newId, before, after, rules);
     // Checks that wait for the end of the statement find the row by its id.
     if (newId !== id) this.created(newId, after, rules);
-    return newId;
   }
 
   *#runFinalChecks(): Steps {
@@ -358,6 +395,7 @@ export class RowChanges {
   /** NO ACTION: nothing references the keys any more, or they exist again. The tasks are of one constraint. */
   *#checkUnreferenced(tasks: readonly ActionTask[]): Steps {
     const { rule } = assertDefined(tasks[0], "check");
+    if (this.#isDropped(rule)) return;
     const parents = this.#context.table(rule.parent.id);
     const gone: ActionTask[] = [];
     for (const task of tasks) {
@@ -382,6 +420,13 @@ export class RowChanges {
   }
 }
 
+/** Finishes the changes of a statement, or of all of its parts together: actions first, and checks when nothing else comes. */
+export function* finishAll(parts: readonly UnfinishedChanges[]): Steps {
+  for (const part of parts) yield* part.runActions();
+  for (const part of parts) yield* part.checkParents();
+  for (const part of parts) yield* part.checkChildren();
+}
+
 /** Does work to its end at once: at the commit nobody may come in between. */
 function runAll(steps: Steps): void {
   while (steps.next().done !== true);
@@ -395,14 +440,15 @@ function actionOf(task: ActionTask): ForeignKeyRule["constraint"]["onDelete"] {
   return task.newKey === null ? task.rule.constraint.onDelete : task.rule.constraint.onUpdate;
 }
 
-/** Whether the key must have a parent: a NULL frees it, except that MATCH FULL wants all or none. */
+/** Whether a key is checked: a NULL frees it, except that MATCH FULL wants all or none. */
+function needsParent(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
+  return !key.includes(null) || rule.constraint.match === "full" && key.some((part) => part !== null);
+}
+
+/** Whether the key must have a parent. Raises 23503 for one that MATCH FULL does not allow. */
 export function isWhole(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
-  let nulls = 0;
-  for (const value of key) if (value === null) nulls++;
-  if (nulls === 0) return true;
-  if (rule.constraint.match === "full" && nulls < key.length) {
-    throw mixedNulls(rule.child, rule.constraint.name);
-  }
+  if (!key.includes(null)) return true;
+  if (needsParent(rule, key)) throw mixedNulls(rule.child, rule.constraint.name);
   return false;
 }
 

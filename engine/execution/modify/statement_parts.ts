@@ -1,6 +1,6 @@
 /**
  * Runs a statement that changes data in its WITH: one part after the other, each once, and all of them over the tables as
- * they were before the statement. Only the last one's rows go to the client.
+ * they were before the statement. Only the last one's rows go to the client. Foreign keys are looked after when all parts are done.
  *
  * A row that one part has changed or deleted is left alone by the parts after it.
  */
@@ -8,8 +8,14 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { HeldRelation } from "../../sql/plan/held_relation.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  StatementExecution,
+  UnfinishedChanges,
+} from "../execution.ts";
 import type { ResultWriter } from "../result_writer.ts";
+import { finishAll } from "./row_changes.ts";
 
 /** A part with the relation that its rows go to. */
 export interface CompiledPart {
@@ -26,14 +32,18 @@ export function statementOfParts(
   tableIds: readonly number[],
 ): CompiledStatement {
   return {
-    start: (context) => new PartsExecution(parts, body, contextOfParts(context, tableIds)),
+    start: (context) => new PartsExecution(parts, body, context, tableIds),
     source: (context) =>
       [...parts.map(({ compiled }) => compiled.source(context)), body.source(context)].join("\n\n"),
   };
 }
 
 /** The context with what its tables hold at the beginning. */
-function contextOfParts(context: ExecutionContext, tableIds: readonly number[]): ExecutionContext {
+function contextOfParts(
+  context: ExecutionContext,
+  tableIds: readonly number[],
+  unfinished: UnfinishedChanges[],
+): ExecutionContext {
   const { writer } = context;
   const before = new Map(tableIds.map((id) => [id, writer.tableNow?.(id)]));
   const met = new Map<number, Set<RowId>>();
@@ -47,6 +57,7 @@ function contextOfParts(context: ExecutionContext, tableIds: readonly number[]):
     monotonic: () => context.monotonic(),
     before: {
       table: (id) => before.get(id),
+      leave: (changes) => void unfinished.push(changes),
       meet: (tableId, id) => {
         let rows = met.get(tableId);
         if (rows === undefined) met.set(tableId, rows = new Set());
@@ -67,11 +78,18 @@ class PartsExecution implements StatementExecution {
   #counted = 0;
   #running: StatementExecution | null = null;
   #rows: RowCollector;
+  readonly #unfinished: UnfinishedChanges[] = [];
+  #finishing: Generator<void, void, void> | null = null;
 
-  constructor(parts: readonly CompiledPart[], body: CompiledStatement, context: ExecutionContext) {
+  constructor(
+    parts: readonly CompiledPart[],
+    body: CompiledStatement,
+    context: ExecutionContext,
+    tableIds: readonly number[],
+  ) {
     this.#parts = parts;
     this.#body = body;
-    this.#context = context;
+    this.#context = contextOfParts(context, tableIds, this.#unfinished);
     this.#rows = new RowCollector(context);
   }
 
@@ -101,7 +119,9 @@ class PartsExecution implements StatementExecution {
       this.#running = this.#body.start(this.#context);
       this.#next++;
     }
-    return this.#running === null || this.#running.step(writer);
+    if (this.#finishing === null && this.#running?.step(writer) === false) return false;
+    this.#finishing ??= finishAll(this.#unfinished);
+    return this.#finishing.next().done === true;
   }
 }
 

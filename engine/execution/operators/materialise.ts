@@ -64,8 +64,8 @@ export function bufferSource(
 
 /** Whether a plan gives the same rows whenever it runs. */
 export function isClosed(plan: Plan, compilation: Compilation): boolean {
-  const { free, freeDefinitions, volatile } = planFacts(plan);
-  return free.length === 0 && !volatile &&
+  const { free, freeDefinitions, freeWorkingTables, volatile } = planFacts(plan);
+  return free.length === 0 && freeWorkingTables.size === 0 && !volatile &&
     [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
 }
 

@@ -107,7 +107,10 @@ function defineOne(definition: Definition, region: Region): void {
   const isStable = plans.every((plan) => {
     const facts = planFacts(plan);
     return !facts.volatile &&
-      [...facts.freeDefinitions].every((id) => id === definition.id || compilation.closedDefinitions.has(id));
+      [...facts.freeDefinitions].every((id) =>
+        id === definition.id || compilation.closedDefinitions.has(id)
+      ) &&
+      [...facts.freeWorkingTables].every((id) => id === definition.id);
   });
   const isInline = region.isInline && !isStable;
   const doneSlot = compilation.newSlot();

@@ -175,6 +175,7 @@ function bindTable(binding: Binding, level: QueryLevel, item: TableItem, visible
   if (item.name.schema === null) {
     const common = bindCommonTable(binding, level.commonTables, item.name.name);
     if (common !== undefined) {
+      if (common.entry.working) level.workingTable = common.entry;
       const columns = common.entry.columns.map((column, index): OutputColumn => ({
         name: column.name,
         column: common.outputs[index] ?? 0,

@@ -487,6 +487,7 @@ function makeEntry(
       })),
       refs,
       working: false,
+      isAggregated: false,
       references: 0,
     },
     definition: {
@@ -553,6 +554,14 @@ function bindRecursive(
   const second = bindBody(binding, { ...withPlace, expected: types }, body.right);
   entry.working = false;
   entry.references = 0;
+  checkRecursiveTerm(binding, { name: item.name, id: entry.id, position: item.position }, second.plan);
+  if (entry.isAggregated) {
+    throw binding.error(
+      SQLSTATE.invalidRecursion,
+      "aggregate functions are not allowed in a recursive query's recursive term",
+      body.right.position,
+    );
+  }
   if (second.columns.length !== types.length) {
     throw binding.error(
       SQLSTATE.syntaxError,
@@ -574,7 +583,6 @@ function bindRecursive(
     );
   });
   const term = withTypes(binding, second, types);
-  checkRecursiveTerm(binding, { name: item.name, id: entry.id, position: item.position }, term.plan);
   return {
     entry,
     definition: {

@@ -32,13 +32,6 @@ export function checkRecursiveTerm(
       if (mentions(inner)) throw misplaced("within a subquery");
     };
     for (const expression of ownExpressions(part)) visitExpression(expression, () => {}, refuse);
-    if (part.kind === "aggregate" && mentions(part.input)) {
-      throw binding.error(
-        SQLSTATE.invalidRecursion,
-        "aggregate functions are not allowed in a recursive query's recursive term",
-        query.position,
-      );
-    }
     if (part.kind === "set_operation" && part.operation !== "union") {
       const operands = part.operation === "except" && !part.all ? part.inputs.slice(1) : part.inputs;
       const forbidden = part.operation === "except" || part.all;

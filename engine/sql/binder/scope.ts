@@ -94,6 +94,8 @@ export interface CommonTableEntry {
   readonly refs: readonly ColumnRef[];
   /** While its recursive term is being bound, references read the working table. */
   working: boolean;
+  /** Its recursive term has an aggregate function at a level whose FROM names it. */
+  isAggregated: boolean;
   references: number;
   /** false: a data change without RETURNING, which cannot be read. */
   readonly hasRows?: boolean;
@@ -114,6 +116,8 @@ export class QueryLevel {
   /** What FROM items not visible from here are called, for a better message. */
   hiddenTables: readonly ScopeTable[] = [];
   windows: readonly WindowDefinition[] = [];
+  /** The recursive query that FROM names within its own recursive term. */
+  workingTable: CommonTableEntry | null = null;
   readonly aggregates: AggregateCall[] = [];
   readonly aggregateKeys = new Map<string, Expression>();
   readonly groupings: {

@@ -80,8 +80,9 @@ export function bindSelect(
   const distinctOn = select.distinct === "on"
     ? select.distinctOn.map((ast) => bindDistinctOn(binding, level, ast, targets))
     : [];
-  const isGrouped = select.groupBy.length > 0 || having !== null || level.aggregates.length > 0 ||
-    level.groupings.length > 0;
+  const hasAggregates = level.aggregates.length > 0 || level.groupings.length > 0;
+  if (level.workingTable !== null && hasAggregates) level.workingTable.isAggregated = true;
+  const isGrouped = select.groupBy.length > 0 || having !== null || hasAggregates;
   const singleAggregate = isGrouped && select.groupBy.length === 0 && targets.length === 1 &&
     level.aggregates.length === 1 && targets[0]?.expression.kind === "column" &&
     targets[0].expression.column === level.aggregates[0]?.output;

@@ -29,9 +29,18 @@ export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
     ast.actions.every((action) => action.kind === "owner_to")
   ) return tag;
   let table = binder.table(ast.name);
+  if (!ast.actions.every(({ kind }) => KEEPS_ROWS.has(kind))) binder.requireNoPendingChecks(table, tag);
   for (const action of ast.actions) table = alter(binder, table, action);
   return tag;
 }
+
+/** Actions that checks of the table's rows do not notice. */
+const KEEPS_ROWS: ReadonlySet<AlterTableAction["kind"]> = new Set([
+  "rename_column",
+  "rename_constraint",
+  "rename_table",
+  "set_schema",
+]);
 
 function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTableAction): TableDefinition {
   switch (action.kind) {

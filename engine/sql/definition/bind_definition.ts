@@ -295,6 +295,7 @@ function truncate(binder: DefinitionBinder, ast: Truncate): string {
     }
   }
   for (const table of tables) {
+    binder.requireNoPendingChecks(table, "TRUNCATE");
     binder.steps.push({ kind: "truncate", tableId: table.id });
     if (!ast.restartIdentity) continue;
     for (const sequence of binder.catalog.sequences) {

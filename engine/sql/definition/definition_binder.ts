@@ -76,6 +76,15 @@ export class DefinitionBinder {
     return new DatabaseError(code, message, position === undefined ? fields : { ...fields, position });
   }
 
+  /** Raises 55006 when deferred checks of the table's rows still have to be made. */
+  requireNoPendingChecks(table: TableDefinition, command: string): void {
+    if (this.environment.hasPendingChecks?.(table.id) !== true) return;
+    throw this.error(
+      SQLSTATE.objectInUse,
+      `cannot ${command} "${table.name}" because it has pending trigger events`,
+    );
+  }
+
   unsupported(feature: string, offset?: number): DatabaseError {
     return this.error(SQLSTATE.featureNotSupported, `${feature} is not supported`, offset);
   }

@@ -117,6 +117,7 @@ function dropTable(
     });
   }
   dropOwnedSequences(binder, table.id, null);
+  binder.requireNoPendingChecks(table, "DROP TABLE");
   binder.change({ kind: "drop_table", tableId: table.id });
 }
 

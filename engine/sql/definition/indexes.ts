@@ -44,6 +44,7 @@ interface IndexPlan {
 export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string {
   const tag = "CREATE INDEX";
   const table = binder.table(ast.table);
+  binder.requireNoPendingChecks(table, tag);
   if (ast.method !== null && !METHODS.includes(ast.method)) {
     throw binder.unsupported(`index method "${ast.method}"`, ast.position);
   }
