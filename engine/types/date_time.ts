@@ -15,12 +15,15 @@ import {
   daysFromCivil,
   daysInMonth,
   isoWeek,
+  isTimestampInRange,
   JULIAN_DAY_2000,
+  MAXIMUM_DATE,
   MICROSECONDS_PER_DAY,
   MICROSECONDS_PER_HOUR,
   MICROSECONDS_PER_MINUTE,
   MICROSECONDS_PER_SECOND,
   microsecondsFromDay,
+  MINIMUM_DATE,
   timeOfMicroseconds,
   UNIX_EPOCH_DAYS,
 } from "./calendar.ts";
@@ -37,9 +40,9 @@ import {
   roundHalfEven,
   subtract,
 } from "./mixed_integer.ts";
-import { fixedTimeZone, timeZone } from "./time_zone.ts";
+import { parseOffset } from "./date_time_parse.ts";
+import { abbreviationZone, fixedTimeZone, timeZone } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
-import { abbreviationOffset } from "./time_zone_abbreviations.ts";
 import type { MixedInteger } from "./value.ts";
 
 const UNIX_EPOCH_MICROSECONDS = -UNIX_EPOCH_DAYS * MICROSECONDS_PER_DAY;
@@ -81,8 +84,23 @@ export function timeFromTimestamp(value: MixedInteger): number | null {
 
 /** The zone that a name means in `AT TIME ZONE`: an abbreviation with its fixed offset, else a zone; 22023. */
 export function zoneForConversion(name: string): TimeZone {
-  const offset = abbreviationOffset(name.toLowerCase());
-  return offset === undefined ? timeZone(name) : fixedTimeZone(offset);
+  return abbreviationZone(name.toLowerCase()) ?? timeZone(name);
+}
+
+/** The zone that `make_timestamptz` is given: a signed offset, east positive, or a name; 22023. */
+export function zoneOfConstructor(name: string): TimeZone {
+  if (/^\d/.test(name)) {
+    throw new DatabaseError(
+      SQLSTATE.invalidParameterValue,
+      `invalid input syntax for type numeric time zone: "${name}"`,
+      { hint: 'Numeric time zones must have "-" or "+" as first character.' },
+    );
+  }
+  const offset = parseOffset(name);
+  if (offset === "out of range") {
+    throw new DatabaseError(SQLSTATE.invalidParameterValue, `numeric time zone "${name}" out of range`);
+  }
+  return offset === undefined ? zoneForConversion(name) : fixedTimeZone(offset);
 }
 
 /** The zone of a constant offset given as an interval. */
@@ -553,13 +571,26 @@ export function extractFromInterval(name: string, interval: Interval): Decimal {
 
 /** make_date; negative years are BC. */
 export function makeDate(year: number, month: number, day: number): number {
+  const days = daysOfParts(year, month, day, year < 0 ? year + 1 : year);
+  if (days >= MINIMUM_DATE) return days;
+  throw dateOutOfRange(year + 1, month, day);
+}
+
+function dateOutOfRange(year: number, month: number, day: number): DatabaseError {
+  return outOfRange(`date out of range: ${year}-${pad2(month)}-${pad2(day)}`);
+}
+
+/** The day of a date that a Julian day number can have; `shownYear` is for the message. */
+function daysOfParts(year: number, month: number, day: number, shownYear: number): number {
   const astronomical = year < 0 ? year + 1 : year;
   const valid = year !== 0 && month >= 1 && month <= 12 && day >= 1 &&
-    day <= daysInMonth(astronomical, month);
+    day <= daysInMonth(astronomical, month) && year !== -2147483648;
   if (!valid) {
     throw outOfRange(`date field value out of range: ${year}-${pad2(month)}-${pad2(day)}`);
   }
-  return checkDate(daysFromCivil(astronomical, month, day));
+  const days = daysFromCivil(astronomical, month, day);
+  if (days <= MAXIMUM_DATE && days >= daysFromCivil(-4713, 11, 1)) return days;
+  throw dateOutOfRange(shownYear, month, day);
 }
 
 function pad2(value: number): string {
@@ -595,8 +626,12 @@ export interface TimestampParts {
 
 /** make_timestamp. */
 export function makeTimestamp(parts: TimestampParts): MixedInteger {
-  const days = makeDate(parts.year, parts.month, parts.day);
-  return checkTimestamp(microsecondsFromDay(days, makeTime(parts.hours, parts.minutes, parts.seconds)));
+  const { year, month, day, hours, minutes, seconds } = parts;
+  const days = daysOfParts(year, month, day, year);
+  const local = microsecondsFromDay(days, makeTime(hours, minutes, seconds));
+  if (isTimestampInRange(local)) return local;
+  const time = `${hours}:${pad2(minutes)}:${seconds < 10 ? `0${seconds}` : seconds}`;
+  throw outOfRange(`timestamp out of range: ${year}-${pad2(month)}-${pad2(day)} ${time}`);
 }
 
 /** make_interval from years, months, weeks, days, hours, minutes and seconds. */

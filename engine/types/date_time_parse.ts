@@ -25,9 +25,8 @@ import type { DateOrder } from "./date_time_format.ts";
 import { dateTimeKeyword, splitFields } from "./date_time_tokens.ts";
 import type { Field, ReservedName } from "./date_time_tokens.ts";
 import { roundHalfEven, subtract } from "./mixed_integer.ts";
-import { findTimeZone } from "./time_zone.ts";
+import { abbreviationZone, findTimeZone } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
-import { abbreviationOffset } from "./time_zone_abbreviations.ts";
 import type { MixedInteger } from "./value.ts";
 
 /** What reading depends on besides the text. */
@@ -270,7 +269,16 @@ interface Decoded {
 }
 
 const DATE_PARTS = ["year", "month", "day"] as const;
-type Part = typeof DATE_PARTS[number] | "dayOfYear" | "time" | "zone" | "meridiem" | "era" | "julian";
+type Part =
+  | typeof DATE_PARTS[number]
+  | "dayOfYear"
+  | "time"
+  | "zone"
+  | "meridiem"
+  | "era"
+  | "weekday"
+  | "special"
+  | "julian";
 
 class Decoder {
   readonly #fields: Field[];
@@ -287,6 +295,7 @@ class Decoder {
   #microseconds = 0;
   #offset: number | undefined;
   #zone: TimeZone | undefined;
+  #zoneIsAbbreviated = false;
   #beforeChrist = false;
   #afternoon: boolean | undefined;
   #twoDigitYear = false;
@@ -322,7 +331,10 @@ class Decoder {
     const partialDate = !this.#hasDate() && DATE_PARTS.some((part) => this.#seen.has(part));
     if (partialDate) throw new DecodeFailure("format");
     // The offset of a named zone depends on the date.
-    if (!this.#hasDate() && this.#zone !== undefined && this.#zone.fixedOffset === undefined) {
+    if (
+      !this.#hasDate() && this.#zone !== undefined && this.#zone.fixedOffset === undefined &&
+      !this.#zoneIsAbbreviated
+    ) {
       throw new DecodeFailure("format");
     }
     const days = this.#hasDate() ? this.#finishDate() : dayOfMicroseconds(this.#localNow());
@@ -412,6 +424,10 @@ class Decoder {
   /** A date with separators: its fields are numbers and at most one month name. */
   #dateParts(text: string): void {
     const parts = text.match(/\d+|[a-z\x80-\uffff]+/g) ?? [];
+    // Only a zone may precede a whole date.
+    if ((["time", "meridiem", "era", "weekday", "special"] as const).some((part) => this.#seen.has(part))) {
+      throw new DecodeFailure("format");
+    }
     const numbers: string[] = [];
     for (const part of parts) {
       if (/^\d/.test(part)) {
@@ -583,16 +599,15 @@ class Decoder {
 
   #word(text: string, index: number): void {
     const keyword = dateTimeKeyword(text);
-    const offset = abbreviationOffset(text);
-    if (keyword === undefined || (offset !== undefined && keyword.kind === "ignored")) {
-      if (offset !== undefined) {
-        this.#mark("zone");
-        // Zulu keeps its zone, so that a POSIX offset may follow.
-        if (offset === 0) this.#zone = findTimeZone("UTC");
-        else this.#offset = offset;
-        return;
-      }
-      return this.#namedZone(text);
+    const zone = abbreviationZone(text);
+    if (keyword === undefined || (zone !== undefined && keyword.kind === "weekday")) {
+      if (zone === undefined) return this.#namedZone(text);
+      this.#mark("zone");
+      // Zulu keeps its zone, so that a POSIX offset may follow; so does one whose offset depends on the date.
+      if (zone.fixedOffset === 0 || zone.fixedOffset === undefined) this.#zone = zone;
+      else this.#offset = zone.fixedOffset;
+      this.#zoneIsAbbreviated = true;
+      return;
     }
     switch (keyword.kind) {
       case "month":
@@ -634,6 +649,9 @@ class Decoder {
         if (this.#offset === undefined) throw new DecodeFailure("format");
         this.#offset += 3600;
         return;
+      case "weekday":
+        this.#mark("weekday");
+        return;
       case "ignored":
         return;
       case "reserved":
@@ -665,8 +683,9 @@ class Decoder {
       case "epoch":
       case "infinity":
       case "-infinity":
-        // The whole value; what else the text says must make sense but does not count.
         if (!this.#needsDate) throw new DecodeFailure("format");
+        // Other fields must make sense but do not count, except that no second such word and no whole date may follow.
+        this.#mark("special");
         this.#special = name;
     }
   }
@@ -688,9 +707,7 @@ class Decoder {
     } else if (this.#twoDigitYear) year += year < 70 ? 2000 : 1900;
     else if (year <= 0) throw new DecodeFailure("field");
     if (this.#seen.has("dayOfYear")) {
-      const days = daysFromCivil(year, 1, this.#dayOfYear);
-      if (this.#dayOfYear === 366 && daysInMonth(year, 2) === 28) throw new DecodeFailure("field");
-      return days;
+      return daysFromCivil(year, 1, this.#dayOfYear);
     }
     if (this.#month < 1 || this.#month > 12 || this.#day < 1 || this.#day > 31) {
       throw new DecodeFailure("monthDay");

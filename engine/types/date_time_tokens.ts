@@ -123,6 +123,7 @@ export type Keyword =
   | { readonly kind: "unit"; readonly name: "julian" | "year" | "month" | "day" | "hour" | "second" }
   | { readonly kind: "isoTime" }
   | { readonly kind: "daylight" }
+  | { readonly kind: "weekday" }
   | { readonly kind: "ignored" };
 
 /** The inputs that stand for a whole date or time. */
@@ -171,10 +172,10 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = (() => {
     words.set(lower.slice(0, 3), { kind: "month", month: index + 1 });
   });
   words.set("sept", { kind: "month", month: 9 });
-  const ignored =
-    "sun sunday mon monday tue tues tuesday wed weds wednesday thu thur thurs thursday fri friday sat " +
-    "saturday at on";
-  for (const word of ignored.split(" ")) words.set(word, { kind: "ignored" });
+  const weekdays =
+    "sun sunday mon monday tue tues tuesday wed weds wednesday thu thur thurs thursday fri friday sat saturday";
+  for (const word of weekdays.split(" ")) words.set(word, { kind: "weekday" });
+  for (const word of ["at", "on"]) words.set(word, { kind: "ignored" });
   words.set("am", { kind: "meridiem", afternoon: false });
   words.set("pm", { kind: "meridiem", afternoon: true });
   words.set("ad", { kind: "era", beforeChrist: false });

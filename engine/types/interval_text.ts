@@ -10,6 +10,7 @@ import { MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { intervalUnit, splitFields } from "./date_time_tokens.ts";
 import type { Field, IntervalUnit } from "./date_time_tokens.ts";
 import { Interval } from "./interval.ts";
+import type { IntervalRange } from "./sql_type.ts";
 import {
   absolute,
   add,
@@ -28,27 +29,23 @@ import type { MixedInteger } from "./value.ts";
 /** How intervals are printed. */
 export type IntervalStyle = "postgres" | "postgres_verbose" | "sql_standard" | "iso_8601";
 
-/** The fields of a declared interval such as `INTERVAL '5' DAY`; the last one is the unit of a bare number. */
-export interface IntervalFields {
-  /** The largest field. */
-  readonly first: IntervalUnit;
-  /** The smallest field. */
-  readonly last: IntervalUnit;
-}
-
 class BadFormat extends Error {}
 class FieldOverflow extends Error {}
 
-/** Parses an interval; 22007 when the text is none, 22015 when it is out of range. */
+/**
+ * Parses an interval; 22007 when the text is none, 22015 when it is out of range. Of the fields of a declared interval
+ * such as `INTERVAL '5' DAY`, the last one is the unit of a bare number.
+ */
 export function parseInterval(
   text: string,
-  fields?: IntervalFields,
+  fields?: IntervalRange,
   style: IntervalStyle = "postgres",
 ): Interval {
   try {
     const parts = decode(text, fields, style);
-    const total = parts.months;
-    const interval = Interval.of(total, parts.days, parts.microseconds);
+    checkField(parts.days, MAXIMUM_I32);
+    checkField(parts.microseconds, MAXIMUM_I64);
+    const interval = Interval.of(parts.months, parts.days, parts.microseconds);
     return fields === undefined ? interval : restrictInterval(interval, fields);
   } catch (error) {
     if (error instanceof BadFormat) {
@@ -64,13 +61,22 @@ export function parseInterval(
   }
 }
 
+const MAXIMUM_I32 = 2 ** 31 - 1;
+const MAXIMUM_I64 = 2n ** 63n - 1n;
+
+function checkField(value: MixedInteger, maximum: MixedInteger): void {
+  if (value > maximum || negate(value) > maximum && negate(value) !== add(maximum, 1)) {
+    throw new FieldOverflow();
+  }
+}
+
 interface Parts {
   months: number;
   days: number;
   microseconds: MixedInteger;
 }
 
-function decode(text: string, fields: IntervalFields | undefined, style: IntervalStyle): Parts {
+function decode(text: string, fields: IntervalRange | undefined, style: IntervalStyle): Parts {
   try {
     const tokens = splitFields(text);
     if (tokens === undefined) throw new BadFormat();
@@ -81,7 +87,7 @@ function decode(text: string, fields: IntervalFields | undefined, style: Interva
   }
 }
 
-function decodeFields(tokens: Field[], fields: IntervalFields | undefined, style: IntervalStyle): Parts {
+function decodeFields(tokens: Field[], fields: IntervalRange | undefined, style: IntervalStyle): Parts {
   const parts: Parts = { months: 0, days: 0, microseconds: 0 };
   const seen = new Set<string>();
   const mark = (...names: string[]): void => {
@@ -108,7 +114,10 @@ function decodeFields(tokens: Field[], fields: IntervalFields | undefined, style
       unit = "day";
     } else if (kind === "zone" || kind === "date" || kind === "number") {
       if (ago && unit === undefined) throw new BadFormat();
-      addNumber(parts, text, unit ?? fields?.last ?? "second", mark, signAll && index > 0);
+      unit ??= fields === undefined ? "second" : lastField(fields);
+      addNumber(parts, text, unit, mark, signAll && index > 0);
+      // Days precede hours, as they do a time.
+      if (unit === "hour") unit = "day";
       if (/\d-/.test(text)) unit = "month";
     } else if (text === "ago") {
       if (index !== tokens.length - 1) throw new BadFormat();
@@ -148,9 +157,9 @@ function addNumber(
   if (number === null) throw new BadFormat();
   const digits = number[1] ?? "";
   const fractionDigits = number[2] ?? "";
-  if (digits.length > 18) throw new FieldOverflow();
   const whole = sign * Number(digits === "" ? "0" : digits);
   const exactWhole = normalize(BigInt(digits === "" ? "0" : digits) * BigInt(sign));
+  checkField(exactWhole, MAXIMUM_I64);
   const fraction = fractionDigits === "" ? 0 : sign * Number(`0.${fractionDigits}`);
   addUnit(parts, unit, whole, exactWhole, fraction);
   if (unit === "second" && fraction !== 0) mark("second", "millisecond", "microsecond");
@@ -175,6 +184,7 @@ function addUnit(
     parts.microseconds = add(parts.microseconds, fromIntegralNumber(rest));
   };
   const addYears = (years: number): void => {
+    checkField(whole * years, MAXIMUM_I32);
     parts.months += whole * years * 12 + roundHalfEven(fraction * years * 12);
   };
   switch (unit) {
@@ -195,6 +205,7 @@ function addUnit(
       parts.days += whole * 7;
       return addDayFraction(fraction * 7);
     case "month":
+      checkField(whole, MAXIMUM_I32);
       parts.months += whole;
       return addDayFraction(fraction * 30);
     case "quarter":
@@ -212,14 +223,14 @@ function addUnit(
 }
 
 /** `hh:mm`, `hh:mm:ss.ffffff` or `mm:ss.ffffff` in microseconds. */
-function decodeTime(text: string, fields: IntervalFields | undefined): MixedInteger {
+function decodeTime(text: string, fields: IntervalRange | undefined): MixedInteger {
   const match = /^(\d+):(\d+)(?::(\d+))?(?:\.(\d*))?$/.exec(text);
   if (match === null) throw new BadFormat();
   let hours = Number(match[1]);
   let minutes = Number(match[2]);
   let seconds = Number(match[3] ?? 0);
   const minutesFirst = match[3] === undefined &&
-    (match[4] !== undefined || (fields?.first === "minute" && fields.last === "second"));
+    (match[4] !== undefined || fields === "minute to second");
   if (minutesFirst) [hours, minutes, seconds] = [0, hours, minutes];
   if (minutes > 59 || seconds > 60 || hours > 2562047788) throw new FieldOverflow();
   const fraction = match[4] === undefined || match[4] === ""
@@ -265,11 +276,16 @@ function addDesignated(parts: Parts, text: string, units: Readonly<Record<string
   if (end !== text.length) throw new BadFormat();
 }
 
+/** The smallest of a declared interval's fields. */
+function lastField(fields: IntervalRange): IntervalUnit {
+  return fields.slice(fields.lastIndexOf(" ") + 1) as IntervalUnit;
+}
+
 const UNIT_ORDER: readonly IntervalUnit[] = ["year", "month", "day", "hour", "minute", "second"];
 
 /** Cuts what a declared interval's last field does not reach (`INTERVAL '1 day 02:03' DAY TO HOUR`). */
-export function restrictInterval(interval: Interval, fields: IntervalFields): Interval {
-  const last = UNIT_ORDER.indexOf(fields.last);
+export function restrictInterval(interval: Interval, fields: IntervalRange): Interval {
+  const last = UNIT_ORDER.indexOf(lastField(fields));
   const { months, days, microseconds } = interval;
   const cut = (size: number): MixedInteger => multiply(divide(microseconds, size), size);
   switch (last) {

@@ -51,6 +51,8 @@ export type SqlType =
   | { readonly kind: SimpleTypeKind }
   /** `precision`: how many digits of the seconds are kept, 0 to 6; see {@link temporalPrecision}. */
   | { readonly kind: TemporalTypeKind; readonly precision: number }
+  /** An interval that keeps no smaller fields than the last of `fields`. */
+  | { readonly kind: "interval"; readonly fields: IntervalRange; readonly precision?: number }
   /** `scale` set: values are mixed integers scaled by 10^scale. Unset: values are `Decimal`. */
   | { readonly kind: "numeric"; readonly precision?: number; readonly scale?: number }
   /** A declared type too wide for mixed integers, or with a negative scale: values are `Decimal`, rounded to its scale. */
@@ -78,6 +80,36 @@ export function declaredScale(type: SqlType & { readonly kind: "numeric" }): num
 
 /** The kinds that may keep fewer than six digits of the seconds. */
 export type TemporalTypeKind = "time" | "timestamp" | "timestamptz" | "interval";
+
+/** The fields that an interval type may name, largest and smallest. */
+export const INTERVAL_RANGES = [
+  "year",
+  "month",
+  "day",
+  "hour",
+  "minute",
+  "second",
+  "year to month",
+  "day to hour",
+  "day to minute",
+  "day to second",
+  "hour to minute",
+  "hour to second",
+  "minute to second",
+] as const;
+
+/** See {@link INTERVAL_RANGES}. */
+export type IntervalRange = typeof INTERVAL_RANGES[number];
+
+/** The fields that an interval type names; undefined for all other types. */
+export function intervalRange(type: SqlType): IntervalRange | undefined {
+  return type.kind === "interval" && "fields" in type ? type.fields : undefined;
+}
+
+/** Whether an interval type keeps fewer fields or digits of the seconds than there are, or a time fewer digits. */
+export function limitsTime(type: SqlType): boolean {
+  return temporalPrecision(type) !== undefined || intervalRange(type) !== undefined;
+}
 
 /** How many digits of the seconds a time, timestamp or interval keeps, or undefined for all six. */
 export function temporalPrecision(type: SqlType): number | undefined {

@@ -32,6 +32,7 @@ import {
   parseUuid,
 } from "./scalar_text.ts";
 import { formatArray, parseArray, SqlArray } from "./sql_array.ts";
+import { intervalRange } from "./sql_type.ts";
 import type { SqlType } from "./sql_type.ts";
 import { characterLength } from "./text.ts";
 import { UTC } from "./time_zone.ts";
@@ -120,7 +121,7 @@ export function parseText(
     case "timestamptz":
       return applyTypeModifier(type, parseTimestampTz(text, dateTimeContext(options)), false);
     case "interval":
-      return applyTypeModifier(type, parseInterval(text, undefined, options.intervalStyle), false);
+      return applyTypeModifier(type, parseInterval(text, intervalRange(type), options.intervalStyle), false);
     case "uuid":
       return parseUuid(text);
     case "json":

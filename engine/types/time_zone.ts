@@ -10,7 +10,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { daysFromCivil, MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dayOfMicroseconds, timeOfMicroseconds, UNIX_EPOCH_DAYS } from "./calendar.ts";
 import { add, subtract } from "./mixed_integer.ts";
-import { zoneAbbreviation } from "./time_zone_abbreviations.ts";
+import { abbreviatedZone, abbreviationOffset, zoneAbbreviation } from "./time_zone_abbreviations.ts";
 import type { MixedInteger } from "./value.ts";
 
 const SECONDS_PER_DAY = 86400;
@@ -32,16 +32,21 @@ export class TimeZone {
   readonly name: string;
   /** The constant offset in seconds east of UTC, or undefined when it changes. */
   readonly fixedOffset: number | undefined;
-  readonly #formatter: Intl.DateTimeFormat | undefined;
+  /** The offset at seconds since 1970-01-01 UTC; undefined when it is constant. */
+  readonly #rule: ((unixSeconds: number) => number) | undefined;
   readonly #days = new Map<number, DayOffsets>();
   #lastDay = NaN;
   #last: DayOffsets = { before: 0, after: 0, change: 0 };
 
   /** Only for this file; zones come from {@link timeZone} and {@link fixedTimeZone}. */
-  constructor(name: string, fixedOffset: number | undefined, formatter: Intl.DateTimeFormat | undefined) {
+  constructor(
+    name: string,
+    fixedOffset: number | undefined,
+    rule: ((unixSeconds: number) => number) | undefined,
+  ) {
     this.name = name;
     this.fixedOffset = fixedOffset;
-    this.#formatter = formatter;
+    this.#rule = rule;
   }
 
   /** Seconds east of UTC at an instant in microseconds since 2000-01-01 UTC. */
@@ -131,22 +136,26 @@ export class TimeZone {
   }
 
   #askOffset(unixSeconds: number): number {
-    if (this.#formatter === undefined) return 0;
-    let year = 0;
-    let month = 0;
-    let day = 0;
-    let seconds = 0;
-    for (const { type, value } of this.#formatter.formatToParts(unixSeconds * 1000)) {
-      if (type === "year") year = Number(value);
-      else if (type === "month") month = Number(value);
-      else if (type === "day") day = Number(value);
-      else if (type === "hour") seconds += (Number(value) % 24) * 3600;
-      else if (type === "minute") seconds += Number(value) * 60;
-      else if (type === "second") seconds += Number(value);
-    }
-    const localDays = daysFromCivil(year, month, day) + UNIX_EPOCH_DAYS;
-    return localDays * SECONDS_PER_DAY + seconds - unixSeconds;
+    return this.#rule === undefined ? 0 : this.#rule(unixSeconds);
   }
+}
+
+/** The offset that a formatter of local times shows. */
+function offsetShown(formatter: Intl.DateTimeFormat, unixSeconds: number): number {
+  let year = 0;
+  let month = 0;
+  let day = 0;
+  let seconds = 0;
+  for (const { type, value } of formatter.formatToParts(unixSeconds * 1000)) {
+    if (type === "year") year = Number(value);
+    else if (type === "month") month = Number(value);
+    else if (type === "day") day = Number(value);
+    else if (type === "hour") seconds += (Number(value) % 24) * 3600;
+    else if (type === "minute") seconds += Number(value) * 60;
+    else if (type === "second") seconds += Number(value);
+  }
+  const localDays = daysFromCivil(year, month, day) + UNIX_EPOCH_DAYS;
+  return localDays * SECONDS_PER_DAY + seconds - unixSeconds;
 }
 
 const FIRST_DAY = daysFromCivil(1800, 1, 1);
@@ -196,6 +205,22 @@ export function findTimeZone(name: string): TimeZone | undefined {
   return zone;
 }
 
+/** Moscow's standard time: four hours from 2011-03-27 to 2014-10-26, else three; also while summer time holds. */
+const MOSCOW_STANDARD_TIME = new TimeZone(
+  "MSK",
+  undefined,
+  (seconds) => (seconds >= 1_301_180_400 && seconds < 1_414_274_400 ? 4 : 3) * 3600,
+);
+
+/** The zone that an abbreviation of input in lower case means, or undefined when it is none. */
+export function abbreviationZone(abbreviation: string): TimeZone | undefined {
+  if (abbreviation === "msk") return MOSCOW_STANDARD_TIME;
+  const zone = abbreviatedZone(abbreviation);
+  if (zone !== undefined) return findTimeZone(zone);
+  const offset = abbreviationOffset(abbreviation);
+  return offset === undefined ? undefined : offset === 0 ? UTC : fixedTimeZone(offset);
+}
+
 /** The zone of a name; 22023 `time zone "…" not recognized`. */
 export function timeZone(name: string): TimeZone {
   const zone = findTimeZone(name);
@@ -241,13 +266,21 @@ function posixZone(name: string): TimeZone | undefined {
     name,
   );
   if (match === null) return undefined;
-  const seconds = Number(match[2]) * 3600 + Number(match[3] ?? 0) * 60 + Number(match[4] ?? 0);
-  if (seconds > 168 * 3600) return undefined;
+  const [minutes, rest] = [Number(match[3] ?? 0), Number(match[4] ?? 0)];
+  const seconds = Number(match[2]) * 3600 + minutes * 60 + rest;
+  if (seconds > 168 * 3600 || minutes > 59 || rest > 60) return undefined;
   return new TimeZone(name, (match[1] === "-" ? seconds : -seconds) + 0, undefined);
 }
 
+/** The names of three letters in the IANA database. Intl knows others, which PostgreSQL does not. */
+const SHORT_NAMES = new Set("cet eet est gmt hst met mst prc roc rok uct utc wet".split(" "));
+
 function ianaZone(name: string): TimeZone | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(name)) return undefined;
+  const isForeign = /^[a-z]{3}$/i.test(name)
+    ? !SHORT_NAMES.has(name.toLowerCase())
+    : /^(systemv\/|etc\/unknown$)/i.test(name);
+  if (isForeign) return undefined;
   try {
     const formatter = new Intl.DateTimeFormat("en-US", {
       timeZone: name,
@@ -262,7 +295,7 @@ function ianaZone(name: string): TimeZone | undefined {
       second: "2-digit",
     });
     // Intl renames some zones to their present link; the case of the asked name is what is to be shown.
-    return new TimeZone(canonicalCase(name), undefined, formatter);
+    return new TimeZone(canonicalCase(name), undefined, (seconds) => offsetShown(formatter, seconds));
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 /**
  * Abbreviations of time zones: what input such as `04:05 PST` means, and what to print for a zone.
  *
- * Input abbreviations have a fixed offset, as in PostgreSQL's `Default` set of time zone names. For output the IANA
+ * Input abbreviations are those of PostgreSQL's `Default` set: with a fixed offset, or that of a zone at the time. `MSK`
+ * has its own rule (see `time_zone.ts`). For output the IANA
  * database has letters for some families of zones only and signed numbers for the others; the families are listed.
  */
 
@@ -12,20 +13,43 @@ const INPUT: Readonly<Record<string, number>> = Object.fromEntries(
     "almst 7,almt 6,amst 5,amt -4,anast 12,anat 12,arst -3,art -3,ast -4,awsst 9,awst 8,azost 0,azot -1,azst 4,azt 4",
     "bdst 2,bdt 6,bnt 8,bort 8,bot -4,bra -3,brst -2,brt -3,bst 1,btt 6,cadt 10.5,cast 9.5,cct 8,cdt -5,cest 2,cet 1",
     "cetdst 2,chadt 13.75,chast 12.75,chut 10,ckt -10,clst -3,clt -4,cot -5,cst -6,cxt 7,davt 7,ddut 10,easst -6",
-    "east -6,eat 3,edt -4,eest 3,eet 2,eetdst 3,egst 0,egt -1,est -5,fet 3,fjst 13,fjt 12,fkst -3,fkt -3,fnt -2",
+    "east -6,eat 3,edt -4,eest 3,eet 2,eetdst 3,egst 0,egt -1,est -5,fet 3,fjst 13,fjt 12,fkst -3,fkt -3,fnst -1,fnt -2",
     "galt -6,gamt -9,gest 4,get 4,gft -3,gilt 12,gmt 0,gyt -4,hkt 8,hst -10,ict 7,idt 3,iot 6,irkst 8,irkt 8,irt 3.5",
     "ist 2,jayt 9,jst 9,kdt 10,kgst 6,kgt 6,kost 11,krast 7,krat 7,kst 9,lhdt 11,lhst 10.5,ligt 10,lint 14,lkt 5.5",
     "magst 12,magt 11,mart -9.5,mawt 5,mdt -6,mest 2,mesz 2,met 1,metdst 2,mez 1,mht 12,mmt 6.5,mpt 10,msd 4,msk 3",
-    "mst -7,mut 4,mvt 5,myt 8,ndt -2.5,nft 11,novst 7,novt 7,npt 5.75,nst -3.5,nut -11,nzdt 13,nzst 12,nzt 12",
+    "mst -7,must 5,mut 4,mvt 5,myt 8,ndt -2.5,nft -3.5,novst 7,novt 7,npt 5.75,nst -3.5,nut -11,nzdt 13,nzst 12,nzt 12",
     "omsst 6,omst 6,pdt -7,pet -5,petst 12,pett 12,pgt 10,phot 13,pht 8,pkst 6,pkt 5,pmdt -2,pmst -3,pont 11,pst -8",
-    "pwt 9,pyst -3,pyt -4,ret 4,sadt 10.5,sast 2,sct 4,sgt 8,tahiti -10,tft 5,tjt 5,tkt 13,tmt 5,tot 13,truk 10,tvt 12",
+    "pwt 9,pyst -3,pyt -4,ret 4,sadt 10.5,sast 2,sct 4,sgt 8,tahiti -10,taht -10,tft 5,tjt 5,tkt 13,tmt 5,tot 13,truk 10,trut 10,tvt 12",
     "uct 0,ulast 9,ulat 8,ut 0,utc 0,uyst -2,uyt -3,uzst 6,uzt 5,vet -4,vlast 10,vlat 10,volt 3,vut 11,wadt 8,wakt 12",
-    "wast 2,wat 1,wdt 9,wet 0,wetdst 1,wft 12,wgst -2,wgt -3,yakst 9,yakt 9,yapt 10,yekst 6,yekt 5,z 0,zulu 0",
+    "wast 7,wat 1,wdt 9,wet 0,wetdst 1,wft 12,wgst -2,wgt -3,yakst 9,yakt 9,yapt 10,yekst 6,yekt 5,xjt 6,z 0,zulu 0",
   ].join(",").split(",").map((entry) => {
     const [name = "", hours = ""] = entry.split(" ");
     return [name, Number(hours) * 3600];
   }),
 );
+
+/** Zones by lower-case abbreviations that mean whatever time the zone has at the moment. */
+const DYNAMIC: ReadonlyMap<string, string> = new Map(
+  [
+    "America/Argentina/Buenos_Aires art arst,America/Santiago clt,America/Guyana gyt,America/Asuncion pyt",
+    "America/Caracas vet,Antarctica/Davis davt,Antarctica/Mawson mawt,Asia/Yerevan amst",
+    "Asia/Anadyr anast anat,Asia/Baku azst azt,Asia/Tbilisi gest get,Asia/Irkutsk irkst irkt",
+    "Asia/Bishkek kgt,Asia/Krasnoyarsk krast krat,Asia/Colombo lkt,Asia/Magadan magst magt",
+    "Asia/Novosibirsk novst novt,Asia/Omsk omsst omst,Asia/Kamchatka petst pett,Asia/Singapore sgt",
+    "Asia/Ashgabat tmt,Asia/Ulaanbaatar ulat,Asia/Vladivostok vlast vlat,Asia/Yakutsk yakst yakt",
+    "Asia/Yekaterinburg yekt,Atlantic/Stanley fkst fkt,Australia/Lord_Howe lhdt,Europe/Volgograd volt",
+    "Indian/Chagos iot,Pacific/Rarotonga ckt,Pacific/Easter easst east,Pacific/Kosrae kost",
+    "Pacific/Kiritimati lint,Pacific/Niue nut,Pacific/Fakaofo tkt",
+  ].join(",").split(",").flatMap((entry) => {
+    const [zone = "", ...names] = entry.split(" ");
+    return names.map((name) => [name, zone] as const);
+  }),
+);
+
+/** The zone whose time an input abbreviation in lower case means, or undefined when its offset is fixed. */
+export function abbreviatedZone(abbreviation: string): string | undefined {
+  return DYNAMIC.get(abbreviation);
+}
 
 /** The offset in seconds east of UTC of an input abbreviation in lower case, or undefined. */
 export function abbreviationOffset(abbreviation: string): number | undefined {

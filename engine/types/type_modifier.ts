@@ -8,10 +8,10 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, decimalExponent } from "./decimal.ts";
 import { Interval } from "./interval.ts";
-import { roundInterval, roundMicroseconds } from "./interval_text.ts";
+import { restrictInterval, roundInterval, roundMicroseconds } from "./interval_text.ts";
 import { checkNumericRange, formatScaled, numericFieldOverflow } from "./mixed_integer.ts";
 import { SqlArray } from "./sql_array.ts";
-import { temporalPrecision } from "./sql_type.ts";
+import { intervalRange, temporalPrecision } from "./sql_type.ts";
 import type { SqlType, WideNumericType } from "./sql_type.ts";
 import { characterLength, takeCharacters, trimTrailingSpaces } from "./text.ts";
 import { formatType } from "./type_names.ts";
@@ -40,10 +40,11 @@ export function applyTypeModifier(type: SqlType, value: SqlValue, explicit: bool
       return precision === undefined ? value : roundMicroseconds(value as MixedInteger, precision);
     }
     case "interval": {
+      if (!(value instanceof Interval)) return value;
+      const fields = intervalRange(type);
+      const kept = fields === undefined ? value : restrictInterval(value, fields);
       const precision = temporalPrecision(type);
-      return precision === undefined || !(value instanceof Interval)
-        ? value
-        : roundInterval(value, precision);
+      return precision === undefined ? kept : roundInterval(kept, precision);
     }
     case "array":
       return value instanceof SqlArray

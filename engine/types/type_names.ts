@@ -9,8 +9,8 @@ import { unreachable } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { enumName } from "./enum_type.ts";
-import type { SimpleTypeKind, SqlType, TemporalTypeKind } from "./sql_type.ts";
-import { declaredScale, temporalPrecision } from "./sql_type.ts";
+import type { IntervalRange, SimpleTypeKind, SqlType, TemporalTypeKind } from "./sql_type.ts";
+import { declaredScale, INTERVAL_RANGES, intervalRange, temporalPrecision } from "./sql_type.ts";
 
 const MAXIMUM_LENGTH = 10485760;
 /** Up to so many digits a `numeric` is kept as an integer. */
@@ -293,7 +293,7 @@ export function formatType(type: SqlType): string {
     case "timestamptz":
       return `timestamp${precisionSuffix(type)} with time zone`;
     case "interval":
-      return `interval${precisionSuffix(type)}`;
+      return `interval${intervalSuffix(type)}${precisionSuffix(type)}`;
     case "numeric":
       return type.precision === undefined || type.precision > MAXIMUM_PRECISION
         ? "numeric"
@@ -357,6 +357,33 @@ export function formatTypeFamily(type: SqlType): string {
       return formatType(type);
   }
 }
+
+function intervalSuffix(type: SqlType): string {
+  const fields = intervalRange(type);
+  return fields === undefined ? "" : ` ${fields}`;
+}
+
+/** Bits of an interval's fields in `atttypmod`. */
+const FIELD_BITS: Readonly<Record<string, number>> = {
+  month: 1 << 1,
+  year: 1 << 2,
+  day: 1 << 3,
+  hour: 1 << 10,
+  minute: 1 << 11,
+  second: 1 << 12,
+};
+const ALL_FIELDS = 0x7fff;
+const ANY_PRECISION = 0xffff;
+
+/** A range has the bits of all fields from its first to its last. */
+const INTERVAL_MASKS = Object.fromEntries(
+  INTERVAL_RANGES.map((range) => {
+    const [first = "", last = first] = range.split(" to ");
+    const order = ["year", "month", "day", "hour", "minute", "second"];
+    const within = order.slice(order.indexOf(first), order.indexOf(last) + 1);
+    return [range, within.reduce((mask, field) => mask | (FIELD_BITS[field] ?? 0), 0)];
+  }),
+) as Readonly<Record<IntervalRange, number>>;
 
 function precisionSuffix(type: SqlType): string {
   const precision = temporalPrecision(type);
@@ -467,7 +494,9 @@ export function typeModifier(type: SqlType): number {
       return temporalPrecision(type) ?? -1;
     case "interval": {
       const precision = temporalPrecision(type);
-      return precision === undefined ? -1 : (0x7fff << 16) | precision;
+      const fields = intervalRange(type);
+      if (fields !== undefined) return (INTERVAL_MASKS[fields] << 16) | (precision ?? ANY_PRECISION);
+      return precision === undefined ? -1 : (ALL_FIELDS << 16) | precision;
     }
     case "array":
       return typeModifier(type.element);
@@ -515,6 +544,14 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
     case "timestamp":
     case "timestamptz":
       return modifier < 6 ? { kind: type.kind, precision: modifier } : type;
+    case "interval": {
+      const digits = modifier & 0xffff;
+      const fields = INTERVAL_RANGES.find((range) => INTERVAL_MASKS[range] === modifier >> 16);
+      const precision = digits < 6 ? { precision: digits } : {};
+      return fields === undefined
+        ? { kind: "interval", ...precision }
+        : { kind: "interval", fields, ...precision };
+    }
     case "array": {
       const element = type.vector === true ? undefined : typeByOid(typeOid(type.element), modifier);
       return element === undefined ? type : { kind: "array", element };

@@ -42,13 +42,7 @@ import {
 import { resolveColumn, resolveType } from "./names.ts";
 import { bindSubquery } from "./query_binder.ts";
 import type { QueryLevel } from "./scope.ts";
-import {
-  bindLiteral,
-  bindParameter,
-  bindSessionValue,
-  bindTypedLiteral,
-  intervalText,
-} from "./value_binder.ts";
+import { bindLiteral, bindParameter, bindSessionValue, bindTypedLiteral } from "./value_binder.ts";
 
 /** Binds an expression at a level. Its type may still be `unknown`. */
 export function bindExpression(binding: Binding, level: QueryLevel, ast: Ast): Expression {
@@ -699,12 +693,6 @@ function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Exp
     return { kind: "array", type, elements };
   }
   const operand = bindExpression(binding, level, ast.operand);
-  if (operand.kind === "constant" && typeof operand.value === "string" && isUnknown(operand)) {
-    const text = intervalText(ast.type, operand.value);
-    if (text !== operand.value) {
-      return coerceExplicit(binding, constant({ kind: "unknown" }, text), type, ast.position);
-    }
-  }
   return coerceExplicit(binding, operand, type, ast.operand.position);
 }
 

@@ -6,6 +6,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import { closest, didYouMean } from "../../base/suggest.ts";
 import type { Relation } from "../../catalog/catalog.ts";
 import { FIRST_USER_OBJECT_ID } from "../../catalog/definitions.ts";
+import { INTERVAL_RANGES } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { TYPE_NAMES, typeByName } from "../../types/type_names.ts";
 import type { ColumnReference, ObjectName, TypeName } from "../parser/ast.ts";
@@ -86,7 +87,9 @@ export function resolveType(binding: Binding, name: TypeName): SqlType {
       hint === undefined ? {} : { hint },
     );
   }
-  return name.arrayDimensions > 0 ? { kind: "array", element: type } : type;
+  const range = INTERVAL_RANGES.find((each) => each === name.intervalFields);
+  const element = range === undefined || type.kind !== "interval" ? type : { ...type, fields: range };
+  return name.arrayDimensions > 0 ? { kind: "array", element } : element;
 }
 
 function enumerationType(binding: Binding, name: string, schema: string | undefined): SqlType | undefined {

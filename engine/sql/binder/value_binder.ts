@@ -54,22 +54,9 @@ export function bindLiteral(binding: Binding, ast: Literal): Expression {
 /** `DATE '…'` and its like. */
 export function bindTypedLiteral(binding: Binding, ast: TypedLiteral): Expression {
   const type = resolveType(binding, ast.type);
-  const text = intervalText(ast.type, ast.text);
-  const literal = constant({ kind: "unknown" }, text);
+  const literal = constant({ kind: "unknown" }, ast.text);
   binding.positions.set(literal, ast.position);
   return coerceExplicit(binding, literal, type, ast.position);
-}
-
-/** `INTERVAL '1' DAY`: a bare number gets the last field's unit. */
-export function intervalText(type: TypeName, text: string): string {
-  if (type.intervalFields === null) return text;
-  const last = type.intervalFields.split(" to ").pop() ?? "";
-  if (/^\s*[-+]?\d+(\.\d+)?\s*$/.test(text)) return `${text.trim()} ${last}`;
-  if (type.intervalFields === "year to month") {
-    const match = /^\s*([-+]?)(\d+)-(\d+)\s*$/.exec(text);
-    if (match !== null) return `${match[1]}${match[2]} years ${match[1]}${match[3]} months`;
-  }
-  return text;
 }
 
 /** `$n`. */

@@ -8,7 +8,7 @@
  * common type of an expression) does not look at the length.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { type SqlType, temporalPrecision } from "../../types/sql_type.ts";
+import { limitsTime, type SqlType } from "../../types/sql_type.ts";
 import { trimTrailingSpaces } from "../../types/text.ts";
 import { formatText, parseText, type TextOptions } from "../../types/text_io.ts";
 import { applyTypeModifier } from "../../types/type_modifier.ts";
@@ -159,7 +159,7 @@ function findConversion(from: SqlType, to: SqlType, place: CastContext): Convers
   }
   if (from.kind === "bytes" && to.kind === "bytea") return identity;
   if (from.kind === to.kind && from.kind !== "record") {
-    return temporalPrecision(to) === undefined ? identity : modifierOnly(to, place);
+    return limitsTime(to) ? modifierOnly(to, place) : identity;
   }
   if (from.kind === "record" && to.kind === "record") return recordConversion(from, to, place);
   return undefined;
@@ -175,7 +175,7 @@ function characterOfByte(value: number): string {
 
 /** The conversion followed by rounding to the digits of the seconds that the target keeps. */
 function withPrecision(conversion: Conversion, to: SqlType, place: CastContext): Conversion {
-  if (temporalPrecision(to) === undefined) return conversion;
+  if (!limitsTime(to)) return conversion;
   const { run, runIn } = conversion;
   const common = {
     ...(conversion.volatility === undefined ? {} : { volatility: conversion.volatility }),

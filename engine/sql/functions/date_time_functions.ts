@@ -27,6 +27,7 @@ import {
   truncateTimestampTz,
   zoneForConversion,
   zoneFromInterval,
+  zoneOfConstructor,
 } from "../../types/date_time.ts";
 import { formatTimestampTz } from "../../types/date_time_format.ts";
 import type { Decimal } from "../../types/decimal.ts";
@@ -329,7 +330,7 @@ const constructors: readonly Overload[] = [
     summary: "An instant of the parts of its time in a zone.",
     run: (...args: [number, number, number, number, number, number, string]) => {
       const [year, month, day, hours, minutes, seconds, zone] = args;
-      return zoneForConversion(zone).fromLocal(makeLocal(year, month, day, hours, minutes, seconds));
+      return zoneOfConstructor(zone).fromLocal(makeLocal(year, month, day, hours, minutes, seconds));
     },
   },
   ...Array.from({ length: intervalParts.length + 1 }, (_, count): Overload => ({

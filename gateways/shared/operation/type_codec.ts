@@ -14,6 +14,7 @@
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import type { ByteReader, ByteWriter } from "../../../engine/base/bytes.ts";
+import { temporalPrecision } from "../../../engine/types/sql_type.ts";
 import type { RecordField, SqlType, SqlTypeKind } from "../../../engine/types/sql_type.ts";
 import { undecodable } from "./undecodable.ts";
 
@@ -71,7 +72,8 @@ export function writeType(writer: ByteWriter, type: SqlType): void {
     case "timestamp":
     case "timestamptz":
     case "interval":
-      writer.writeU8("precision" in type ? type.precision + 1 : 0);
+      // A client has no use for the fields of an interval's type.
+      writer.writeU8((temporalPrecision(type) ?? -1) + 1);
       return;
     case "numeric": {
       const { precision, scale } = type;
