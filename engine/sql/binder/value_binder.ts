@@ -4,7 +4,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { findCast } from "../functions/casts.ts";
 import { functionsNamed } from "../functions/registry.ts";
-import type { Literal, SessionValue, TypedLiteral, TypeName } from "../parser/ast.ts";
+import type { Literal, SessionValue, TypedLiteral } from "../parser/ast.ts";
 import { BOOLEAN, constant } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Binding } from "./binding.ts";
