@@ -125,6 +125,7 @@ export const SQLSTATE = {
   tooManyColumns: "54011",
   tooManyArguments: "54023",
   objectNotInPrerequisiteState: "55000",
+  cannotChangeParameter: "55P02",
   objectInUse: "55006",
   lockNotAvailable: "55P03",
   operatorIntervention: "57000",

@@ -156,8 +156,9 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     return this.#session.settings.find(name);
   }
 
-  setSetting(name: string, value: string, local: boolean): void {
-    this.#session.settings.set(name, value, { local });
+  setSetting(name: string, value: string | null, local: boolean): void {
+    if (value === null) this.#session.settings.reset(name, { local });
+    else this.#session.settings.set(name, value, { local });
   }
 
   catalogFunction(name: string, args: readonly SqlValue[]): SqlValue {

@@ -5,220 +5,12 @@
  * Settings that change how statements run are read from here; the others that PostgreSQL clients set are accepted
  * where accepting them changes nothing they could notice, and refused by name where it would.
  */
-import { closest } from "../base/suggest.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { closest } from "../base/suggest.ts";
+import { type SettingDefinition, SETTINGS } from "./setting_table.ts";
+import { baseValue, checkedValue, formatNumber, invalidSetting, numberOf } from "./setting_values.ts";
 
-/** How a setting's text is checked and normalised. */
-type SettingKind = "text" | "boolean" | "integer" | "milliseconds" | "kilobytes" | "choice" | "read only";
-
-/** One known setting. */
-interface SettingDefinition {
-  readonly kind: SettingKind;
-  readonly initial: string;
-  readonly choices?: readonly string[];
-  /** Told to the client at connect and on each change. */
-  readonly reported?: boolean;
-  readonly description: string;
-}
-
-/** PostgreSQL version that drivers see; the product's own stands behind it. */
-export const SERVER_VERSION = "15.8";
-
-const DEFINITIONS: Readonly<Record<string, SettingDefinition>> = {
-  application_name: {
-    kind: "text",
-    initial: "",
-    reported: true,
-    description: "Name that the client gives itself.",
-  },
-  bytea_output: {
-    kind: "choice",
-    initial: "hex",
-    choices: ["hex", "escape"],
-    description: "Output form of bytea.",
-  },
-  check_function_bodies: { kind: "boolean", initial: "on", description: "Accepted for dump files." },
-  client_encoding: {
-    kind: "choice",
-    initial: "UTF8",
-    choices: ["UTF8", "UTF-8", "UNICODE"],
-    reported: true,
-    description: "Always UTF8.",
-  },
-  client_min_messages: {
-    kind: "choice",
-    initial: "notice",
-    choices: ["debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"],
-    description: "Which notices are sent.",
-  },
-  cursor_tuple_fraction: { kind: "text", initial: "0.1", description: "Accepted, without effect." },
-  datestyle: { kind: "text", initial: "ISO, MDY", reported: true, description: "Form of dates." },
-  default_tablespace: { kind: "choice", initial: "", choices: [""], description: "Only the empty name." },
-  default_table_access_method: {
-    kind: "choice",
-    initial: "heap",
-    choices: ["heap"],
-    description: "Accepted for dump files.",
-  },
-  default_text_search_config: {
-    kind: "text",
-    initial: "pg_catalog.simple",
-    description: "Accepted, without effect.",
-  },
-  default_toast_compression: { kind: "text", initial: "pglz", description: "Accepted, without effect." },
-  default_transaction_deferrable: {
-    kind: "boolean",
-    initial: "off",
-    description: "Accepted; every snapshot is safe.",
-  },
-  default_transaction_isolation: {
-    kind: "choice",
-    initial: "serializable",
-    choices: ["serializable", "repeatable read", "read committed", "read uncommitted"],
-    description: "Every level is served as serializable.",
-  },
-  default_transaction_read_only: {
-    kind: "boolean",
-    initial: "off",
-    reported: true,
-    description: "New transactions refuse writes.",
-  },
-  enable_seqscan: { kind: "boolean", initial: "on", description: "Accepted, without effect." },
-  escape_string_warning: { kind: "boolean", initial: "on", description: "Accepted, without effect." },
-  extra_float_digits: {
-    kind: "integer",
-    initial: "1",
-    description: "Floats are always printed in their shortest exact form.",
-  },
-  geqo: { kind: "boolean", initial: "on", description: "Accepted, without effect." },
-  idle_in_transaction_session_timeout: {
-    kind: "milliseconds",
-    initial: "0",
-    description: "Ends sessions that idle in a transaction.",
-  },
-  idle_session_timeout: { kind: "milliseconds", initial: "0", description: "Ends idle sessions." },
-  in_hot_standby: {
-    kind: "read only",
-    initial: "off",
-    reported: true,
-    description: "This node is no backup.",
-  },
-  integer_datetimes: {
-    kind: "read only",
-    initial: "on",
-    reported: true,
-    description: "Times are 64-bit integers.",
-  },
-  intervalstyle: {
-    kind: "choice",
-    initial: "postgres",
-    choices: ["postgres", "postgres_verbose", "sql_standard", "iso_8601"],
-    reported: true,
-    description: "Form of intervals.",
-  },
-  is_superuser: {
-    kind: "read only",
-    initial: "on",
-    reported: true,
-    description: "The token gives every right.",
-  },
-  jit: { kind: "boolean", initial: "off", description: "Plans are always compiled." },
-  lc_collate: { kind: "read only", initial: "C", description: "Text is ordered by code point." },
-  lc_ctype: { kind: "read only", initial: "C.UTF-8", description: "Character classes are Unicode's." },
-  lc_messages: { kind: "text", initial: "C", description: "Messages are in English." },
-  lc_monetary: { kind: "text", initial: "C", description: "Accepted, without effect." },
-  lc_numeric: { kind: "text", initial: "C", description: "Accepted, without effect." },
-  lc_time: { kind: "text", initial: "C", description: "Accepted, without effect." },
-  lock_timeout: {
-    kind: "milliseconds",
-    initial: "0",
-    description: "Longest wait for a lock; 0 is without limit.",
-  },
-  max_identifier_length: { kind: "read only", initial: "63", description: "Bytes in an identifier." },
-  max_index_keys: { kind: "read only", initial: "32", description: "Columns in an index." },
-  quote_all_identifiers: { kind: "boolean", initial: "off", description: "Accepted for dump tools." },
-  role: { kind: "text", initial: "none", description: "The current role." },
-  row_security: { kind: "boolean", initial: "on", description: "There are no policies." },
-  search_path: { kind: "text", initial: '"$user", public', description: "Schemas of unqualified names." },
-  seed: { kind: "text", initial: "", description: "Write-only seed of random()." },
-  server_encoding: { kind: "read only", initial: "UTF8", reported: true, description: "Always UTF8." },
-  server_version: {
-    kind: "read only",
-    initial: SERVER_VERSION,
-    reported: true,
-    description: "The PostgreSQL version whose dialect is spoken.",
-  },
-  server_version_num: { kind: "read only", initial: "150008", description: "The same as a number." },
-  session_authorization: { kind: "text", initial: "", reported: true, description: "The session's user." },
-  session_replication_role: {
-    kind: "choice",
-    initial: "origin",
-    choices: ["origin", "local"],
-    description: "Only the default.",
-  },
-  standard_conforming_strings: {
-    kind: "choice",
-    initial: "on",
-    choices: ["on", "true", "1", "yes"],
-    reported: true,
-    description: "Backslashes are ordinary characters.",
-  },
-  statement_timeout: {
-    kind: "milliseconds",
-    initial: "0",
-    description: "Longest run of a statement; 0 is without limit.",
-  },
-  synchronize_seqscans: { kind: "boolean", initial: "on", description: "Accepted for dump tools." },
-  synchronous_commit: {
-    kind: "choice",
-    initial: "on",
-    choices: ["on", "local", "remote_write", "remote_apply"],
-    description: "Commits are always durable before they are answered.",
-  },
-  timezone: {
-    kind: "text",
-    initial: "UTC",
-    reported: true,
-    description: "Zone in which timestamptz is shown and read.",
-  },
-  transaction_deferrable: { kind: "boolean", initial: "off", description: "Of the current transaction." },
-  transaction_isolation: {
-    kind: "choice",
-    initial: "serializable",
-    choices: ["serializable", "repeatable read", "read committed", "read uncommitted"],
-    description: "Of the current transaction.",
-  },
-  transaction_read_only: { kind: "boolean", initial: "off", description: "Of the current transaction." },
-  work_mem: {
-    kind: "kilobytes",
-    initial: "64MB",
-    description: "Accepted; the memory limit is the server's.",
-  },
-  xmloption: { kind: "text", initial: "content", description: "Accepted for dump files." },
-  default_with_oids: { kind: "choice", initial: "off", choices: ["off"], description: "Only off." },
-  max_connections: { kind: "read only", initial: "256", description: "Connection cap of this listener." },
-  data_checksums: { kind: "read only", initial: "on", description: "Every block carries a checksum." },
-  fsync: { kind: "read only", initial: "on", description: "Commits are durable before they are answered." },
-  password_encryption: {
-    kind: "choice",
-    initial: "scram-sha-256",
-    choices: ["scram-sha-256"],
-    description: "Only SCRAM.",
-  },
-  ssl: { kind: "read only", initial: "off", description: "Whether this listener speaks TLS." },
-  transaction_timeout: {
-    kind: "milliseconds",
-    initial: "0",
-    description: "Longest run of a transaction; 0 is without limit.",
-  },
-};
-
-/** Spelling in which a name is shown, where it is not lower case. */
-const DISPLAY_NAMES: Readonly<Record<string, string>> = {
-  datestyle: "DateStyle",
-  intervalstyle: "IntervalStyle",
-  timezone: "TimeZone",
-};
+export { SERVER_VERSION } from "./setting_table.ts";
 
 /** Settings of the transaction begin with the session's. */
 const BASES: Readonly<Record<string, string>> = {
@@ -260,7 +52,7 @@ export class Settings {
     const own = this.#values.get(key) ?? this.#initial.get(key);
     if (own !== undefined) return own;
     const base = BASES[key];
-    return base === undefined ? DEFINITIONS[key]?.initial : this.find(base);
+    return base === undefined ? initialText(SETTINGS.get(key)) : this.find(base);
   }
 
   /** A boolean setting. */
@@ -270,7 +62,8 @@ export class Settings {
 
   /** A duration in milliseconds; 0 means none. */
   milliseconds(name: string): number {
-    return parseMilliseconds(this.get(name)) ?? 0;
+    const definition = SETTINGS.get(name);
+    return definition === undefined ? 0 : numberOf(definition, this.get(name));
   }
 
   /** SET. Raises 42704, 22023 or 55000 for names and values that are not accepted. */
@@ -285,6 +78,7 @@ export class Settings {
   reset(name: string, options: { readonly local: boolean } = { local: false }): void {
     const key = name.toLowerCase();
     if (this.find(key) === undefined) throw unknownSetting(name);
+    checkContext(SETTINGS.get(key));
     this.#remember(key, options.local);
     this.#assign(key, undefined);
   }
@@ -292,30 +86,50 @@ export class Settings {
   /** RESET ALL. */
   resetAll(): void {
     for (const key of [...this.#values.keys()]) {
-      if (key !== "transaction_isolation" && key !== "transaction_read_only") this.reset(key);
+      const isKept = key.startsWith("transaction_") || SETTINGS.get(key)?.hidden === true;
+      if (!isKept) this.reset(key);
     }
   }
 
-  /** Every known setting with its description, for SHOW ALL and pg_settings. */
-  all(): {
-    readonly name: string;
-    readonly value: string;
-    readonly description: string;
-    readonly kind: string;
-  }[] {
-    const names = new Set([...Object.keys(DEFINITIONS), ...this.#values.keys()]);
-    return [...names].sort().map((key) => ({
-      name: DISPLAY_NAMES[key] ?? key,
-      value: this.get(key),
-      description: DEFINITIONS[key]?.description ?? "",
-      kind: DEFINITIONS[key]?.kind ?? "text",
-    }));
+  /** Every setting that is shown, in alphabetical order. */
+  all(): ShownSetting[] {
+    const shown: ShownSetting[] = [];
+    for (const [key, definition] of SETTINGS) {
+      if (definition.hidden) continue;
+      const value = this.get(key);
+      const initial = initialText(definition) ?? "";
+      const given = this.#initial.get(key) ?? initial;
+      shown.push({
+        name: definition.name,
+        value,
+        base: baseValue(definition, value),
+        initialBase: definition.initial,
+        resetBase: baseValue(definition, given),
+        source: this.#values.has(key) ? "session" : this.#initial.has(key) ? "client" : "default",
+        description: description(definition),
+        definition,
+      });
+    }
+    for (const [key, value] of this.#values) {
+      if (SETTINGS.has(key)) continue;
+      shown.push({
+        name: key,
+        value,
+        base: value,
+        initialBase: "",
+        resetBase: "",
+        source: "session",
+        description: "",
+        definition: null,
+      });
+    }
+    return shown.sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
   }
 
   /** What a client is told at connect. */
   reported(): [string, string][] {
-    return Object.keys(DEFINITIONS).filter((key) => DEFINITIONS[key]?.reported === true)
-      .map((key) => [DISPLAY_NAMES[key] ?? key, this.get(key)]);
+    return [...SETTINGS.values()].filter((definition) => definition.reported)
+      .map((definition) => [definition.name, this.get(definition.name)]);
   }
 
   /** Calls back when a reported setting changes. */
@@ -358,72 +172,109 @@ export class Settings {
     else this.#values.set(key, value);
     this.generation++;
     const after = this.find(key);
-    if (after !== before && after !== undefined && DEFINITIONS[key]?.reported === true) {
-      this.#listener?.(DISPLAY_NAMES[key] ?? key, after);
+    const definition = SETTINGS.get(key);
+    if (after !== before && after !== undefined && definition?.reported === true) {
+      this.#listener?.(definition.name, after);
     }
   }
 
+  /** There is one role, the session's user. */
+  #checkRole(name: string, value: string): string {
+    const user = this.find("session_authorization") ?? "";
+    if (user === "" || value === user || (name === "role" && value === "none")) return value;
+    throw new DatabaseError(SQLSTATE.invalidParameterValue, `role "${value}" does not exist`);
+  }
+
   #check(key: string, value: string): string {
-    const definition = DEFINITIONS[key];
+    const definition = SETTINGS.get(key);
     if (definition === undefined) {
-      if (key.includes(".")) return value;
-      throw unknownSetting(key);
-    }
-    switch (definition.kind) {
-      case "read only":
+      if (!key.includes(".")) throw unknownSetting(key);
+      if (!/^[a-z_\u0080-\uffff][\w$\u0080-\uffff]*(\.[a-z_\u0080-\uffff][\w$\u0080-\uffff]*)+$/i.test(key)) {
         throw new DatabaseError(
-          SQLSTATE.objectNotInPrerequisiteState,
-          `parameter "${key}" cannot be changed`,
+          SQLSTATE.invalidName,
+          `invalid configuration parameter name "${key}"`,
+          { detail: "Custom parameter names must be two or more simple identifiers separated by dots." },
         );
-      case "boolean": {
-        const truth = parseBoolean(value);
-        if (truth === undefined) {
-          throw new DatabaseError(
-            SQLSTATE.invalidParameterValue,
-            `parameter "${key}" requires a Boolean value`,
-          );
-        }
-        return truth ? "on" : "off";
       }
-      case "integer":
-        if (!/^\s*[+-]?\d+\s*$/.test(value)) throw invalidValue(key, value);
-        return String(parseInt(value, 10));
-      case "milliseconds":
-        if (parseMilliseconds(value) === undefined) throw invalidValue(key, value);
-        return formatUnits(parseMilliseconds(value) ?? 0, MILLISECONDS);
-      case "kilobytes": {
-        const kilobytes = parseKilobytes(value);
-        if (kilobytes === undefined) throw invalidValue(key, value);
-        if (kilobytes < 64 || kilobytes > 2147483647) {
-          throw new DatabaseError(
-            SQLSTATE.invalidParameterValue,
-            `${kilobytes} kB is outside the valid range for parameter "${key}" (64 .. 2147483647)`,
-          );
-        }
-        return formatUnits(kilobytes, KILOBYTES);
-      }
-      case "choice": {
-        const wanted = value.toLowerCase();
-        const choice = definition.choices?.find((each) => each.toLowerCase() === wanted);
-        if (choice === undefined) {
-          throw invalidValue(key, value, `Available values: ${(definition.choices ?? []).join(", ")}.`);
-        }
-        if (key === "client_encoding") return "UTF8";
-        if (key === "standard_conforming_strings") return "on";
-        return choice;
-      }
-      case "text":
-        return key === "timezone"
-          ? checkTimeZone(value)
-          : key === "datestyle"
-          ? mergeDateStyle(this.get(key), value)
-          : value;
+      return value;
+    }
+    checkContext(definition);
+    const checked = checkedValue(definition, value);
+    switch (definition.name) {
+      case "client_encoding":
+        return checkEncoding(checked);
+      case "TimeZone":
+        return checkTimeZone(checked);
+      case "DateStyle":
+        return mergeDateStyle(this.get(key), checked);
+      case "role":
+      case "session_authorization":
+        return this.#checkRole(definition.name, checked);
+      case "default_with_oids":
+        if (checked === "off") return checked;
+        throw new DatabaseError(SQLSTATE.featureNotSupported, "tables declared WITH OIDS are not supported");
+      default:
+        return checked;
     }
   }
 }
 
+/** A setting as SHOW ALL and pg_settings list it. */
+export interface ShownSetting {
+  readonly name: string;
+  readonly value: string;
+  /** In the setting's base unit: now, from the start, and after RESET. */
+  readonly base: string;
+  readonly initialBase: string;
+  readonly resetBase: string;
+  readonly source: "default" | "client" | "session";
+  readonly description: string;
+  /** `null`: a setting that the client made up. */
+  readonly definition: SettingDefinition | null;
+}
+
+/** The initial value as SHOW prints it. */
+function initialText(definition: SettingDefinition | undefined): string | undefined {
+  if (definition === undefined) return undefined;
+  const known = INITIAL.get(definition.name);
+  if (known !== undefined) return known;
+  const isNumber = definition.initial !== "" && (definition.type === "integer" || definition.type === "real");
+  const text = isNumber ? checkedValue(definition, definition.initial) : definition.initial;
+  INITIAL.set(definition.name, text);
+  return text;
+}
+
+/** Initial values as they are shown, made when they are first asked for. */
+const INITIAL = new Map<string, string>();
+
+function description(definition: SettingDefinition): string {
+  if (definition.effect) return "See the documentation.";
+  return definition.context === "user" || definition.context === "superuser"
+    ? "Accepted and checked, without effect."
+    : "Fixed.";
+}
+
+/** Least and greatest value of a setting that is a number, as pg_settings lists them. */
+export function settingRange(definition: SettingDefinition): readonly [string, string] | undefined {
+  if (definition.type !== "integer" && definition.type !== "real") return undefined;
+  return [formatNumber(definition, definition.minimum), formatNumber(definition, definition.maximum)];
+}
+
+/** Refuses to change what is given outside of sessions. */
+function checkContext(definition: SettingDefinition | undefined): void {
+  const reason = definition === undefined ? undefined : UNCHANGEABLE[definition.context];
+  if (definition === undefined || reason === undefined) return;
+  throw new DatabaseError(SQLSTATE.cannotChangeParameter, `parameter "${definition.name}" ${reason}`);
+}
+
+const UNCHANGEABLE: Readonly<Partial<Record<SettingDefinition["context"], string>>> = {
+  internal: "cannot be changed",
+  postmaster: "cannot be changed without restarting the server",
+  sighup: "cannot be changed now",
+};
+
 function unknownSetting(name: string): DatabaseError {
-  const near = closest(name.toLowerCase(), Object.keys(DEFINITIONS));
+  const near = closest(name.toLowerCase(), [...SETTINGS.keys()]);
   return new DatabaseError(
     SQLSTATE.undefinedObject,
     `unrecognized configuration parameter "${name}"`,
@@ -431,61 +282,10 @@ function unknownSetting(name: string): DatabaseError {
   );
 }
 
-function invalidValue(name: string, value: string, hint?: string): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.invalidParameterValue,
-    `invalid value for parameter "${name}": "${value}"`,
-    hint === undefined ? {} : { hint },
-  );
-}
-
-function parseBoolean(text: string): boolean | undefined {
-  const lower = text.trim().toLowerCase();
-  if (["on", "true", "t", "yes", "y", "1"].includes(lower)) return true;
-  if (["off", "of", "false", "f", "no", "n", "0"].includes(lower)) return false;
-  return undefined;
-}
-
-const UNITS: Readonly<Record<string, number>> = {
-  us: 0.001,
-  ms: 1,
-  s: 1000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-function parseMilliseconds(text: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(text);
-  if (match === null) return undefined;
-  const unit = match[2] === "" ? 1 : UNITS[match[2] ?? ""];
-  return unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
-}
-
-const KILOBYTE_UNITS: Readonly<Record<string, number>> = {
-  B: 1 / 1024,
-  kB: 1,
-  MB: 2 ** 10,
-  GB: 2 ** 20,
-  TB: 2 ** 30,
-};
-
-function parseKilobytes(text: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/.exec(text);
-  if (match === null) return undefined;
-  const unit = match[2] === "" ? 1 : KILOBYTE_UNITS[match[2] ?? ""];
-  return unit === undefined ? undefined : Math.round(Number(match[1]) * unit);
-}
-
-/** Units from the largest to that of the value. */
-const MILLISECONDS = [["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000], ["ms", 1]] as const;
-const KILOBYTES = [["TB", 2 ** 30], ["GB", 2 ** 20], ["MB", 2 ** 10], ["kB", 1]] as const;
-
-/** A value in the largest unit of which it is a whole multiple, as PostgreSQL shows it; zero has no unit. */
-function formatUnits(value: number, units: readonly (readonly [string, number])[]): string {
-  if (value === 0) return "0";
-  const unit = units.find(([, size]) => value % size === 0);
-  return unit === undefined ? String(value) : `${value / unit[1]}${unit[0]}`;
+function checkEncoding(value: string): string {
+  const letters = value.replace(/[^A-Za-z0-9]/g, "").toUpperCase();
+  if (letters === "UTF8" || letters === "UNICODE") return "UTF8";
+  throw invalidSetting("client_encoding", value, { hint: "Available values: UTF8." });
 }
 
 function checkTimeZone(value: string): string {
@@ -504,7 +304,7 @@ function checkTimeZone(value: string): string {
       ? zone
       : canonicalZone(zone);
   } catch (error) {
-    if (error instanceof RangeError) throw invalidValue("TimeZone", value);
+    if (error instanceof RangeError) throw invalidSetting("TimeZone", value);
     throw error;
   }
 }
@@ -532,7 +332,7 @@ function mergeDateStyle(current: string, wanted: string): string {
     else if (["dmy", "euro", "european"].includes(lower)) order = "DMY";
     else if (lower === "ymd") order = "YMD";
     else if (lower === "default") [format, order] = ["ISO", "MDY"];
-    else throw invalidValue("DateStyle", wanted);
+    else throw invalidSetting("DateStyle", wanted, { detail: `Unrecognized key word: "${lower}".` });
   }
   return `${format}, ${order}`;
 }

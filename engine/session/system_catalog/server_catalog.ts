@@ -7,6 +7,7 @@
 import { SqlArray } from "../../types/sql_array.ts";
 import { typeOid } from "../../types/type_names.ts";
 import type { Session } from "../session.ts";
+import { settingRange, type ShownSetting } from "../settings.ts";
 import { advisoryLockEntries } from "./advisory_locks.ts";
 import { DATABASE_ID, OWNER_ID, TABLESPACE, UUID_EXTENSION_ID } from "./object_ids.ts";
 import { fixedRows, liveRows, type RelationProviders } from "./relation_provider.ts";
@@ -107,25 +108,26 @@ function* lockRows(viewer: Session): Iterable<RowValues> {
   }
 }
 
-function settingRow(setting: { name: string; value: string; description: string; kind: string }): RowValues {
-  const type = setting.kind === "boolean"
-    ? "bool"
-    : setting.kind === "choice"
-    ? "enum"
-    : setting.kind === "integer" || setting.kind === "milliseconds"
-    ? "integer"
-    : "string";
+function settingRow(setting: ShownSetting): RowValues {
+  const { definition } = setting;
+  const range = definition === null ? undefined : settingRange(definition);
   return {
     name: setting.name,
-    setting: setting.value,
-    unit: setting.kind === "milliseconds" ? "ms" : null,
-    category: "Client Connection Defaults",
+    setting: setting.base,
+    unit: definition === null || definition.unit === "" ? null : definition.unit,
+    category: definition?.category ?? "Customized Options",
     short_desc: setting.description,
-    context: setting.kind === "read only" ? "internal" : "user",
-    vartype: type,
-    source: "default",
-    boot_val: setting.value,
-    reset_val: setting.value,
+    extra_desc: null,
+    context: definition?.context ?? "user",
+    vartype: definition?.type ?? "string",
+    source: setting.source,
+    min_val: range?.[0] ?? null,
+    max_val: range?.[1] ?? null,
+    enumvals: definition?.type === "enum" ? SqlArray.of(definition.choices) : null,
+    boot_val: setting.initialBase,
+    reset_val: setting.resetBase,
+    sourcefile: null,
+    sourceline: null,
     pending_restart: false,
   };
 }

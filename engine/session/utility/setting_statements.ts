@@ -1,5 +1,5 @@
 /** SET, RESET, SHOW, SET TRANSACTION and DISCARD. */
-import { SQLSTATE } from "../../base/errors.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type {
   Discard,
   ResetVariable,
@@ -10,19 +10,33 @@ import type {
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
+import { SETTINGS } from "../setting_table.ts";
 import { unlockAllAdvisory } from "../system_catalog/advisory_locks.ts";
 import { applyModes } from "./transaction_statements.ts";
 import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
 
 /** SET name = value. */
 export function set(session: Session, statement: SetVariable): StatementOutcome {
-  const { name, local } = statement;
+  const { name } = statement;
+  const local = statement.local;
+  const isList = SETTINGS.get(name)?.list ?? false;
+  if (statement.values.length > 1 && !isList) {
+    throw new DatabaseError(SQLSTATE.invalidParameterValue, `SET ${name} takes only one argument`);
+  }
   if (local && session.block === null) {
     session.notice({
       severity: "WARNING",
       code: SQLSTATE.noActiveSqlTransaction,
       message: "SET LOCAL can only be used in transaction blocks",
     });
+    // The value is checked all the same, and gone at the end of the statement.
+    session.settings.beginScope();
+    try {
+      if (statement.values.length === 0) session.settings.reset(name, { local });
+      else session.settings.set(name, valueText(statement), { local });
+    } finally {
+      session.settings.endScope(true);
+    }
     return session.outcome("SET", null, "done");
   }
   if (statement.values.length === 0) session.settings.reset(name, { local });
@@ -63,7 +77,7 @@ export function showColumns(session: Session, statement: ShowVariable): readonly
   const text = { kind: "text" } as const;
   if (statement.name === null) return resultColumns(["name", text], ["setting", text], ["description", text]);
   session.settings.get(statement.name);
-  const shown = session.settings.reported().find(([name]) => name.toLowerCase() === statement.name)?.[0];
+  const shown = SETTINGS.get(statement.name)?.name;
   return resultColumns([shown ?? statement.name, text]);
 }
 

@@ -43,7 +43,7 @@ export interface SessionServices {
   lastSequenceValue(): number | bigint;
   setSequenceValue(sequence: string, value: number | bigint, called: boolean): void;
   getSetting(name: string): string | undefined;
-  setSetting(name: string, value: string, local: boolean): void;
+  setSetting(name: string, value: string | null, local: boolean): void;
   /**
    * Catalog-dependent functions by name: those of `catalogFunctionNames` (pg_get_indexdef …), and for each of regclass,
    * regtype, regproc and regnamespace `<type>in` (a name, to its object identifier) and `<type>out` (the reverse).

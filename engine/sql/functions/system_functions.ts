@@ -253,7 +253,7 @@ function setSetting(
   if (name === null) {
     throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "SET requires parameter name");
   }
-  context.services.setSetting(name, value ?? "", local ?? false);
+  context.services.setSetting(name, value, local ?? false);
   return context.services.getSetting(name) ?? value ?? "";
 }
 
