@@ -33,6 +33,8 @@ export interface CatalogContents {
   readonly views: readonly ViewDefinition[];
   readonly enums: readonly EnumDefinition[];
   readonly settings: Readonly<Record<string, string>>;
+  /** Comments on objects without a definition of their own; absent: none. */
+  readonly comments?: Readonly<Record<string, string>>;
 }
 
 /** Built-in schemas; `public` is an ordinary one that exists from the start. */
@@ -122,6 +124,11 @@ export class Catalog {
 
   get enums(): readonly EnumDefinition[] {
     return this.contents.enums;
+  }
+
+  /** The comment on an object without a definition of its own. */
+  comment(object: string): string | null {
+    return this.contents.comments?.[object] ?? null;
   }
 
   /** A relation by schema and name, both already folded. */
@@ -224,6 +231,12 @@ export class Catalog {
         });
       case "drop_enum":
         return new Catalog({ ...next, enums: drop(old.enums, change.enumId) });
+      case "set_comment": {
+        const comments = { ...old.comments };
+        if (change.comment === null) delete comments[change.object];
+        else comments[change.object] = change.comment;
+        return new Catalog({ ...next, comments });
+      }
       case "set_setting": {
         const settings = { ...old.settings };
         if (change.value === null) delete settings[change.name];

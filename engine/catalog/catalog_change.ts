@@ -22,4 +22,6 @@ export type CatalogChange =
   | { readonly kind: "drop_schema"; readonly schemaId: number }
   | { readonly kind: "put_enum"; readonly enumeration: EnumDefinition }
   | { readonly kind: "drop_enum"; readonly enumId: number }
+  /** On an object without a definition of its own, such as `database`. */
+  | { readonly kind: "set_comment"; readonly object: string; readonly comment: string | null }
   | { readonly kind: "set_setting"; readonly name: string; readonly value: string | null };

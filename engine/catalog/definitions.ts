@@ -43,6 +43,7 @@ export type ConstraintDefinition =
     readonly name: string;
     readonly columns: readonly number[];
     readonly indexId: number | null;
+    readonly comment?: string;
   }
   | {
     readonly kind: "unique";
@@ -51,6 +52,7 @@ export type ConstraintDefinition =
     readonly columns: readonly number[];
     readonly indexId: number;
     readonly nullsNotDistinct: boolean;
+    readonly comment?: string;
   }
   | {
     readonly kind: "check";
@@ -58,6 +60,7 @@ export type ConstraintDefinition =
     readonly name: string;
     readonly text: string;
     readonly columns: readonly number[];
+    readonly comment?: string;
   }
   | {
     readonly kind: "foreign_key";
@@ -73,6 +76,7 @@ export type ConstraintDefinition =
     readonly match: "simple" | "full";
     readonly deferrable: boolean;
     readonly initiallyDeferred: boolean;
+    readonly comment?: string;
   };
 
 /** One key part of an index. */
@@ -135,6 +139,7 @@ export interface SequenceDefinition {
   readonly cycle: boolean;
   readonly cache: number;
   readonly ownedBy: { readonly tableId: number; readonly columnId: number } | null;
+  readonly comment?: string;
 }
 
 /** A view: its columns and the canonical text of its query. */
@@ -143,7 +148,7 @@ export interface ViewDefinition {
   readonly schema: string;
   readonly name: string;
   readonly text: string;
-  readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
+  readonly columns: readonly { readonly name: string; readonly type: SqlType; readonly comment?: string }[];
   readonly comment: string | null;
 }
 
@@ -151,6 +156,7 @@ export interface ViewDefinition {
 export interface SchemaDefinition {
   readonly id: number;
   readonly name: string;
+  readonly comment?: string;
 }
 
 /** An enumerated type; values are stored and compared as the numbers of their labels, which ascend. */
@@ -162,4 +168,5 @@ export interface EnumDefinition {
   readonly numbers: readonly number[];
   /** Labels that have been renamed: defaults, views and the like are kept as text and may still name them. */
   readonly former?: readonly { readonly label: string; readonly number: number }[];
+  readonly comment?: string;
 }

@@ -47,6 +47,7 @@ const CHANGE_MEMBERS: Readonly<
   drop_schema: { name: "schemaId", type: "number" },
   put_enum: { name: "enumeration", type: "object" },
   drop_enum: { name: "enumId", type: "number" },
+  set_comment: { name: "object", type: "string" },
   set_setting: { name: "name", type: "string" },
 };
 
@@ -279,6 +280,9 @@ function readChange(text: string): CatalogChange {
   const member = members[expected.name];
   if (typeof member !== expected.type || member === null) throw corrupted(`${kind} without ${expected.name}`);
   if (expected.type === "object") checkNamed(kind, member as object);
+  if (kind === "set_comment" && typeof members.comment !== "string" && members.comment !== null) {
+    throw corrupted("set_comment without comment");
+  }
   if (kind === "set_setting" && typeof members.value !== "string" && members.value !== null) {
     throw corrupted("set_setting without value");
   }

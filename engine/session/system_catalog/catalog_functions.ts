@@ -8,6 +8,7 @@ import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import type { ObjectTypeKind } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { SessionEvaluation } from "../evaluation.ts";
+import { columnDescription, objectDescription, sharedDescription } from "./comments.ts";
 import {
   constraintText,
   indexDefinition,
@@ -110,20 +111,6 @@ function serialSequence(evaluation: SessionEvaluation, args: readonly SqlValue[]
   }
   const sequence = found.sequenceId === null ? undefined : catalog.sequence(found.sequenceId);
   return sequence === undefined ? null : qualifiedName(sequence.schema, sequence.name);
-}
-
-function objectDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const { catalog } = evaluation.session;
-  const kind = args.length > 1 ? text(args, 1) : "pg_class";
-  if (kind === "pg_proc") return routineById(id(args))?.summary ?? null;
-  if (kind === "pg_namespace") {
-    return id(args) === 2200 ? "standard public schema" : id(args) === 11 ? "system catalog schema" : null;
-  }
-  if (kind !== "pg_class") return null;
-  const table = catalog.table(id(args));
-  if (table !== undefined) return table.comment;
-  const view = catalog.views.find((each) => each.id === id(args));
-  return view?.comment ?? indexById(catalog, id(args))?.comment ?? null;
 }
 
 function sequenceLastValue(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
@@ -307,8 +294,8 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
     relationBytes(evaluation.session, id(args)) === undefined ? null : id(args),
   pg_sequence_last_value: sequenceLastValue,
   obj_description: objectDescription,
-  col_description: (evaluation, args) =>
-    tableOf(evaluation, args)?.columns.find((column) => column.id === id(args, 1))?.comment ?? null,
+  shobj_description: sharedDescription,
+  col_description: columnDescription,
   pg_index_column_has_property: indexColumnProperty,
   pg_index_has_property: indexProperty,
   pg_indexam_has_property: accessMethodProperty,

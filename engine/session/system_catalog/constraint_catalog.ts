@@ -9,6 +9,7 @@ import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { splitName } from "../evaluation.ts";
 import type { Session } from "../session.ts";
+import { commentRows, sharedCommentRows } from "./comments.ts";
 import { defaultId, schemaId } from "./class_catalog.ts";
 import { viewRelations } from "./definition_texts.ts";
 import { CATALOG, DATABASE_ID, OWNER_ID } from "./object_ids.ts";
@@ -103,29 +104,6 @@ function* triggerRows(session: Session): Iterable<RowValues> {
 
 /** The number of a view's rule; one past all relations would collide, so it has a range of its own. */
 const RULE_OFFSET = 0x2000_0000;
-
-function* descriptionRows(session: Session): Iterable<RowValues> {
-  const { catalog } = session;
-  for (const table of catalog.tables) {
-    if (table.comment !== null) {
-      yield { objoid: table.id, classoid: CATALOG.class, objsubid: 0, description: table.comment };
-    }
-    for (const column of shownColumns(table)) {
-      if (column.comment === null) continue;
-      yield { objoid: table.id, classoid: CATALOG.class, objsubid: column.id, description: column.comment };
-    }
-    for (const index of indexesOf(table)) {
-      if (index.comment === null) continue;
-      yield { objoid: index.id, classoid: CATALOG.class, objsubid: 0, description: index.comment };
-    }
-  }
-  for (const view of catalog.views) {
-    if (view.comment === null) continue;
-    yield { objoid: view.id, classoid: CATALOG.class, objsubid: 0, description: view.comment };
-  }
-  yield { objoid: 11, classoid: CATALOG.namespace, objsubid: 0, description: "system catalog schema" };
-  yield { objoid: 2200, classoid: CATALOG.namespace, objsubid: 0, description: "standard public schema" };
-}
 
 /** What depends on what: sequences on the columns that own them, indexes on constraints, constraints on tables. */
 /** Sequences that the default of a column takes values from. */
@@ -244,7 +222,8 @@ export const CONSTRAINT_RELATIONS: RelationProviders = {
       ev_action: view.text,
     }))
   ),
-  pg_description: catalogRows(descriptionRows),
+  pg_description: catalogRows(commentRows),
+  pg_shdescription: catalogRows(sharedCommentRows),
   pg_depend: catalogRows(dependencyRows),
   pg_shdepend: fixedRows(() => [
     {

@@ -4,7 +4,6 @@ import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import type {
-  CommentOn,
   CreateSchema,
   CreateView,
   DefinitionStatement,
@@ -13,6 +12,7 @@ import type {
 } from "../parser/ast.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import { alterTable } from "./alter_table.ts";
+import { commentOn } from "./comments.ts";
 import { createTable, createTableAs } from "./create_table.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
 import type { DefinitionPlan } from "./definition_plan.ts";
@@ -134,9 +134,10 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
     }
     names.add(name);
   }
-  const id = existing?.kind === "view" ? existing.view.id : binder.newId();
-  if (existing?.kind === "view") {
-    const old = existing.view.columns;
+  const existingView = existing?.kind === "view" ? existing.view : undefined;
+  const id = existingView?.id ?? binder.newId();
+  if (existingView !== undefined) {
+    const old = existingView.columns;
     if (columns.length < old.length) {
       throw binder.error(SQLSTATE.invalidTableDefinition, "cannot drop columns from view", ast.position);
     }
@@ -154,7 +155,14 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
   }
   binder.change({
     kind: "put_view",
-    view: { id, schema, name: ast.name.name, text: ast.queryText, columns, comment: null },
+    view: {
+      id,
+      schema,
+      name: ast.name.name,
+      text: ast.queryText,
+      columns: columns.map((column, index) => ({ ...existingView?.columns[index], ...column })),
+      comment: existingView?.comment ?? null,
+    },
   });
   return tag;
 }
@@ -229,44 +237,6 @@ function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
     }
   }
   return tag;
-}
-
-function commentOn(binder: DefinitionBinder, ast: CommentOn): string {
-  const { comment } = ast;
-  switch (ast.objectType) {
-    case "table":
-      binder.putTable({ ...binder.table(ast.name), comment });
-      return "COMMENT";
-    case "column": {
-      const table = binder.table(ast.name);
-      const column = binder.column(table, ast.column ?? "", ast.position);
-      binder.putTable({
-        ...table,
-        columns: table.columns.map((each) => each.id === column.id ? { ...each, comment } : each),
-      });
-      return "COMMENT";
-    }
-    case "view": {
-      const found = binder.find(ast.name);
-      if (found?.kind !== "view") throw binder.missing(ast.name);
-      binder.change({ kind: "put_view", view: { ...found.view, comment } });
-      return "COMMENT";
-    }
-    case "index": {
-      const found = binder.find(ast.name);
-      if (found?.kind !== "index") throw binder.missing(ast.name, "index");
-      binder.putTable({
-        ...found.table,
-        indexes: found.table.indexes.map((each) => each.id === found.index.id ? { ...each, comment } : each),
-      });
-      return "COMMENT";
-    }
-    default:
-      throw binder.unsupported(
-        `COMMENT ON ${ast.objectType.replaceAll("_", " ").toUpperCase()}`,
-        ast.position,
-      );
-  }
 }
 
 function truncate(binder: DefinitionBinder, ast: Truncate): string {

@@ -70,6 +70,10 @@ export class DefinitionBinder {
     this.notices.push({ code, message });
   }
 
+  warn(code: string, message: string): void {
+    this.notices.push({ code, message, severity: "WARNING" });
+  }
+
   error(code: SqlState, message: string, offset?: number, fields: ErrorFields = {}): DatabaseError {
     const { text } = this.environment;
     const position = offset === undefined || text === undefined ? undefined : errorPosition(text, offset);

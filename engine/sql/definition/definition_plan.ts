@@ -12,6 +12,8 @@ import type { ColumnRef, Expression } from "../plan/expression.ts";
 export interface DefinitionNotice {
   readonly code: string;
   readonly message: string;
+  /** NOTICE unless given. */
+  readonly severity?: "WARNING";
 }
 
 /** An expression over the columns of a table. */

@@ -2,6 +2,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SequenceDefinition } from "../../catalog/definitions.ts";
 import type { AlterSequence, CreateSequence, SequenceOptions } from "../parser/ast.ts";
+import { commented } from "./comments.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 
 const RANGES = {
@@ -70,7 +71,7 @@ export function changeSequence(
     cycle: options.cycle ?? old.cycle,
   });
   const ownedBy = options.ownedBy === null ? old.ownedBy : ownerOf(binder, options);
-  binder.change({ kind: "put_sequence", sequence: { ...changed, ownedBy } });
+  binder.change({ kind: "put_sequence", sequence: commented({ ...changed, ownedBy }, old.comment ?? null) });
   if (options.restart === null) return;
   const value = options.restart === "start" ? changed.start : integer(options.restart);
   binder.steps.push({ kind: "restart_sequence", sequenceId: old.id, value });
