@@ -87,6 +87,7 @@ export const SQLSTATE = {
   invalidName: "42602",
   nameTooLong: "42622",
   reservedName: "42939",
+  invalidSchemaDefinition: "42P15",
   undefinedColumn: "42703",
   undefinedFunction: "42883",
   undefinedTable: "42P01",

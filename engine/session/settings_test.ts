@@ -8,7 +8,7 @@ Deno.test("Settings.set() normalises booleans and choices and refuses others", (
   strictEqual(settings.get("default_transaction_read_only"), "on");
   throws(() => settings.set("default_transaction_read_only", "maybe", { local: false }), { code: "22023" });
   throws(() => settings.set("client_encoding", "latin1", { local: false }), { code: "22023" });
-  throws(() => settings.set("server_version", "16", { local: false }), { code: "55000" });
+  throws(() => settings.set("server_version", "16", { local: false }), { code: "55P02" });
   throws(() => settings.set("statment_timeout", "1s", { local: false }), {
     code: "42704",
     hint: 'Did you mean "statement_timeout"?',

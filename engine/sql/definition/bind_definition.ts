@@ -4,7 +4,6 @@ import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import type {
-  CreateSchema,
   CreateView,
   DefinitionStatement,
   RenameObject,
@@ -13,6 +12,7 @@ import type {
 import { planStatement } from "../planner/plan_statement.ts";
 import { alterTable } from "./alter_table.ts";
 import { commentOn } from "./comments.ts";
+import { createSchema } from "./create_schema.ts";
 import { createTable, createTableAs } from "./create_table.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
 import type { DefinitionPlan } from "./definition_plan.ts";
@@ -57,7 +57,7 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
     case "create_view":
       return createView(binder, statement);
     case "create_schema":
-      return createSchema(binder, statement);
+      return createSchema(binder, statement, bind);
     case "rename_object":
       return renameObject(binder, statement);
     case "set_object_owner":
@@ -165,23 +165,6 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
     },
   });
   return tag;
-}
-
-function createSchema(binder: DefinitionBinder, ast: CreateSchema): string {
-  if (binder.catalog.schema(ast.name) !== undefined) {
-    if (!ast.ifNotExists) {
-      throw binder.error(SQLSTATE.duplicateSchema, `schema "${ast.name}" already exists`, ast.position);
-    }
-    binder.notice(SQLSTATE.duplicateSchema, `schema "${ast.name}" already exists, skipping`);
-    return "CREATE SCHEMA";
-  }
-  if (ast.name.startsWith("pg_")) {
-    throw binder.error(SQLSTATE.reservedName, `unacceptable schema name "${ast.name}"`, ast.position, {
-      detail: 'The prefix "pg_" is reserved for system schemas.',
-    });
-  }
-  binder.change({ kind: "put_schema", schema: { id: binder.newId(), name: ast.name } });
-  return "CREATE SCHEMA";
 }
 
 function renameObject(binder: DefinitionBinder, ast: RenameObject): string {

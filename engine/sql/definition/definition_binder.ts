@@ -56,6 +56,13 @@ export class DefinitionBinder {
     this.steps.push({ kind: "change", change });
   }
 
+  /** Adds the steps of a statement within this one, which was bound from this catalog. */
+  adopt(inner: DefinitionBinder): void {
+    this.#catalog = inner.catalog;
+    this.steps.push(...inner.steps);
+    this.notices.push(...inner.notices);
+  }
+
   /** Puts a table's new definition and answers it. */
   putTable(table: TableDefinition): TableDefinition {
     this.change({ kind: "put_table", table });

@@ -35,6 +35,7 @@ import {
   parseList,
   parseObjectName,
   parseParenthesizedList,
+  parseRoleName,
 } from "./names.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
@@ -384,12 +385,6 @@ function parseAlterRole(stream: TokenStream, position: number): Statement {
     return refuse(stream, `ALTER ROLE … ${stream.value().toUpperCase()}`, position);
   }
   return { kind: "alter_role", name, options: parseRoleOptions(stream), position };
-}
-
-/** Reads the name of a role; PUBLIC and the words for the session's own role are taken as written. */
-export function parseRoleName(stream: TokenStream): string {
-  if (stream.isAnyWord(["current_user", "current_role", "session_user"])) return stream.take();
-  return stream.expectName();
 }
 
 function parseAlterDatabase(stream: TokenStream, position: number): Statement {

@@ -416,11 +416,17 @@ export interface AlterSequence {
 /** CREATE SCHEMA; without a name, the name is that of AUTHORIZATION. */
 export interface CreateSchema {
   readonly kind: "create_schema";
-  readonly name: string;
+  /** `null`: named as its owner. */
+  readonly name: string | null;
   readonly ifNotExists: boolean;
   readonly owner: string | null;
+  /** What is made in it by the same statement, in the order of the text. */
+  readonly elements: readonly SchemaElement[];
   readonly position: number;
 }
+
+/** A statement within CREATE SCHEMA. */
+export type SchemaElement = CreateTable | CreateView | CreateIndex | CreateSequence;
 
 /** CREATE TYPE name AS ENUM (…). */
 export interface CreateEnum {

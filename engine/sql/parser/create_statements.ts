@@ -6,6 +6,7 @@
  * syntax error.
  */
 
+import { SQLSTATE } from "../../base/errors.ts";
 import type {
   CheckConstraint,
   ColumnDefinition,
@@ -19,6 +20,7 @@ import type {
   LikeClause,
   NamedOption,
   Persistence,
+  SchemaElement,
   Statement,
   TableConstraint,
 } from "./ast.ts";
@@ -41,6 +43,7 @@ import {
   parseObjectName,
   parseOptionalNameList,
   parseParenthesizedList,
+  parseRoleName,
 } from "./names.ts";
 import { parseQuery } from "./queries.ts";
 import { parseCreateFunction, parseCreateTrigger } from "./routine_statements.ts";
@@ -342,11 +345,41 @@ function parseCreateSequence(stream: TokenStream, persistence: Persistence, posi
 function parseCreateSchema(stream: TokenStream, position: number): CreateSchema {
   const ifNotExists = acceptIfNotExists(stream);
   const given = stream.isWord("authorization") ? null : stream.expectName();
-  const owner = stream.acceptWord("authorization") ? stream.expectName() : null;
-  const name = given ?? owner;
-  if (name === null) throw stream.syntaxError();
-  if (stream.isAnyWord(["create", "grant"])) throw stream.unsupported("CREATE SCHEMA with schema elements");
-  return { kind: "create_schema", name, ifNotExists, owner, position };
+  const owner = stream.acceptWord("authorization") ? parseRoleName(stream) : null;
+  const elements: SchemaElement[] = [];
+  const elementsPosition = stream.position;
+  while (stream.isAnyWord(["create", "grant"])) {
+    if (stream.isWord("grant")) throw stream.unsupported("CREATE SCHEMA with GRANT");
+    elements.push(parseSchemaElement(stream));
+  }
+  if (given === null && owner === null) throw stream.syntaxError();
+  if (ifNotExists && elements.length > 0) {
+    throw stream.error(
+      SQLSTATE.featureNotSupported,
+      "CREATE SCHEMA IF NOT EXISTS cannot include schema elements",
+      elementsPosition,
+    );
+  }
+  return { kind: "create_schema", name: given, ifNotExists, owner, elements, position };
+}
+
+function parseSchemaElement(stream: TokenStream): SchemaElement {
+  const mark = stream.mark;
+  const statement = parseCreate(stream);
+  switch (statement.kind) {
+    case "create_table":
+    case "create_view":
+    case "create_index":
+    case "create_sequence":
+      return statement;
+    case "create_trigger":
+      stream.rewind(mark);
+      throw stream.unsupported("CREATE SCHEMA with CREATE TRIGGER");
+    default:
+      stream.rewind(mark);
+      stream.advance();
+      throw stream.syntaxError();
+  }
 }
 
 function parseCreateType(stream: TokenStream, position: number): CreateEnum | Statement {

@@ -77,3 +77,9 @@ export function acceptCascade(stream: TokenStream): boolean {
   stream.acceptWord("restrict");
   return false;
 }
+
+/** Reads the name of a role; PUBLIC and the words for the session's own role are taken as written. */
+export function parseRoleName(stream: TokenStream): string {
+  if (stream.isAnyWord(["current_user", "current_role", "session_user"])) return stream.take();
+  return stream.expectName();
+}

@@ -4,7 +4,6 @@
 
 import { SQLSTATE } from "../../base/errors.ts";
 import type { DropObject, ObjectName, ObjectType, Statement, TypeName } from "./ast.ts";
-import { parseRoleName } from "./alter_statements.ts";
 import {
   acceptCascade,
   acceptIfExists,
@@ -13,6 +12,7 @@ import {
   parseList,
   parseObjectName,
   parseOptionalNameList,
+  parseRoleName,
 } from "./names.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
