@@ -184,7 +184,9 @@ function choiceOf(definition: SettingDefinition, text: string): string {
     choices.find((each) => each === SYNONYMS[wanted] && (each !== "on" || choices.includes("off")));
   if (found !== undefined) return found;
   if (definition.name === "client_min_messages" && wanted === "info") return wanted;
-  throw invalidSetting(definition.name.toLowerCase(), text, { hint: `Available values: ${choices.join(", ")}.` });
+  throw invalidSetting(definition.name.toLowerCase(), text, {
+    hint: `Available values: ${choices.join(", ")}.`,
+  });
 }
 
 /** A truth value in any of PostgreSQL's spellings, which may be cut short. */

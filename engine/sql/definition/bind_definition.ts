@@ -3,12 +3,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
-import type {
-  CreateView,
-  DefinitionStatement,
-  RenameObject,
-  Truncate,
-} from "../parser/ast.ts";
+import type { CreateView, DefinitionStatement, RenameObject, Truncate } from "../parser/ast.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import { alterTable } from "./alter_table.ts";
 import { commentOn } from "./comments.ts";

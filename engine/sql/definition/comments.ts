@@ -143,7 +143,9 @@ function commentOnColumn(binder: DefinitionBinder, ast: CommentOn, comment: stri
         SQLSTATE.wrongObjectType,
         `cannot set comment on relation "${ast.name.name}"`,
         ast.name.position,
-        { detail: `This operation is not supported for ${found.kind === "index" ? "indexes" : "sequences"}.` },
+        {
+          detail: `This operation is not supported for ${found.kind === "index" ? "indexes" : "sequences"}.`,
+        },
       );
   }
 }
