@@ -10,12 +10,14 @@ import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { AggregateCall, Plan, RangeBounds, SortKey } from "../../sql/plan/plan.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { Decimal } from "../../types/decimal.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { NO_ROW, type ReadableTable, type RowLocation, type Vector } from "../../storage/vector.ts";
 import { evaluate, inside, isTrue, type Row, type Scope } from "./interpret_expression.ts";
 import { interpretWindow } from "./interpret_window.ts";
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 type Of<K extends Plan["kind"]> = Extract<Plan, { kind: K }>;
 
@@ -217,8 +219,7 @@ function vectorValue(vector: Vector, row: number, type: SqlType): SqlValue {
     }
     case "bytes": {
       const bytes = vector.bytes.slice(vector.starts[row], vector.ends[row]);
-      const isText = ["text", "varchar", "char", "name", "uuid", "json", "jsonb"].includes(type.kind);
-      return fromStored(type, isText ? new TextDecoder().decode(bytes) : bytes);
+      return fromStored(type, storageClassOf(type) === "text" ? utf8.decode(bytes) : bytes);
     }
     case "dictionary":
       return vector.dictionary[vector.codes[row] ?? 0] ?? null;

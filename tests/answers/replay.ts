@@ -1,0 +1,306 @@
+/**
+ * Answers of the database under test to the calls of a signature, in every form in which a call can meet its arguments: as literals,
+ * which are folded when the statement is planned; as columns of rows in the delta, by compiled code and by the interpreter; and as columns
+ * of segments, of all calls together and of some, so that values are kept in several ways.
+ *
+ * Calls that succeed are made together in one statement. Each call that fails needs a statement of its own; of those of one signature and
+ * one SQLSTATE a bounded number is made.
+ */
+import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
+import { engineOf } from "../../engine/session/database.ts";
+import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import type { Session } from "../../engine/session/session.ts";
+import { StatementContext } from "../../engine/session/statement_context.ts";
+import { parseStatement } from "../../engine/sql/parser/statements.ts";
+import { isPlannable, planStatement } from "../../engine/sql/planner/plan_statement.ts";
+import { formatText } from "../../engine/types/text_io.ts";
+import type { SqlType } from "../../engine/types/sql_type.ts";
+import type { SqlValue } from "../../engine/types/value.ts";
+import { type Database, DatabaseError } from "../../mod.ts";
+import { type Answer, answerOfError, answerOfText, isError } from "./answer_table.ts";
+import { callsOf, type Signature } from "./calls.ts";
+import { isClose, isInexact } from "./inexact.ts";
+import { literalOf, type Pool } from "./edge_values.ts";
+
+/** Statements that both databases run first. */
+export const PREPARATION: readonly string[] = [
+  "set timezone = 'America/New_York'",
+  "create type edge_mood as enum ('low', 'middle', 'high')",
+];
+
+/** The file of a table of answers. */
+export function tableFile(table: string): URL {
+  return new URL(`tables/${table}.tsv`, import.meta.url);
+}
+
+/** A call that is answered otherwise than expected. */
+export interface Difference {
+  readonly label: string;
+  readonly form: string;
+  readonly call: string;
+  readonly expected: Answer;
+  readonly answer: Answer;
+}
+
+/** A signature and the answers that its calls should have. */
+export interface Expectation {
+  readonly signature: Signature;
+  readonly answers: readonly Answer[];
+}
+
+/** How many literal calls, and columns, stand in one statement. */
+const CALLS_OF_A_STATEMENT = 200;
+const COLUMNS_OF_A_STATEMENT = 12;
+/** Calls made of those with one signature and SQLSTATE. */
+const FAILING_LITERALS = 4;
+const FAILING_ROWS = 2;
+/** Calls with literals that succeed, of one signature; with columns all of them are made. */
+const SUCCEEDING_LITERALS = 40;
+
+/** Calls that a table is made of: all of them; those of small integers; those with one first argument. */
+export type Part = "all" | "small" | "constant";
+
+type Rows = readonly (readonly (string | null)[])[];
+
+/** See the file's head. */
+export class Replay {
+  readonly differences: Difference[] = [];
+  readonly #session: Session;
+  readonly #tables = new Map<string, string>();
+  calls = 0;
+
+  constructor(database: Database) {
+    this.#session = engineOf(database).openSession();
+  }
+
+  /** Runs a statement. */
+  async run(sql: string): Promise<Rows> {
+    const sink = new RowBuffer();
+    await this.#session.simple(sql, sink, () => {});
+    return this.#texts(sink.columns.map(({ type }) => type), sink.rows);
+  }
+
+  /** Calls with literals. */
+  async literals({ signature, answers }: Expectation): Promise<void> {
+    const calls = callsOf(signature.pools);
+    const texts = calls.map((call) => signature.call(literals(signature.pools, call)));
+    const chosen = chosenFailures(answers, FAILING_LITERALS);
+    const succeeding = [...answers.keys()].filter((index) => !isError(answers[index] ?? ""));
+    const fine = spread(succeeding, SUCCEEDING_LITERALS);
+    for (let start = 0; start < fine.length; start += CALLS_OF_A_STATEMENT) {
+      const list = fine.slice(start, start + CALLS_OF_A_STATEMENT);
+      const rows = await this.#attempt(() =>
+        this.run(`select ${list.map((index) => texts[index]).join(", ")}`)
+      );
+      if (typeof rows === "string") chosen.push(...list);
+      else {list.forEach((index, position) =>
+          this.#compare("literals", signature, index, answers, answerOfText(rows[0]?.[position] ?? null))
+        );}
+    }
+    for (const index of chosen) {
+      const rows = await this.#attempt(() => this.run(`select ${texts[index]}`));
+      this.#compare("literals", signature, index, answers, answerOf(rows));
+    }
+  }
+
+  /** Makes the table of the calls of pools, or of some of them, once. */
+  async table(pools: readonly Pool[], part: Part): Promise<string> {
+    const key = `${part}: ${pools.map(({ name }) => name).join(", ")}`;
+    let table = this.#tables.get(key);
+    if (table === undefined) {
+      table = `edges${this.#tables.size}`;
+      this.#tables.set(key, table);
+      const columns = pools.map(({ type }, index) => `, c${index} ${type}`).join("");
+      const calls = callsOf(pools);
+      const rows = callsOfPart(pools, part).map((index) =>
+        `(${[index, ...literals(pools, calls[index] ?? [])].join(", ")})`
+      );
+      await this.run(`create table ${table} (k integer${columns})`);
+      if (rows.length > 0) await this.run(`insert into ${table} values ${rows.join(", ")}`);
+    }
+    return table;
+  }
+
+  /** Calls with columns, of several signatures with the same pools. */
+  async columns(
+    form: string,
+    part: Part,
+    expectations: readonly Expectation[],
+    run = (sql: string) => this.run(sql),
+  ): Promise<void> {
+    const [first] = expectations;
+    if (first === undefined) return;
+    const { pools } = first.signature;
+    const indexes = callsOfPart(pools, part);
+    if (indexes.length === 0) return;
+    const table = await this.table(pools, part);
+    const names = pools.map((_, index) => `c${index}`);
+    const flawless = expectations.filter(({ answers }) => !answers.some(isError));
+    const flawed = expectations.filter(({ answers }) => answers.some(isError));
+    const lists = flawed.map((each) => [each]);
+    for (let start = 0; start < flawless.length; start += COLUMNS_OF_A_STATEMENT) {
+      lists.push(flawless.slice(start, start + COLUMNS_OF_A_STATEMENT));
+    }
+    for (const list of lists) {
+      const failing = failingOf(list).filter((index) => indexes.includes(index));
+      const except = failing.length === 0 ? "" : ` where k not in (${failing.join(", ")})`;
+      const statement = (part: readonly Expectation[], condition: string) =>
+        `select k, ${
+          part.map(({ signature }) => signature.call(names)).join(", ")
+        } from ${table}${condition}`;
+      if (failing.length < indexes.length) {
+        const rows = await this.#attempt(() => run(statement(list, except)));
+        if (typeof rows === "string") {
+          // To see which call it was.
+          for (const each of list) {
+            await this.#rowByRow(form, indexes, each, (condition) => run(statement([each], condition)));
+          }
+          continue;
+        }
+        for (const [k, ...values] of rows) {
+          for (const [position, { signature, answers }] of list.entries()) {
+            this.#compare(form, signature, Number(k), answers, answerOfText(values[position] ?? null));
+          }
+        }
+      }
+      for (const { signature, answers } of list) {
+        for (const index of chosenFailures(answers, FAILING_ROWS)) {
+          if (!indexes.includes(index)) continue;
+          const rows = await this.#attempt(() =>
+            run(`select ${signature.call(names)} from ${table} where k = ${index}`)
+          );
+          this.#compare(form, signature, index, answers, answerOf(rows));
+        }
+      }
+    }
+  }
+
+  async #rowByRow(
+    form: string,
+    indexes: readonly number[],
+    { signature, answers }: Expectation,
+    run: (condition: string) => Promise<Rows>,
+  ): Promise<void> {
+    for (const index of indexes) {
+      const rows = await this.#attempt(() => run(` where k = ${index}`));
+      const answer = typeof rows === "string" ? rows : answerOfText(rows[0]?.[1] ?? null);
+      this.#compare(form, signature, index, answers, answer);
+    }
+  }
+
+  /** A statement by the interpreter. */
+  interpreted(sql: string): Promise<Rows> {
+    const { statement } = parseStatement(sql);
+    if (!isPlannable(statement)) throw new Error(`not a planned statement: ${sql}`);
+    const { engine } = this.#session;
+    const planned = planStatement(statement, engine.plans.environment(this.#session, sql, [], []), {
+      optimize: true,
+    });
+    const transaction = engine.manager.begin({ interruptible: false });
+    try {
+      const context = new StatementContext(this.#session, transaction, []);
+      const scope = {
+        context,
+        row: new Map(),
+        definitions: new Map(),
+        working: new Map(),
+        budget: { rows: 1_000_000 },
+      };
+      const rows = [...interpretPlan(planned.plan, scope)].map((row) =>
+        planned.columns.map(({ column }) => row.get(column) ?? null)
+      );
+      return Promise.resolve(this.#texts(planned.columns.map(({ type }) => type), rows));
+    } finally {
+      engine.manager.end(transaction);
+    }
+  }
+
+  #texts(types: readonly SqlType[], rows: readonly (readonly SqlValue[])[]): Rows {
+    const options = this.#session.evaluation.textOptions;
+    return rows.map((row) =>
+      types.map((type, index) => {
+        const value = row[index] ?? null;
+        return value === null ? null : formatText(type, value, options);
+      })
+    );
+  }
+
+  /** The rows, or the answer of a failure. */
+  async #attempt(work: () => Promise<Rows>): Promise<Rows | Answer> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof DatabaseError) return answerOfError(error.code);
+      // A bug shows as an assertion or a JavaScript error: it is an answer that nothing else gives.
+      return answerOfError(`crash: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #compare(
+    form: string,
+    { label, pools, call }: Signature,
+    index: number,
+    answers: readonly Answer[],
+    answer: Answer,
+  ): void {
+    this.calls++;
+    const expected = answers[index] ?? "";
+    if (answer === expected || (isInexact(label) && isClose(answer, expected))) return;
+    const tuple = callsOf(pools)[index] ?? [];
+    this.differences.push({ label, form, call: call(literals(pools, tuple)), expected, answer });
+  }
+}
+
+/** The calls of a part, by their positions. */
+function callsOfPart(pools: readonly Pool[], part: Part): readonly number[] {
+  const calls = callsOf(pools);
+  const all = [...calls.keys()];
+  if (part === "all") return all;
+  if (part === "small") {
+    return all.filter((index) =>
+      (calls[index] ?? []).every((value, at) => isSmall(pools[at]?.values[value]))
+    );
+  }
+  // The last value but NULL and what is not finite.
+  const [first] = pools;
+  const constant = first?.values.findLastIndex((value) => value !== null && /\d/.test(value)) ?? 0;
+  return all.filter((index) => calls[index]?.[0] === constant);
+}
+
+function isSmall(value: string | null | undefined): boolean {
+  return value !== null && value !== undefined && /^-?\d{1,3}$/.test(value) && Math.abs(Number(value)) <= 255;
+}
+
+function literals(pools: readonly Pool[], call: readonly number[]): string[] {
+  return pools.map((pool, index) => literalOf(pool, call[index] ?? 0));
+}
+
+function answerOf(rows: Rows | Answer): Answer {
+  return typeof rows === "string" ? rows : answerOfText(rows[0]?.[0] ?? null);
+}
+
+function failingOf(expectations: readonly Expectation[]): number[] {
+  return [
+    ...new Set(
+      expectations.flatMap(({ answers }) =>
+        [...answers.keys()].filter((index) => isError(answers[index] ?? ""))
+      ),
+    ),
+  ];
+}
+
+/** Of the failing calls with each SQLSTATE so many, spread over all of them. */
+function chosenFailures(answers: readonly Answer[], most: number): number[] {
+  const byCode = Map.groupBy(
+    [...answers.keys()].filter((index) => isError(answers[index] ?? "")),
+    (index) => answers[index],
+  );
+  return [...byCode.values()].flatMap((indexes) => spread(indexes, most));
+}
+
+/** At most so many elements of a list, from all over it. */
+function spread<T>(list: readonly T[], most: number): T[] {
+  if (list.length <= most) return [...list];
+  return Array.from({ length: most }, (_, position) => list[Math.floor((position * list.length) / most)])
+    .filter((element) => element !== undefined);
+}
