@@ -172,9 +172,10 @@ function isHalfWay(value: number, text: string): boolean {
   if (distance.isZero) return false;
   const unit = 2n ** BigInt(Math.floor(Math.log2(Math.abs(value))) - 53);
   const halves = distance.abs().divide(Decimal.fromInteger(normalize(unit)));
-  // Below a power of two the next double is half as far away.
+  // The next double toward zero is half as far away from a power of two as the one beyond it.
+  const isTowardZero = distance.sign !== Math.sign(value);
   const isPower = Number.isInteger(Math.log2(Math.abs(value)));
-  return halves.equals(Decimal.ONE) || (isPower && halves.equals(Decimal.of(5, 1)));
+  return halves.equals(Decimal.ONE) || (isPower && isTowardZero && halves.equals(Decimal.of(5, 1)));
 }
 
 /** The text of a `real` in PostgreSQL's shortest form. */

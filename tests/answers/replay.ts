@@ -52,10 +52,10 @@ export interface Expectation {
 const CALLS_OF_A_STATEMENT = 200;
 const COLUMNS_OF_A_STATEMENT = 12;
 /** Calls made of those with one signature and SQLSTATE. */
-const FAILING_LITERALS = 4;
-const FAILING_ROWS = 2;
+const FAILING_LITERALS = 2;
+const FAILING_ROWS = 1;
 /** Calls with literals that succeed, of one signature; with columns all of them are made. */
-const SUCCEEDING_LITERALS = 40;
+const SUCCEEDING_LITERALS = 20;
 
 /** Calls that a table is made of: all of them; those of small integers; those with one first argument. */
 export type Part = "all" | "small" | "constant";
