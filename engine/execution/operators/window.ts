@@ -4,7 +4,6 @@
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { FrameBound, Plan, SortKey, WindowCall } from "../../sql/plan/plan.ts";
 import { compareValues } from "../../types/compare.ts";
-import type { SqlType } from "../../types/sql_type.ts";
 import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
@@ -12,8 +11,8 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Region, Sink } from "../codegen/region.ts";
 import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, nullableCode } from "../codegen/value_form.ts";
-import { shiftNumber, windowResults } from "../runtime/window.ts";
-import { shiftByInterval } from "../runtime/interval_shift.ts";
+import { windowResults } from "../runtime/window.ts";
+import { rangeLimitOf } from "../runtime/range_limit.ts";
 import { nullableBinding } from "./sources.ts";
 import { produce } from "./produce.ts";
 
@@ -118,32 +117,17 @@ function inputCode(code: Emitter, { plan, buffer, names, sorted, partition, orde
   const samePeers = emitComparison(code, buffer, names, order);
   const only = order.length === 1 ? order[0] : undefined;
   const key = plan.order[0]?.expression;
-  let rest = "orderKey: null, descending: false, shift: null, compareKeys: null";
+  let rest = "orderKey: null, descending: false, limit: null, compareKeys: null";
   if (only !== undefined && key !== undefined) {
-    const shift = shiftOf(key.type, plan.calls);
+    const hasOffset = plan.calls.some(({ frame }) => "offset" in frame.start || "offset" in frame.end);
+    const limit = hasOffset ? rangeLimitOf(key.type) : null;
     const compare = code.compilation.comparison(key.type, (a, b) => compareValues(key.type, a, b));
     rest = `orderKey: ${accessor(code, buffer, names, only.position)}, descending: ${only.descending}, ` +
-      `shift: ${shift === null ? "null" : code.constant("shift", shift)}, compareKeys: ${
+      `limit: ${limit === null ? "null" : code.use("rangeLimit", limit)}, compareKeys: ${
         code.use("compareValues", compare)
       }`;
   }
   return `{ order: ${sorted}, samePartition: ${samePartition}, samePeers: ${samePeers}, ${rest} }`;
-}
-
-/** How a RANGE offset moves a key of a type; null: not known. */
-function shiftOf(type: SqlType, calls: readonly WindowCall[]): typeof shiftNumber | null {
-  const offsets = calls.flatMap(({ frame }) => [frame.start, frame.end]).flatMap((bound) =>
-    "offset" in bound ? [bound.offset.type] : []
-  );
-  const offset = offsets[0];
-  if (offset === undefined) return null;
-  if (offset.kind === "interval") return shiftByInterval(type);
-  const form = formOf(type);
-  const isNumber = form === "number" || form === "mixed" || type.kind === "numeric";
-  if (type.kind === "numeric" && offset.kind === "numeric") {
-    return type.scale === offset.scale ? shiftNumber : null;
-  }
-  return isNumber && type.kind !== "numeric" && offset.kind !== "numeric" ? shiftNumber : null;
 }
 
 /** A function from a row number to the value of a column. */

@@ -7,10 +7,9 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { WindowCall } from "../../sql/plan/plan.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
-import { Decimal } from "../../types/decimal.ts";
-import { add, normalize, subtract } from "../../types/mixed_integer.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "./execution_state.ts";
+import type { RangeLimit } from "./range_limit.ts";
 import { GeneratorWork } from "./work.ts";
 
 /** An aggregate that can be folded, asked and begun again. */
@@ -41,7 +40,7 @@ export interface WindowInput {
   /** The only key of ORDER BY, for RANGE with offsets. */
   readonly orderKey: ((row: number) => SqlValue) | null;
   readonly descending: boolean;
-  readonly shift: ((value: SqlValue, offset: SqlValue, backward: boolean) => SqlValue) | null;
+  readonly limit: RangeLimit | null;
   readonly compareKeys: ((left: SqlValue, right: SqlValue) => number) | null;
 }
 
@@ -69,7 +68,7 @@ function* computeWindow(
       end++;
       if (pace.isDue()) yield;
     }
-    const partition = new Partition(input, { begin, end }, pace);
+    const partition = new Partition(state, input, { begin, end }, pace);
     yield* partition.findPeers();
     for (const [index, call] of calls.entries()) {
       yield* partition.compute(call, results[index] as SqlValue[]);
@@ -103,6 +102,7 @@ function at(input: WindowInput, position: number): number {
 
 /** Positions begin … end of one partition. */
 class Partition {
+  readonly #state: ExecutionState;
   readonly #input: WindowInput;
   readonly #pace: Pace;
   readonly #begin: number;
@@ -112,8 +112,16 @@ class Partition {
   readonly #groupStarts: number[] = [];
   /** The positions whose order key is not NULL; found when they are first needed. */
   #valued: readonly [number, number] | null = null;
+  /** Where RANGE frames of the call at hand have begun and ended last. */
+  #reached = { start: 0, end: 0 };
 
-  constructor(input: WindowInput, place: { readonly begin: number; readonly end: number }, pace: Pace) {
+  constructor(
+    state: ExecutionState,
+    input: WindowInput,
+    place: { readonly begin: number; readonly end: number },
+    pace: Pace,
+  ) {
+    this.#state = state;
     this.#input = input;
     this.#pace = pace;
     this.#begin = place.begin;
@@ -143,6 +151,7 @@ class Partition {
   }
 
   *compute(call: WindowWork, results: SqlValue[]): Generator<void, void, void> {
+    this.#reached = { start: this.#begin, end: this.#begin };
     if (call.machine !== null) return yield* this.#aggregate(call, call.machine, results);
     if (call.name === "ntile") return this.#ntile(call, results);
     const isFrameValue = call.name === "first_value" || call.name === "last_value" ||
@@ -311,7 +320,7 @@ class Partition {
       if (mode === "rows") return isEnd ? position + 1 : position;
       return this.#groupStart(isEnd ? group + 1 : group);
     }
-    checkOffset(offset, isEnd);
+    checkOffset(offset, mode, isEnd);
     const sign = kind === "preceding" ? -1 : 1;
     if (mode === "rows") return position + sign * Number(offset) + (isEnd ? 1 : 0);
     if (mode === "groups") return this.#groupStart(group + sign * Number(offset) + (isEnd ? 1 : 0));
@@ -320,9 +329,9 @@ class Partition {
 
   /** RANGE with an offset: by the value of the only order key. NULLs are peers of NULLs only. */
   #rangeBound(position: number, offset: SqlValue, preceding: boolean, isEnd: boolean): number {
-    const { orderKey, descending, shift, compareKeys } = this.#input;
+    const { orderKey, descending, limit: limitOf, compareKeys } = this.#input;
     const group = this.#group(position);
-    if (orderKey === null || shift === null || compareKeys === null) {
+    if (orderKey === null || limitOf === null || compareKeys === null) {
       throw new DatabaseError(
         SQLSTATE.featureNotSupported,
         "RANGE with offset PRECEDING/FOLLOWING is not supported for this column type",
@@ -330,7 +339,10 @@ class Partition {
     }
     const own = orderKey(at(this.#input, position));
     if (own === null) return this.#groupStart(isEnd ? group + 1 : group);
-    const limit = shift(own, offset, preceding !== descending);
+    const limit = limitOf(this.#state.evaluation, own, offset, {
+      backward: preceding !== descending,
+      isUpper: isEnd !== descending,
+    });
     // The keys that are not NULL stand together and in order.
     const [first, last] = this.#valuedPositions(orderKey);
     let low = first;
@@ -343,7 +355,9 @@ class Partition {
       if (isEnd ? order > 0 : order >= 0) high = middle;
       else low = middle + 1;
     }
-    return low;
+    // Months of different lengths may turn limits back; frames go forward with their rows all the same.
+    const side = isEnd ? "end" : "start";
+    return this.#reached[side] = Math.max(low, this.#reached[side]);
   }
 
   /** The positions whose order key is not NULL. NULLs, which are one peer group, stand at either end. */
@@ -359,33 +373,16 @@ class Partition {
   }
 }
 
-function checkOffset(offset: SqlValue, isEnd: boolean): void {
+/** NULL is refused in every mode; the sign of RANGE's offset is the key's to judge. */
+function checkOffset(offset: SqlValue, mode: WindowCall["frame"]["mode"], isEnd: boolean): void {
   const which = isEnd ? "ending" : "starting";
   if (offset === null) {
     throw new DatabaseError(SQLSTATE.nullValueNotAllowed, `frame ${which} offset must not be null`);
   }
-  const negative = offset instanceof Decimal
-    ? offset.compare(Decimal.ZERO) < 0
-    : (typeof offset === "number" || typeof offset === "bigint") && offset < 0;
-  if (negative) {
+  if (mode !== "range" && Number(offset) < 0) {
     throw new DatabaseError(
       SQLSTATE.invalidPrecedingOrFollowingSize,
       `frame ${which} offset must not be negative`,
     );
   }
-}
-
-/** Moves a number by an offset, for RANGE frames. */
-export function shiftNumber(value: SqlValue, offset: SqlValue, backward: boolean): SqlValue {
-  if (value instanceof Decimal && offset instanceof Decimal) {
-    return backward ? value.subtract(offset) : value.add(offset);
-  }
-  if (
-    typeof value === "number" && typeof offset === "number" &&
-    !(Number.isInteger(value) && Number.isInteger(offset))
-  ) {
-    return backward ? value - offset : value + offset;
-  }
-  const left = typeof value === "bigint" ? normalize(value) : value as MixedInteger;
-  return backward ? subtract(left, offset as MixedInteger) : add(left, offset as MixedInteger);
 }

@@ -5,7 +5,7 @@
  */
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { Delete, Insert, Update } from "../parser/ast.ts";
+import type { Delete, Expression as Ast, Insert, Update } from "../parser/ast.ts";
 import { errorPosition } from "../parser/source_text.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -38,6 +38,13 @@ export class Binding {
   bindModification:
     | ((statement: Insert | Update | Delete, commonTables: CommonTableScope | null) => BoundQuery)
     | null = null;
+  /** The columns that set-returning functions of a select list make. */
+  readonly setOutputs = new Set<ColumnRef>();
+  /**
+   * Direct arguments of ordered-set aggregates, by their syntax and as they are bound: they are values of a group, not
+   * of its rows.
+   */
+  readonly directArguments = { asts: new WeakSet<Ast>(), bound: new WeakSet<Expression>(), any: false };
   writesSequences = false;
   locks = false;
   #nextColumn = 1;

@@ -7,7 +7,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
-import { commonType } from "../functions/casts.ts";
+import { commonType, withoutLimits } from "../functions/casts.ts";
 import type { BoundAggregate, BoundFunction } from "../functions/definition.ts";
 import {
   functionsNamed,
@@ -18,22 +18,21 @@ import {
 } from "../functions/registry.ts";
 import type {
   Expression as Ast,
-  FrameBound as FrameBoundAst,
   FunctionCall,
   SortKey as SortKeyAst,
-  WindowFrame,
   WindowSpecification,
 } from "../parser/ast.ts";
 import { columnReference, constant, expressionKey, sameExpression } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
-import type { FrameBound, SortKey, WindowCall } from "../plan/plan.ts";
-import { columnsOf } from "../plan/traverse.ts";
+import type { SortKey, WindowCall } from "../plan/plan.ts";
+import { columnsOf, operands } from "../plan/traverse.ts";
 import { bindHypotheticalRank, isHypotheticalRank } from "./hypothetical_rank.ts";
 import type { Binding } from "./binding.ts";
 import { coerceCondition, coerceImplicit, settle, tryCoerce } from "./coercion.ts";
 import { bindExpression, callOf } from "./expression_binder.ts";
 import { findTable, missingTable, wholeRow } from "./names.ts";
-import type { Clause, PendingWindow, QueryLevel } from "./scope.ts";
+import type { Clause, QueryLevel } from "./scope.ts";
+import { bindWindow } from "./window_binder.ts";
 
 /** Functions that only exist with OVER. */
 const WINDOW_FUNCTIONS = new Set([
@@ -91,8 +90,12 @@ const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
   "ORDER BY",
   "DISTINCT ON",
   "window arguments",
+  "window definitions",
 ]);
 const WINDOW_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
+
+/** What PostgreSQL advises where a set-returning function cannot stand. */
+export const LATERAL_HINT = "You might be able to move the set-returning function into a LATERAL FROM item.";
 
 /** Runs `action` with another clause in force at the level. */
 export function inClause<T>(level: QueryLevel, clause: Clause, action: () => T): T {
@@ -108,6 +111,7 @@ export function inClause<T>(level: QueryLevel, clause: Clause, action: () => T):
 /** Binds a call of any kind. */
 export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall): Expression {
   const name = functionName(binding, ast);
+  if (name === "grouping" && functionsNamed(name).length === 0) return bindGrouping(binding, level, ast);
   if (ast.over !== null) return bindWindowCall(binding, level, ast, name, ast.over);
   if (isHypotheticalRank(ast, name)) return bindHypotheticalRank(binding, level, ast, name);
   if (WINDOW_FUNCTIONS.has(name) && functionsNamed(name).length === 0) {
@@ -117,7 +121,6 @@ export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall)
       ast.position,
     );
   }
-  if (name === "grouping" && functionsNamed(name).length === 0) return bindGrouping(binding, level, ast);
   if (isAggregateName(name)) return bindAggregate(binding, level, ast, name);
   refuseAggregateSyntax(binding, ast, name);
   const { chosen, args } = bindFunction(binding, level, ast, name);
@@ -212,7 +215,7 @@ function bindArguments(binding: Binding, level: QueryLevel, ast: FunctionCall, n
 
 function bindArgument(binding: Binding, level: QueryLevel, ast: Ast): Expression {
   if (ast.kind !== "star") return bindExpression(binding, level, ast);
-  const table = findTable(level, ast.qualifier);
+  const table = findTable(binding, level, ast.qualifier, ast.position);
   if (table === undefined) throw missingTable(binding, level, ast.qualifier, ast.position);
   return wholeRow(table);
 }
@@ -224,13 +227,7 @@ function bindSetFunction(
   chosen: BoundFunction,
   args: readonly Expression[],
 ): Expression {
-  if (level.clause !== "SELECT" && level.clause !== "ORDER BY") {
-    throw binding.error(
-      SQLSTATE.featureNotSupported,
-      `set-returning functions are not allowed in ${level.clause}`,
-      ast.position,
-    );
-  }
+  if (level.clause !== "SELECT" && level.clause !== "ORDER BY") refuseSetFunction(binding, level, ast);
   const call = callOf(binding, chosen, args, ast.position);
   const converted = call.kind === "call" ? call.args : args;
   const columns = chosen.rowColumns ?? [{ name: chosen.name, type: chosen.returnType }];
@@ -243,11 +240,40 @@ function bindSetFunction(
   const list = level.setFunctions[depth] ?? [];
   list.push({ function: chosen, args: converted, outputs });
   level.setFunctions[depth] = list;
-  for (const output of outputs) level.computed.add(output);
+  for (const output of outputs) {
+    level.computed.add(output);
+    binding.setOutputs.add(output);
+  }
   const fields = columns.map((column, index) => columnReference(outputs[index] ?? 0, column.type, true));
   const [only] = fields;
   if (only !== undefined && fields.length === 1) return only;
   return { kind: "row", type: { kind: "record", fields: columns }, fields };
+}
+
+/** 0A000, worded as the clause has it. */
+function refuseSetFunction(binding: Binding, level: QueryLevel, ast: FunctionCall): never {
+  const refuse = (message: string, hint?: string): never => {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      message,
+      ast.position,
+      hint === undefined ? {} : { hint },
+    );
+  };
+  switch (level.clause) {
+    case "aggregate":
+      return refuse("aggregate function calls cannot contain set-returning function calls", LATERAL_HINT);
+    case "window arguments":
+      return refuse("window function calls cannot contain set-returning function calls", LATERAL_HINT);
+    case "window ROWS":
+    case "window RANGE":
+    case "window GROUPS":
+      return refuse("set-returning functions are not allowed in window definitions");
+    case "functions in FROM":
+      return refuse("set-returning functions must appear at top level of FROM");
+    default:
+      return refuse(`set-returning functions are not allowed in ${level.clause}`);
+  }
 }
 
 /** The columns that a level's FROM provides. */
@@ -277,19 +303,22 @@ function refuseClause(binding: Binding, level: QueryLevel, what: string, positio
     case "aggregate":
       throw binding.error(
         SQLSTATE.groupingError,
-        what.startsWith("aggregate")
-          ? "aggregate function calls cannot be nested"
-          : "aggregate function calls cannot contain window function calls",
+        what.startsWith("window")
+          ? "aggregate function calls cannot contain window function calls"
+          : "aggregate function calls cannot be nested",
         position,
       );
     case "window arguments":
       throw binding.error(SQLSTATE.windowingError, "window function calls cannot be nested", position);
-    default:
+    default: {
+      const isWindow = what.startsWith("window");
+      const place = isWindow && level.clause.startsWith("window ") ? "window definitions" : level.clause;
       throw binding.error(
-        what.startsWith("aggregate") ? SQLSTATE.groupingError : SQLSTATE.windowingError,
-        `${what} are not allowed in ${level.clause}`,
+        isWindow ? SQLSTATE.windowingError : SQLSTATE.groupingError,
+        `${what} are not allowed in ${place}`,
         position,
       );
+    }
   }
 }
 
@@ -305,7 +334,13 @@ function bindAggregateParts(binding: Binding, level: QueryLevel, ast: FunctionCa
     level,
     level.clause === "window arguments" ? level.clause : "aggregate",
     () => {
-      const direct = ast.arguments.map((each) => bindArgument(binding, level, each.value));
+      const { directArguments } = binding;
+      const direct = ast.arguments.map((each) => {
+        const bound = bindArgument(binding, level, each.value);
+        if (ast.withinGroup) directArguments.bound.add(bound);
+        return bound;
+      });
+      directArguments.any ||= ast.withinGroup;
       const keys = ast.orderBy.map((key) => bindSortKey(binding, level, key));
       return {
         // An ordered-set aggregate works on the ordered column, after its direct arguments.
@@ -358,6 +393,8 @@ function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, n
   if (!AGGREGATE_CLAUSES.has(owner.clause)) refuseClause(binding, owner, "aggregate functions", ast.position);
   const distinct = ast.distinct && aggregate.name !== "min" && aggregate.name !== "max";
   let orderBy = aggregate.orderSensitive ? parts.orderBy : [];
+  const [first] = args;
+  if (ast.distinct && first !== undefined) requireEquality(binding, first.type, ast.position);
   if (
     ast.distinct && parts.orderBy.some((key) => !args.some((each) => sameExpression(each, key.expression)))
   ) {
@@ -371,30 +408,72 @@ function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, n
   if (distinct && aggregate.orderSensitive && orderBy.length === 0) {
     orderBy = args.slice(0, 1).map((expression) => ({ expression, descending: false, nullsFirst: false }));
   }
+  // A value of the group and one of its rows may look the same.
+  const isDirect = binding.directArguments.any &&
+    [...args, ...filter === null ? [] : [filter]].some((each) => hasDirectArgument(binding, each));
   const key = [
     name,
     distinct,
     args.map(expressionKey).join(),
     filter === null ? "" : expressionKey(filter),
     orderBy.map((each) => `${expressionKey(each.expression)}${each.descending}${each.nullsFirst}`).join(),
+    isDirect,
   ].join("|");
   const known = owner.aggregateKeys.get(key);
   if (known !== undefined) return { ...known };
   const output = binding.newColumn();
   owner.aggregates.push({ output, aggregate, args, distinct, filter, orderBy });
+  if (isDirect) owner.directAggregates.add(output);
   owner.computed.add(output);
   const reference = columnReference(output, aggregate.returnType, aggregate.name !== "count");
   owner.aggregateKeys.set(key, reference);
   return reference;
 }
 
+function hasDirectArgument(binding: Binding, expression: Expression): boolean {
+  return binding.directArguments.bound.has(expression) ||
+    operands(expression).some((each) => hasDirectArgument(binding, each));
+}
+
+/** GROUPING has a grammar of its own: nothing but a list of expressions. */
+function refuseGroupingSyntax(binding: Binding, ast: FunctionCall): void {
+  const sign = ast.distinct
+    ? "distinct"
+    : ast.star
+    ? "*"
+    : ast.arguments.length === 0
+    ? ")"
+    : ast.orderBy.length > 0
+    ? "order"
+    : ast.filter !== null
+    ? "filter"
+    : ast.over !== null
+    ? "over"
+    : null;
+  if (sign !== null) {
+    throw binding.error(SQLSTATE.syntaxError, `syntax error at or near "${sign}"`, ast.position);
+  }
+}
+
 function bindGrouping(binding: Binding, level: QueryLevel, ast: FunctionCall): Expression {
+  refuseGroupingSyntax(binding, ast);
+  if (ast.arguments.length > 31) {
+    throw binding.error(
+      SQLSTATE.tooManyArguments,
+      "GROUPING must have fewer than 32 arguments",
+      ast.position,
+    );
+  }
   const args = ast.arguments.map((each) =>
-    inClause(level, "GROUP BY", () => bindExpression(binding, level, each.value))
+    inClause(level, "aggregate", () => bindExpression(binding, level, each.value))
   );
+  const owner = aggregateLevel(level, args);
+  if (!AGGREGATE_CLAUSES.has(owner.clause)) {
+    refuseClause(binding, owner, "grouping operations", ast.position);
+  }
   const output = binding.newColumn();
-  level.groupings.push({ output, args, position: ast.position });
-  level.computed.add(output);
+  owner.groupings.push({ output, args, position: ast.position });
+  owner.computed.add(output);
   return columnReference(output, { kind: "i32" }, false);
 }
 
@@ -444,6 +523,20 @@ function bindWindowCall(
     throw binding.error(
       SQLSTATE.featureNotSupported,
       "DISTINCT is not implemented for window functions",
+      ast.position,
+    );
+  }
+  if (ast.withinGroup) {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `OVER is not supported for ordered-set aggregate ${name}`,
+      ast.position,
+    );
+  }
+  if (ast.orderBy.length > 0) {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      "aggregate ORDER BY is not implemented for window functions",
       ast.position,
     );
   }
@@ -527,23 +620,24 @@ function windowArguments(
     case "last_value": {
       if (first === undefined || given.length !== 1) return wrong();
       const value = settle(binding, first);
-      return { type: value.type, args: [value] };
+      return { type: withoutLimits(value.type), args: [value] };
     }
     case "nth_value": {
       if (first === undefined || second === undefined || given.length !== 2) return wrong();
       const value = settle(binding, first);
-      return { type: value.type, args: [value, integer(second, "i32")] };
+      return { type: withoutLimits(value.type), args: [value, integer(second, "i32")] };
     }
     default: {
       if (first === undefined || given.length > 3) return wrong();
       if (third === undefined) {
         const value = settle(binding, first);
-        return { type: value.type, args: second === undefined ? [value] : [value, integer(second, "i32")] };
+        const args = second === undefined ? [value] : [value, integer(second, "i32")];
+        return { type: withoutLimits(value.type), args };
       }
       const type = commonType([first.type, third.type]);
       if (type === undefined || second === undefined) return wrong();
       return {
-        type,
+        type: withoutLimits(type),
         args: [
           coerceImplicit(binding, first, type, ast.position),
           integer(second, "i32"),
@@ -551,173 +645,6 @@ function windowArguments(
         ],
       };
     }
-  }
-}
-
-interface ResolvedWindow {
-  readonly partitionBy: readonly Ast[];
-  readonly orderBy: readonly SortKeyAst[];
-  readonly frame: WindowFrame | null;
-}
-
-function resolveWindow(
-  binding: Binding,
-  level: QueryLevel,
-  specification: WindowSpecification,
-  open: readonly string[] = [],
-): ResolvedWindow {
-  const baseName = specification.name ?? specification.base;
-  if (baseName === null) return specification;
-  const definition = level.windows.find((each) => each.name === baseName);
-  if (definition === undefined || open.includes(baseName)) {
-    throw binding.error(
-      SQLSTATE.undefinedObject,
-      `window "${baseName}" does not exist`,
-      specification.position,
-    );
-  }
-  const base = resolveWindow(binding, level, definition.specification, [...open, baseName]);
-  if (specification.name !== null) return base;
-  const refuse = (message: string) => {
-    throw binding.error(SQLSTATE.windowingError, message, specification.position);
-  };
-  if (specification.partitionBy.length > 0) {
-    refuse(`cannot override PARTITION BY clause of window "${baseName}"`);
-  }
-  if (specification.orderBy.length > 0 && base.orderBy.length > 0) {
-    refuse(`cannot override ORDER BY clause of window "${baseName}"`);
-  }
-  if (base.frame !== null) refuse(`cannot copy window "${baseName}" because it has a frame clause`);
-  return {
-    partitionBy: base.partitionBy,
-    orderBy: specification.orderBy.length > 0 ? specification.orderBy : base.orderBy,
-    frame: specification.frame,
-  };
-}
-
-function bindWindow(
-  binding: Binding,
-  level: QueryLevel,
-  specification: WindowSpecification,
-): { readonly window: PendingWindow; readonly frame: WindowCall["frame"] } {
-  const resolved = resolveWindow(binding, level, specification);
-  const partition = resolved.partitionBy.map((each) =>
-    withAggregates(level, () => settle(binding, bindExpression(binding, level, each)))
-  );
-  const order = resolved.orderBy.map((key) => withAggregates(level, () => bindSortKey(binding, level, key)));
-  const frame = bindFrame(binding, level, resolved.frame, order);
-  const signature = windowKey(partition, order);
-  let window = level.pendingWindows.find((each) => windowKey(each.partition, each.order) === signature);
-  if (window === undefined) {
-    window = { partition, order, calls: [] };
-    level.pendingWindows.push(window);
-  }
-  return { window, frame };
-}
-
-function windowKey(partition: readonly Expression[], order: readonly SortKey[]): string {
-  return `${partition.map(expressionKey).join()}|${
-    order.map((key) => `${expressionKey(key.expression)}${key.descending}${key.nullsFirst}`).join()
-  }`;
-}
-
-function bindFrame(
-  binding: Binding,
-  level: QueryLevel,
-  frame: WindowFrame | null,
-  order: readonly SortKey[],
-): WindowCall["frame"] {
-  if (frame === null) {
-    return {
-      mode: "range",
-      start: { kind: "unbounded_preceding" },
-      end: { kind: "current_row" },
-      exclude: "no others",
-    };
-  }
-  const hasOffset = frame.start.offset !== null || frame.end.offset !== null;
-  if (frame.mode === "range" && hasOffset && order.length !== 1) {
-    throw binding.error(
-      SQLSTATE.windowingError,
-      "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
-      frame.position,
-    );
-  }
-  if (frame.mode === "groups" && order.length === 0) {
-    throw binding.error(SQLSTATE.windowingError, "GROUPS mode requires an ORDER BY clause", frame.position);
-  }
-  const excludes = {
-    no_others: "no others",
-    current_row: "current row",
-    group: "group",
-    ties: "ties",
-  } as const;
-  return {
-    mode: frame.mode,
-    start: bindFrameBound(binding, level, frame.start, frame, order),
-    end: bindFrameBound(binding, level, frame.end, frame, order),
-    exclude: excludes[frame.exclude],
-  };
-}
-
-function bindFrameBound(
-  binding: Binding,
-  level: QueryLevel,
-  bound: FrameBoundAst,
-  frame: WindowFrame,
-  order: readonly SortKey[],
-): FrameBound {
-  if (bound.kind !== "preceding" && bound.kind !== "following") return { kind: bound.kind };
-  const ast = bound.offset;
-  if (ast === null) return { kind: "current_row" };
-  const expression = bindExpression(binding, level, ast);
-  const type = frame.mode === "range" ? rangeOffsetType(order[0]?.expression.type) : { kind: "i64" } as const;
-  if (type === undefined) {
-    throw binding.error(
-      SQLSTATE.featureNotSupported,
-      `RANGE with offset PRECEDING/FOLLOWING is not supported for column type ${
-        formatTypeFamily(order[0]?.expression.type ?? { kind: "unknown" })
-      }`,
-      frame.position,
-    );
-  }
-  const offset = tryCoerce(binding, expression, type, "implicit");
-  if (offset === undefined || columnsOf(offset).size > 0) {
-    throw binding.error(
-      columnsOf(expression).size > 0 ? SQLSTATE.invalidColumnReference : SQLSTATE.datatypeMismatch,
-      columnsOf(expression).size > 0
-        ? `argument of ${frame.mode.toUpperCase()} must not contain variables`
-        : `argument of ${frame.mode.toUpperCase()} must be type ${formatTypeFamily(type)}, not type ${
-          formatTypeFamily(expression.type)
-        }`,
-      ast.position,
-    );
-  }
-  return { kind: bound.kind, offset };
-}
-
-function rangeOffsetType(type: SqlType | undefined): SqlType | undefined {
-  switch (type?.kind) {
-    case "date":
-    case "time":
-    case "timestamp":
-    case "timestamptz":
-    case "interval":
-      return { kind: "interval" };
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "f32":
-    case "f64":
-    case "numeric":
-      return type;
-    default:
-      return undefined;
   }
 }
 

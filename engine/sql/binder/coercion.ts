@@ -14,6 +14,7 @@ import type { BoundCast, CastContext } from "../functions/definition.ts";
 import type { Expression } from "../plan/expression.ts";
 import { BOOLEAN, constant, sameType } from "../plan/build.ts";
 import { foldingContext } from "./folding_context.ts";
+import { columnsOf } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 
 /** The type without length, precision and scale: what a client is told about a parameter of it. */
@@ -250,6 +251,25 @@ export function coerceAssignment(
   );
 }
 
+/** 42804 when an operand that must be one value is a set. */
+export function refuseSet(
+  binding: Binding,
+  expression: Expression,
+  place: string,
+  offset: number | undefined,
+): void {
+  const { setOutputs } = binding;
+  if (setOutputs.size === 0) return;
+  for (const column of columnsOf(expression)) {
+    if (!setOutputs.has(column)) continue;
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `argument of ${place} must not return a set`,
+      offset,
+    );
+  }
+}
+
 /** Converts a condition to boolean; `place` is how the message names it, e.g. `WHERE`. */
 export function coerceCondition(
   binding: Binding,
@@ -258,7 +278,10 @@ export function coerceCondition(
   offset?: number,
 ): Expression {
   const result = tryCoerce(binding, expression, BOOLEAN, "assignment");
-  if (result !== undefined && (expression.type.kind === "bool" || isUnknown(expression))) return result;
+  if (result !== undefined && (expression.type.kind === "bool" || isUnknown(expression))) {
+    if (place !== "CASE/WHEN") refuseSet(binding, expression, place, offset);
+    return result;
+  }
   throw binding.error(
     SQLSTATE.datatypeMismatch,
     `argument of ${place} must be type boolean, not type ${formatTypeFamily(expression.type)}`,

@@ -9,7 +9,7 @@ import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
-import { commonType } from "../functions/casts.ts";
+import { commonType, withoutLimits } from "../functions/casts.ts";
 import type { BoundFunction } from "../functions/definition.ts";
 import { resolveFunction, resolveOperator } from "../functions/registry.ts";
 import type {
@@ -29,12 +29,13 @@ import type { Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE } from "../plan/build.ts";
 import type { Binding } from "./binding.ts";
-import { bindCall } from "./call_binder.ts";
+import { bindCall, LATERAL_HINT } from "./call_binder.ts";
 import {
   coerceCondition,
   coerceExplicit,
   coerceImplicit,
   isUnknown,
+  refuseSet,
   settle,
   tryCoerce,
   unify,
@@ -47,6 +48,8 @@ import { bindLiteral, bindParameter, bindSessionValue, bindTypedLiteral } from "
 /** Binds an expression at a level. Its type may still be `unknown`. */
 export function bindExpression(binding: Binding, level: QueryLevel, ast: Ast): Expression {
   const bound = bindNode(binding, level, ast);
+  const { directArguments } = binding;
+  if (directArguments.any && directArguments.asts.has(ast)) directArguments.bound.add(bound);
   if (!binding.positions.has(bound)) binding.positions.set(bound, ast.position);
   return bound;
 }
@@ -132,7 +135,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       return rowOf(fields);
     }
     case "case":
-      return bindCase(binding, level, ast);
+      return bindWithoutSets(binding, level, ast);
     case "cast":
       return bindCast(binding, level, ast);
     case "collate":
@@ -147,7 +150,9 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
     case "call":
       return bindCall(binding, level, ast);
     case "conditional":
-      return bindConditional(binding, level, ast);
+      return ast.function === "coalesce"
+        ? bindWithoutSets(binding, level, ast)
+        : bindConditional(binding, level, ast);
     case "session_value":
       return bindSessionValue(binding, ast);
     case "array": {
@@ -485,6 +490,7 @@ function bindBetween(binding: Binding, level: QueryLevel, ast: BetweenTest): Exp
   const operand = bindOperand(binding, level, ast.operand);
   const lower = bindOperand(binding, level, ast.lower);
   const upper = bindOperand(binding, level, ast.upper);
+  for (const each of [operand, lower, upper]) refuseSet(binding, each, "AND", ast.position);
   const within = (low: Expression, high: Expression): Expression =>
     conjunction([
       bindBinary(binding, ">=", operand, low, ast.position),
@@ -503,6 +509,7 @@ function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expre
   const isRow = operand.kind === "row" || items.some((each) => each.kind === "row");
   const type = isRow ? undefined : commonType(types);
   if (type === undefined || (items.length === 1 && types.every((each) => each.kind !== "unknown"))) {
+    for (const each of [operand, ...items]) refuseSet(binding, each, "IN", ast.position);
     const tests = items.map((item) => bindBinary(binding, "=", operand, item, ast.position));
     const any = disjunction(tests);
     return ast.negated ? negate(any) : any;
@@ -648,6 +655,25 @@ function bindSingleColumn(binding: Binding, level: QueryLevel, query: Query, pos
   return { plan, column };
 }
 
+/** Binds what decides by itself which of its operands to evaluate; a set among them has no meaning (0A000). */
+function bindWithoutSets(
+  binding: Binding,
+  level: QueryLevel,
+  ast: CaseExpression | ConditionalFunction,
+): Expression {
+  const before = level.setFunctions.flat().length;
+  const result = ast.kind === "case" ? bindCase(binding, level, ast) : bindConditional(binding, level, ast);
+  if (level.setFunctions.flat().length > before) {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `set-returning functions are not allowed in ${ast.kind === "case" ? "CASE" : "COALESCE"}`,
+      ast.position,
+      { hint: LATERAL_HINT },
+    );
+  }
+  return result;
+}
+
 function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Expression {
   const operand = ast.operand === null ? null : bindExpression(binding, level, ast.operand);
   const settledOperand = operand === null ? null : settle(binding, operand);
@@ -674,7 +700,7 @@ function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Exp
   const converted = otherwise === null ? expressions : expressions.slice(1);
   return {
     kind: "case",
-    type,
+    type: otherwise === null ? withoutLimits(type) : type,
     branches: conditions.map((when, index) => ({ when, then: converted[index] ?? constant(type, null) })),
     otherwise: otherwise === null ? null : expressions[0] ?? null,
   };
@@ -749,10 +775,12 @@ function bindConditional(binding: Binding, level: QueryLevel, ast: ConditionalFu
   if (ast.function === "coalesce") return { kind: "coalesce", type, args: expressions };
   const lessThan = resolveOperator("<", type, type, binding.at(ast.position));
   const taken = lessThan.argumentTypes[0] ?? type;
+  // A varchar is compared as the text that it is, and stays a varchar.
+  const keeps = type.kind === "varchar";
   return {
     kind: ast.function,
-    type: taken,
+    type: keeps ? type : taken,
     lessThan,
-    args: expressions.map((each) => coerceImplicit(binding, each, taken, ast.position)),
+    args: keeps ? expressions : expressions.map((each) => coerceImplicit(binding, each, taken, ast.position)),
   };
 }

@@ -23,7 +23,7 @@ import { parseStatement } from "../parser/statements.ts";
 import { columnReference, conjunction } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { JoinKind, Plan, VirtualRelation } from "../plan/plan.ts";
-import { allDefinedColumns, freeColumns } from "../plan/traverse.ts";
+import { allDefinedColumns, columnsOf, freeColumns } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 import { bindFunction, inClause } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce } from "./coercion.ts";
@@ -81,8 +81,12 @@ export function join(kind: JoinKind, left: Plan, right: Plan, condition: Express
 
 function checkAliases(binding: Binding, left: FromScope, right: FromScope, position: number): void {
   for (const table of right.tables) {
-    const same = left.tables.find((each) => each.name === table.name && each.schema === table.schema);
-    if (same !== undefined && table.name !== "") {
+    // Tables of two schemas may share their name when neither has an alias.
+    const clashes = left.tables.some((each) =>
+      each.name === table.name &&
+      (each.schema === null || table.schema === null || each.schema === table.schema)
+    );
+    if (clashes && table.name !== "") {
       throw binding.error(
         SQLSTATE.duplicateAlias,
         `table name "${table.name}" specified more than once`,
@@ -520,6 +524,7 @@ function bindJoin(binding: Binding, level: QueryLevel, item: JoinItem, visible: 
   let condition: Expression | null = null;
   let scope = outerScope(kind, left.scope, right.scope);
   if (using !== null) {
+    refuseRepeats(binding, using, item.position);
     const merged = using.map((name) => mergeColumn(binding, kind, name, left.scope, right.scope, item));
     condition = conjunction(merged.map((each) => each.condition));
     const isUsed = (column: ScopeColumn) => using.includes(column.name);
@@ -546,9 +551,13 @@ function bindJoin(binding: Binding, level: QueryLevel, item: JoinItem, visible: 
   }
   const plan = join(kind, left.plan, right.plan, condition);
   if (plan.kind === "nested_loop_join" && plan.correlated && (kind === "right" || kind === "full")) {
+    const free = freeColumns(right.plan);
+    const referred = left.scope.tables.find((table) =>
+      table.columns.some(({ expression }) => [...columnsOf(expression)].some((column) => free.has(column)))
+    );
     throw binding.error(
       SQLSTATE.invalidColumnReference,
-      "invalid reference to FROM-clause entry",
+      `invalid reference to FROM-clause entry for table "${referred?.name ?? ""}"`,
       item.position,
       { detail: "The combining JOIN type must be INNER or LEFT for a LATERAL reference." },
     );
@@ -576,6 +585,16 @@ function outerScope(kind: JoinKind, left: FromScope, right: FromScope): FromScop
 function commonNames(left: FromScope, right: FromScope): string[] {
   const names = new Set(right.columns.map((column) => column.name));
   return [...new Set(left.columns.map((column) => column.name))].filter((name) => names.has(name));
+}
+
+function refuseRepeats(binding: Binding, names: readonly string[], position: number): void {
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated === undefined) return;
+  throw binding.error(
+    SQLSTATE.duplicateColumn,
+    `column name "${repeated}" appears more than once in USING clause`,
+    position,
+  );
 }
 
 function sideColumn(

@@ -34,6 +34,10 @@ export class Grouping {
   readonly #byKey = new Map<string, number>();
   readonly #owners = new Map<ColumnRef, ScopeTable>();
   readonly #columns = new Set<ColumnRef>();
+  /** What stands above the grouping for results of aggregates that differ by grouping set. */
+  readonly substitutes = new Map<ColumnRef, Expression>();
+  /** Whether what is looked at is a direct argument of an ordered-set aggregate. */
+  #isDirect = false;
 
   constructor(binding: Binding, level: QueryLevel) {
     this.#binding = binding;
@@ -143,13 +147,20 @@ export class Grouping {
     return this.#byKey.get(expressionKey(expression));
   }
 
+  /** 42803 unless a direct argument of an ordered-set aggregate is made of grouped expressions. */
+  requireGrouped(direct: Expression): void {
+    this.#isDirect = true;
+    this.above(direct);
+    this.#isDirect = false;
+  }
+
   /** Rewrites an expression over the query's rows into one over its groups. */
   above(expression: Expression, inSubquery = false): Expression {
     const index = this.#byKey.get(expressionKey(expression));
     const key = index === undefined ? undefined : this.keys[index];
     if (key !== undefined) return this.#reference(key);
     if (expression.kind === "column") {
-      if (!this.#columns.has(expression.column)) return expression;
+      if (!this.#columns.has(expression.column)) return this.substitutes.get(expression.column) ?? expression;
       const determined = this.#determined(expression);
       if (determined !== undefined) return determined;
       const name = this.#binding.columnNames.get(expression.column) ?? "?";
@@ -159,6 +170,9 @@ export class Grouping {
           ? `subquery uses ungrouped column "${name}" from outer query`
           : `column "${name}" must appear in the GROUP BY clause or be used in an aggregate function`,
         this.#binding.positions.get(expression),
+        this.#isDirect
+          ? { detail: "Direct arguments of an ordered-set aggregate must use only grouped columns." }
+          : {},
       );
     }
     return mapOperands(

@@ -3,9 +3,11 @@
  * written as counts of the rows that would stand before it.
  */
 import { SQLSTATE } from "../../base/errors.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
 import type { Expression as Ast, FunctionCall, SortKey } from "../parser/ast.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Binding } from "./binding.ts";
+import { inClause } from "./call_binder.ts";
 import { coerceImplicit } from "./coercion.ts";
 import { bindBinary, bindExpression } from "./expression_binder.ts";
 import type { QueryLevel } from "./scope.ts";
@@ -26,7 +28,13 @@ export function bindHypotheticalRank(
 ): Expression {
   const direct = ast.arguments.length, keys = ast.orderBy.length;
   if (direct !== keys) {
-    const types = ast.arguments.map(() => "…").join(", ");
+    const operands = [
+      ...ast.arguments.map((each) => each.value),
+      ...ast.orderBy.map((each) => each.expression),
+    ];
+    const types = operands.map((each) => formatTypeFamily(bindExpression(binding, level, each).type)).join(
+      ", ",
+    );
     throw binding.error(
       SQLSTATE.undefinedFunction,
       `function ${name}(${types}) does not exist`,
@@ -37,6 +45,12 @@ export function bindHypotheticalRank(
       },
     );
   }
+  // Bound by themselves once, so that what cannot stand in them is found.
+  for (const { value } of ast.arguments) {
+    inClause(level, "aggregate", () => bindExpression(binding, level, value));
+    binding.directArguments.asts.add(value);
+  }
+  binding.directArguments.any = true;
   const bind = (each: Ast) => bindExpression(binding, level, each);
   const plusOne = (each: Ast): Ast => binary("+", each, integer("1", ast.position));
   const before = rowsBefore(ast, false);

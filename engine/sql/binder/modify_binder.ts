@@ -705,7 +705,8 @@ function bindTargetRows(
   const otherPlan = others.length === 0 ? null : bindFrom(binding, level, others);
   const otherScope = level.from;
   const clash = otherScope.tables.find((each) =>
-    others.length > 0 && each.name === scanned.entry.name && each.schema === scanned.entry.schema
+    others.length > 0 && each.name === scanned.entry.name &&
+    (each.schema === null || scanned.entry.schema === null || each.schema === scanned.entry.schema)
   );
   if (clash !== undefined) {
     throw binding.error(

@@ -133,10 +133,8 @@ function resolvePlain(binding: Binding, level: QueryLevel, reference: ColumnRefe
     const system = systemColumn(binding, each.from.tables, name, reference.position);
     if (system !== undefined) return system;
   }
-  for (let each: QueryLevel | null = level; each !== null; each = each.parent) {
-    const table = each.from.tables.find((item) => item.name === name);
-    if (table !== undefined) return wholeRow(table);
-  }
+  const table = findTable(binding, level, [name], reference.position);
+  if (table !== undefined) return wholeRow(table);
   const variable = resolveVariable(binding, reference);
   if (variable !== undefined) return variable;
   throw unknownColumn(binding, level, reference, name, null);
@@ -227,14 +225,22 @@ export function wholeRow(table: ScopeTable): Expression {
   };
 }
 
-/** The table that a qualifier means, or undefined. */
-export function findTable(level: QueryLevel, qualifier: readonly string[]): ScopeTable | undefined {
+/** The table that a qualifier means, or undefined; 42P09 when the innermost level that knows it has two of the name. */
+export function findTable(
+  binding: Binding,
+  level: QueryLevel,
+  qualifier: readonly string[],
+  position: number,
+): ScopeTable | undefined {
   const [name, schema] = qualifier.toReversed();
   for (let each: QueryLevel | null = level; each !== null; each = each.parent) {
-    const found = each.from.tables.find((table) =>
+    const found = each.from.tables.filter((table) =>
       table.name === name && (schema === undefined || table.schema === schema)
     );
-    if (found !== undefined) return found;
+    if (found.length > 1) {
+      throw binding.error(SQLSTATE.ambiguousAlias, `table reference "${name}" is ambiguous`, position);
+    }
+    if (found.length > 0) return found[0];
   }
   return undefined;
 }
@@ -243,7 +249,14 @@ function resolveQualified(binding: Binding, level: QueryLevel, reference: Column
   const { parts, position } = reference;
   const name = parts[parts.length - 1] ?? "";
   const qualifier = parts.slice(0, -1);
-  const table = findTable(level, qualifier);
+  if (qualifier.length > 3) {
+    throw binding.error(
+      SQLSTATE.syntaxError,
+      `improper qualified name (too many dotted names): ${parts.join(".")}`,
+      position,
+    );
+  }
+  const table = findTable(binding, level, qualifier, position);
   const variable = table === undefined ? resolveVariable(binding, reference) : undefined;
   if (variable !== undefined) return variable;
   if (table === undefined) throw missingTable(binding, level, qualifier, position);

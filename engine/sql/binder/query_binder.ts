@@ -214,7 +214,7 @@ export function outputColumnOf<T extends { readonly name: string }>(
   columns: readonly T[],
   clause: string,
 ): T | undefined {
-  if (ast.kind === "literal" && ast.type === "integer") {
+  if (ast.kind === "literal" && ast.type === "integer" && BigInt(ast.text) <= 2147483647n) {
     const column = columns[Number(ast.text) - 1];
     if (column === undefined) {
       throw binding.error(
@@ -225,7 +225,7 @@ export function outputColumnOf<T extends { readonly name: string }>(
     }
     return column;
   }
-  if (ast.kind === "literal" && ast.type !== "null" && ast.type !== "boolean") {
+  if (ast.kind === "literal") {
     throw binding.error(SQLSTATE.syntaxError, `non-integer constant in ${clause}`, ast.position);
   }
   if (ast.kind !== "column" || ast.parts.length !== 1) return undefined;

@@ -63,6 +63,11 @@ export type Clause =
   | "FILTER"
   | "aggregate"
   | "window arguments"
+  | "window definitions"
+  | "window ROWS"
+  | "window RANGE"
+  | "window GROUPS"
+  | "transform expressions"
   | "DEFAULT expressions"
   | "check constraints"
   | "column generation expressions"
@@ -119,6 +124,8 @@ export class QueryLevel {
   /** The recursive query that FROM names within its own recursive term. */
   workingTable: CommonTableEntry | null = null;
   readonly aggregates: AggregateCall[] = [];
+  /** The outputs of aggregates that have direct arguments. */
+  readonly directAggregates = new Set<ColumnRef>();
   readonly aggregateKeys = new Map<string, Expression>();
   readonly groupings: {
     readonly output: ColumnRef;

@@ -21,6 +21,7 @@ import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, isUnknown, settle } from "./coercion.ts";
+import { aggregatesBySet } from "./direct_arguments.ts";
 import { bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom } from "./from_binder.ts";
 import { Grouping } from "./grouping.ts";
@@ -33,6 +34,7 @@ import {
   type QueryPlace,
 } from "./query_binder.ts";
 import type { QueryLevel, ScopeColumn } from "./scope.ts";
+import { bindWindowClause } from "./window_binder.ts";
 
 /** An item of the select list. */
 export interface BoundTarget {
@@ -65,7 +67,7 @@ export function bindSelect(
 ): BoundSelect {
   if (select.into !== null) throw binding.unsupported("SELECT INTO here", select.position);
   let plan = bindFrom(binding, level, select.from);
-  level.windows = select.windows;
+  bindWindowClause(binding, level, select.windows);
   const targets = bindTargets(binding, level, select.targets, place);
   if (select.where !== null) {
     const where = select.where;
@@ -153,7 +155,7 @@ function starColumns(
   position: number,
 ): readonly ScopeColumn[] {
   if (qualifier.length > 0) {
-    const table = findTable(level, qualifier);
+    const table = findTable(binding, level, qualifier, position);
     if (table === undefined) throw missingTable(binding, level, qualifier, position);
     return table.columns;
   }
@@ -327,6 +329,7 @@ function group(binding: Binding, level: QueryLevel, select: Select, input: Plan,
   for (const key of grouping.keys) {
     requireEquality(binding, key.expression.type, binding.positions.get(key.expression));
   }
+  const direct = aggregatesBySet(binding, level, grouping);
   for (const target of above.targets) target.expression = grouping.above(target.expression);
   for (const item of [...above.order, ...above.distinctOn]) {
     item.expression = item.target === null ? grouping.above(item.expression) : item.target.expression;
@@ -367,9 +370,9 @@ function group(binding: Binding, level: QueryLevel, select: Select, input: Plan,
     kind: "aggregate",
     input,
     groups: grouping.keys,
-    aggregates: level.aggregates,
+    aggregates: direct.aggregates,
     groupingSets: grouping.sets,
-    groupings,
+    groupings: [...groupings, ...direct.groupings],
     rows: 0,
   };
   if (having !== null) plan = { kind: "filter", input: plan, condition: having, rows: 0 };
@@ -391,10 +394,10 @@ function bindGroupItem(
     : named.expression;
   for (const column of columnsOf(expression)) {
     if (!level.computed.has(column)) continue;
-    const isAggregate = level.aggregates.some((each) => each.output === column);
+    const isWindow = level.pendingWindows.some(({ calls }) => calls.some((each) => each.output === column));
     throw binding.error(
-      isAggregate ? SQLSTATE.groupingError : SQLSTATE.windowingError,
-      `${isAggregate ? "aggregate" : "window"} functions are not allowed in GROUP BY`,
+      isWindow ? SQLSTATE.windowingError : SQLSTATE.groupingError,
+      `${isWindow ? "window" : "aggregate"} functions are not allowed in GROUP BY`,
       binding.positions.get(expression) ?? ast.position,
     );
   }

@@ -23,7 +23,7 @@ import type { BoundCast, CastContext, EvaluationContext, UseRuntime, Volatility 
 import { dateTimeConversion } from "./date_time_casts.ts";
 import { numberConversion } from "./number_casts.ts";
 import { castContextOf, categoryOf, typeKey } from "./type_family.ts";
-export { commonType } from "./common_type.ts";
+export { commonType, withoutLimits } from "./common_type.ts";
 
 /** One step of a cast. No `run` and no `runIn`: the value stays as it is. */
 export interface Conversion {

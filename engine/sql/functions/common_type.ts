@@ -1,8 +1,8 @@
 /**
  * The common type of several expressions: PostgreSQL's rule for UNION, CASE, VALUES, ARRAY, GREATEST and COALESCE.
  *
- * Modifiers survive only when all types agree in them; numerics of different scales have none in common, for each value
- * is printed with its own.
+ * Modifiers survive only when all types agree in them, and an untyped literal agrees with none; numerics of different
+ * scales have none in common, for each value is printed with its own.
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import { categoryOf, convertsImplicitly, isPreferred, typeKey, typeOfKey } from "./type_family.ts";
@@ -39,9 +39,40 @@ export function commonType(types: readonly SqlType[]): SqlType | undefined {
   if (known.some((type) => typeKey(type) !== key && !convertsImplicitly(typeKey(type), key))) {
     return undefined;
   }
-  // What an untyped literal will hold is not known, so it must not be forced into a scale.
-  if (key === "numeric" && known.length < types.length) return { kind: "numeric" };
-  return mergedModifiers(known, candidate, key);
+  const merged = mergedModifiers(known, candidate, key);
+  // What an untyped literal will hold is not known, so it must not be forced into a length or a scale.
+  return known.length < types.length ? unlimited(merged) : merged;
+}
+
+/** The type without what limits its values. A `char` stays, for its blanks are made from its length. */
+function unlimited(type: SqlType): SqlType {
+  switch (type.kind) {
+    case "numeric":
+      return { kind: "numeric" };
+    case "varchar":
+      return { kind: "varchar" };
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+    case "interval":
+      return { kind: type.kind };
+    case "bytes":
+      return { kind: "bytea" };
+    case "array":
+      return { kind: "array", element: unlimited(type.element) };
+    default:
+      return type;
+  }
+}
+
+/**
+ * The type of a result that any value of the type may be, but of which PostgreSQL does not know the modifiers: what
+ * `first_value` returns, or a CASE without ELSE. The scale of a numeric stays, for it is how values are kept.
+ */
+export function withoutLimits(type: SqlType): SqlType {
+  return type.kind === "numeric" && type.scale !== undefined
+    ? { kind: "numeric", scale: type.scale }
+    : unlimited(type);
 }
 
 /** For two native integer types of which neither contains the other: the least type that contains both. */

@@ -1,0 +1,177 @@
+/**
+ * Where the frame of RANGE with an offset ends: the row's key with the offset added or taken away.
+ *
+ * Keys keep their total order, in which NaN is the greatest: a limit of NaN takes in what equals NaN, and as an upper
+ * limit everything. Two infinities that would cancel each other take in all other numbers, as in PostgreSQL. Negative
+ * offsets are refused when a row first needs them (22013).
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { EvaluationContext } from "../../sql/functions/definition.ts";
+import { addInterval, addIntervalTz, subtractInterval, subtractIntervalTz } from "../../types/date_time.ts";
+import { MICROSECONDS_PER_DAY } from "../../types/calendar.ts";
+import { Decimal } from "../../types/decimal.ts";
+import type { Interval } from "../../types/interval.ts";
+import { add, multiply, subtract } from "../../types/mixed_integer.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { timeZone } from "../../types/time_zone.ts";
+import type { MixedInteger, SqlValue } from "../../types/value.ts";
+
+/** Which limit is asked for. */
+export interface LimitSide {
+  /** Whether the offset is taken away. */
+  readonly backward: boolean;
+  /** Whether keys up to the limit are within the frame, not those from it. */
+  readonly isUpper: boolean;
+}
+
+/** The limit of a key's frame. */
+export type RangeLimit = (
+  context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  side: LimitSide,
+) => SqlValue;
+
+/** How keys of a type are moved by an offset of the type that the binder gives it; null: they cannot be. */
+export function rangeLimitOf(type: SqlType): RangeLimit | null {
+  switch (type.kind) {
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+      return limitOfInteger;
+    case "f32":
+    case "f64":
+      return limitOfFloat;
+    case "numeric":
+      return limitOfNumeric;
+    case "time":
+      return limitOfTime;
+    case "date":
+      return limitOfDate;
+    case "timestamp":
+      return limitOfTimestamp;
+    case "timestamptz":
+      return limitOfTimestampTz;
+    case "interval":
+      return limitOfInterval;
+    default:
+      return null;
+  }
+}
+
+function requireSize(isSize: boolean): void {
+  if (isSize) return;
+  throw new DatabaseError(
+    SQLSTATE.invalidPrecedingOrFollowingSize,
+    "invalid preceding or following size in window function",
+  );
+}
+
+function limitOfInteger(
+  _context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward }: LimitSide,
+): SqlValue {
+  const size = offset as MixedInteger;
+  requireSize(size >= 0);
+  return backward ? subtract(key as MixedInteger, size) : add(key as MixedInteger, size);
+}
+
+function limitOfFloat(
+  _context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward, isUpper }: LimitSide,
+): SqlValue {
+  const size = offset as number;
+  requireSize(size >= 0);
+  const value = key as number;
+  if (size === Infinity && value === (backward ? Infinity : -Infinity)) {
+    return isUpper ? Infinity : -Infinity;
+  }
+  return backward ? value - size : value + size;
+}
+
+function limitOfNumeric(
+  _context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward, isUpper }: LimitSide,
+): SqlValue {
+  const size = offset as Decimal;
+  requireSize(!size.isNaN && size.compare(Decimal.ZERO) >= 0);
+  const value = key as Decimal;
+  const opposite = backward ? Decimal.INFINITY : Decimal.NEGATIVE_INFINITY;
+  if (size.compare(Decimal.INFINITY) === 0 && value.compare(opposite) === 0) {
+    return isUpper ? Decimal.INFINITY : Decimal.NEGATIVE_INFINITY;
+  }
+  return backward ? value.subtract(size) : value.add(size);
+}
+
+/** A time neither turns around at midnight nor looks at the offset's months and days. */
+function limitOfTime(
+  _context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward }: LimitSide,
+): SqlValue {
+  const { microseconds } = offset as Interval;
+  requireSize(microseconds >= 0);
+  return backward ? subtract(key as MixedInteger, microseconds) : add(key as MixedInteger, microseconds);
+}
+
+function limitOfTimestamp(
+  _context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward }: LimitSide,
+): SqlValue {
+  const size = offset as Interval;
+  requireSize(size.sign >= 0);
+  const value = key as MixedInteger;
+  return backward ? subtractInterval(value, size) : addInterval(value, size);
+}
+
+function limitOfTimestampTz(
+  context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward }: LimitSide,
+): SqlValue {
+  const size = offset as Interval;
+  requireSize(size.sign >= 0);
+  const zone = timeZone(context.timeZone);
+  const value = key as MixedInteger;
+  return backward ? subtractIntervalTz(value, size, zone) : addIntervalTz(value, size, zone);
+}
+
+/** A date moved by an interval is compared as a timestamp; in whole days that is a fraction of a day. */
+function limitOfDate(
+  context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  side: LimitSide,
+): SqlValue {
+  requireSize((offset as Interval).sign >= 0);
+  const days = key as number;
+  if (!Number.isFinite(days)) return days;
+  const midnight = multiply(days, MICROSECONDS_PER_DAY);
+  return Number(limitOfTimestamp(context, midnight, offset, side)) / MICROSECONDS_PER_DAY;
+}
+
+function limitOfInterval(
+  _context: EvaluationContext,
+  key: SqlValue,
+  offset: SqlValue,
+  { backward }: LimitSide,
+): SqlValue {
+  const size = offset as Interval;
+  requireSize(size.sign >= 0);
+  return backward ? (key as Interval).subtract(size) : (key as Interval).add(size);
+}
