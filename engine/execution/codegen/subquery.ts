@@ -9,7 +9,7 @@ import type { Expression } from "../../sql/plan/expression.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { isClosed } from "../operators/materialise.ts";
+import { runsOnce } from "../operators/materialise.ts";
 import { emitAnyRow } from "../operators/nested_loop_join.ts";
 import { produce } from "../operators/produce.ts";
 import type { Emitter, Value } from "./emitter.ts";
@@ -127,7 +127,7 @@ function emitSingle(
     const made = isArray ? `${emitter.use("collectedArray", collectedArray)}(S.x[${slot}])` : `S.x[${slot}]`;
     return `S.x[${slot}] === ${seen} ? ${empty} : ${made}`;
   };
-  if (isClosed(plan, compilation)) {
+  if (runsOnce(plan, compilation)) {
     const made = compilation.made(compilation.derivedKey(expression, "program"), () => {
       const slot = compilation.newSlot();
       const done = compilation.newSlot();
@@ -231,7 +231,7 @@ export function addToSet(state: ExecutionState, set: ValueSet, type: SqlType, va
 function emitQuantified(code: Emitter, expression: Of<"any_subquery" | "all_subquery">): Value {
   const { compilation } = code;
   const left = expression.left.map((part) => emitValue(code, part));
-  if (isLookup(expression) && isClosed(expression.plan, compilation)) {
+  if (isLookup(expression) && runsOnce(expression.plan, compilation)) {
     return emitSetLookup(code, expression, left[0] as Value);
   }
   const isAny = expression.kind === "any_subquery";

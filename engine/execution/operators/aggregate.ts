@@ -187,7 +187,8 @@ class GroupingSetCode {
     const kept = inOrder ? this.#keptArguments(call) : null;
     if (inOrder || !call.distinct) return { call, pieces, seenSlot: -1, seen: null, kept };
     const [only] = call.args;
-    if (only !== undefined && call.args.length === 1) {
+    // A key that is read again must not be another value by then.
+    if (only !== undefined && call.args.length === 1 && !expressionFacts(only).volatile) {
       const seen = new GroupCode(this.#compilation, [new KeyCode(this.#compilation, only.type)], [], 1);
       return { call, pieces, seenSlot: -1, seen, kept };
     }

@@ -69,6 +69,12 @@ export function isClosed(plan: Plan, compilation: Compilation): boolean {
     [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
 }
 
+/** Whether a subquery is computed once in an execution: it depends on nothing around it. That holds for volatile ones too. */
+export function runsOnce(plan: Plan, compilation: Compilation): boolean {
+  const { free, freeDefinitions } = planFacts(plan);
+  return free.length === 0 && [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
+}
+
 /** Operators that are not worth keeping the rows of. */
 const cheapKinds: ReadonlySet<Plan["kind"]> = new Set(["values", "with_scan", "row_lookup"]);
 

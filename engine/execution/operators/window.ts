@@ -10,7 +10,7 @@ import { emitValue } from "../codegen/expression.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Region, Sink } from "../codegen/region.ts";
 import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
-import { formOf, nullableCode } from "../codegen/value_form.ts";
+import { nullableCode } from "../codegen/value_form.ts";
 import { windowResults } from "../runtime/window.ts";
 import { rangeLimitOf } from "../runtime/range_limit.ts";
 import { nullableBinding } from "./sources.ts";

@@ -92,6 +92,7 @@ const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
   "window arguments",
   "window definitions",
 ]);
+const SET_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
 const WINDOW_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
 
 /** What PostgreSQL advises where a set-returning function cannot stand. */
@@ -227,7 +228,7 @@ function bindSetFunction(
   chosen: BoundFunction,
   args: readonly Expression[],
 ): Expression {
-  if (level.clause !== "SELECT" && level.clause !== "ORDER BY") refuseSetFunction(binding, level, ast);
+  if (!SET_CLAUSES.has(level.clause)) refuseSetFunction(binding, level, ast);
   const call = callOf(binding, chosen, args, ast.position);
   const converted = call.kind === "call" ? call.args : args;
   const columns = chosen.rowColumns ?? [{ name: chosen.name, type: chosen.returnType }];
@@ -236,9 +237,16 @@ function bindSetFunction(
   level.setFunctions.forEach((list, index) => {
     if (list.some((each) => each.outputs.some((output) => used.has(output)))) depth = index + 1;
   });
-  const outputs = binding.newColumns(columns.length);
   const list = level.setFunctions[depth] ?? [];
-  list.push({ function: chosen, args: converted, outputs });
+  // A key of ORDER BY or DISTINCT ON that looks like an item of the select list is that item.
+  const same = level.clause === "SELECT"
+    ? undefined
+    : list.find((each) =>
+      each.function.name === chosen.name &&
+      each.args.map(expressionKey).join() === converted.map(expressionKey).join()
+    );
+  const outputs = same?.outputs ?? binding.newColumns(columns.length);
+  if (same === undefined) list.push({ function: chosen, args: converted, outputs });
   level.setFunctions[depth] = list;
   for (const output of outputs) {
     level.computed.add(output);

@@ -43,7 +43,13 @@ import {
 import { resolveColumn, resolveType } from "./names.ts";
 import { bindSubquery } from "./query_binder.ts";
 import type { QueryLevel } from "./scope.ts";
-import { bindLiteral, bindParameter, bindSessionValue, bindTypedLiteral } from "./value_binder.ts";
+import {
+  bindCollate,
+  bindLiteral,
+  bindParameter,
+  bindSessionValue,
+  bindTypedLiteral,
+} from "./value_binder.ts";
 
 /** Binds an expression at a level. Its type may still be `unknown`. */
 export function bindExpression(binding: Binding, level: QueryLevel, ast: Ast): Expression {
@@ -119,7 +125,13 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       return bindQuantified(binding, level, ast);
     case "exists": {
       const { plan } = bindSubquery(binding, level, ast.query);
-      return { kind: "exists", type: BOOLEAN, plan, negated: false };
+      // Whether there are rows does not depend on what they hold.
+      return {
+        kind: "exists",
+        type: BOOLEAN,
+        plan: plan.kind === "project" ? plan.input : plan,
+        negated: false,
+      };
     }
     case "subquery": {
       const { plan, column } = bindSingleColumn(binding, level, ast.query, ast.position);
@@ -720,35 +732,6 @@ function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Exp
   }
   const operand = bindExpression(binding, level, ast.operand);
   return coerceExplicit(binding, operand, type, ast.operand.position);
-}
-
-const COLLATIONS = new Set(["C", "POSIX", "default", "ucs_basic", "C.UTF-8"]);
-
-function bindCollate(
-  binding: Binding,
-  level: QueryLevel,
-  operandAst: Ast,
-  collation: readonly string[],
-  position: number,
-): Expression {
-  const operand = settle(binding, bindExpression(binding, level, operandAst));
-  const name = collation[collation.length - 1] ?? "";
-  if (!COLLATIONS.has(name)) {
-    throw binding.error(
-      SQLSTATE.undefinedObject,
-      `collation "${collation.join(".")}" for encoding "UTF8" does not exist`,
-      position,
-    );
-  }
-  const base = operand.type.kind === "array" ? operand.type.element : operand.type;
-  if (!["text", "varchar", "char", "name"].includes(base.kind)) {
-    throw binding.error(
-      SQLSTATE.datatypeMismatch,
-      `collations are not supported by type ${formatTypeFamily(operand.type)}`,
-      position,
-    );
-  }
-  return operand;
 }
 
 function bindConditional(binding: Binding, level: QueryLevel, ast: ConditionalFunction): Expression {

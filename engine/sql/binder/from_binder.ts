@@ -20,7 +20,7 @@ import type {
   TableItem,
 } from "../parser/ast.ts";
 import { parseStatement } from "../parser/statements.ts";
-import { columnReference, conjunction } from "../plan/build.ts";
+import { columnReference, conjunction, volatilityOf } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { JoinKind, Plan, VirtualRelation } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf, freeColumns } from "../plan/traverse.ts";
@@ -407,7 +407,7 @@ function bindFunctionItem(
     const bound = callOf(binding, chosen, args, call.position);
     if (chosen.rows === undefined) {
       if (chosen.name === "nextval" || chosen.name === "setval") binding.writesSequences = true;
-      scalar = { expression: bound, name };
+      scalar = { expression: calledOnce(binding, bound), name };
       continue;
     }
     const rowColumns = chosen.rowColumns ?? [{ name: chosen.name, type: chosen.returnType }];
@@ -445,6 +445,14 @@ function bindFunctionItem(
   }
   const plan: Plan = { kind: "function_scan", input: null, functions, ordinality, rows: 0 };
   return aliased(binding, plan, columns, item.alias, defaultName);
+}
+
+/** A volatile call in FROM is one value for all rows that it is joined with, unless it depends on them. */
+function calledOnce(binding: Binding, call: Expression): Expression {
+  if (volatilityOf(call) !== "volatile" || columnsOf(call).size > 0) return call;
+  const output = binding.newColumn();
+  const plan: Plan = { kind: "values", outputs: [output], types: [call.type], list: [[call]], rows: 1 };
+  return { kind: "scalar_subquery", type: call.type, plan, column: output };
 }
 
 /** A function whose columns the query says: by a column definition list, or by a row of a table as its first argument. */

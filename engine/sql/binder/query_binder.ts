@@ -8,7 +8,8 @@ import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { formatTypeFamily } from "../../types/type_names.ts";
+import { formatType, formatTypeFamily } from "../../types/type_names.ts";
+import { commonType } from "../functions/casts.ts";
 import type {
   CommonTable,
   Expression as Ast,
@@ -570,14 +571,17 @@ function bindRecursive(
     );
   }
   second.columns.forEach((column, index) => {
-    const wanted = types[index] ?? column.type;
+    const wanted = first.columns[index]?.type ?? column.type;
     const compatible = tryCoerce(binding, outputReference(column), wanted, "implicit");
-    if (compatible !== undefined) return;
+    const overall = commonType([wanted, column.type]);
+    if (compatible !== undefined && (overall === undefined || formatType(overall) === formatType(wanted))) {
+      return;
+    }
     throw binding.error(
       SQLSTATE.datatypeMismatch,
       `recursive query "${item.name}" column ${index + 1} has type ${
-        formatTypeFamily(wanted)
-      } in non-recursive term but type ${formatTypeFamily(column.type)} overall`,
+        formatType(wanted)
+      } in non-recursive term but type ${formatType(overall ?? column.type)} overall`,
       body.left.position,
       { hint: "Cast the output of the non-recursive term to the correct type." },
     );

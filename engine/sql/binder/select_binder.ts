@@ -6,7 +6,6 @@
  * part of the result.
  */
 import { SQLSTATE } from "../../base/errors.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
 import type {
   Expression as Ast,
   LockingClause,
@@ -14,25 +13,20 @@ import type {
   SortKey as SortKeyAst,
   Target,
 } from "../parser/ast.ts";
-import { columnReference, expressionKey, isNullable, volatilityOf } from "../plan/build.ts";
-import type { ColumnRef, Expression } from "../plan/expression.ts";
+import { expressionKey } from "../plan/build.ts";
+import type { Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
+import { columnsOf } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
-import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
+import { inClause, requireEquality } from "./call_binder.ts";
 import { coerceImplicit, isUnknown, settle } from "./coercion.ts";
 import { aggregatesBySet } from "./direct_arguments.ts";
 import { bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom } from "./from_binder.ts";
 import { Grouping } from "./grouping.ts";
+import { addProjection, type OrderItem } from "./projection.ts";
 import { findTable, missingTable } from "./names.ts";
-import {
-  type BoundQuery,
-  lockName,
-  type OutputColumn,
-  outputColumnOf,
-  type QueryPlace,
-} from "./query_binder.ts";
+import { type BoundQuery, lockName, outputColumnOf, type QueryPlace } from "./query_binder.ts";
 import type { QueryLevel, ScopeColumn } from "./scope.ts";
 import { bindWindowClause } from "./window_binder.ts";
 
@@ -47,13 +41,6 @@ export interface BoundTarget {
 /** A bound SELECT with its sort keys, for WITH TIES. */
 export interface BoundSelect extends BoundQuery {
   readonly keys: readonly SortKey[];
-}
-
-interface OrderItem {
-  readonly ast: SortKeyAst;
-  /** Set when the key is an item of the select list. */
-  readonly target: BoundTarget | null;
-  expression: Expression;
 }
 
 /** Binds a SELECT block. */
@@ -91,7 +78,6 @@ export function bindSelect(
   if (isGrouped) plan = group(binding, level, select, plan, { targets, order, distinctOn, having });
   if (locking.length > 0) refuseLocks(binding, locking, select, isGrouped, level);
   plan = addWindows(level, plan);
-  plan = addSetFunctions(level, plan);
   const result = addProjection(binding, level, plan, {
     targets,
     order,
@@ -271,7 +257,6 @@ function bindOrderItems(
 }
 
 function sameTarget(expression: Expression, targets: readonly BoundTarget[]): BoundTarget | null {
-  if (volatilityOf(expression) === "volatile") return null;
   const key = expressionKey(expression);
   return targets.find((target) => expressionKey(target.expression) === key) ?? null;
 }
@@ -412,138 +397,6 @@ function addWindows(level: QueryLevel, input: Plan): Plan {
   return plan;
 }
 
-function addSetFunctions(level: QueryLevel, input: Plan): Plan {
-  let plan = input;
-  for (const functions of level.setFunctions) {
-    plan = { kind: "function_scan", input: plan, functions, ordinality: null, rows: 0 };
-  }
-  return plan;
-}
-
-interface Projection {
-  readonly targets: readonly BoundTarget[];
-  readonly order: readonly OrderItem[];
-  readonly distinctOn: readonly OrderItem[];
-  readonly isDistinct: boolean;
-  readonly locking: readonly LockingClause[];
-  readonly position: number;
-}
-
-function addProjection(
-  binding: Binding,
-  level: QueryLevel,
-  input: Plan,
-  projection: Projection,
-): Omit<BoundSelect, "singleAggregate"> {
-  const { targets, order, distinctOn, isDistinct } = projection;
-  // A column of an outer query is no column of this one's result until it is projected.
-  const own = allDefinedColumns(input);
-  const needsProjection = targets.some(({ expression }) =>
-    expression.kind !== "column" || !own.has(expression.column)
-  );
-  const outputs: { readonly output: ColumnRef; readonly expression: Expression }[] = [];
-  const byKey = new Map<string, Expression>();
-  /** Computes an expression in the projection, once when it can be shared. */
-  const project = (expression: Expression): Expression => {
-    if (!needsProjection) return expression;
-    const key = expressionKey(expression);
-    const shared = volatilityOf(expression) === "volatile" ? undefined : byKey.get(key);
-    if (shared !== undefined) return { ...shared };
-    const output = binding.newColumn();
-    outputs.push({ output, expression });
-    const reference = columnReference(output, expression.type, isNullable(expression));
-    byKey.set(key, reference);
-    return reference;
-  };
-  const references = targets.map((target) => project(target.expression));
-  const columns = targets.map((target, index): OutputColumn => {
-    const reference = references[index];
-    return {
-      name: target.name,
-      column: reference?.kind === "column" ? reference.column : 0,
-      type: target.expression.type,
-      nullable: isNullable(target.expression),
-      tableId: target.tableId,
-      columnId: target.columnId,
-    };
-  });
-  const referenceOf = (item: OrderItem): Expression => {
-    const index = item.target === null ? -1 : targets.indexOf(item.target);
-    const found = references[index];
-    return found ?? project(item.expression);
-  };
-  const keys = order.map((item) => {
-    if (isDistinct && item.target === null) {
-      throw binding.error(
-        SQLSTATE.invalidColumnReference,
-        "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-        item.ast.expression.position,
-      );
-    }
-    return sortKeyOf(binding, referenceOf(item), item.ast);
-  }).filter((key) => columnsOf(key.expression).size > 0 || volatilityOf(key.expression) === "volatile");
-  const distinctKeys = distinctOn.map(referenceOf);
-  checkDistinctOn(binding, distinctOn, distinctKeys, keys);
-  const locks = lockedTables(binding, level, projection.locking).map((lock) => {
-    const reference = project(columnReference(lock.rowId, { kind: "i64" }, false));
-    return { table: lock.table, rowId: reference.kind === "column" ? reference.column : lock.rowId };
-  });
-  let plan: Plan = needsProjection ? { kind: "project", input, outputs, rows: 0 } : input;
-  if (isDistinct) {
-    for (const column of columns) requireEquality(binding, column.type, projection.position);
-    plan = { kind: "distinct", input: plan, keys: references, rows: 0 };
-  }
-  // DISTINCT ON keeps the first row of each group in the order asked for.
-  const sortKeys = distinctKeys.length === 0 ? keys : orderForDistinctOn(distinctKeys, keys);
-  if (sortKeys.length > 0) plan = { kind: "sort", input: plan, keys: sortKeys, limit: null, rows: 0 };
-  if (distinctKeys.length > 0) plan = { kind: "distinct", input: plan, keys: distinctKeys, rows: 0 };
-  const [lock] = projection.locking;
-  if (lock !== undefined && locks.length > 0) {
-    binding.locks = true;
-    const waits = { wait: "wait", nowait: "nowait", skip_locked: "skip locked" } as const;
-    plan = {
-      kind: "lock_rows",
-      input: plan,
-      tables: locks,
-      strength: projection.locking.some((each) => each.strength.endsWith("update")) ? "update" : "share",
-      wait: waits[lock.wait],
-      rows: 0,
-    };
-  }
-  return { plan, columns, keys };
-}
-
-function checkDistinctOn(
-  binding: Binding,
-  items: readonly OrderItem[],
-  distinctKeys: readonly Expression[],
-  keys: readonly SortKey[],
-): void {
-  const wanted = new Set(distinctKeys.map(expressionKey));
-  const seen = new Set<string>();
-  for (const key of keys) {
-    if (seen.size === wanted.size) return;
-    const text = expressionKey(key.expression);
-    if (!wanted.has(text)) {
-      throw binding.error(
-        SQLSTATE.invalidColumnReference,
-        "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
-        items[0]?.ast.position,
-      );
-    }
-    seen.add(text);
-  }
-}
-
-function orderForDistinctOn(
-  distinctKeys: readonly Expression[],
-  keys: readonly SortKey[],
-): readonly SortKey[] {
-  const present = new Set(keys.map((key) => expressionKey(key.expression)));
-  const missing = distinctKeys.filter((each) => !present.has(expressionKey(each)));
-  return [...keys, ...missing.map((expression) => ({ expression, descending: false, nullsFirst: false }))];
-}
-
 function refuseLocks(
   binding: Binding,
   locking: readonly LockingClause[],
@@ -572,32 +425,4 @@ function refuseLocks(
     `${lockName(first)} is not allowed with ${what}`,
     first.position,
   );
-}
-
-function lockedTables(binding: Binding, level: QueryLevel, locking: readonly LockingClause[]) {
-  const locked = new Map<ColumnRef, { readonly table: TableDefinition; readonly rowId: ColumnRef }>();
-  for (const clause of locking) {
-    for (const name of clause.tables) {
-      if (!level.from.tables.some((table) => table.name === name.name)) {
-        throw binding.error(
-          SQLSTATE.undefinedTable,
-          `relation "${name.name}" in ${lockName(clause)} clause not found in FROM clause`,
-          name.position,
-        );
-      }
-    }
-    for (const table of level.from.tables) {
-      if (clause.tables.length > 0 && !clause.tables.some((name) => name.name === table.name)) continue;
-      if (table.table === null || table.rowId === null) continue;
-      if (table.nullable) {
-        throw binding.error(
-          SQLSTATE.featureNotSupported,
-          `${lockName(clause)} cannot be applied to the nullable side of an outer join`,
-          clause.position,
-        );
-      }
-      locked.set(table.rowId, { table: table.table, rowId: table.rowId });
-    }
-  }
-  return [...locked.values()];
 }

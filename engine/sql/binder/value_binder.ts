@@ -2,15 +2,17 @@
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
 import { findCast } from "../functions/casts.ts";
 import { functionsNamed } from "../functions/registry.ts";
-import type { Literal, SessionValue, TypedLiteral } from "../parser/ast.ts";
+import type { Expression as Ast, Literal, SessionValue, TypedLiteral } from "../parser/ast.ts";
 import { BOOLEAN, constant } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Binding } from "./binding.ts";
-import { coerceExplicit, literalType, readLiteral } from "./coercion.ts";
-import { callFunction } from "./expression_binder.ts";
+import { coerceExplicit, literalType, readLiteral, settle } from "./coercion.ts";
+import { bindExpression, callFunction } from "./expression_binder.ts";
 import { resolveType } from "./names.ts";
+import type { QueryLevel } from "./scope.ts";
 
 /** A constant of the text; a lifted one becomes a parameter. */
 export function bindLiteral(binding: Binding, ast: Literal): Expression {
@@ -112,4 +114,34 @@ export function bindSessionValue(binding: Binding, ast: SessionValue): Expressio
   if (precision === null || precision >= 6) return value;
   if (type.kind !== "time" && type.kind !== "timestamp" && type.kind !== "timestamptz") return value;
   return coerceExplicit(binding, value, { kind: type.kind, precision }, ast.position);
+}
+
+const COLLATIONS = new Set(["C", "POSIX", "default", "ucs_basic", "C.UTF-8"]);
+
+/** `operand COLLATE name`: there is one order of texts, by code point. */
+export function bindCollate(
+  binding: Binding,
+  level: QueryLevel,
+  operandAst: Ast,
+  collation: readonly string[],
+  position: number,
+): Expression {
+  const operand = settle(binding, bindExpression(binding, level, operandAst));
+  const name = collation[collation.length - 1] ?? "";
+  if (!COLLATIONS.has(name)) {
+    throw binding.error(
+      SQLSTATE.undefinedObject,
+      `collation "${collation.join(".")}" for encoding "UTF8" does not exist`,
+      position,
+    );
+  }
+  const base = operand.type.kind === "array" ? operand.type.element : operand.type;
+  if (!["text", "varchar", "char", "name"].includes(base.kind)) {
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `collations are not supported by type ${formatTypeFamily(operand.type)}`,
+      position,
+    );
+  }
+  return operand;
 }

@@ -31,7 +31,8 @@ export function commonType(types: readonly SqlType[]): SqlType | undefined {
       if (wider === undefined) return undefined;
       candidate = wider;
       key = typeKey(wider);
-    } else if (!isPreferred(key) && isPreferred(other)) {
+    } else if (key === "char" && other === "text") {
+      // Padded texts have no other type in common with plain ones.
       candidate = type;
       key = other;
     }

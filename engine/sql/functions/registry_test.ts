@@ -187,7 +187,9 @@ Deno.test("commonType() follows the rule of UNION and CASE", () => {
   check("unknown; unknown", "text");
   check("unknown; date", "date");
   check("date; timestamp; timestamptz", "timestamp with time zone");
-  check("character varying(3); text", "text");
+  check("character varying(3); text", "character varying");
+  check("character varying(3); unknown", "character varying");
+  check("character varying(3); character varying(3)", "character varying");
   check("character(3); character(5)", "character");
   check("character(3); character varying(5)", "text");
   check("u8; smallint", "smallint");
