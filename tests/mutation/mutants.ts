@@ -20,17 +20,23 @@ export interface Mutant {
   readonly start: number;
   readonly before: string;
   readonly after: string;
-  /** The whole line, trimmed. */
+  /** The whole line, trimmed; with the line before it when it is short. */
   readonly text: string;
+  /** Where in the text it is. */
+  readonly at: number;
 }
 
 /** What a mutant is called where line numbers change. */
-export type MutantName = Pick<Mutant, "file" | "kind" | "text" | "before" | "after">;
+export type MutantName = Pick<Mutant, "file" | "kind" | "text" | "before" | "after"> & {
+  /** Needed where the same could be done in several places of the line. */
+  readonly at?: number;
+};
 
 /** Whether both are the same mistake in the same line, wherever that now is. */
 export function sameMutant(one: MutantName, other: MutantName): boolean {
   return one.file === other.file && one.kind === other.kind && one.text === other.text &&
-    one.before === other.before && one.after === other.after;
+    one.before === other.before && one.after === other.after &&
+    (one.at === undefined || other.at === undefined || one.at === other.at);
 }
 
 /** The source with the mistake. */
@@ -100,6 +106,9 @@ export function mutantsOf(file: string, source: string): Mutant[] {
   return located(file, source, sites);
 }
 
+/** Lines like `return true;` are told apart by the line before. */
+const SHORT_LINE = 25;
+
 function located(file: string, source: string, sites: readonly Site[]): Mutant[] {
   const lineStarts = [0];
   for (let at = source.indexOf("\n"); at >= 0; at = source.indexOf("\n", at + 1)) lineStarts.push(at + 1);
@@ -109,8 +118,13 @@ function located(file: string, source: string, sites: readonly Site[]): Mutant[]
     while ((lineStarts[line + 1] ?? Infinity) <= site.start) line++;
     const lineStart = lineStarts[line] ?? 0;
     const column = site.start - lineStart + 1;
-    const text = source.slice(lineStart, (lineStarts[line + 1] ?? source.length + 1) - 1).trim();
-    return { id: `${file}:${line + 1}:${column}:${site.kind}`, file, line: line + 1, column, text, ...site };
+    const own = source.slice(lineStart, (lineStarts[line + 1] ?? source.length + 1) - 1).trim();
+    const before = own.length < SHORT_LINE
+      ? `${source.slice(lineStarts[line - 1] ?? 0, Math.max(0, lineStart - 1)).trim()}\n`
+      : "";
+    const at = before.length + column - 1 - (source.slice(lineStart).search(/\S/));
+    const id = `${file}:${line + 1}:${column}:${site.kind}`;
+    return { id, file, line: line + 1, column, text: before + own, at, ...site };
   });
 }
 
