@@ -44,6 +44,7 @@ export const SQLSTATE = {
   invalidBinaryRepresentation: "22P03",
   badCopyFileFormat: "22P04",
   untranslatableCharacter: "22P05",
+  invalidSqlJsonDatetime: "22031",
   invalidJsonText: "22032",
   invalidSqlJsonSubscript: "22033",
   nonNumericSqlJsonItem: "22036",

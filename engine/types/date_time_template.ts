@@ -23,7 +23,12 @@ export type TemplateNode =
     readonly fill: boolean;
     readonly ordinal: "" | "TH" | "th";
   }
-  | { readonly kind: "separator" | "character"; readonly text: string };
+  | {
+    readonly kind: "separator" | "character";
+    readonly text: string;
+    /** Within double quotes. */
+    readonly quoted: boolean;
+  };
 
 const templates = new Map<string, readonly TemplateNode[]>();
 const MAXIMUM_TEMPLATES = 200;
@@ -63,7 +68,7 @@ export function parseTemplate(template: string): readonly TemplateNode[] {
       while (position < template.length && template[position] !== '"') {
         if (template[position] === "\\" && position + 1 < template.length) position++;
         const text = String.fromCodePoint(template.codePointAt(position) ?? 0);
-        nodes.push({ kind: "character", text });
+        nodes.push({ kind: "character", text, quoted: true });
         position += text.length;
       }
       position++;
@@ -71,7 +76,7 @@ export function parseTemplate(template: string): readonly TemplateNode[] {
     }
     if (template[position] === "\\" && template[position + 1] === '"') position++;
     const text = String.fromCodePoint(template.codePointAt(position) ?? 0);
-    nodes.push({ kind: isSeparator(text) ? "separator" : "character", text });
+    nodes.push({ kind: isSeparator(text) ? "separator" : "character", text, quoted: false });
     position += text.length;
   }
   if (templates.size >= MAXIMUM_TEMPLATES) templates.clear();

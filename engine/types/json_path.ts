@@ -4,12 +4,26 @@
  * A path gives a sequence of items, here a generator. In lax mode an array that meets a step for single items is unwrapped
  * by one level and a single item that meets an array step counts as an array of one; missing members are empty sequences. In
  * strict mode these are errors. Inside a predicate an error makes the result unknown; elsewhere it is raised as
- * {@link JsonPathError}, which `silent` callers catch. Limits: `.datetime()` is not there (the parser refuses it); the `id` of
+ * {@link JsonPathError}, which `silent` callers catch. Limits: the `id` of
  * `.keyvalue()` numbers objects in the order in which they are met.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";
-import { isJsonArray, isJsonObject, jsonObject, jsonTypeName, type JsonValue } from "./json.ts";
+import {
+  isJsonArray,
+  isJsonObject,
+  type JsonArray,
+  type JsonObject,
+  jsonObject,
+  jsonTypeName,
+  type JsonValue,
+} from "./json.ts";
+import {
+  comparePathDateTimes,
+  PathDateTime,
+  type PathTimeZone,
+  readPathDateTime,
+} from "./json_path_date_time.ts";
 import { compilePathExpression } from "./json_path_parser.ts";
 import type {
   JsonPath,
@@ -32,6 +46,8 @@ export interface JsonPathInput {
   readonly document: JsonValue;
   /** The object with the values of `$name`s. */
   readonly variables: JsonValue;
+  /** The session's time zone, for functions that may compare by it; null for the others. */
+  readonly session: PathTimeZone | null;
 }
 
 /** The items, in order. */
@@ -57,23 +73,40 @@ export function collectJsonPathItems(input: JsonPathInput, silent: boolean): Jso
 
 type Truth = boolean | null;
 
+/** What a path passes from step to step: JSON, or a date or time that a step made of it. */
+type Item = JsonValue | PathDateTime;
+
+function isArrayItem(item: Item): item is JsonArray {
+  return !(item instanceof PathDateTime) && isJsonArray(item);
+}
+
+function isObjectItem(item: Item): item is JsonObject {
+  return !(item instanceof PathDateTime) && isJsonObject(item);
+}
+
+function typeName(item: Item): string {
+  return item instanceof PathDateTime ? item.typeName : jsonTypeName(item);
+}
+
 class Evaluation {
-  readonly #root: JsonValue;
+  readonly #root: Item;
   readonly #path: JsonPath;
   readonly #lax: boolean;
-  readonly #variables: JsonValue;
-  #current: JsonValue;
+  readonly #variables: Item;
+  readonly #session: PathTimeZone | null;
+  #current: Item;
   #arraySize = -1;
   /** Below `.**` structural errors are not raised, even in strict mode. */
   #forgiving = false;
   #objects = 0;
 
-  constructor({ path, document, variables }: JsonPathInput) {
+  constructor({ path, document, variables, session }: JsonPathInput) {
     this.#root = document;
     this.#current = document;
     this.#path = path;
+    this.#session = session;
     this.#lax = !path.strict;
-    if (!isJsonObject(variables)) {
+    if (!isObjectItem(variables)) {
       throw new DatabaseError(SQLSTATE.invalidParameterValue, '"vars" argument is not an object', {
         detail: 'Jsonpath parameters should be encoded as key-value pairs of "vars" object.',
       });
@@ -82,14 +115,16 @@ class Evaluation {
   }
 
   *items(): Iterable<JsonValue> {
-    yield* this.#run(this.#path.expression, 0, this.#root, this.#lax);
+    for (const item of this.#run(this.#path.expression, 0, this.#root, this.#lax)) {
+      yield item instanceof PathDateTime ? item.toString() : item;
+    }
   }
 
   exists(): boolean {
     return this.#isNonEmpty(this.#path.expression, this.#root);
   }
 
-  #isNonEmpty(node: PathNode, value: JsonValue): boolean {
+  #isNonEmpty(node: PathNode, value: Item): boolean {
     let found = false;
     for (const _item of this.#run(node, 0, value, this.#lax)) {
       if (this.#lax) return true;
@@ -103,7 +138,7 @@ class Evaluation {
   }
 
   /** The items of a node from one of its steps on. */
-  *#run(node: PathNode, index: number, value: JsonValue, unwrap: boolean): Iterable<JsonValue> {
+  *#run(node: PathNode, index: number, value: Item, unwrap: boolean): Iterable<Item> {
     const step = node[index];
     if (step === undefined) {
       yield value;
@@ -114,7 +149,8 @@ class Evaluation {
       case "any_key":
       case "filter":
       case "method":
-        if (unwrap && isJsonArray(value) && !keepsArrays(step)) {
+      case "datetime":
+        if (unwrap && isArrayItem(value) && !keepsArrays(step)) {
           for (const item of value) yield* this.#run(node, index, item, false);
           return;
         }
@@ -139,7 +175,7 @@ class Evaluation {
     }
   }
 
-  #start(step: PathStep, value: JsonValue): JsonValue {
+  #start(step: PathStep, value: Item): Item {
     switch (step.kind) {
       case "root":
         return this.#root;
@@ -150,7 +186,7 @@ class Evaluation {
       case "literal":
         return step.value;
       case "variable": {
-        const found = isJsonObject(this.#variables) ? this.#variables.get(step.name) : undefined;
+        const found = isObjectItem(this.#variables) ? this.#variables.get(step.name) : undefined;
         if (found === undefined) {
           throw new DatabaseError(
             SQLSTATE.undefinedObject,
@@ -169,7 +205,7 @@ class Evaluation {
     }
   }
 
-  #operand(node: PathNode, value: JsonValue, side: string, operator: string): Decimal {
+  #operand(node: PathNode, value: Item, side: string, operator: string): Decimal {
     const items = [...this.#sequence(node, value)];
     const [only] = items;
     if (items.length !== 1 || !(only instanceof Decimal)) {
@@ -182,22 +218,22 @@ class Evaluation {
   }
 
   /** The items of an operand, arrays among them unwrapped in lax mode. */
-  *#sequence(node: PathNode, value: JsonValue): Iterable<JsonValue> {
+  *#sequence(node: PathNode, value: Item): Iterable<Item> {
     for (const item of this.#run(node, 0, value, this.#lax)) {
-      if (this.#lax && isJsonArray(item)) yield* item;
+      if (this.#lax && isArrayItem(item)) yield* item;
       else yield item;
     }
   }
 
   *#apply(
-    step: PathStep & { readonly kind: "key" | "any_key" | "filter" | "method" },
+    step: PathStep & { readonly kind: "key" | "any_key" | "filter" | "method" | "datetime" },
     node: PathNode,
     index: number,
-    value: JsonValue,
-  ): Iterable<JsonValue> {
+    value: Item,
+  ): Iterable<Item> {
     switch (step.kind) {
       case "key":
-        if (isJsonObject(value)) {
+        if (isObjectItem(value)) {
           const member = value.get(step.name);
           if (member !== undefined) yield* this.#run(node, index + 1, member, this.#lax);
           else if (this.#raises) {
@@ -214,7 +250,7 @@ class Evaluation {
         }
         return;
       case "any_key":
-        if (isJsonObject(value)) {
+        if (isObjectItem(value)) {
           for (const member of value.values()) yield* this.#run(node, index + 1, member, this.#lax);
         } else if (this.#raises) {
           throw new JsonPathError(
@@ -226,6 +262,9 @@ class Evaluation {
       case "filter":
         if (this.#filters(step.predicate, value)) yield* this.#run(node, index + 1, value, this.#lax);
         return;
+      case "datetime":
+        yield* this.#run(node, index + 1, dateTimeOf(value, step.template), this.#lax);
+        return;
       case "method":
         for (const item of this.#method(step.method, value)) {
           yield* this.#run(node, index + 1, item, this.#lax);
@@ -233,7 +272,7 @@ class Evaluation {
     }
   }
 
-  #filters(predicate: PathNode, value: JsonValue): boolean {
+  #filters(predicate: PathNode, value: Item): boolean {
     const before = this.#current;
     this.#current = value;
     const result = this.#truthOf(predicate, value);
@@ -241,8 +280,8 @@ class Evaluation {
     return result === true;
   }
 
-  *#elements(node: PathNode, index: number, value: JsonValue): Iterable<JsonValue> {
-    if (isJsonArray(value)) {
+  *#elements(node: PathNode, index: number, value: Item): Iterable<Item> {
+    if (isArrayItem(value)) {
       for (const item of value) yield* this.#run(node, index + 1, item, this.#lax);
     } else if (this.#lax) yield* this.#run(node, index + 1, value, this.#lax);
     else if (this.#raises) {
@@ -257,9 +296,9 @@ class Evaluation {
     step: PathStep & { readonly kind: "subscripts" },
     node: PathNode,
     index: number,
-    value: JsonValue,
-  ): Iterable<JsonValue> {
-    const isArray = isJsonArray(value);
+    value: Item,
+  ): Iterable<Item> {
+    const isArray = isArrayItem(value);
     if (!isArray && !this.#lax) {
       if (!this.#raises) return;
       throw new JsonPathError(
@@ -287,7 +326,7 @@ class Evaluation {
     }
   }
 
-  #index(node: PathNode, value: JsonValue): number {
+  #index(node: PathNode, value: Item): number {
     const items = [...this.#run(node, 0, value, this.#lax)];
     const [only] = items;
     if (items.length !== 1 || !(only instanceof Decimal)) {
@@ -310,12 +349,12 @@ class Evaluation {
     step: PathStep & { readonly kind: "descend" },
     node: PathNode,
     index: number,
-    value: JsonValue,
-  ): Iterable<JsonValue> {
+    value: Item,
+  ): Iterable<Item> {
     const first = step.first ?? Infinity;
     const last = step.last ?? Infinity;
-    const visit = function* (this: Evaluation, item: JsonValue, level: number): Iterable<JsonValue> {
-      const children = isJsonArray(item) ? item : isJsonObject(item) ? [...item.values()] : null;
+    const visit = function* (this: Evaluation, item: Item, level: number): Iterable<Item> {
+      const children = isArrayItem(item) ? item : isObjectItem(item) ? [...item.values()] : null;
       // `.**{last}` stands for the leaves.
       if (level >= first || (first === Infinity && last === Infinity && children === null)) {
         const before = this.#forgiving;
@@ -329,13 +368,13 @@ class Evaluation {
     yield* visit.call(this, value, 0);
   }
 
-  *#method(method: PathMethod, value: JsonValue): Iterable<JsonValue> {
+  *#method(method: PathMethod, value: Item): Iterable<Item> {
     switch (method) {
       case "type":
-        yield jsonTypeName(value);
+        yield typeName(value);
         return;
       case "size":
-        if (isJsonArray(value)) yield Decimal.fromInteger(value.length);
+        if (isArrayItem(value)) yield Decimal.fromInteger(value.length);
         else if (this.#lax) yield Decimal.ONE;
         else if (this.#raises) {
           throw new JsonPathError(
@@ -345,7 +384,7 @@ class Evaluation {
         }
         return;
       case "keyvalue": {
-        if (!isJsonObject(value)) {
+        if (!isObjectItem(value)) {
           throw new JsonPathError(
             SQLSTATE.sqlJsonObjectNotFound,
             "jsonpath item method .keyvalue() can only be applied to an object",
@@ -371,14 +410,14 @@ class Evaluation {
     }
   }
 
-  #truthOf(node: PathNode, value: JsonValue): Truth {
+  #truthOf(node: PathNode, value: Item): Truth {
     const [step] = node;
     if (step === undefined || !isPathPredicate(step)) return null;
     return this.#truth(step, value);
   }
 
   /** The result of a predicate: an error in an operand makes it unknown. */
-  #truth(step: PathPredicate, value: JsonValue): Truth {
+  #truth(step: PathPredicate, value: Item): Truth {
     switch (step.kind) {
       case "and": {
         const left = this.#truthOf(step.left, value);
@@ -404,7 +443,7 @@ class Evaluation {
         return this.#compare(
           step.left,
           value,
-          (left, right) => compareItems(step.operator, left, right),
+          (left, right) => this.#compareItems(step.operator, left, right),
           () => this.#sequence(step.right, value),
         );
       case "starts_with":
@@ -420,9 +459,9 @@ class Evaluation {
   /** Whether a test holds for some pair of items; in lax mode the first that holds decides. */
   #compare(
     left: PathNode,
-    value: JsonValue,
-    test: (left: JsonValue, right: JsonValue) => Truth,
-    rightItems: () => Iterable<JsonValue>,
+    value: Item,
+    test: (left: Item, right: Item) => Truth,
+    rightItems: () => Iterable<Item>,
   ): Truth {
     return forgive(() => {
       const right = [...rightItems()];
@@ -443,6 +482,25 @@ class Evaluation {
       return found ? true : isUnknown ? null : false;
     });
   }
+
+  #compareItems(operator: PathComparison, left: Item, right: Item): Truth {
+    if (left instanceof PathDateTime && right instanceof PathDateTime) {
+      const order = comparePathDateTimes(left, right, this.#session);
+      return order === undefined ? null : holds(operator, order);
+    }
+    const [leftType, rightType] = [typeName(left), typeName(right)];
+    if (leftType !== rightType) {
+      if (left === null || right === null) return operator === "!=";
+      return null;
+    }
+    let order: number;
+    if (left instanceof Decimal && right instanceof Decimal) order = left.compare(right);
+    else if (typeof left === "string" && typeof right === "string") order = compareText(left, right);
+    else if (typeof left === "boolean" && typeof right === "boolean") order = Number(left) - Number(right);
+    else if (left === null) order = 0;
+    else return null;
+    return holds(operator, order);
+  }
 }
 
 /** Methods that take an array as a whole. */
@@ -459,7 +517,7 @@ function forgive(action: () => Truth): Truth {
   }
 }
 
-function signed(operator: "+" | "-", item: JsonValue): Decimal {
+function signed(operator: "+" | "-", item: Item): Decimal {
   if (item instanceof Decimal) return operator === "-" ? item.negate() : item;
   throw new JsonPathError(
     SQLSTATE.sqlJsonNumberNotFound,
@@ -481,7 +539,25 @@ function arithmetic(operator: string, left: Decimal, right: Decimal): Decimal {
   }
 }
 
-function toDouble(value: JsonValue): Decimal {
+function dateTimeOf(value: Item, template: string | null): PathDateTime {
+  if (typeof value !== "string") {
+    throw new JsonPathError(
+      SQLSTATE.invalidSqlJsonDatetime,
+      "jsonpath item method .datetime() can only be applied to a string",
+    );
+  }
+  try {
+    return readPathDateTime(value, template);
+  } catch (error) {
+    // A template that is wrong in itself is an error everywhere; a text that does not fit is no result.
+    if (!(error instanceof DatabaseError) || error.message.startsWith("invalid datetime format separator")) {
+      throw error;
+    }
+    throw new JsonPathError(error.code, error.message, error.fields());
+  }
+}
+
+function toDouble(value: Item): Decimal {
   if (typeof value !== "string" && !(value instanceof Decimal)) {
     throw new JsonPathError(
       SQLSTATE.nonNumericSqlJsonItem,
@@ -505,23 +581,12 @@ function toDouble(value: JsonValue): Decimal {
   return Decimal.fromString(formatFloat64(result));
 }
 
-function startsWith(item: JsonValue, prefix: JsonValue): Truth {
+function startsWith(item: Item, prefix: Item): Truth {
   if (typeof item !== "string" || typeof prefix !== "string") return null;
   return item.startsWith(prefix);
 }
 
-function compareItems(operator: PathComparison, left: JsonValue, right: JsonValue): Truth {
-  const [leftType, rightType] = [jsonTypeName(left), jsonTypeName(right)];
-  if (leftType !== rightType) {
-    if (left === null || right === null) return operator === "!=";
-    return null;
-  }
-  let order: number;
-  if (left instanceof Decimal && right instanceof Decimal) order = left.compare(right);
-  else if (typeof left === "string" && typeof right === "string") order = compareText(left, right);
-  else if (typeof left === "boolean" && typeof right === "boolean") order = Number(left) - Number(right);
-  else if (left === null) order = 0;
-  else return null;
+function holds(operator: PathComparison, order: number): boolean {
   switch (operator) {
     case "==":
       return order === 0;

@@ -472,10 +472,11 @@ class PathParser {
       const name = token.text.toLowerCase();
       const method = METHODS.get(name);
       if (name === "datetime") {
-        throw new DatabaseError(
-          SQLSTATE.featureNotSupported,
-          "jsonpath item method .datetime() is not supported",
-        );
+        this.#advance();
+        const template = this.#token.kind === "string" ? this.#token.text : null;
+        if (template !== null) this.#advance();
+        this.#expect(")");
+        return { kind: "datetime", template };
       }
       if (method === undefined) throw this.#unexpected();
       this.#advance();

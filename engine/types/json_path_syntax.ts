@@ -33,6 +33,7 @@ export type PathStep =
   | { readonly kind: "descend"; readonly first: number | null; readonly last: number | null }
   | { readonly kind: "filter"; readonly predicate: PathNode }
   | { readonly kind: "method"; readonly method: PathMethod }
+  | { readonly kind: "datetime"; readonly template: string | null }
   | {
     readonly kind: "arithmetic";
     readonly operator: PathArithmetic;
@@ -150,6 +151,8 @@ function formatStep(step: PathStep, brackets: boolean, follows: boolean): string
       return `?(${formatNode(step.predicate, false)})`;
     case "method":
       return `.${step.method}()`;
+    case "datetime":
+      return `.datetime(${step.template === null ? "" : quoteJson(step.template)})`;
     case "arithmetic":
       return enclosed(`${operand(step.left)} ${step.operator} ${operand(step.right)}`);
     case "sign":

@@ -58,9 +58,7 @@ export function parseTimestampTemplate(text: string, template: string, zone: Tim
   const parsed = new TemplateParser(text, template).parse();
   const local = microsecondsFromDay(daysOfParsed(parsed, text), timeOfParsed(parsed, text));
   if (parsed.zoneHours !== undefined || parsed.zoneMinutes !== undefined) {
-    const seconds = (parsed.zoneSign ?? 1) *
-      ((parsed.zoneHours ?? 0) * 3600 + (parsed.zoneMinutes ?? 0) * 60);
-    return checkTimestamp(subtract(local, seconds * MICROSECONDS_PER_SECOND));
+    return checkTimestamp(subtract(local, offsetOfParsed(parsed) * MICROSECONDS_PER_SECOND));
   }
   return checkTimestamp(zone.fromLocal(local));
 }
@@ -72,6 +70,54 @@ export function parseDateTemplate(text: string, template: string): number {
   const days = daysOfParsed(parsed, text);
   if (days >= MINIMUM_DATE && days <= MAXIMUM_DATE) return days;
   throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date out of range: "${text}"`);
+}
+
+/** What a template gave: days of a date, microseconds of a time of day, seconds east of Greenwich; null: no field for it. */
+export interface DateTimeParts {
+  readonly days: number | null;
+  readonly time: number | null;
+  readonly offset: number | null;
+}
+
+const TIME_FIELDS = /^(HH|HH12|HH24|MI|SS|SSSS|SSSSS|MS|US|FF[1-6]|A\.?M\.?|P\.?M\.?)$/;
+const ZONE_FIELDS = /^(TZ|TZH|TZM|OF)$/;
+
+/**
+ * Reads a text as SQL/JSON's `.datetime()` does: separators and characters must be those of the template, and the
+ * whole text must be read.
+ */
+export function readDateTimeTemplate(text: string, template: string): DateTimeParts {
+  const nodes = parseTemplate(template);
+  let isDated = false, isTimed = false, isZoned = false;
+  for (const node of nodes) {
+    if (node.kind === "field") {
+      if (TIME_FIELDS.test(node.name)) isTimed = true;
+      else if (ZONE_FIELDS.test(node.name)) isZoned = true;
+      else if (node.name !== "FX") isDated = true;
+    } else if (!node.quoted && !"-./,':; ".includes(node.text)) {
+      throw new DatabaseError(
+        SQLSTATE.invalidDatetimeFormat,
+        `invalid datetime format separator: "${node.text}"`,
+      );
+    }
+  }
+  const parsed = nodes.length === 0 ? {} : new TemplateParser(text, template).parse({ strict: true });
+  if (!isDated && !isTimed) throw templateError("datetime format is not dated and not timed");
+  if (isZoned && !isTimed) throw templateError("datetime format is zoned but not timed");
+  const days = isDated ? daysOfParsed(parsed, text) : null;
+  if (days !== null && !(days >= MINIMUM_DATE && days <= MAXIMUM_DATE)) {
+    throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date out of range: "${text}"`);
+  }
+  const time = timeOfParsed(parsed, text);
+  return { days, time: isTimed ? time : null, offset: isZoned ? offsetOfParsed(parsed) : null };
+}
+
+function templateError(message: string): DatabaseError {
+  return new DatabaseError(SQLSTATE.invalidDatetimeFormat, message);
+}
+
+function offsetOfParsed(parsed: Parsed): number {
+  return (parsed.zoneSign ?? 1) * ((parsed.zoneHours ?? 0) * 3600 + (parsed.zoneMinutes ?? 0) * 60);
 }
 
 function fieldOutOfRange(text: string): DatabaseError {
@@ -206,6 +252,7 @@ class TemplateParser {
   readonly #parsed: Parsed = {};
   #position = 0;
   #exact = false;
+  #strict = false;
 
   #hasGregorian = false;
   #hasIso = false;
@@ -215,18 +262,22 @@ class TemplateParser {
     this.#nodes = parseTemplate(template);
   }
 
-  parse(): Parsed {
+  /** `strict`: as `.datetime()` reads, where every separator must be there and nothing may be left. */
+  parse({ strict } = { strict: false }): Parsed {
     let skipped = 0;
-    this.#exact = this.#nodes.some((node) => node.kind === "field" && node.name === "FX");
+    this.#strict = strict;
+    this.#exact = strict || this.#nodes.some((node) => node.kind === "field" && node.name === "FX");
     for (const [index, node] of this.#nodes.entries()) {
       if (!this.#exact && (node.kind === "field" || index === 0)) skipped += this.#skipSpaces();
       if (node.kind === "field") {
         if (node.name === "FX") continue;
+        if (strict) this.#requireMore();
         if (this.#position >= this.#text.length) break;
         this.#requireOneCalendar(node);
         this.#field(node, this.#nodes[index + 1], skipped);
         skipped = this.#exact ? 0 : this.#skipSpaces();
-      } else if (node.kind === "separator") {
+      } else if (strict) this.#literal(node);
+      else if (node.kind === "separator") {
         if (this.#exact) this.#position += 1;
         else {
           skipped--;
@@ -238,7 +289,27 @@ class TemplateParser {
       } else if (this.#exact || skipped <= 0) this.#position += node.text.length;
       else skipped--;
     }
+    if (strict) {
+      this.#skipSpaces();
+      if (this.#position < this.#text.length) {
+        throw templateError("trailing characters remain in input string after datetime format");
+      }
+    }
     return this.#parsed;
+  }
+
+  #requireMore(): void {
+    if (this.#position >= this.#text.length) {
+      throw templateError("input string is too short for datetime format");
+    }
+  }
+
+  #literal(node: Exclude<TemplateNode, FieldNode>): void {
+    this.#requireMore();
+    if (!this.#text.startsWith(node.text, this.#position)) {
+      throw templateError(`unmatched format ${node.kind} "${node.text}"`);
+    }
+    this.#position += node.text.length;
   }
 
   #requireOneCalendar(node: FieldNode): void {
@@ -271,7 +342,7 @@ class TemplateParser {
     const greedy = node.fill || !digitsFollow || node.ordinal !== "";
     const rest = this.#text.slice(this.#position);
     const source = greedy ? rest : rest.slice(0, width);
-    const match = /^[+-]?\d+/.exec(source);
+    const match = (this.#strict ? /^\s*[+-]?\d+/ : /^[+-]?\d+/).exec(source);
     if (match === null) {
       throw this.#invalid(
         rest.slice(0, width),
@@ -294,7 +365,7 @@ class TemplateParser {
     this.#position += match[0].length;
     if (node.ordinal !== "") this.#position += 2;
     const value = this.#integer(node, Number(match[0]));
-    return { value, length: match[0].replace(/^[+-]/, "").length };
+    return { value, length: match[0].replace(/^\s*[+-]?/, "").length };
   }
 
   #integer(node: FieldNode, value: number): number {
@@ -387,7 +458,9 @@ class TemplateParser {
   }
 
   #zoneHours(node: FieldNode, skipped: number): void {
-    const match = /^([+-]?)(\d{1,2})/.exec(this.#text.slice(this.#position));
+    const match = (this.#strict ? /^([+ -]?)\s*([+-]?\d{1,2})/ : /^([+-]?)(\d{1,2})/).exec(
+      this.#text.slice(this.#position),
+    );
     if (match === null) {
       throw this.#invalid(
         this.#text.slice(this.#position, this.#position + 3),
@@ -404,8 +477,10 @@ class TemplateParser {
   }
 
   #numberField(node: FieldNode, { value, length }: { value: number; length: number }): void {
-    const fraction = (digits: number): number =>
-      length <= digits ? value * 10 ** (6 - length) : Math.round(value * 10 ** (6 - length));
+    const fraction = (digits: number): number => {
+      if (value >= 10 ** digits) throw fieldOutOfRange(this.#text);
+      return value * 10 ** (6 - Math.min(length, digits));
+    };
     switch (node.name) {
       case "HH":
       case "HH12":

@@ -16,7 +16,8 @@ import {
 import { parseJsonPath } from "../../types/json_path_parser.ts";
 import type { JsonPath } from "../../types/json_path_syntax.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { FunctionDefinition } from "./definition.ts";
+import { timeZone } from "../../types/time_zone.ts";
+import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
 
 const json = { category: "json" } as const;
@@ -30,17 +31,28 @@ function remembering<T>(parse: (text: string) => T): (text: string) => T {
   };
 }
 
-type Reader = (document: string, path: string, variables: string) => JsonPathInput;
+type Reader = (
+  document: string,
+  path: string,
+  variables: string,
+  session: JsonPathInput["session"],
+) => JsonPathInput;
 
 function inputReader(): Reader {
   const parseDocument = remembering<JsonValue>(parseJson);
   const parsePath = remembering<JsonPath>(parseJsonPath);
   const parseVariables = remembering<JsonValue>(parseJson);
-  return (document, path, variables) => ({
+  return (document, path, variables, session) => ({
     document: parseDocument(document),
     path: parsePath(path),
     variables: parseVariables(variables),
+    session,
   });
+}
+
+/** What the functions with `_tz` know more than the others. */
+function sessionZone(context: EvaluationContext): JsonPathInput["session"] {
+  return { zone: timeZone(context.timeZone), now: context.transactionTimestamp };
 }
 
 function exists(input: JsonPathInput, silent: boolean): SqlValue {
@@ -78,24 +90,35 @@ interface Family {
   readonly returns: string;
   readonly summary: string;
   readonly mayReturnNull?: boolean;
-  readonly implementation: () => Specialization;
+  readonly implementation: (zoned: boolean) => Specialization;
 }
 
-function scalar(evaluate: (input: JsonPathInput, silent: boolean) => SqlValue): () => Specialization {
-  return () => {
+function scalar(
+  evaluate: (input: JsonPathInput, silent: boolean) => SqlValue,
+): (zoned: boolean) => Specialization {
+  return (zoned) => {
     const read = inputReader();
+    if (!zoned) {
+      return {
+        run: (document: string, path: string, variables = "{}", silent = false) =>
+          evaluate(read(document, path, variables, null), silent),
+      };
+    }
     return {
-      run: (document: string, path: string, variables = "{}", silent = false) =>
-        evaluate(read(document, path, variables), silent),
+      volatility: "stable",
+      runIn: (context, document: string, path: string, variables = "{}", silent = false) =>
+        evaluate(read(document, path, variables, sessionZone(context)), silent),
     };
   };
 }
 
-function rows(): Specialization {
+function rows(zoned: boolean): Specialization {
   const read = inputReader();
   return {
-    *rows(_context, document: string, path: string, variables = "{}", silent = false) {
-      for (const item of collectJsonPathItems(read(document, path, variables), silent)) {
+    ...(zoned ? { volatility: "stable" as const } : {}),
+    *rows(context, document: string, path: string, variables = "{}", silent = false) {
+      const session = zoned ? sessionZone(context) : null;
+      for (const item of collectJsonPathItems(read(document, path, variables, session), silent)) {
         yield [formatJsonb(item)];
       }
     },
@@ -139,7 +162,6 @@ const families: readonly Family[] = [
 ];
 
 const functions: readonly Overload[] = families.flatMap((family) =>
-  // Without .datetime() the functions that know the time zone are the same.
   ["", "_tz"].flatMap((suffix) =>
     ["jsonb, jsonpath", "jsonb, jsonpath, jsonb", "jsonb, jsonpath, jsonb, bool"].map((takes): Overload => ({
       ...json,
@@ -148,7 +170,7 @@ const functions: readonly Overload[] = families.flatMap((family) =>
       returns: family.returns,
       summary: family.summary,
       mayReturnNull: family.mayReturnNull === true,
-      specialize: family.implementation,
+      specialize: () => family.implementation(suffix === "_tz"),
     }))
   )
 );
@@ -163,7 +185,7 @@ function operator(name: string, summary: string, evaluate: typeof exists): Overl
     mayReturnNull: true,
     specialize: () => {
       const read = inputReader();
-      return { run: (document: string, path: string) => evaluate(read(document, path, "{}"), true) };
+      return { run: (document: string, path: string) => evaluate(read(document, path, "{}", null), true) };
     },
   };
 }
