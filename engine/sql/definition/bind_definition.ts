@@ -1,5 +1,5 @@
 /** DDL statements to definition plans; what is not served is refused with 0A000 and its name. */
-import { SQLSTATE } from "../../base/errors.ts";
+import { type DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
@@ -70,12 +70,27 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
         throw binder.unsupported(`extension "${statement.name}"`, statement.position);
       }
       return "CREATE EXTENSION";
+    case "create_database":
+      throw oneDatabase(binder, "CREATE DATABASE", statement.position);
     case "grant_privileges":
     case "grant_role":
       throw binder.unsupported(statement.revoke ? "REVOKE" : "GRANT", statement.position);
     default:
       throw binder.unsupported(statement.kind.replaceAll("_", " ").toUpperCase(), statement.position);
   }
+}
+
+/** Test runners make and drop databases: what they print says what to do instead. */
+function oneDatabase(binder: DefinitionBinder, statement: string, position: number): DatabaseError {
+  return binder.error(
+    SQLSTATE.featureNotSupported,
+    `${statement} is not supported: a server has one database, under every name`,
+    position,
+    {
+      hint: "Start a second dbd with a data directory and port of its own, " +
+        'and give these to the tests; see "Test runners" in docs/sql.md.',
+    },
+  );
 }
 
 function createView(binder: DefinitionBinder, ast: CreateView): string {

@@ -31,6 +31,9 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
     case "domain":
       for (const name of ast.names) missing(binder, ast, "type", name);
       return tag;
+    case "database":
+      for (const name of ast.names) dropDatabase(binder, ast, name);
+      return tag;
     default:
       if (ast.ifExists) {
         for (const name of ast.names) missing(binder, ast, what, name);
@@ -38,6 +41,21 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
       }
       throw binder.unsupported(tag, ast.position);
   }
+}
+
+/** There is one database: the session's, under the name by which it was asked for. */
+function dropDatabase(binder: DefinitionBinder, ast: DropObject, name: ObjectName): void {
+  if (binder.environment.evaluation?.database === name.name) {
+    throw binder.error(SQLSTATE.objectInUse, "cannot drop the currently open database", name.position);
+  }
+  if (!ast.ifExists) {
+    throw binder.error(
+      SQLSTATE.invalidCatalogName,
+      `database "${name.name}" does not exist`,
+      name.position,
+    );
+  }
+  missing(binder, ast, "database", name);
 }
 
 function dropRelations(
