@@ -64,7 +64,17 @@ export function timestampFromDate(days: number): MixedInteger {
 
 /** A date as the instant at which it starts in a zone. */
 export function timestampTzFromDate(days: number, zone: TimeZone): MixedInteger {
-  return isInfinite(days) ? days : zone.fromLocal(timestampFromDate(days));
+  return isInfinite(days) ? days : instantInZone(timestampFromDate(days), zone);
+}
+
+/** The instant of a local time in a zone; 22008 when it is none that the database can hold. */
+export function instantInZone(local: MixedInteger, zone: TimeZone): MixedInteger {
+  return checkTimestamp(zone.fromLocal(local));
+}
+
+/** The local time at an instant in a zone; 22008 when it is none that the database can hold. */
+export function localInZone(instant: MixedInteger, zone: TimeZone): MixedInteger {
+  return checkTimestamp(zone.toLocal(instant));
 }
 
 /** The date of a timestamp. */

@@ -5,6 +5,8 @@
 import {
   dateFromTimestamp,
   dateFromTimestampTz,
+  instantInZone,
+  localInZone,
   timeFromInterval,
   timeFromTimestamp,
   timestampFromDate,
@@ -30,9 +32,9 @@ export function dateTimeConversion(from: SqlType, to: SqlType): Conversion | und
     case "date>timestamptz":
       return inZone(timestampTzFromDate);
     case "timestamp>timestamptz":
-      return inZone((value: MixedInteger, zone) => zone.fromLocal(value));
+      return inZone(instantInZone);
     case "timestamptz>timestamp":
-      return inZone((value: MixedInteger, zone) => zone.toLocal(value));
+      return inZone(localInZone);
     case "timestamptz>date":
       return inZone(dateFromTimestampTz);
     case "timestamptz>time":

@@ -14,6 +14,8 @@ import {
   extractFromTime,
   extractFromTimestamp,
   extractFromTimestampTz,
+  instantInZone,
+  localInZone,
   makeDate,
   makeInterval,
   makeTime,
@@ -320,7 +322,7 @@ const constructors: readonly Overload[] = [
     volatility: "stable",
     summary: "An instant of the parts of its local time.",
     runIn: (context, ...parts: [number, number, number, number, number, number]) =>
-      zoneOf(context).fromLocal(makeLocal(...parts)),
+      instantInZone(makeLocal(...parts), zoneOf(context)),
   },
   {
     ...common,
@@ -330,7 +332,7 @@ const constructors: readonly Overload[] = [
     summary: "An instant of the parts of its time in a zone.",
     run: (...args: [number, number, number, number, number, number, string]) => {
       const [year, month, day, hours, minutes, seconds, zone] = args;
-      return zoneOfConstructor(zone).fromLocal(makeLocal(year, month, day, hours, minutes, seconds));
+      return instantInZone(makeLocal(year, month, day, hours, minutes, seconds), zoneOfConstructor(zone));
     },
   },
   ...Array.from({ length: intervalParts.length + 1 }, (_, count): Overload => ({
@@ -402,7 +404,7 @@ function zoneConversions<Zone>(key: string, find: (zone: Zone) => TimeZone): Ove
       takes: `${key}, timestamp`,
       returns: "timestamptz",
       summary: "The instant of a local time in a zone (AT TIME ZONE).",
-      run: (zone: Zone, value: MixedInteger) => find(zone).fromLocal(value),
+      run: (zone: Zone, value: MixedInteger) => instantInZone(value, find(zone)),
     },
     {
       ...common,
@@ -410,7 +412,7 @@ function zoneConversions<Zone>(key: string, find: (zone: Zone) => TimeZone): Ove
       takes: `${key}, timestamptz`,
       returns: "timestamp",
       summary: "The local time in a zone (AT TIME ZONE).",
-      run: (zone: Zone, value: MixedInteger) => find(zone).toLocal(value),
+      run: (zone: Zone, value: MixedInteger) => localInZone(value, find(zone)),
     },
   ];
 }

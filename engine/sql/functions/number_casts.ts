@@ -91,8 +91,14 @@ export function numberConversion(from: SqlType, to: SqlType): Conversion | undef
 function integerToInteger(source: IntegerKind, target: IntegerKind): Conversion {
   if (source === target || convertsImplicitly(source, target) && target !== "oid") return {};
   if (target === "oid" && (source === "u8" || source === "u16" || source === "u32")) return {};
-  if (target === "oid") return { run: checkIdentifier };
+  if (target === "oid" && (source === "i64" || source === "u64")) return { run: checkIdentifier };
+  if (target === "oid") return { run: identifierOfBits };
   return { run: (value: MixedInteger) => checkInteger(target, value) };
+}
+
+/** The bits of an integer as an identifier, so that -1 is the greatest. */
+function identifierOfBits(value: MixedInteger): MixedInteger {
+  return value < 0 ? Number(value) + 2 ** 32 : value;
 }
 
 function checkIdentifier(value: MixedInteger): MixedInteger {
