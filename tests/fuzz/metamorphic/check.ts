@@ -72,7 +72,7 @@ export class CheckMaker {
 
   /** A condition over one table that may raise as a whole, or one that cannot. */
   predicateOrRaising(columns: readonly ScopeColumn[]): { readonly sql: string; readonly raises: boolean } {
-    const raising = this.choices.chance(20) ? this.expressions(columns).raising() : null;
+    const raising = this.choices.chance(35) ? this.expressions(columns).raising() : null;
     return raising === null
       ? { sql: this.predicate(columns), raises: false }
       : { sql: raising, raises: true };

@@ -14,7 +14,7 @@ const partitionsOf = (condition: string) => [condition, `NOT ${condition}`, `(${
 
 /** A FROM clause with a condition over it; only one table's conditions may raise, since joins look at some rows alone. */
 function conditionOver(maker: CheckMaker): { source: Source; condition: string; raises: boolean } {
-  if (maker.choices.chance(25)) {
+  if (maker.choices.chance(40)) {
     const table = maker.table();
     const source = {
       sql: `${table.name} a`,
