@@ -1,9 +1,10 @@
 /**
- * `deno task docs`: writes the tables of operators, functions and aggregates in `docs/sql.md` anew.
+ * `deno task docs`: writes the tables of settings, operators, functions and aggregates in `docs/sql.md` anew.
  *
- * They come from the registry that name resolution uses (`engine/sql/functions`), and stand between two marks; what is
+ * They come from the table of settings and the registry that name resolution uses (`engine/sql/functions`), and stand between two marks; what is
  * outside the marks is written by hand and stays. A test compares the page with what this would write.
  */
+import { settingReference } from "../engine/session/setting_reference.ts";
 import { functionReference } from "../engine/sql/functions/document.ts";
 import { projectRoot } from "./project.ts";
 
@@ -15,7 +16,9 @@ export function withReference(page: string): string {
   const begin = page.indexOf(beginMark);
   const end = page.indexOf(endMark);
   if (begin < 0 || end < begin) throw new Error("docs/sql.md has no marks for the generated tables");
-  return `${page.slice(0, begin + beginMark.length)}\n\n${functionReference()}\n${page.slice(end)}`;
+  return `${page.slice(0, begin + beginMark.length)}\n\n${settingReference()}\n\n${functionReference()}\n${
+    page.slice(end)
+  }`;
 }
 
 /** A page as `deno fmt` lays it out, which aligns the columns of tables. */

@@ -52,7 +52,9 @@ export class Settings {
     const own = this.#values.get(key) ?? this.#initial.get(key);
     if (own !== undefined) return own;
     const base = BASES[key];
-    return base === undefined ? initialText(SETTINGS.get(key)) : this.find(base);
+    if (base !== undefined) return this.find(base);
+    const definition = SETTINGS.get(key);
+    return definition === undefined ? undefined : initialText(definition);
   }
 
   /** A boolean setting. */
@@ -97,7 +99,7 @@ export class Settings {
     for (const [key, definition] of SETTINGS) {
       if (definition.hidden) continue;
       const value = this.get(key);
-      const initial = initialText(definition) ?? "";
+      const initial = initialText(definition);
       const given = this.#initial.get(key) ?? initial;
       shown.push({
         name: definition.name,
@@ -234,8 +236,7 @@ export interface ShownSetting {
 }
 
 /** The initial value as SHOW prints it. */
-function initialText(definition: SettingDefinition | undefined): string | undefined {
-  if (definition === undefined) return undefined;
+export function initialText(definition: SettingDefinition): string {
   const known = INITIAL.get(definition.name);
   if (known !== undefined) return known;
   const isNumber = definition.initial !== "" && (definition.type === "integer" || definition.type === "real");
