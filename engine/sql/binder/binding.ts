@@ -26,6 +26,8 @@ export class Binding {
   readonly parametersFixed: boolean;
   /** How `table.column` is shown in messages about a column. */
   readonly columnNames = new Map<ColumnRef, string>();
+  /** The fields of rows of FROM that may be missing as a whole. */
+  readonly rowFields = new WeakMap<Expression, readonly Expression[]>();
   /** Where a column reference stands in the text. */
   readonly positions = new WeakMap<Expression, number>();
   /** Views that are being expanded, against endless recursion. */

@@ -218,7 +218,7 @@ function bindArgument(binding: Binding, level: QueryLevel, ast: Ast): Expression
   if (ast.kind !== "star") return bindExpression(binding, level, ast);
   const table = findTable(binding, level, ast.qualifier, ast.position);
   if (table === undefined) throw missingTable(binding, level, ast.qualifier, ast.position);
-  return wholeRow(table);
+  return wholeRow(binding, table);
 }
 
 function bindSetFunction(

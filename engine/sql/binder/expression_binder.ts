@@ -34,14 +34,16 @@ import {
   coerceCondition,
   coerceExplicit,
   coerceImplicit,
+  isNullConstant,
   isUnknown,
   refuseSet,
   settle,
   tryCoerce,
   unify,
 } from "./coercion.ts";
-import { resolveColumn, resolveType } from "./names.ts";
+import { fieldsOf, findTable, missingTable, resolveColumn, resolveType, wholeRow } from "./names.ts";
 import { bindSubquery } from "./query_binder.ts";
+import { bindTargets } from "./select_binder.ts";
 import type { QueryLevel } from "./scope.ts";
 import {
   bindCollate,
@@ -75,12 +77,18 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       return bindParameter(binding, ast.number, ast.position);
     case "column":
       return resolveColumn(binding, level, ast);
-    case "star":
+    case "star": {
+      const table = ast.qualifier.length === 0
+        ? undefined
+        : findTable(binding, level, ast.qualifier, ast.position);
+      if (table !== undefined) return wholeRow(binding, table);
+      if (ast.qualifier.length > 0) throw missingTable(binding, level, ast.qualifier, ast.position);
       throw binding.error(SQLSTATE.syntaxError, `syntax error at or near "*"`, ast.position);
+    }
     case "field":
       return bindField(binding, level, ast);
     case "field_star":
-      throw binding.unsupported('row expansion via "*" here', ast.position);
+      return bindExpression(binding, level, ast.operand);
     case "subscript":
       return bindSubscript(binding, level, ast);
     case "unary": {
@@ -103,7 +111,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
     case "is": {
       if (ast.test === "null") {
         const argument = bindExpression(binding, level, ast.operand);
-        return isNullTest(argument, ast.negated);
+        return isNullTest(binding, argument, ast.negated);
       }
       const place = `IS ${ast.negated ? "NOT " : ""}${ast.test.toUpperCase()}`;
       const argument = bindCondition(binding, level, ast.operand, place);
@@ -143,8 +151,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       return { kind: "array_subquery", type: { kind: "array", element }, plan, column: column.column };
     }
     case "row": {
-      const fields = ast.items.map((each) => settle(binding, bindExpression(binding, level, each)));
-      return rowOf(fields);
+      return rowOf(bindRowItems(binding, level, ast.items).map((each) => settle(binding, each)));
     }
     case "case":
       return bindWithoutSets(binding, level, ast);
@@ -192,7 +199,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
 
 /** The right operand: a subquery after a row has as many columns, and its one row is compared; without a row it is NULL. */
 function bindRightOperand(binding: Binding, level: QueryLevel, left: Expression, ast: Ast): Expression {
-  return left.kind === "row" && ast.kind === "subquery"
+  return isConstructor(left) && ast.kind === "subquery"
     ? bindRowSubquery(binding, level, ast.query, left.fields.length, ast.position)
     : bindOperand(binding, level, ast);
 }
@@ -229,7 +236,22 @@ function bindRowSubquery(
 /** An operand of a comparison: a row stays a row, with fields that have no type yet. */
 function bindOperand(binding: Binding, level: QueryLevel, ast: Ast): Expression {
   if (ast.kind !== "row") return bindExpression(binding, level, ast);
-  return rowOf(ast.items.map((each) => bindExpression(binding, level, each)));
+  return rowOf(bindRowItems(binding, level, ast.items));
+}
+
+/** The fields of ROW or of a row of VALUES, where `t.*` stands for all columns of t. */
+export function bindRowItems(binding: Binding, level: QueryLevel, items: readonly Ast[]): Expression[] {
+  return items.flatMap((item) =>
+    item.kind === "star" || item.kind === "field_star"
+      ? bindTargets(binding, level, [{ expression: item, alias: null, position: item.position }])
+        .map(({ expression }) => expression)
+      : [bindExpression(binding, level, item)]
+  );
+}
+
+/** Whether an expression was written as a row, so that it is compared field by field. */
+function isConstructor(expression: Expression): expression is Expression & { readonly kind: "row" } {
+  return expression.kind === "row" && expression.isValue !== true;
 }
 
 function rowOf(fields: readonly Expression[]): Expression {
@@ -268,10 +290,19 @@ export function negate(condition: Expression): Expression {
   }
 }
 
-function isNullTest(argument: Expression, negated: boolean): Expression {
-  if (argument.kind !== "row") return { kind: "is_null", type: BOOLEAN, argument, negated };
-  // A row is null when all its fields are, and not null when none is.
-  return conjunction(argument.fields.map((field) => isNullTest(field, negated))) ?? TRUE;
+function isNullTest(binding: Binding, argument: Expression, negated: boolean): Expression {
+  const test = (tested: Expression): Expression => ({
+    kind: "is_null",
+    type: BOOLEAN,
+    argument: tested,
+    negated,
+  });
+  const { type } = argument;
+  if (type.kind !== "record" || isNullConstant(argument)) return test(argument);
+  // A row is null when all its fields are, and not null when none is. A field that is a row itself counts as one value.
+  const fields = fieldsOf(binding, argument) ??
+    type.fields.map((field, index): Expression => ({ kind: "field", type: field.type, argument, index }));
+  return conjunction(fields.map(test)) ?? test(argument);
 }
 
 /** A call of a chosen function, its arguments converted to what it takes. */
@@ -308,14 +339,14 @@ export function bindBinary(
   right: Expression,
   offset: number | undefined,
 ): Expression {
-  if (left.kind === "row" && right.kind === "row") return compareRows(binding, operator, left, right, offset);
+  if (isConstructor(left) && isConstructor(right)) return compareRows(binding, operator, left, right, offset);
   const operands = [settleRow(binding, left), settleRow(binding, right)] as const;
   const chosen = resolveOperator(operator, operands[0].type, operands[1].type, binding.at(offset));
   return callOf(binding, chosen, operands, offset);
 }
 
 function settleRow(binding: Binding, expression: Expression): Expression {
-  return expression.kind === "row"
+  return isConstructor(expression)
     ? rowOf(expression.fields.map((each) => settle(binding, each)))
     : expression;
 }
@@ -386,8 +417,7 @@ function bindField(binding: Binding, level: QueryLevel, ast: FieldSelection): Ex
       ast.position,
     );
   }
-  if (operand.kind === "row") return operand.fields[index] ?? operand;
-  return { kind: "field", type: field.type, argument: operand, index };
+  return fieldsOf(binding, operand)?.[index] ?? { kind: "field", type: field.type, argument: operand, index };
 }
 
 function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Expression {
@@ -466,7 +496,7 @@ function bindDistinct(
 ): Expression {
   const left = bindOperand(binding, level, leftAst);
   const right = bindOperand(binding, level, rightAst);
-  if (left.kind === "row" && right.kind === "row") {
+  if (isConstructor(left) && isConstructor(right)) {
     if (left.fields.length !== right.fields.length) {
       throw binding.error(SQLSTATE.syntaxError, "unequal number of entries in row expressions", position);
     }
@@ -518,7 +548,7 @@ function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expre
   const operand = bindOperand(binding, level, ast.operand);
   const items = ast.items.map((each) => bindOperand(binding, level, each));
   const types = [operand, ...items].map((each) => each.type);
-  const isRow = operand.kind === "row" || items.some((each) => each.kind === "row");
+  const isRow = isConstructor(operand) || items.some(isConstructor);
   const type = isRow ? undefined : commonType(types);
   if (type === undefined || (items.length === 1 && types.every((each) => each.kind !== "unknown"))) {
     for (const each of [operand, ...items]) refuseSet(binding, each, "IN", ast.position);
@@ -612,7 +642,7 @@ function bindQuantifiedSubquery(
 ): Expression {
   const operand = bindOperand(binding, level, operandAst);
   const { plan, columns } = bindSubquery(binding, level, query);
-  const left = operand.kind === "row" ? operand.fields : [operand];
+  const left = isConstructor(operand) ? operand.fields : [operand];
   requireWidth(binding, columns.length, left.length, position);
   const operators = left.map((each, index) =>
     resolveOperator(symbol, each.type, columns[index]?.type ?? each.type, binding.at(position))

@@ -20,8 +20,9 @@ import type {
   TableItem,
 } from "../parser/ast.ts";
 import { parseStatement } from "../parser/statements.ts";
-import { columnReference, conjunction, volatilityOf } from "../plan/build.ts";
-import type { Expression } from "../plan/expression.ts";
+import { BOOLEAN, columnReference, conjunction, TRUE, volatilityOf } from "../plan/build.ts";
+import { mapOperands } from "../plan/rewrite.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { JoinKind, Plan, VirtualRelation } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf, freeColumns } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
@@ -150,6 +151,7 @@ export function scanTable(
       table,
       rowId,
       nullable: false,
+      presence: rowId,
     },
   };
 }
@@ -437,14 +439,23 @@ function bindFunctionItem(
       shown.push(outputOf("ordinality", ordinality, { kind: "i64" }));
     }
     const plan: Plan = { kind: "values", outputs, types, list: [list], rows: 1 };
-    return aliased(binding, plan, shown, item.alias, defaultName);
+    const bound = aliased(binding, plan, shown, item.alias, defaultName);
+    return outputs.length === 1 && scalar.expression.type.kind !== "record" ? asScalar(bound) : bound;
   }
   const ordinality = item.withOrdinality ? binding.newColumn() : null;
   if (ordinality !== null) {
     columns.push({ ...outputOf("ordinality", ordinality, { kind: "i64" }), nullable: false });
   }
   const plan: Plan = { kind: "function_scan", input: null, functions, ordinality, rows: 0 };
-  return aliased(binding, plan, columns, item.alias, defaultName);
+  const bound = aliased(binding, plan, columns, item.alias, defaultName);
+  const returnsValues = columns.length === 1 && ordinality === null &&
+    functions[0]?.function.returnType.kind !== "record";
+  return returnsValues ? asScalar(bound) : bound;
+}
+
+/** The scope of a function whose row is a single value. */
+function asScalar({ plan, scope }: BoundFrom): BoundFrom {
+  return { plan, scope: { ...scope, tables: scope.tables.map((table) => ({ ...table, isScalar: true })) } };
 }
 
 /** A volatile call in FROM is one value for all rows that it is joined with, unless it depends on them. */
@@ -523,10 +534,15 @@ function outputOf(name: string, column: number, type: SqlType): OutputColumn {
 }
 
 function bindJoin(binding: Binding, level: QueryLevel, item: JoinItem, visible: FromScope): BoundFrom {
-  const left = bindItem(binding, level, item.left, visible);
-  const right = bindItem(binding, level, item.right, mergeScopes(visible, left.scope));
-  checkAliases(binding, left.scope, right.scope, item.position);
   const kind: JoinKind = item.type === "cross" ? "inner" : item.type;
+  const side = (bound: BoundFrom, isOptional: boolean) =>
+    isOptional ? withPresence(binding, level, bound) : bound;
+  const left = side(bindItem(binding, level, item.left, visible), kind === "right" || kind === "full");
+  const right = side(
+    bindItem(binding, level, item.right, mergeScopes(visible, left.scope)),
+    kind === "left" || kind === "full",
+  );
+  checkAliases(binding, left.scope, right.scope, item.position);
   const both = mergeScopes(left.scope, right.scope);
   const using = item.using ?? (item.natural ? commonNames(left.scope, right.scope) : null);
   let condition: Expression | null = null;
@@ -577,7 +593,8 @@ function bindJoin(binding: Binding, level: QueryLevel, item: JoinItem, visible: 
 }
 
 function tableOf(name: string, columns: readonly ScopeColumn[]): ScopeTable {
-  return { name, schema: null, relationName: null, columns, table: null, rowId: null, nullable: false };
+  const missing = { schema: null, relationName: null, table: null, rowId: null, presence: null };
+  return { name, columns, nullable: false, ...missing };
 }
 
 /** The scope after a join: columns of a side that may be missing are nullable. */
@@ -588,6 +605,73 @@ function outerScope(kind: JoinKind, left: FromScope, right: FromScope): FromScop
     isLeftOptional ? nullableScope(left) : left,
     isRightOptional ? nullableScope(right) : right,
   );
+}
+
+/**
+ * The side of an outer join that may be missing, with a column that says so for items whose rows are mentioned as values.
+ * Stored tables have their row ids for that; items that are optional within the side have been seen to before.
+ */
+function withPresence(binding: Binding, level: QueryLevel, { plan, scope }: BoundFrom): BoundFrom {
+  const lacks = (table: ScopeTable) =>
+    !table.nullable && table.presence === undefined && table.isScalar !== true &&
+    (level.syntax === null || rowNamesIn(level.syntax).has(table.name));
+  if (!scope.tables.some(lacks)) return { plan, scope };
+  const kept = new Map<ColumnRef, { readonly output: ColumnRef; readonly expression: Expression }>();
+  const keep = (column: ColumnRef, type: SqlType, nullable: boolean): ColumnRef => {
+    let known = kept.get(column);
+    if (known === undefined) {
+      kept.set(
+        column,
+        known = { output: binding.newColumn(), expression: columnReference(column, type, nullable) },
+      );
+      const name = binding.columnNames.get(column);
+      if (name !== undefined) binding.columnNames.set(known.output, name);
+    }
+    return known.output;
+  };
+  const moved = (expression: Expression): Expression =>
+    expression.kind === "column"
+      ? { ...expression, column: keep(expression.column, expression.type, expression.nullable) }
+      : mapOperands(expression, moved);
+  const movedColumn = (column: ScopeColumn): ScopeColumn => ({
+    ...column,
+    expression: moved(column.expression),
+  });
+  const present = binding.newColumn();
+  const tables = scope.tables.map((table): ScopeTable => {
+    const { presence } = table;
+    const rowId = table.rowId === null ? null : keep(table.rowId, { kind: "i64" }, table.nullable);
+    const moving = { ...table, columns: table.columns.map(movedColumn), rowId };
+    if (lacks(table)) return { ...moving, presence: present };
+    if (presence === undefined || presence === null) return moving;
+    return { ...moving, presence: presence === table.rowId ? rowId : keep(presence, BOOLEAN, true) };
+  });
+  const columns = scope.columns.map(movedColumn);
+  const outputs = [...kept.values(), { output: present, expression: TRUE }];
+  return { plan: { kind: "project", input: plan, outputs, rows: 0 }, scope: { tables, columns } };
+}
+
+const rowNames = new WeakMap<object, ReadonlySet<string>>();
+
+/** Names by which a piece of syntax may mean whole rows: those of plain columns, and before `.*`. */
+function rowNamesIn(syntax: object): ReadonlySet<string> {
+  const known = rowNames.get(syntax);
+  if (known !== undefined) return known;
+  const names = new Set<string>();
+  const walk = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    if (Array.isArray(node)) return node.forEach(walk);
+    if ("kind" in node && node.kind === "column" && "parts" in node && Array.isArray(node.parts)) {
+      if (node.parts.length === 1) names.add(String(node.parts[0]));
+    } else if (
+      "kind" in node && node.kind === "star" && "qualifier" in node && Array.isArray(node.qualifier)
+    ) {
+      names.add(String(node.qualifier.at(-1)));
+    } else Object.values(node).forEach(walk);
+  };
+  walk(syntax);
+  rowNames.set(syntax, names);
+  return names;
 }
 
 function commonNames(left: FromScope, right: FromScope): string[] {

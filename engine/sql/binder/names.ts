@@ -134,7 +134,7 @@ function resolvePlain(binding: Binding, level: QueryLevel, reference: ColumnRefe
     if (system !== undefined) return system;
   }
   const table = findTable(binding, level, [name], reference.position);
-  if (table !== undefined) return wholeRow(table);
+  if (table !== undefined) return wholeRow(binding, table);
   const variable = resolveVariable(binding, reference);
   if (variable !== undefined) return variable;
   throw unknownColumn(binding, level, reference, name, null);
@@ -213,16 +213,31 @@ function ambiguousVariable(binding: Binding, reference: ColumnReference): Error 
   );
 }
 
-/** A table's name as a value: its row. */
-export function wholeRow(table: ScopeTable): Expression {
-  return {
-    kind: "row",
-    type: {
-      kind: "record",
-      fields: table.columns.map((column) => ({ name: column.name, type: column.expression.type })),
-    },
-    fields: table.columns.map(referTo),
+/** A table's name as a value: its row, which is NULL where an outer join found none. */
+export function wholeRow(binding: Binding, table: ScopeTable): Expression {
+  const [only] = table.columns;
+  if (table.isScalar === true && only !== undefined) return referTo(only);
+  const fields = table.columns.map(referTo);
+  const type: SqlType = {
+    kind: "record",
+    fields: table.columns.map((column) => ({ name: column.name, type: column.expression.type })),
   };
+  const row: Expression = { kind: "row", type, fields, isValue: true };
+  if (!table.nullable || table.presence === undefined || table.presence === null) return row;
+  const when: Expression = {
+    kind: "is_null",
+    type: { kind: "bool" },
+    argument: columnReference(table.presence, { kind: "bool" }, true),
+    negated: true,
+  };
+  const value: Expression = { kind: "case", type, branches: [{ when, then: row }], otherwise: null };
+  binding.rowFields.set(value, fields);
+  return value;
+}
+
+/** The fields of a record whose columns are at hand, which are NULL where it is; undefined: it must be taken apart. */
+export function fieldsOf(binding: Binding, record: Expression): readonly Expression[] | undefined {
+  return record.kind === "row" ? record.fields : binding.rowFields.get(record);
 }
 
 /** The table that a qualifier means, or undefined; 42P09 when the innermost level that knows it has two of the name. */

@@ -28,7 +28,7 @@ import { columnsOf } from "../plan/traverse.ts";
 import type { Binding, WithDefinition } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } from "./coercion.ts";
-import { bindExpression } from "./expression_binder.ts";
+import { bindExpression, bindRowItems } from "./expression_binder.ts";
 import { checkRecursiveTerm } from "./recursion.ts";
 import { type CommonTableEntry, type CommonTableScope, findCommonTable, QueryLevel } from "./scope.ts";
 import { bindSelect } from "./select_binder.ts";
@@ -237,7 +237,7 @@ export function outputColumnOf<T extends { readonly name: string }>(
 function bindValues(binding: Binding, place: QueryPlace, values: Values): BoundQuery {
   const level = new QueryLevel(place.parent, place.commonTables);
   level.clause = "VALUES";
-  const rows = values.rows.map((row) => row.map((item) => bindExpression(binding, level, item)));
+  const rows = values.rows.map((row) => bindRowItems(binding, level, row));
   const width = rows[0]?.length ?? 0;
   for (const [index, row] of rows.entries()) {
     if (row.length !== width) {

@@ -33,6 +33,10 @@ export interface ScopeTable {
   readonly rowId: ColumnRef | null;
   /** Whether rows of it may be missing (the nullable side of an outer join). */
   readonly nullable: boolean;
+  /** A column that is NULL exactly where the row is missing; null: the row of a join, which has fields even then. */
+  readonly presence?: ColumnRef | null;
+  /** A function that returns no rows but single values: its row is the value. */
+  readonly isScalar?: true;
 }
 
 /** What FROM makes visible: tables for qualified names, columns for plain ones and for `*`, in order. */
@@ -118,6 +122,8 @@ export class QueryLevel {
   readonly commonTables: CommonTableScope | null;
   from: FromScope = EMPTY_SCOPE;
   clause: Clause = "SELECT";
+  /** The syntax of all that can name FROM's items; null: not known. */
+  syntax: object | null = null;
   /** What FROM items not visible from here are called, for a better message. */
   hiddenTables: readonly ScopeTable[] = [];
   windows: readonly WindowDefinition[] = [];

@@ -25,7 +25,7 @@ import { bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom } from "./from_binder.ts";
 import { Grouping } from "./grouping.ts";
 import { addProjection, type OrderItem } from "./projection.ts";
-import { findTable, missingTable } from "./names.ts";
+import { fieldsOf, findTable, missingTable } from "./names.ts";
 import { type BoundQuery, lockName, outputColumnOf, type QueryPlace } from "./query_binder.ts";
 import type { QueryLevel, ScopeColumn } from "./scope.ts";
 import { bindWindowClause } from "./window_binder.ts";
@@ -53,6 +53,7 @@ export function bindSelect(
   place: QueryPlace,
 ): BoundSelect {
   if (select.into !== null) throw binding.unsupported("SELECT INTO here", select.position);
+  level.syntax = [select, orderBy];
   let plan = bindFrom(binding, level, select.from);
   bindWindowClause(binding, level, select.windows);
   const targets = bindTargets(binding, level, select.targets, place);
@@ -157,11 +158,10 @@ function expandRecord(binding: Binding, level: QueryLevel, ast: Ast, position: n
   if (bound.type.kind !== "record") {
     throw binding.error(SQLSTATE.wrongObjectType, 'type of ".*" is not composite', position);
   }
+  const fields = fieldsOf(binding, bound);
   return bound.type.fields.map((field, index) => ({
     name: field.name,
-    expression: bound.kind === "row"
-      ? bound.fields[index] ?? bound
-      : { kind: "field", type: field.type, argument: bound, index },
+    expression: fields?.[index] ?? { kind: "field", type: field.type, argument: bound, index },
     tableId: 0,
     columnId: 0,
   }));

@@ -123,7 +123,13 @@ export type Expression =
     readonly column: ColumnRef;
   }
   | { readonly kind: "array"; readonly type: SqlType; readonly elements: readonly Expression[] }
-  | { readonly kind: "row"; readonly type: SqlType; readonly fields: readonly Expression[] }
+  /** `isValue`: the row of an item of FROM, which is compared as one value; that of ROW is compared field by field. */
+  | {
+    readonly kind: "row";
+    readonly type: SqlType;
+    readonly fields: readonly Expression[];
+    readonly isValue?: true;
+  }
   | { readonly kind: "field"; readonly type: SqlType; readonly argument: Expression; readonly index: number }
   | {
     readonly kind: "subscript";
