@@ -68,8 +68,10 @@ export class Session {
   /** Cursors of DECLARE, by name. */
   readonly cursors = new Map<
     string,
-    { readonly portal: Portal; readonly hold: boolean; readonly text: string }
+    { readonly portal: Portal; readonly hold: boolean; readonly text: string; readonly number: number }
   >();
+  /** How many cursors have been declared; each has the number of its turn. */
+  cursorsMade = 0;
   readonly startedAt: number;
   /** Text of the running or last statement, for pg_stat_activity. */
   currentText = "";
@@ -732,6 +734,15 @@ export class Session {
     this.engine.manager.end(block.transaction);
     for (const [name, cursor] of this.cursors) {
       if (cursor.hold && !rolledBack) continue;
+      cursor.portal.close();
+      this.cursors.delete(name);
+    }
+  }
+
+  /** Closes the cursors with a higher number. */
+  closeCursorsAfter(number: number): void {
+    for (const [name, cursor] of this.cursors) {
+      if (cursor.number <= number) continue;
       cursor.portal.close();
       this.cursors.delete(name);
     }

@@ -15,6 +15,8 @@ interface SavepointRecord {
   readonly name: string;
   readonly mark: Mark;
   readonly constraintModes: Transaction["constraintModes"];
+  /** Cursors that were declared later go when it is rolled back to. */
+  readonly cursorsMade: number;
 }
 
 /** See the file's head. */
@@ -42,11 +44,11 @@ export class TransactionBlock {
     this.#settings.beginScope();
   }
 
-  /** SAVEPOINT. */
-  savepoint(name: string): void {
+  /** SAVEPOINT. `cursorsMade`: how many cursors the session has declared so far. */
+  savepoint(name: string, cursorsMade: number): void {
     this.#settings.beginScope();
     const { constraintModes } = this.transaction;
-    this.#savepoints.push({ name, mark: this.transaction.mark(), constraintModes });
+    this.#savepoints.push({ name, mark: this.transaction.mark(), constraintModes, cursorsMade });
   }
 
   /** RELEASE SAVEPOINT: forgets it and those after it. */
@@ -58,20 +60,24 @@ export class TransactionBlock {
     }
   }
 
-  /** ROLLBACK TO SAVEPOINT: takes back what came after; the savepoint stays. */
-  rollbackTo(name: string): void {
+  /**
+   * ROLLBACK TO SAVEPOINT: takes back what came after; the savepoint stays. Answers how many cursors had been declared
+   * by then.
+   */
+  rollbackTo(name: string): number {
     const index = this.#find(name);
     while (this.#savepoints.length > index + 1) {
       this.#savepoints.pop();
       this.#settings.endScope(true);
     }
     const record = this.#savepoints[index];
-    if (record === undefined) return;
+    if (record === undefined) return 0;
     this.#settings.endScope(true);
     this.#settings.beginScope();
     this.transaction.rollbackTo(record.mark, { keepLocks: false, forgetReads: false });
     this.transaction.constraintModes = record.constraintModes;
     this.failed = false;
+    return record.cursorsMade;
   }
 
   /** An error: see the file's head. */

@@ -176,7 +176,7 @@ export class BlockRun {
   async #guarded(block: Block, scope: Scope): Promise<Flow> {
     const transaction = assertDefined(this.#session.block, "transaction block of a DO");
     const savepoint = `\u0000do ${++this.#savepoints}`;
-    transaction.savepoint(savepoint);
+    transaction.savepoint(savepoint, this.#session.cursorsMade);
     let error: DatabaseError;
     try {
       const flow = await this.#list(block.body, scope);

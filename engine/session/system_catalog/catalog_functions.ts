@@ -28,6 +28,7 @@ import {
 } from "./object_names.ts";
 import { shapeById } from "./relation_shape.ts";
 import { databaseBytes, indexesBytes, relationBytes, tableBytes } from "./relation_size.ts";
+import { PRIVILEGE_FUNCTIONS } from "./privileges.ts";
 import { argumentsText, functionDefinition, resultText, routineById } from "./routine_catalog.ts";
 import { SESSION_FUNCTIONS } from "./session_functions.ts";
 import { expressionText, indexById } from "./table_objects.ts";
@@ -44,7 +45,9 @@ export function runCatalogFunction(
   name: string,
   args: readonly SqlValue[],
 ): SqlValue {
-  const run = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : SESSION_FUNCTIONS[name];
+  const run = Object.hasOwn(FUNCTIONS, name)
+    ? FUNCTIONS[name]
+    : SESSION_FUNCTIONS[name] ?? PRIVILEGE_FUNCTIONS[name];
   if (run !== undefined) return run(evaluation, args);
   throw new DatabaseError(SQLSTATE.featureNotSupported, `function ${name} is not supported`);
 }

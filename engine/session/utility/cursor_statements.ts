@@ -45,6 +45,15 @@ export async function declareCursor(
       hint: `The limit is ${LIMITS.maximumCursors}; CLOSE those that are no longer needed.`,
     });
   }
+  const [locking] = statement.query.locking;
+  if (statement.scroll === true && locking !== undefined) {
+    const strength = locking.strength.replaceAll("_", " ").toUpperCase();
+    throw new DatabaseError(
+      SQLSTATE.featureNotSupported,
+      `DECLARE SCROLL CURSOR ... FOR ${strength} is not supported`,
+      { detail: "Scrollable cursors must be READ ONLY." },
+    );
+  }
   const prepared = cursorQuery(session, statement, given.types);
   requireArguments(prepared.parameterTypes, given);
   const portal = session.openPortal(prepared, given.values, {
@@ -58,7 +67,12 @@ export async function declareCursor(
     await portal.move("forward", Infinity);
     await portal.move("absolute", 0);
   }
-  session.cursors.set(name, { portal, hold: statement.hold, text: statement.text });
+  session.cursors.set(name, {
+    portal,
+    hold: statement.hold,
+    text: statement.text,
+    number: ++session.cursorsMade,
+  });
   return session.outcome("DECLARE CURSOR", null, "done");
 }
 

@@ -46,7 +46,7 @@ export function rollback(session: Session, statement: RollbackTransaction): Stat
 
 /** SAVEPOINT. */
 export function savepoint(session: Session, statement: Savepoint): StatementOutcome {
-  requireBlock(session, "SAVEPOINT").savepoint(statement.name);
+  requireBlock(session, "SAVEPOINT").savepoint(statement.name, session.cursorsMade);
   return session.outcome("SAVEPOINT", null, "done");
 }
 
@@ -58,7 +58,7 @@ export function release(session: Session, statement: ReleaseSavepoint): Statemen
 
 /** ROLLBACK TO SAVEPOINT. */
 export function rollbackTo(session: Session, statement: RollbackToSavepoint): StatementOutcome {
-  requireBlock(session, "ROLLBACK TO SAVEPOINT").rollbackTo(statement.name);
+  session.closeCursorsAfter(requireBlock(session, "ROLLBACK TO SAVEPOINT").rollbackTo(statement.name));
   return session.outcome("ROLLBACK", null, "done");
 }
 

@@ -2,7 +2,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { withoutUnusedKeys } from "../../catalog/index_keys.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
-import { equalTypes, formatTypeFamily } from "../../types/type_names.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { foldingContext } from "../binder/folding_context.ts";
 import type { AlterTable, AlterTableAction } from "../parser/ast.ts";
@@ -11,8 +11,10 @@ import { addConstraint, validateExisting } from "./constraints.ts";
 import { requireNewName, storageOptions } from "./create_table.ts";
 import { type DefinitionBinder, isVolatile } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, renameColumnInText, requireCascade } from "./dependencies.ts";
+import { alterType } from "./alter_type.ts";
 import { alteredIdentity, withoutExpression } from "./identity.ts";
-import { remakeIndex, withoutIndexes } from "./indexes.ts";
+import { withoutIndexes } from "./indexes.ts";
+import { requireSequences } from "./sequence_uses.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
 
@@ -55,12 +57,21 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
     case "set_default": {
       const column = binder.column(table, action.column, action.position);
       requirePlain(binder, table, column, action.position);
+      refuseIdentity(binder, table, column, action.position);
       binder.bind(action.default, null, "DEFAULT expressions", { type: column.type, column: column.name });
+      requireSequences(binder, action.default);
       return putColumn(binder, table, { ...column, defaultText: action.text });
     }
     case "drop_default": {
       const column = binder.column(table, action.column, action.position);
       requirePlain(binder, table, column, action.position);
+      refuseIdentity(
+        binder,
+        table,
+        column,
+        action.position,
+        "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.",
+      );
       return putColumn(binder, table, { ...column, defaultText: null });
     }
     case "set_not_null": {
@@ -90,6 +101,13 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
     case "validate_constraint": {
       const constraint = table.constraints.find((each) => each.name === action.name);
       if (constraint === undefined) throw noConstraint(binder, table, action.name, action.position);
+      if (constraint.kind !== "check" && constraint.kind !== "foreign_key") {
+        throw binder.error(
+          SQLSTATE.wrongObjectType,
+          `constraint "${action.name}" of relation "${table.name}" is not a foreign key or check constraint`,
+          action.position,
+        );
+      }
       validateExisting(binder, { table, constraint, index: null, rekeyed: false }, false);
       return table;
     }
@@ -290,7 +308,7 @@ export function dropColumn(
 }
 
 /** Indexes whose expressions or predicate name the column. */
-function indexesOver(
+export function indexesOver(
   binder: DefinitionBinder,
   table: TableDefinition,
   columnId: number,
@@ -317,7 +335,7 @@ function usesColumn(
 }
 
 /** A definition without a column and without what stands on it. */
-function withoutColumn(table: TableDefinition, columnId: number): TableDefinition {
+export function withoutColumn(table: TableDefinition, columnId: number): TableDefinition {
   const dropped = table.constraints.filter((constraint) =>
     constraint.columns.includes(columnId) ||
     (constraint.kind === "foreign_key" && constraint.referencedTableId === table.id &&
@@ -392,158 +410,6 @@ function renameColumn(
   );
 }
 
-function alterType(
-  binder: DefinitionBinder,
-  table: TableDefinition,
-  action: Action<"alter_type">,
-): TableDefinition {
-  const column = binder.column(table, action.column, action.position);
-  requirePlain(binder, table, column, action.position);
-  const type = binder.type(action.type);
-  if (action.using === null && equalTypes(type, column.type)) return table;
-  const indexes = indexesOver(binder, table, column.id);
-  if (indexes.length > 0) {
-    const bare = binder.putTable(withoutIndexes(table, indexes.map((index) => index.id)));
-    let altered = alterType(binder, bare, action);
-    for (const index of indexes) altered = remakeIndex(binder, altered, table, index);
-    return altered;
-  }
-  if (table.rowIdColumn === column.id && isIntegerKind(type.kind) && action.using === null) {
-    const range = binder.bind(columnAst(column.name, action.position), table, "UPDATE", {
-      type,
-      column: column.name,
-    });
-    binder.steps.push({
-      kind: "validate_check",
-      table,
-      constraintName: "type",
-      condition: alwaysTrue(range),
-    });
-  }
-  const referenced = referencingKeys(binder.catalog, table, [column.id]);
-  if (referenced.some((key) => key.table.id !== table.id)) {
-    throw binder.unsupported("changing the type of a column that foreign keys reference", action.position);
-  }
-  const convert = (): {
-    expression: import("../plan/expression.ts").Expression;
-    columns: readonly number[];
-  } => {
-    try {
-      return binder.bind(action.using ?? columnAst(column.name, action.position), table, "UPDATE", {
-        type,
-        column: column.name,
-      });
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || error.code !== SQLSTATE.datatypeMismatch) throw error;
-      throw binder.error(
-        SQLSTATE.datatypeMismatch,
-        `column "${column.name}" cannot be cast automatically to type ${formatTypeFamily(type)}`,
-        action.position,
-        { hint: `You might need to specify "USING ${column.name}::${formatTypeFamily(type)}".` },
-      );
-    }
-  };
-  const value = convert();
-  const newId = table.nextColumnId;
-  const replacement: ColumnDefinition = { ...column, id: newId, type, missingValue: null };
-  // Both columns stand side by side while the values are converted; then the old one goes and the new one takes its place.
-  const between: TableDefinition = {
-    ...table,
-    columns: [...table.columns, {
-      ...replacement,
-      name: `\u0000${column.name}`,
-      notNull: false,
-      defaultText: null,
-    }],
-    nextColumnId: newId + 1,
-  };
-  binder.putTable(between);
-  const shifted = { ...value, columns: [...value.columns, 0] };
-  binder.steps.push({ kind: "fill_column", table: between, columnId: newId, value: shifted });
-  const swap = (id: number): number => id === column.id ? newId : id;
-  const next: TableDefinition = {
-    ...between,
-    columns: table.columns.map((each) => each.id === column.id ? replacement : each),
-    rowIdColumn: table.rowIdColumn === column.id
-      ? (isIntegerKind(type.kind) ? newId : null)
-      : table.rowIdColumn,
-    indexes: table.indexes.map((index) => ({
-      ...index,
-      // A new id makes storage build the index anew over the converted values.
-      id: index.columns.some((part) => part.columnId === column.id) ? binder.newId() : index.id,
-      columns: index.columns.map((part) => ({ ...part, columnId: swap(part.columnId) })),
-      includes: index.includes.map(swap),
-    })),
-  };
-  const indexIdOf = (old: number): number => {
-    const position = table.indexes.findIndex((index) => index.id === old);
-    return next.indexes[position]?.id ?? old;
-  };
-  const withConstraints: TableDefinition = {
-    ...next,
-    constraints: table.constraints.map((each) => {
-      const columns = each.columns.map(swap);
-      switch (each.kind) {
-        case "primary_key":
-          return { ...each, columns, indexId: each.indexId === null ? null : indexIdOf(each.indexId) };
-        case "unique":
-          return { ...each, columns, indexId: indexIdOf(each.indexId) };
-        case "foreign_key":
-          return {
-            ...each,
-            columns,
-            referencedColumns: each.referencedTableId === table.id
-              ? each.referencedColumns.map(swap)
-              : each.referencedColumns,
-          };
-        case "check":
-          return { ...each, columns };
-      }
-    }),
-  };
-  const isKeyLost = table.rowIdColumn === column.id && withConstraints.rowIdColumn === null;
-  if (isKeyLost) throw binder.unsupported("changing an integer primary key to another type", action.position);
-  binder.putTable(withConstraints);
-  for (const index of withConstraints.indexes) {
-    if (index.unique && index.columns.some((part) => part.columnId === newId)) {
-      binder.steps.push({ kind: "validate_unique", table: withConstraints, index });
-    }
-  }
-  if (column.sequenceId !== null) {
-    const sequence = binder.catalog.sequence(column.sequenceId);
-    if (sequence !== undefined) {
-      binder.change({
-        kind: "put_sequence",
-        sequence: { ...sequence, ownedBy: { tableId: table.id, columnId: newId } },
-      });
-    }
-  }
-  return withConstraints;
-}
-
-function isIntegerKind(kind: string): boolean {
-  return /^[iu](8|16|32|64)$/.test(kind) && kind !== "u64";
-}
-
-function columnAst(name: string, position: number): import("../parser/ast.ts").Expression {
-  return { kind: "column", parts: [name], position };
-}
-
-/** A condition that evaluates the value (which may raise) and is true. */
-function alwaysTrue(
-  value: {
-    readonly expression: import("../plan/expression.ts").Expression;
-    readonly columns: readonly number[];
-  },
-): { readonly expression: import("../plan/expression.ts").Expression; readonly columns: readonly number[] } {
-  const type = { kind: "bool" } as const;
-  const isNull = { kind: "is_null", type, argument: value.expression, negated: false } as const;
-  return {
-    expression: { kind: "or", type, args: [isNull, { ...isNull, negated: true }] },
-    columns: value.columns,
-  };
-}
-
 function dropNotNull(
   binder: DefinitionBinder,
   table: TableDefinition,
@@ -582,6 +448,21 @@ function addIdentity(
       action.position,
     );
   }
+  if (column.identity !== null) {
+    throw binder.error(
+      SQLSTATE.objectNotInPrerequisiteState,
+      `column "${column.name}" of relation "${table.name}" is already an identity column`,
+      action.position,
+    );
+  }
+  if (column.defaultText !== null) {
+    throw binder.error(
+      SQLSTATE.objectNotInPrerequisiteState,
+      `column "${column.name}" of relation "${table.name}" already has a default value`,
+      action.position,
+    );
+  }
+  requireIdentityType(binder, column.type, action.position);
   const sequence = ownedSequence(binder, table, column.name, column.id, column.type, action.options);
   binder.change({ kind: "put_sequence", sequence });
   return putColumn(binder, table, {
@@ -652,18 +533,34 @@ function dropConstraint(
   }
   const isKey = constraint.kind === "primary_key" || constraint.kind === "unique";
   let current = table;
+  const indexId = "indexId" in constraint ? constraint.indexId : null;
+  const without = (from: TableDefinition): TableDefinition => ({
+    ...from,
+    // Rows keep the ids they have; new ones still take the column's value, so that ids stay unique.
+    rowIdColumn: constraint.kind === "primary_key" ? null : from.rowIdColumn,
+    constraints: from.constraints.filter((each) => each.id !== constraint.id),
+    indexes: from.indexes.filter((index) => index.id !== indexId),
+  });
   if (isKey) {
     const keys = referencingKeys(binder.catalog, table, constraint.columns).filter((key) =>
       key.constraint.referencedColumns.length === constraint.columns.length &&
       key.constraint.referencedColumns.every((id) => constraint.columns.includes(id))
     );
+    // A view may group by the key and read what it decides.
+    const before = binder.catalog;
+    const views = brokenViews(binder, before, before.apply({ kind: "put_table", table: without(table) }));
+    const what = `constraint ${constraint.name} on table ${table.name}`;
     requireCascade(
       binder,
-      `constraint ${constraint.name} on table ${table.name}`,
-      keys.map((key) => `constraint ${key.constraint.name} on table ${key.table.name}`),
+      what,
+      [
+        ...keys.map((key) => `constraint ${key.constraint.name} on table ${key.table.name}`),
+        ...views.map((view) => `view ${view.name}`),
+      ],
       action.cascade,
       action.position,
     );
+    for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
     for (const key of keys) {
       const child = key.table.id === table.id ? current : key.table;
       const next = {
@@ -674,14 +571,7 @@ function dropConstraint(
       else binder.putTable(next);
     }
   }
-  const indexId = "indexId" in constraint ? constraint.indexId : null;
-  return binder.putTable({
-    ...current,
-    // Rows keep the ids they have; new ones still take the column's value, so that ids stay unique.
-    rowIdColumn: constraint.kind === "primary_key" ? null : current.rowIdColumn,
-    constraints: current.constraints.filter((each) => each.id !== constraint.id),
-    indexes: current.indexes.filter((index) => index.id !== indexId),
-  });
+  return binder.putTable(without(current));
 }
 
 function renameConstraint(
@@ -722,7 +612,34 @@ function putColumn(
   });
 }
 
-function requirePlain(
+/** 22023 unless identity values fit a type. */
+export function requireIdentityType(binder: DefinitionBinder, { kind }: SqlType, position: number): void {
+  if (kind === "i16" || kind === "i32" || kind === "i64") return;
+  throw binder.error(
+    SQLSTATE.invalidParameterValue,
+    "identity column type must be smallint, integer, or bigint",
+    position,
+  );
+}
+
+function refuseIdentity(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  column: ColumnDefinition,
+  position: number,
+  hint?: string,
+): void {
+  if (column.identity === null) return;
+  throw binder.error(
+    SQLSTATE.syntaxError,
+    `column "${column.name}" of relation "${table.name}" is an identity column`,
+    position,
+    hint === undefined ? {} : { hint },
+  );
+}
+
+/** 42601 for a generated column. */
+export function requirePlain(
   binder: DefinitionBinder,
   table: TableDefinition,
   column: ColumnDefinition,

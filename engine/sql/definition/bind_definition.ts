@@ -2,11 +2,13 @@
 import { type DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
+import { formatType } from "../../types/type_names.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
-import type { CreateView, DefinitionStatement, RenameObject, Truncate } from "../parser/ast.ts";
+import type { CreateView, DefinitionStatement, ObjectName, RenameObject, Truncate } from "../parser/ast.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import { alterTable } from "./alter_table.ts";
 import { commentOn } from "./comments.ts";
+import { requireColumnType } from "./columns.ts";
 import { createSchema } from "./create_schema.ts";
 import { createTable, createTableAs } from "./create_table.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
@@ -14,11 +16,11 @@ import type { DefinitionPlan } from "./definition_plan.ts";
 import { alterEnum, createEnum, renameEnum } from "./enums.ts";
 import { referencingKeys } from "./dependencies.ts";
 import { drop } from "./drop.ts";
+import { createExtension } from "./extensions.ts";
 import { createIndex } from "./indexes.ts";
+import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 import { alterSequence, createSequence } from "./sequences.ts";
-
-/** Extensions whose functions are built in, so that creating them has nothing to do. */
-const BUILT_IN_EXTENSIONS = ["uuid-ossp", "pgcrypto", "plpgsql"];
+import { checkViewOptions } from "./view_options.ts";
 
 /** Binds a DDL statement. Raises PostgreSQL's errors with positions. */
 export function bindDefinition(
@@ -64,12 +66,10 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
     case "reindex":
       // Indexes are part of the data and are checked by checksums; there is nothing that could be out of order.
       if (statement.name !== null && statement.target === "table") binder.table(statement.name);
+      if (statement.name !== null && statement.target === "index") requireIndex(binder, statement.name);
       return "REINDEX";
     case "create_extension":
-      if (!BUILT_IN_EXTENSIONS.includes(statement.name)) {
-        throw binder.unsupported(`extension "${statement.name}"`, statement.position);
-      }
-      return "CREATE EXTENSION";
+      return createExtension(binder, statement);
     case "create_database":
       throw oneDatabase(binder, "CREATE DATABASE", statement.position);
     case "grant_privileges":
@@ -93,9 +93,22 @@ function oneDatabase(binder: DefinitionBinder, statement: string, position: numb
   );
 }
 
+/** 42P01 or 42809 unless the name is an index, or that of a key. */
+function requireIndex(binder: DefinitionBinder, name: ObjectName): void {
+  const found = binder.find(name);
+  if (found?.kind === "index") return;
+  const isKey = binder.catalog.tables.some((table) =>
+    table.constraints.some((each) => each.kind === "primary_key" && each.name === name.name)
+  );
+  if (isKey) return;
+  if (found === undefined) throw binder.missing(name);
+  throw binder.error(SQLSTATE.wrongObjectType, `"${name.name}" is not an index`, name.position);
+}
+
 function createView(binder: DefinitionBinder, ast: CreateView): string {
   const tag = "CREATE VIEW";
   if (ast.checkOption !== null) throw binder.unsupported("WITH CHECK OPTION", ast.position);
+  checkViewOptions(binder, ast.options);
   const early = planStatement(ast.query, binder.environment);
   const readsTemporary = early.tableIds.some((id) =>
     isTemporarySchema(binder.catalog.table(id)?.schema ?? "")
@@ -115,6 +128,7 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
       ast.name.position,
     );
   }
+  if (existing === undefined) binder.requireNoType(schema, ast.name);
   const planned = early;
   if (planned.parts !== undefined) {
     throw binder.error(
@@ -144,6 +158,7 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
     }
     names.add(name);
   }
+  for (const { name, type } of columns) requireColumnType(binder, name, type, ast.position);
   const existingView = existing?.kind === "view" ? existing.view : undefined;
   const id = existingView?.id ?? binder.newId();
   if (existingView !== undefined) {
@@ -159,6 +174,15 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
           `cannot change name of view column "${column.name}" to "${next.name}"`,
           ast.position,
           { hint: "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead." },
+        );
+      }
+      if (next !== undefined && formatType(next.type) !== formatType(column.type)) {
+        throw binder.error(
+          SQLSTATE.invalidTableDefinition,
+          `cannot change data type of view column "${column.name}" from ${formatType(column.type)} to ${
+            formatType(next.type)
+          }`,
+          ast.position,
         );
       }
     }
@@ -215,6 +239,12 @@ function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
         )
       ) {
         throw binder.unsupported("renaming the sequence of a serial or identity column", ast.position);
+      }
+      if (
+        defaultsUsing(binder, found.sequence.id).length > 0 ||
+        viewsUsing(binder, found.sequence.id).length > 0
+      ) {
+        throw binder.unsupported("renaming a sequence that a default or a view uses", ast.position);
       }
       binder.change({ kind: "put_sequence", sequence: { ...found.sequence, name: ast.newName } });
       break;

@@ -1,12 +1,13 @@
 /** Columns of CREATE TABLE and ADD COLUMN: types, defaults, serial and identity sequences, generated columns. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
-import { serialTypeOf } from "../../types/type_names.ts";
+import { formatTypeFamily, serialTypeOf } from "../../types/type_names.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ColumnDefinition as ColumnAst, ObjectName, SequenceOptions } from "../parser/ast.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { walkExpression } from "./definition_binder.ts";
+import { requireSequences } from "./sequence_uses.ts";
 import { sequenceDefinition } from "./sequences.ts";
 
 /** A column, and the sequence it owns. */
@@ -16,7 +17,7 @@ export interface NewColumn {
 }
 
 /** Options of a sequence that says nothing. */
-const PLAIN_SEQUENCE: SequenceOptions = {
+export const PLAIN_SEQUENCE: SequenceOptions = {
   type: null,
   increment: null,
   minimum: null,
@@ -40,9 +41,20 @@ export function newColumn(
   const serial = ast.type.arrayDimensions === 0 ? serialTypeOf(typeName) : undefined;
   const type = serial ?? binder.type(ast.type);
   requireStorable(binder, type, ast);
-  const collation = ast.collation.at(-1);
-  if (collation !== undefined && !["C", "POSIX", "default", "ucs_basic"].includes(collation)) {
-    throw binder.unsupported(`collation "${collation}"`, ast.position);
+  requireCollation(binder, type, ast);
+  const both = (what: string) =>
+    binder.error(
+      SQLSTATE.syntaxError,
+      `both default and ${what} specified for column "${ast.name}" of table "${table.name}"`,
+      ast.position,
+    );
+  if (ast.identity !== null && (ast.default !== null || serial !== undefined)) throw both("identity");
+  if (ast.identity !== null && ast.notNull === false) {
+    throw binder.error(
+      SQLSTATE.syntaxError,
+      `conflicting NULL/NOT NULL declarations for column "${ast.name}" of table "${table.name}"`,
+      ast.position,
+    );
   }
   let defaultText = ast.defaultText;
   if (ast.default !== null) {
@@ -54,6 +66,7 @@ export function newColumn(
       );
     }
     binder.bind(ast.default, null, "DEFAULT expressions", { type, column: ast.name });
+    requireSequences(binder, ast.default);
   }
   let sequence: SequenceDefinition | null = null;
   if (serial !== undefined || ast.identity !== null) {
@@ -97,6 +110,9 @@ export function ownedSequence(
   const name = options.name === null
     ? binder.freeName(table.schema, [table.name, columnName], "seq")
     : givenName(binder, table, options.name);
+  if (options.type !== null) {
+    throw binder.error(SQLSTATE.syntaxError, "conflicting or redundant options", options.type.position);
+  }
   const kind = type.kind === "i16" || type.kind === "i32" ? type.kind : "i64";
   return {
     ...sequenceDefinition(binder, { id: binder.newId(), schema: table.schema, name, type: kind }, options),
@@ -152,6 +168,41 @@ export function checkGenerated(binder: DefinitionBinder, table: TableDefinition)
       }
     });
   }
+}
+
+function requireCollation(binder: DefinitionBinder, type: SqlType, ast: ColumnAst): void {
+  const name = ast.collation.at(-1);
+  if (name === undefined) return;
+  if (!["C", "POSIX", "default", "ucs_basic"].includes(name)) {
+    throw binder.error(
+      SQLSTATE.undefinedObject,
+      `collation "${ast.collation.join(".")}" for encoding "UTF8" does not exist`,
+      ast.position,
+    );
+  }
+  const base = type.kind === "array" ? type.element : type;
+  if (!["text", "varchar", "char", "name"].includes(base.kind)) {
+    throw binder.error(
+      SQLSTATE.datatypeMismatch,
+      `collations are not supported by type ${formatTypeFamily(type)}`,
+      ast.position,
+    );
+  }
+}
+
+/** 42P16 for the types that no column can have. */
+export function requireColumnType(
+  binder: DefinitionBinder,
+  name: string,
+  type: SqlType,
+  position: number,
+): void {
+  if (type.kind !== "void" && type.kind !== "record") return;
+  throw binder.error(
+    SQLSTATE.invalidTableDefinition,
+    `column "${name}" has pseudo-type ${type.kind}`,
+    position,
+  );
 }
 
 function requireStorable(binder: DefinitionBinder, type: SqlType, ast: ColumnAst): void {

@@ -9,7 +9,7 @@ import type {
   ReferentialAction,
   TableDefinition,
 } from "../../catalog/definitions.ts";
-import { commonType } from "../functions/common_type.ts";
+import { categoryOf, convertsImplicitly, typeKey } from "../functions/type_family.ts";
 import { formatType, formatTypeFamily } from "../../types/type_names.ts";
 import type { CheckConstraint, ForeignKeyConstraint, KeyConstraint, TableConstraint } from "../parser/ast.ts";
 import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
@@ -35,7 +35,10 @@ export function addConstraint(
     if (table.constraints.some((each) => each.name === name)) {
       throw binder.error(
         SQLSTATE.duplicateObject,
-        `constraint "${name}" for relation "${table.name}" already exists`,
+        ast.kind === "check" &&
+          binder.find({ catalog: null, schema: table.schema, name: table.name, position: 0 }) === undefined
+          ? `check constraint "${name}" already exists`
+          : `constraint "${name}" for relation "${table.name}" already exists`,
         ast.position,
       );
     }
@@ -216,7 +219,13 @@ function addForeignKey(
   ast: ForeignKeyConstraint,
   column: string | null,
 ): AddedConstraint {
-  if (ast.match === "partial") throw binder.unsupported("MATCH PARTIAL", ast.position);
+  if (ast.match === "partial") {
+    throw binder.error(
+      SQLSTATE.featureNotSupported,
+      "MATCH PARTIAL not yet implemented",
+      ast.position,
+    );
+  }
   const names = ast.columns.length === 0 && column !== null ? [column] : ast.columns;
   const columns = names.map((name) => {
     const found = table.columns.find((each) => each.name === name && !each.hidden);
@@ -228,6 +237,14 @@ function addForeignKey(
     );
   });
   const isSelf = ast.table.name === table.name && (ast.table.schema ?? table.schema) === table.schema;
+  const referenced = binder.find(ast.table);
+  if (!isSelf && referenced !== undefined && referenced.kind !== "table") {
+    throw binder.error(
+      SQLSTATE.wrongObjectType,
+      `referenced relation "${ast.table.name}" is not a table`,
+      ast.table.position,
+    );
+  }
   const parent = isSelf ? table : binder.table(ast.table);
   const parentColumns = parentKey(binder, parent, ast);
   if (parentColumns.length !== columns.length) {
@@ -245,18 +262,15 @@ function addForeignKey(
   );
   for (const [position, child] of columns.entries()) {
     const other = parentColumns[position] as ColumnDefinition;
-    if (child.type.kind !== other.type.kind && commonType([child.type, other.type]) === undefined) {
-      throw binder.error(
-        SQLSTATE.datatypeMismatch,
-        `foreign key constraint "${name}" cannot be implemented`,
-        ast.position,
-        {
-          detail: `Key columns "${child.name}" and "${other.name}" are of incompatible types: ${
-            formatTypeFamily(child.type)
-          } and ${formatTypeFamily(other.type)}.`,
-        },
-      );
-    }
+    requireComparable(binder, { name, child, parent: other }, ast.position);
+  }
+  for (const given of ast.onDeleteColumns) {
+    if (names.includes(given) || !table.columns.some((each) => each.name === given)) continue;
+    throw binder.error(
+      SQLSTATE.invalidColumnReference,
+      `column "${given}" referenced in ON DELETE SET action must be part of foreign key`,
+      ast.position,
+    );
   }
   if (isTemporarySchema(table.schema) !== isTemporarySchema(parent.schema)) {
     const kind = isTemporarySchema(table.schema) ? "temporary" : "permanent";
@@ -288,6 +302,37 @@ function addForeignKey(
   };
 }
 
+/** Types between which PostgreSQL compares keys without a cast. */
+const KEY_FAMILIES: readonly ReadonlySet<string>[] = [
+  new Set(["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]),
+  new Set(["f32", "f64"]),
+  new Set(["date", "timestamp", "timestamptz"]),
+  new Set(["text", "varchar", "name"]),
+];
+
+/** 42804 unless the referencing column's values can be looked up among the referenced ones as they are. */
+export function requireComparable(
+  binder: DefinitionBinder,
+  key: { readonly name: string; readonly child: ColumnDefinition; readonly parent: ColumnDefinition },
+  position: number,
+): void {
+  const [child, parent] = [typeKey(key.child.type), typeKey(key.parent.type)];
+  const isComparable = child === parent ||
+    KEY_FAMILIES.some((family) => family.has(child) && family.has(parent)) ||
+    (convertsImplicitly(child, parent) && categoryOf(child) === categoryOf(parent));
+  if (isComparable) return;
+  throw binder.error(
+    SQLSTATE.datatypeMismatch,
+    `foreign key constraint "${key.name}" cannot be implemented`,
+    position,
+    {
+      detail: `Key columns "${key.child.name}" and "${key.parent.name}" are of incompatible types: ${
+        formatTypeFamily(key.child.type)
+      } and ${formatTypeFamily(key.parent.type)}.`,
+    },
+  );
+}
+
 /** The referenced columns, which must be a key of the parent. */
 function parentKey(
   binder: DefinitionBinder,
@@ -317,6 +362,13 @@ function parentKey(
     );
   });
   const ids = new Set(columns.map((each) => each.id));
+  if (ids.size < columns.length) {
+    throw binder.error(
+      SQLSTATE.invalidForeignKey,
+      "foreign key referenced-columns list must not contain duplicates",
+      ast.position,
+    );
+  }
   const isKey = (keyIds: readonly number[]): boolean =>
     keyIds.length === ids.size && keyIds.every((id) => ids.has(id));
   const known =

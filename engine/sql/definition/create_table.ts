@@ -5,7 +5,7 @@ import { ON_COMMIT } from "../../catalog/temporary_schema.ts";
 import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { CreateTable, CreateTableAs, LikeClause, NamedOption, TableConstraint } from "../parser/ast.ts";
 import { planStatement } from "../planner/plan_statement.ts";
-import { checkGenerated, newColumn } from "./columns.ts";
+import { checkGenerated, newColumn, requireColumnType } from "./columns.ts";
 import { addConstraint } from "./constraints.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 
@@ -29,6 +29,7 @@ export function createTable(binder: DefinitionBinder, ast: CreateTable): string 
     binder.notice(SQLSTATE.duplicateTable, `relation "${ast.name.name}" already exists, skipping`);
     return tag;
   }
+  binder.requireNoType(schema, ast.name);
   let table = emptyTable(binder, schema, ast.name.name, optionsOf(binder, ast));
   const sequences: SequenceDefinition[] = [];
   const constraints: { readonly ast: TableConstraint; readonly column: string | null }[] = [];
@@ -88,10 +89,12 @@ export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): str
   if (ast.columns.length > planned.columns.length) {
     throw binder.error(SQLSTATE.syntaxError, "too many column names were specified", ast.position);
   }
+  binder.requireNoType(schema, ast.name);
   let table = emptyTable(binder, schema, ast.name.name, optionsOf(binder, ast));
   for (const [index, column] of planned.columns.entries()) {
     const name = ast.columns[index] ?? column.name;
     requireNewName(binder, table, name, ast.position);
+    requireColumnType(binder, name, column.type, ast.position);
     table = {
       ...table,
       columns: [...table.columns, plainColumn(table.nextColumnId, name, column.type)],
@@ -144,9 +147,28 @@ export function storageOptions(
         option.position,
       );
     }
+    if (option.name === "fillfactor") requireFillFactor(binder, option);
     result[option.name] = option.value ?? "true";
   }
   return result;
+}
+
+function requireFillFactor(binder: DefinitionBinder, { value, position }: NamedOption): void {
+  const given = value ?? "true";
+  const invalid = (message: string, detail?: string) =>
+    binder.error(
+      SQLSTATE.invalidParameterValue,
+      message,
+      position,
+      detail === undefined ? {} : { detail },
+    );
+  if (!/^[-+]?\d+$/.test(given)) throw invalid(`invalid value for integer option "fillfactor": ${given}`);
+  if (Number(given) < 10 || Number(given) > 100) {
+    throw invalid(
+      `value ${given} out of bounds for option "fillfactor"`,
+      'Valid values are between "10" and "100".',
+    );
+  }
 }
 
 /** Raises 42701 when the table has a column of this name. */

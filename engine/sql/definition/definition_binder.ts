@@ -9,8 +9,9 @@ import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import type { CatalogChange } from "../../catalog/catalog_change.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
 import { Binding } from "../binder/binding.ts";
-import { coerceAssignment, coerceCondition } from "../binder/coercion.ts";
+import { coerceAssignment, coerceCondition, tryCoerce } from "../binder/coercion.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import { bindExpression } from "../binder/expression_binder.ts";
 import { resolveType } from "../binder/names.ts";
@@ -178,6 +179,22 @@ export class DefinitionBinder {
     return this.#catalog.relation(schema, name) !== undefined;
   }
 
+  /** Whether a type of this name is in the schema; every table and view is one. */
+  isTypeTaken(schema: string, name: string): boolean {
+    const relation = this.#catalog.relation(schema, name);
+    return relation?.kind === "table" || relation?.kind === "view" ||
+      this.#catalog.enumeration(name, [schema]) !== undefined;
+  }
+
+  /** 42710 when a new table or view would have the name of a type. */
+  requireNoType(schema: string, name: ObjectName): void {
+    if (this.#catalog.enumeration(name.name, [schema]) === undefined) return;
+    throw this.error(SQLSTATE.duplicateObject, `type "${name.name}" already exists`, name.position, {
+      hint:
+        "A relation has an associated type of the same name, so you must use a name that doesn't conflict with any existing type.",
+    });
+  }
+
   /** A free relation name like `table_column_suffix`, with a number where it is taken. */
   freeName(
     schema: string,
@@ -268,6 +285,7 @@ export class DefinitionBinder {
       };
     }
     level.clause = clause;
+    if (clause === "DEFAULT expressions") refuseColumns(this, ast);
     const bound = bindExpression(binding, level, ast);
     if (level.setFunctions.length > 0) {
       throw this.error(
@@ -288,11 +306,41 @@ export class DefinitionBinder {
       return { expression: coerceCondition(binding, bound, place, ast.position), columns };
     }
     if (target === null) return { expression: bound, columns };
+    if (clause === "DEFAULT expressions") {
+      const value = tryCoerce(binding, bound, target.type, "assignment");
+      if (value !== undefined) return { expression: value, columns };
+      throw this.error(
+        SQLSTATE.datatypeMismatch,
+        `column "${target.column}" is of type ${
+          formatTypeFamily(target.type)
+        } but default expression is of type ${formatTypeFamily(bound.type)}`,
+        ast.position,
+        { hint: "You will need to rewrite or cast the expression." },
+      );
+    }
     return {
       expression: coerceAssignment(binding, bound, target.type, target.column, ast.position),
       columns,
     };
   }
+}
+
+/** A default is computed before there is a row. */
+function refuseColumns(binder: DefinitionBinder, node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  if (Array.isArray(node)) return node.forEach((each) => refuseColumns(binder, each));
+  if (
+    "kind" in node && (node.kind === "subquery" || node.kind === "array_subquery" || node.kind === "exists")
+  ) return;
+  if ("kind" in node && node.kind === "column") {
+    const position = "position" in node && typeof node.position === "number" ? node.position : undefined;
+    throw binder.error(
+      SQLSTATE.featureNotSupported,
+      "cannot use column reference in DEFAULT expression",
+      position,
+    );
+  }
+  Object.values(node).forEach((each) => refuseColumns(binder, each));
 }
 
 function cutName(name: string, bytes: number): string {

@@ -57,12 +57,15 @@ export function requireCascade(
   dependents: readonly string[],
   cascade: boolean,
   offset: number,
+  isOneOfMany = false,
 ): void {
   if (dependents.length === 0) return;
   if (!cascade) {
     throw binder.error(
       SQLSTATE.dependentObjectsStillExist,
-      `cannot drop ${what} because other objects depend on it`,
+      isOneOfMany
+        ? "cannot drop desired object(s) because other objects depend on them"
+        : `cannot drop ${what} because other objects depend on it`,
       offset,
       {
         detail: dependents.map((each) => `${each} depends on ${what}`).join("\n"),

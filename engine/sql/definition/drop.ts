@@ -1,12 +1,14 @@
 /** DROP of tables, indexes, views, sequences and schemas. */
 import { SQLSTATE } from "../../base/errors.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
 import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
+import { BUILT_IN_EXTENSIONS } from "./extensions.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts";
 import { dropEnum } from "./enums.ts";
 import { withoutIndexes } from "./indexes.ts";
+import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 
 /** DROP. */
 export function drop(binder: DefinitionBinder, ast: DropObject): string {
@@ -23,7 +25,7 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
       for (const name of ast.names) dropSchema(binder, name, ast);
       return tag;
     case "extension":
-      for (const name of ast.names) missing(binder, ast, "extension", name);
+      for (const name of ast.names) dropExtension(binder, ast, name);
       return tag;
     case "type":
       for (const name of ast.names) dropEnum(binder, name, ast);
@@ -58,6 +60,15 @@ function dropDatabase(binder: DefinitionBinder, ast: DropObject, name: ObjectNam
   missing(binder, ast, "database", name);
 }
 
+function dropExtension(binder: DefinitionBinder, ast: DropObject, name: ObjectName): void {
+  if (!BUILT_IN_EXTENSIONS.includes(name.name)) return missing(binder, ast, "extension", name);
+  throw binder.error(
+    SQLSTATE.dependentObjectsStillExist,
+    `cannot drop extension ${name.name} because it is required by the database system`,
+    name.position,
+  );
+}
+
 function dropRelations(
   binder: DefinitionBinder,
   ast: DropObject,
@@ -71,6 +82,7 @@ function dropRelations(
   for (const name of ast.names) {
     const found = binder.find(name);
     if (found === undefined) {
+      if (kind === "index") refuseRowIdKey(binder, name);
       missing(binder, ast, kind, name);
       continue;
     }
@@ -90,7 +102,7 @@ function dropRelations(
         dropSequence(binder, found.sequence.id, found.sequence.name, ast, name);
         break;
       case "index":
-        dropIndex(binder, found.table, found.index.id, ast, name);
+        dropIndex(binder, found.table, found.index.id, name);
         break;
     }
   }
@@ -125,6 +137,7 @@ function dropTable(
     ],
     ast.cascade,
     name.position,
+    ast.names.length > 1,
   );
   for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
   for (const key of keys) {
@@ -167,44 +180,88 @@ function dropSequence(
   ast: DropObject,
   name: ObjectName,
 ): void {
-  const users = binder.catalog.tables.flatMap((table) =>
-    table.columns.filter((column) => column.sequenceId === id).map((column) => ({ table, column }))
-  );
+  for (const table of binder.catalog.tables) {
+    const identity = table.columns.find((column) => column.identity !== null && column.sequenceId === id);
+    if (identity === undefined) continue;
+    throw binder.error(
+      SQLSTATE.dependentObjectsStillExist,
+      `cannot drop sequence ${sequenceName} because column ${identity.name} of table ${table.name} requires it`,
+      name.position,
+      { hint: `You can drop column ${identity.name} of table ${table.name} instead.` },
+    );
+  }
+  const users = defaultsUsing(binder, id);
+  const views = viewsUsing(binder, id);
   requireCascade(
     binder,
     `sequence ${sequenceName}`,
-    users.map((user) => `default value for column ${user.column.name} of table ${user.table.name}`),
+    [
+      ...users.map((user) => `default value for column ${user.column.name} of table ${user.table.name}`),
+      ...views.map((view) => `view ${view.name}`),
+    ],
     ast.cascade,
     name.position,
   );
-  for (const { table, column } of users) {
+  for (const { name: viewName } of views) dropViewsAbove(binder, viewName, views);
+  for (const { table: { id: tableId }, column } of users) {
+    const table = binder.catalog.table(tableId);
+    if (table === undefined) continue;
     binder.putTable({
       ...table,
       columns: table.columns.map((each) =>
-        each.id === column.id ? { ...each, sequenceId: null, defaultText: null, identity: null } : each
+        each.id === column.id ? { ...each, sequenceId: null, defaultText: null } : each
       ),
     });
   }
   binder.change({ kind: "drop_sequence", sequenceId: id });
 }
 
+/** Drops a view of a list, and with it what reads it. */
+function dropViewsAbove(binder: DefinitionBinder, name: string, views: readonly ViewDefinition[]): void {
+  const view = views.find((each) => each.name === name);
+  if (view === undefined || !binder.catalog.views.some((each) => each.id === view.id)) return;
+  const before = binder.catalog;
+  const above = brokenViews(binder, before, before.apply({ kind: "drop_view", viewId: view.id }));
+  for (const each of [...above, view]) binder.change({ kind: "drop_view", viewId: each.id });
+}
+
 function dropIndex(
   binder: DefinitionBinder,
   table: TableDefinition,
   indexId: number,
-  ast: DropObject,
   name: ObjectName,
 ): void {
   const constraint = table.constraints.find((each) => "indexId" in each && each.indexId === indexId);
   if (constraint !== undefined) {
-    throw binder.error(
-      SQLSTATE.dependentObjectsStillExist,
-      `cannot drop index ${name.name} because constraint ${constraint.name} on table ${table.name} requires it`,
-      ast.position,
-      { hint: `You can drop constraint ${constraint.name} on table ${table.name} instead.` },
-    );
+    throw requiredByConstraint(binder, constraint.name, table, name);
   }
   binder.putTable(withoutIndexes(table, [indexId]));
+}
+
+/** A primary key whose column is the row id has no index of its own, but PostgreSQL's name for one. */
+function refuseRowIdKey(binder: DefinitionBinder, name: ObjectName): void {
+  const schemas = name.schema === null ? binder.environment.searchPath : [name.schema];
+  for (const table of binder.catalog.tables) {
+    if (!schemas.includes(table.schema)) continue;
+    const key = table.constraints.find((each) =>
+      each.kind === "primary_key" && each.indexId === null && each.name === name.name
+    );
+    if (key !== undefined) throw requiredByConstraint(binder, key.name, table, name);
+  }
+}
+
+function requiredByConstraint(
+  binder: DefinitionBinder,
+  constraint: string,
+  table: TableDefinition,
+  name: ObjectName,
+): Error {
+  return binder.error(
+    SQLSTATE.dependentObjectsStillExist,
+    `cannot drop index ${name.name} because constraint ${constraint} on table ${table.name} requires it`,
+    name.position,
+    { hint: `You can drop constraint ${constraint} on table ${table.name} instead.` },
+  );
 }
 
 function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject): void {

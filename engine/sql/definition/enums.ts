@@ -18,7 +18,7 @@ const LABEL_BYTES = 63;
 /** CREATE TYPE … AS ENUM. */
 export function createEnum(binder: DefinitionBinder, ast: CreateEnum): string {
   const schema = binder.schemaFor(ast.name);
-  if (binder.catalog.enumeration(ast.name.name, [schema]) !== undefined) {
+  if (binder.isTypeTaken(schema, ast.name.name)) {
     throw binder.error(SQLSTATE.duplicateObject, `type "${ast.name.name}" already exists`, ast.name.position);
   }
   const seen = new Set<string>();
@@ -90,7 +90,7 @@ export function alterEnum(binder: DefinitionBinder, ast: AlterEnum): string {
 /** ALTER TYPE … RENAME TO; null: the name is none of an enumerated type. */
 export function renameEnum(binder: DefinitionBinder, name: ObjectName, newName: string): void {
   const old = requireEnum(binder, name);
-  if (binder.catalog.enumeration(newName, [old.schema]) !== undefined) {
+  if (binder.isTypeTaken(old.schema, newName)) {
     throw binder.error(SQLSTATE.duplicateObject, `type "${newName}" already exists`, name.position);
   }
   putEnum(binder, { ...old, name: newName });

@@ -48,13 +48,18 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
   if (ast.method !== null && !METHODS.includes(ast.method)) {
     throw binder.unsupported(`index method "${ast.method}"`, ast.position);
   }
+  if (ast.method === "hash") refuseForHash(binder, ast);
   storageOptions(binder, ast.options);
   requireIndexWidth(binder, ast.keys.length, ast.position);
   const names: string[] = [];
   const keys = ast.keys.map((key) => {
     const collation = key.collation.at(-1);
     if (collation !== undefined && !["C", "POSIX", "default"].includes(collation)) {
-      throw binder.unsupported(`collation "${collation}"`, key.position);
+      throw binder.error(
+        SQLSTATE.undefinedObject,
+        `collation "${key.collation.join(".")}" for encoding "UTF8" does not exist`,
+        key.position,
+      );
     }
     const order = {
       descending: key.descending,
@@ -90,6 +95,22 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
     comment: null,
   });
   return tag;
+}
+
+/** What PostgreSQL's hash indexes are not served by. */
+function refuseForHash(binder: DefinitionBinder, ast: CreateIndex): void {
+  const refuse = (what: string) => {
+    throw binder.error(
+      SQLSTATE.featureNotSupported,
+      `access method "hash" does not support ${what}`,
+      ast.position,
+    );
+  };
+  if (ast.unique) refuse("unique indexes");
+  if (ast.include.length > 0) refuse("included columns");
+  if (ast.keys.length > 1) refuse("multicolumn indexes");
+  if (ast.keys.some((key) => key.descending)) refuse("ASC/DESC options");
+  if (ast.keys.some((key) => key.nulls !== null)) refuse("NULLS FIRST/LAST options");
 }
 
 /** Makes an index anew over a table whose columns have other types or ids than those of `old`. */

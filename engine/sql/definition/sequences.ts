@@ -5,6 +5,8 @@ import type { AlterSequence, CreateSequence, SequenceOptions } from "../parser/a
 import { commented } from "./comments.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 
+const TYPE_NAMES = { i16: "smallint", i32: "integer", i64: "bigint" } as const;
+
 const RANGES = {
   i16: [-32768n, 32767n],
   i32: [-2147483648n, 2147483647n],
@@ -61,11 +63,15 @@ export function changeSequence(
   old: SequenceDefinition,
   options: SequenceOptions,
 ): void {
-  const changed = sequenceDefinition(binder, old, {
+  const type = options.type === null ? old.type : sequenceType(binder, options);
+  // A bound that was the old type's becomes the new one's.
+  const bound = (value: number | bigint, ofType: bigint): string | null =>
+    type !== old.type && BigInt(value) === ofType ? null : String(value);
+  const changed = sequenceDefinition(binder, { ...old, type }, {
     ...options,
     increment: options.increment ?? String(old.increment),
-    minimum: options.minimum ?? String(old.minimum),
-    maximum: options.maximum ?? String(old.maximum),
+    minimum: options.minimum ?? bound(old.minimum, RANGES[old.type][0]),
+    maximum: options.maximum ?? bound(old.maximum, RANGES[old.type][1]),
     start: options.start ?? String(old.start),
     cache: options.cache ?? String(old.cache),
     cycle: options.cycle ?? old.cycle,
@@ -73,7 +79,12 @@ export function changeSequence(
   const ownedBy = options.ownedBy === null ? old.ownedBy : ownerOf(binder, options);
   binder.change({ kind: "put_sequence", sequence: commented({ ...changed, ownedBy }, old.comment ?? null) });
   if (options.restart === null) return;
-  const value = options.restart === "start" ? changed.start : integer(options.restart);
+  const value = options.restart === "start" ? changed.start : normalise(bigint(binder, options.restart));
+  const [low, high] = [changed.minimum, changed.maximum];
+  if (value < low || value > high) {
+    const relation = value < low ? `less than MINVALUE (${low})` : `greater than MAXVALUE (${high})`;
+    throw binder.error(SQLSTATE.invalidParameterValue, `RESTART value (${value}) cannot be ${relation}`);
+  }
   binder.steps.push({ kind: "restart_sequence", sequenceId: old.id, value });
 }
 
@@ -85,19 +96,26 @@ export function sequenceDefinition(
 ): SequenceDefinition {
   const invalid = (message: string) => binder.error(SQLSTATE.invalidParameterValue, message);
   const [lowest, highest] = RANGES[base.type];
-  const increment = options.increment === null ? 1n : BigInt(options.increment);
+  const integer = (text: string): bigint => bigint(binder, text);
+  const increment = options.increment === null ? 1n : integer(options.increment);
   if (increment === 0n) throw invalid("INCREMENT must not be zero");
   const bound = (text: string | "none" | null, fallback: bigint): bigint =>
-    text === null || text === "none" ? fallback : BigInt(text);
+    text === null || text === "none" ? fallback : integer(text);
   const maximum = bound(options.maximum, increment > 0n ? highest : -1n);
   const minimum = bound(options.minimum, increment > 0n ? 1n : lowest);
-  if (maximum > highest) throw invalid(`MAXVALUE (${maximum}) is out of range for sequence data type`);
-  if (minimum < lowest) throw invalid(`MINVALUE (${minimum}) is out of range for sequence data type`);
+  const type = TYPE_NAMES[base.type];
+  const isOutside = (value: bigint): boolean => value < lowest || value > highest;
+  if (isOutside(maximum)) {
+    throw invalid(`MAXVALUE (${maximum}) is out of range for sequence data type ${type}`);
+  }
+  if (isOutside(minimum)) {
+    throw invalid(`MINVALUE (${minimum}) is out of range for sequence data type ${type}`);
+  }
   if (minimum >= maximum) throw invalid(`MINVALUE (${minimum}) must be less than MAXVALUE (${maximum})`);
-  const start = options.start === null ? (increment > 0n ? minimum : maximum) : BigInt(options.start);
+  const start = options.start === null ? (increment > 0n ? minimum : maximum) : integer(options.start);
   if (start < minimum) throw invalid(`START value (${start}) cannot be less than MINVALUE (${minimum})`);
   if (start > maximum) throw invalid(`START value (${start}) cannot be greater than MAXVALUE (${maximum})`);
-  const cache = options.cache === null ? 1 : Number(options.cache);
+  const cache = options.cache === null ? 1 : Number(integer(options.cache));
   if (cache < 1) throw invalid(`CACHE (${cache}) must be greater than zero`);
   return {
     ...base,
@@ -129,8 +147,12 @@ function ownerOf(binder: DefinitionBinder, options: SequenceOptions): SequenceDe
   return { tableId: table.id, columnId: binder.column(table, options.ownedBy.column).id };
 }
 
-function integer(text: string): number | bigint {
-  return normalise(BigInt(text));
+/** An option's number. Raises 22003 beyond bigint. */
+function bigint(binder: DefinitionBinder, text: string): bigint {
+  const value = BigInt(text);
+  const [lowest, highest] = RANGES.i64;
+  if (value >= lowest && value <= highest) return value;
+  throw binder.error(SQLSTATE.numericValueOutOfRange, `value "${text}" is out of range for type bigint`);
 }
 
 function normalise(value: bigint): number | bigint {

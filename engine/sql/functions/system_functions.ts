@@ -178,7 +178,11 @@ const privilegeCalls: readonly (readonly [name: string, objects: readonly string
     "text, text, text",
     "oid, text, text",
     "oid, i16, text",
+    "text, i16, text",
     "name, text, text, text",
+    "name, oid, text, text",
+    "name, text, i16, text",
+    "name, oid, i16, text",
   ]],
   ["has_schema_privilege", ["text, text", "oid, text", "name, text, text", "name, oid, text"]],
   ["has_database_privilege", ["text, text", "oid, text", "name, text, text", "name, oid, text"]],
@@ -189,6 +193,7 @@ const privilegeCalls: readonly (readonly [name: string, objects: readonly string
   ["has_tablespace_privilege", ["text, text", "oid, text", "name, text, text"]],
   ["has_foreign_data_wrapper_privilege", ["text, text", "oid, text", "name, text, text"]],
   ["has_server_privilege", ["text, text", "oid, text", "name, text, text"]],
+  ["has_parameter_privilege", ["text, text", "name, text, text"]],
   ["pg_has_role", ["name, text", "oid, text", "name, name, text", "name, oid, text"]],
 ];
 
@@ -199,9 +204,10 @@ function privilegeFunctions(): Overload[] {
       name,
       takes,
       returns: "bool",
-      summary: "Whether a privilege is held; always true.",
+      summary: "Whether a privilege is held; true for all that there is.",
       volatility: "stable",
-      run: () => true,
+      mayReturnNull: true,
+      runIn: (context, ...args: SqlValue[]) => context.services.catalogFunction(name, args),
     }))
   );
 }
@@ -596,14 +602,14 @@ const overloads: readonly Overload[] = [
     summary: "Directory of a tablespace; there are none.",
     run: () => "",
   },
-  ...["name", "oid"].map((takes): Overload => ({
+  {
     ...system,
     name: "row_security_active",
-    takes,
+    takes: "regclass",
     returns: "bool",
     summary: "Whether row security holds; never.",
     run: () => false,
-  })),
+  },
   ...["gen_random_uuid", "uuid_generate_v4"].map((name): Overload => ({
     ...system,
     name,

@@ -273,7 +273,7 @@ function parseCreateIndex(stream: TokenStream, position: number): CreateIndex {
   stream.expectWords("index");
   const concurrently = stream.acceptWord("concurrently");
   const ifNotExists = acceptIfNotExists(stream);
-  const name = stream.isWord("on") ? null : parseObjectName(stream).name;
+  const name = stream.isWord("on") ? null : stream.expectName();
   if (ifNotExists && name === null) throw stream.syntaxError();
   stream.expectWords("on");
   stream.acceptWord("only");

@@ -1,0 +1,178 @@
+/**
+ * `has_table_privilege` and its kin. Whoever is connected may do everything, so that the answer is true; but a role, an
+ * object or a privilege that does not exist is an error all the same, and the number of no object gives NULL.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { SessionEvaluation } from "../evaluation.ts";
+import { DATABASE_ID, OWNER_ID } from "./object_ids.ts";
+import { lookupObject, relationById } from "./object_names.ts";
+import { routineById } from "./routine_catalog.ts";
+import { typeEntryById } from "./type_catalog.ts";
+
+/** Whether an object of a name or number exists: undefined is a number that is no object's. */
+type Find = (evaluation: SessionEvaluation, object: SqlValue) => true | undefined;
+
+interface PrivilegeKind {
+  readonly find: Find;
+  readonly privileges: readonly string[];
+}
+
+const COLUMN_PRIVILEGES = ["select", "insert", "update", "references"];
+
+const KINDS: Readonly<Record<string, PrivilegeKind>> = {
+  has_table_privilege: {
+    find: findRelation,
+    privileges: [...COLUMN_PRIVILEGES, "delete", "truncate", "trigger", "rule"],
+  },
+  has_any_column_privilege: { find: findRelation, privileges: COLUMN_PRIVILEGES },
+  has_column_privilege: { find: findRelation, privileges: COLUMN_PRIVILEGES },
+  has_sequence_privilege: { find: findSequence, privileges: ["usage", "select", "update"] },
+  has_schema_privilege: {
+    find: (evaluation, object) =>
+      typeof object === "string"
+        ? (lookupObject(evaluation, "regnamespace", object), true)
+        : evaluation.session.catalog.schemas.some((schema) => schema.id === Number(object)) || undefined,
+    privileges: ["create", "usage"],
+  },
+  has_database_privilege: {
+    find: (evaluation, object) => {
+      if (typeof object !== "string") return Number(object) === DATABASE_ID || undefined;
+      if (object === evaluation.database) return true;
+      throw new DatabaseError(SQLSTATE.invalidCatalogName, `database "${object}" does not exist`);
+    },
+    privileges: ["create", "temporary", "temp", "connect"],
+  },
+  has_function_privilege: { find: findFunction, privileges: ["execute"] },
+  has_type_privilege: {
+    find: (evaluation, object) =>
+      typeof object === "string"
+        ? (lookupObject(evaluation, "regtype", object), true)
+        : typeEntryById(evaluation.session, Number(object)) === undefined
+        ? undefined
+        : true,
+    privileges: ["usage"],
+  },
+  has_language_privilege: {
+    find: named("language", ["internal", "c", "sql", "plpgsql", "wasm"]),
+    privileges: ["usage"],
+  },
+  has_tablespace_privilege: {
+    find: named("tablespace", ["pg_default", "pg_global"]),
+    privileges: ["create"],
+  },
+  has_foreign_data_wrapper_privilege: { find: named("foreign-data wrapper", []), privileges: ["usage"] },
+  has_server_privilege: { find: named("server", []), privileges: ["usage"] },
+  has_parameter_privilege: { find: () => true, privileges: ["set", "alter system"] },
+  pg_has_role: {
+    find: (evaluation, object) => {
+      requireRole(evaluation, object);
+      return true;
+    },
+    privileges: ["usage", "member"],
+  },
+};
+
+/** The functions by name. */
+export const PRIVILEGE_FUNCTIONS: Readonly<
+  Record<string, (evaluation: SessionEvaluation, args: readonly SqlValue[]) => SqlValue>
+> = Object.fromEntries(
+  Object.entries(KINDS).map(([name, kind]) => [
+    name,
+    (evaluation: SessionEvaluation, args: readonly SqlValue[]) => inquire(evaluation, name, kind, args),
+  ]),
+);
+
+function inquire(
+  evaluation: SessionEvaluation,
+  name: string,
+  { find, privileges }: PrivilegeKind,
+  args: readonly SqlValue[],
+): SqlValue {
+  const isColumn = name === "has_column_privilege";
+  const rest = [...args];
+  const privilege = rest.pop() ?? null;
+  const column = isColumn ? rest.pop() ?? null : null;
+  const object = rest.pop() ?? null;
+  const [role] = rest;
+  if (role !== undefined) requireRole(evaluation, role);
+  const found = find(evaluation, object);
+  const isThere = found === true && (!isColumn || hasColumn(evaluation, object, column));
+  requirePrivileges(String(privilege), privileges);
+  return isThere ? true : null;
+}
+
+function requireRole(evaluation: SessionEvaluation, role: SqlValue): void {
+  const isKnown = typeof role === "string"
+    ? role === evaluation.user || role === "public"
+    : Number(role) === OWNER_ID || Number(role) === 0;
+  if (isKnown) return;
+  throw new DatabaseError(
+    SQLSTATE.undefinedObject,
+    typeof role === "string"
+      ? `role "${role}" does not exist`
+      : `role with OID ${String(role)} does not exist`,
+  );
+}
+
+/** A list of privileges, each perhaps WITH GRANT OPTION. */
+function requirePrivileges(list: string, known: readonly string[]): void {
+  for (const part of list.split(",")) {
+    const written = part.trim();
+    const privilege = written.toLowerCase().replace(/ with (grant|admin) option$/, "");
+    if (!known.includes(privilege)) {
+      throw new DatabaseError(
+        SQLSTATE.invalidParameterValue,
+        `unrecognized privilege type: "${written}"`,
+      );
+    }
+  }
+}
+
+function relationId(evaluation: SessionEvaluation, object: SqlValue): number {
+  return typeof object === "string" ? lookupObject(evaluation, "regclass", object) : Number(object);
+}
+
+function findRelation(evaluation: SessionEvaluation, object: SqlValue): true | undefined {
+  return relationById(evaluation, relationId(evaluation, object)) === undefined ? undefined : true;
+}
+
+function findSequence(evaluation: SessionEvaluation, object: SqlValue): true | undefined {
+  const id = relationId(evaluation, object);
+  if (evaluation.session.catalog.sequence(id) !== undefined) return true;
+  const other = relationById(evaluation, id);
+  if (other === undefined) return undefined;
+  throw new DatabaseError(SQLSTATE.wrongObjectType, `"${other.name}" is not a sequence`);
+}
+
+function findFunction(evaluation: SessionEvaluation, object: SqlValue): true | undefined {
+  if (typeof object !== "string") return routineById(Number(object)) === undefined ? undefined : true;
+  if (!object.includes("(")) {
+    throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "expected a left parenthesis");
+  }
+  lookupObject(evaluation, "regproc", object);
+  return true;
+}
+
+function named(what: string, names: readonly string[]): Find {
+  return (_evaluation, object) => {
+    if (typeof object !== "string" || names.includes(object)) return true;
+    throw new DatabaseError(SQLSTATE.undefinedObject, `${what} "${object}" does not exist`);
+  };
+}
+
+/** Whether a relation has a column of a name (42703 otherwise) or number. */
+function hasColumn(evaluation: SessionEvaluation, object: SqlValue, column: SqlValue): boolean {
+  const { catalog } = evaluation.session;
+  const id = relationId(evaluation, object);
+  const table = catalog.table(id);
+  const columns = table?.columns.filter((each) => !each.hidden) ??
+    catalog.views.find((view) => view.id === id)?.columns;
+  if (columns === undefined) return true;
+  if (typeof column !== "string") return Number(column) >= 1 && Number(column) <= columns.length;
+  if (columns.some((each) => each.name === column)) return true;
+  throw new DatabaseError(
+    SQLSTATE.undefinedColumn,
+    `column "${column}" of relation "${relationById(evaluation, id)?.name ?? ""}" does not exist`,
+  );
+}
