@@ -75,3 +75,23 @@ Deno.test("assertBlock() finds values that the shape or the type does not allow"
   };
   throws(() => check(dictionary, { kind: "text" }), /has a code of its dictionary/);
 });
+
+Deno.test("shapeOf() names every kind of array, with the bounds of its integers", () => {
+  const arrays = [
+    [new Int8Array(1), "i8", [-128, 127]],
+    [new Int16Array(1), "i16", [-32768, 32767]],
+    [new Int32Array(1), "i32", [-2147483648, 2147483647]],
+    [new Uint8Array(1), "u8", [0, 255]],
+    [new Uint16Array(1), "u16", [0, 65535]],
+    [new Uint32Array(1), "u32", [0, 4294967295]],
+    [new Float32Array(1), "f32", null],
+    [new Float64Array(1), "f64", null],
+  ] as const;
+  for (const [data, name, bounds] of arrays) {
+    const shape = shapeOf({ kind: "number", data, nulls: null, big: null });
+    equal(shapeName(shape), name);
+    const known = integerBoundsOf(shape);
+    equal(known?.low, bounds?.[0], name);
+    equal(known?.high, bounds?.[1], name);
+  }
+});

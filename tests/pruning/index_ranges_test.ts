@@ -75,7 +75,7 @@ const CASES: readonly ColumnCase[] = [
       "'Infinity'",
       "'NaN'",
     ],
-    between: ["0.5", "2", "1e10"],
+    between: ["0.5", "2", "1e10", "0"],
   },
   {
     type: "numeric(12,2)",
