@@ -3,7 +3,7 @@
  *
  * `--count N` mutants of all layers together (500), `--layer NAME`, `--seed N`, `--only ID` or text in an ID, `--workers N`, `--results FILE`
  * (one line of JSON for each mutant), `--survivors FILE` to try those again that survived by an earlier file, `--skip FILE` for those that it has
- * tried already, `--longest SECONDS` to leave out tests that take longer, `--list` to show the mutants only. Exit code 1 when fewer than 95 % were noticed or a planted bug was not.
+ * tried already, `--longest SECONDS` to leave out tests that take longer, `--baseline FILE` to keep the tests' usual times, `--list` to show the mutants only. Exit code 1 when fewer than 95 % were noticed or a planted bug was not.
  */
 import { parseArgs } from "node:util";
 import { projectRoot, sourceFiles } from "../../tools/project.ts";
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     survivors: { type: "string" },
     skip: { type: "string" },
     longest: { type: "string", default: "Infinity" },
+    baseline: { type: "string" },
     list: { type: "boolean", default: false },
   },
 });
@@ -98,6 +99,7 @@ const results = await runTrials(chosen.map(({ trial }) => trial), {
   paths,
   workers: Number(values.workers),
   longestMilliseconds: Number(values.longest) * 1000,
+  ...(values.baseline === undefined ? {} : { baseline: values.baseline }),
   log: (line) => console.log(line),
   report: (result, done) => {
     const each = chosen.find(({ trial }) => trial.id === result.id);

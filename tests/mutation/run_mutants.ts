@@ -43,6 +43,8 @@ export interface RunOptions {
   readonly workers: number;
   /** Tests that take longer on the unchanged tree are left out. */
   readonly longestMilliseconds?: number;
+  /** Where the times of the tests on the unchanged tree are kept for the next run. */
+  readonly baseline?: string;
   /** Only these tests; those of the layers when absent. */
   readonly tests?: readonly PlannedTest[];
   readonly report: (result: TrialResult, done: number) => void;
@@ -61,7 +63,7 @@ export async function runTrials(trials: readonly Trial[], options: RunOptions): 
   using first = TreeCopy.make(root, paths);
   const modules = new Set(layers.flatMap((layer) => modulesOf(layer, paths)));
   const planned = options.tests ?? [...modules].map((module) => ({ module, name: null }));
-  const tests = await measure(first, planned, options);
+  const tests = await knownTests(first, planned, options);
   log(`${tests.length} tests in ${Math.round(total(tests) / 1000)} s without a mutant`);
   let next = 0;
   let done = 0;
@@ -86,6 +88,23 @@ export async function runTrials(trials: readonly Trial[], options: RunOptions): 
 
 function total(tests: readonly KnownTest[]): number {
   return tests.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+}
+
+async function knownTests(
+  copy: TreeCopy,
+  plan: readonly PlannedTest[],
+  options: RunOptions,
+): Promise<KnownTest[]> {
+  const { baseline } = options;
+  if (baseline === undefined) return await measure(copy, plan, options);
+  try {
+    return JSON.parse(Deno.readTextFileSync(baseline));
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  const tests = await measure(copy, plan, options);
+  Deno.writeTextFileSync(baseline, JSON.stringify(tests));
+  return tests;
 }
 
 async function measure(
