@@ -22,7 +22,7 @@ import type {
   SortKey as SortKeyAst,
   WindowSpecification,
 } from "../parser/ast.ts";
-import { columnReference, constant, expressionKey, sameExpression } from "../plan/build.ts";
+import { columnReference, constant, expressionKey, sameExpression, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { SortKey, WindowCall } from "../plan/plan.ts";
 import { columnsOf, operands } from "../plan/traverse.ts";
@@ -427,7 +427,10 @@ function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, n
     orderBy.map((each) => `${expressionKey(each.expression)}${each.descending}${each.nullsFirst}`).join(),
     isDirect,
   ].join("|");
-  const known = owner.aggregateKeys.get(key);
+  const isVolatile = [...args, ...filter === null ? [] : [filter]].some((each) =>
+    volatilityOf(each) === "volatile"
+  );
+  const known = isVolatile ? undefined : owner.aggregateKeys.get(key);
   if (known !== undefined) return { ...known };
   const output = binding.newColumn();
   owner.aggregates.push({ output, aggregate, args, distinct, filter, orderBy });

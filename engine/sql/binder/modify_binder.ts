@@ -29,7 +29,7 @@ import { substitute } from "../plan/rewrite.ts";
 import type { Binding } from "./binding.ts";
 import { assignedElement } from "./element_assignment.ts";
 import { inClause } from "./call_binder.ts";
-import { coerceAssignment, coerceImplicit } from "./coercion.ts";
+import { coerceAssignment, coerceImplicit, withoutModifiers } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom, join, ONE_ROW, scanTable, withRowId } from "./from_binder.ts";
 import { findRelation, unknownRelation } from "./names.ts";
@@ -250,7 +250,8 @@ function bindInsertSource(
   if (isPlainValues && source.body.kind === "values") {
     return bindInsertValues(binding, table, statement, positions, level, source.body);
   }
-  const expected = positions.map((position) => columnAt(table, position).type);
+  // A literal becomes a value of the type first; its length and scale are the assignment's to check.
+  const expected = positions.map((position) => withoutModifiers(columnAt(table, position).type));
   const bound = bindQuery(binding, { parent: null, commonTables: level.commonTables, expected }, source);
   checkCount(binding, statement, positions, bound.columns.length, () => source.position);
   const values = new Map<number, Expression>();
