@@ -338,4 +338,22 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     after: "false",
     reason: "every column of a plan is noted before code is made from it",
   },
+  {
+    file: "engine/execution/codegen/prune.ts",
+    kind: "equality",
+    text: 'if (given.kind === "numeric" || type.kind === "numeric") {',
+    at: 15,
+    before: "===",
+    after: "!==",
+    reason: "fewer blocks are skipped: slower, the same rows",
+  },
+  {
+    file: "engine/execution/codegen/prune.ts",
+    kind: "equality",
+    text: 'if (given.kind === "numeric" || type.kind === "numeric") {',
+    at: 42,
+    before: "===",
+    after: "!==",
+    reason: "fewer blocks are skipped: slower, the same rows",
+  },
 ];
