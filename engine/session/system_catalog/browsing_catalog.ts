@@ -165,7 +165,7 @@ export const BROWSING_RELATIONS: RelationProviders = {
         schemaname: table.schema,
         tablename: table.name,
         indexname: index.name,
-        indexdef: indexDefinition(index, false),
+        indexdef: indexDefinition(session, index, { pretty: false, qualified: true }),
       }))
     )
   ),

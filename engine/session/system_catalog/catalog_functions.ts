@@ -16,9 +16,10 @@ import {
   qualifiedName,
   viewText,
 } from "./definition_texts.ts";
-import { CATALOG } from "./object_ids.ts";
+import { CATALOG, OWNER_ID } from "./object_ids.ts";
 import {
   findObject,
+  isTypeVisible,
   isVisible,
   lookupObject,
   objectName,
@@ -76,9 +77,14 @@ function indexDefinitionOf(evaluation: SessionEvaluation, args: readonly SqlValu
   if (index === undefined) return null;
   const position = args.length > 1 ? id(args, 1) : 0;
   const pretty = args[2] === true;
-  if (position === 0) return indexDefinition(index, pretty && isVisible(evaluation, index.table.id) === true);
+  if (position === 0) {
+    return indexDefinition(evaluation.session, index, {
+      pretty,
+      qualified: !pretty || isVisible(evaluation, index.table.id) !== true,
+    });
+  }
   const columnId = [...index.columns.map((column) => column.columnId), ...index.includes][position - 1];
-  return columnId === undefined ? "" : indexKeyText(index, columnId, pretty);
+  return columnId === undefined ? "" : indexKeyText(evaluation.session, index, columnId, pretty);
 }
 
 function constraintDefinitionOf(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
@@ -258,7 +264,10 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
     [`to_${kind}`, toObject(kind)],
   ])),
   pg_table_is_visible: (evaluation, args) => isVisible(evaluation, id(args)),
-  pg_get_expr: (evaluation, args) => expressionText(text(args, 0), args[2] === true, evaluation.searchPath),
+  pg_type_is_visible: (evaluation, args) => isTypeVisible(evaluation, id(args)),
+  pg_get_userbyid: (evaluation, args) =>
+    id(args) === OWNER_ID ? evaluation.user : `unknown (OID=${id(args)})`,
+  pg_get_expr: (evaluation, args) => expressionText(text(args, 0), args[2] === true, evaluation.session),
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
   pg_get_viewdef: viewDefinition,
@@ -269,11 +278,11 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
   },
   pg_get_function_arguments: (_evaluation, args) => {
     const routine = routineById(id(args));
-    return routine === undefined ? "" : argumentsText(routine);
+    return routine === undefined ? null : argumentsText(routine);
   },
   pg_get_function_identity_arguments: (_evaluation, args) => {
     const routine = routineById(id(args));
-    return routine === undefined ? "" : argumentsText(routine);
+    return routine === undefined ? null : argumentsText(routine);
   },
   pg_get_function_result: (_evaluation, args) => {
     const routine = routineById(id(args));

@@ -8,11 +8,12 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from "../../catalog/definitions.ts";
+import { type NameLookup, withoutSchemas, withSchemas } from "../../sql/definition/stored_names.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import type { ObjectName, TableItem } from "../../sql/parser/ast.ts";
 import { parseStatement } from "../../sql/parser/statements.ts";
 import type { Session } from "../session.ts";
-import { expressionText, type IndexEntry, keyExpression } from "./table_objects.ts";
+import { expressionText, type IndexEntry, keyExpression, visibleNames } from "./table_objects.ts";
 
 /** A name with its schema. */
 export function qualifiedName(schema: string, name: string): string {
@@ -31,14 +32,19 @@ function columnNames(table: TableDefinition, columns: readonly number[]): string
 }
 
 /** One key of an index, without its direction. */
-export function indexKeyText(index: IndexEntry, columnId: number, pretty: boolean): string {
+export function indexKeyText(
+  session: Session,
+  index: IndexEntry,
+  columnId: number,
+  pretty: boolean,
+): string {
   const expression = keyExpression(index.table, columnId);
   if (expression === null) return columnName(index.table, columnId);
-  const text = expressionText(expression, pretty, []);
+  const text = expressionText(expression, pretty, session);
   return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) || (pretty && text.startsWith("(")) ? text : `(${text})`;
 }
 
-function keyWithOrder(index: IndexEntry, position: number, pretty: boolean): string {
+function keyWithOrder(session: Session, index: IndexEntry, position: number, pretty: boolean): string {
   const column = index.columns[position];
   if (column === undefined) return "";
   const direction = column.descending ? " DESC" : "";
@@ -47,22 +53,26 @@ function keyWithOrder(index: IndexEntry, position: number, pretty: boolean): str
     : column.nullsFirst
     ? " NULLS FIRST"
     : " NULLS LAST";
-  return `${indexKeyText(index, column.columnId, pretty)}${direction}${nulls}`;
+  return `${indexKeyText(session, index, column.columnId, pretty)}${direction}${nulls}`;
 }
 
-/** The CREATE INDEX statement of an index. `pretty` leaves out what the search path makes superfluous. */
-export function indexDefinition(index: IndexEntry, pretty: boolean): string {
+/** The CREATE INDEX statement of an index; `qualified`: with the schema of its table. */
+export function indexDefinition(
+  session: Session,
+  index: IndexEntry,
+  { pretty, qualified }: { readonly pretty: boolean; readonly qualified: boolean },
+): string {
   const { table } = index;
-  const keys = index.columns.map((_, position) => keyWithOrder(index, position, pretty)).join(", ");
-  const target = pretty ? quoteIdentifier(table.name) : qualifiedName(table.schema, table.name);
+  const keys = index.columns.map((_, position) => keyWithOrder(session, index, position, pretty)).join(", ");
+  const target = qualified ? qualifiedName(table.schema, table.name) : quoteIdentifier(table.name);
   const includes = index.includes.length === 0 ? "" : ` INCLUDE (${columnNames(table, index.includes)})`;
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
   const predicate = index.predicateText === null
     ? ""
     : ` WHERE ${
       pretty
-        ? expressionText(index.predicateText, true, [])
-        : parenthesised(expressionText(index.predicateText, false, []))
+        ? withoutParentheses(expressionText(index.predicateText, true, session))
+        : parenthesised(expressionText(index.predicateText, false, session))
     }`;
   return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${
     quoteIdentifier(index.name)
@@ -71,6 +81,17 @@ export function indexDefinition(index: IndexEntry, pretty: boolean): string {
 
 function parenthesised(text: string): string {
   return text.startsWith("(") && text.endsWith(")") ? text : `(${text})`;
+}
+
+/** Without the parentheses around the whole text. */
+function withoutParentheses(text: string): string {
+  if (!text.startsWith("(") || !text.endsWith(")") || /['"]/.test(text)) return text;
+  let depth = 0;
+  for (const [index, character] of [...text].entries()) {
+    if (character === "(") depth++;
+    else if (character === ")" && --depth === 0 && index < text.length - 1) return text;
+  }
+  return text.slice(1, -1);
 }
 
 const ACTIONS: Readonly<Record<ReferentialAction, string>> = {
@@ -97,8 +118,8 @@ export function constraintText(
       })`;
     case "check":
       return pretty
-        ? `CHECK (${expressionText(constraint.text, true, [])})`
-        : `CHECK (${parenthesised(expressionText(constraint.text, false, []))})`;
+        ? `CHECK (${expressionText(constraint.text, true, session)})`
+        : `CHECK (${parenthesised(expressionText(constraint.text, false, session))})`;
     case "foreign_key": {
       const target = session.catalog.table(constraint.referencedTableId);
       if (target === undefined) return "";
@@ -124,23 +145,18 @@ export function constraintText(
 }
 
 /**
- * The query of a view. Tables of its schema get that schema's name when the session would not find them without: a dump
- * must mean the same wherever it is read.
+ * The query of a view, as it was written. Names that the session does not find without their schemas keep them: a dump must
+ * mean the same wherever it is read.
  */
 export function viewText(session: Session, view: ViewDefinition): string {
   const text = view.text.trim().replace(/;$/, "");
-  if (session.evaluation.searchPath.includes(view.schema)) return ` ${text};`;
-  const names: ObjectName[] = [];
-  const local = new Set<string>();
-  collectTables(parseStatement(text).statement, names, local);
-  const prefix = `${quoteIdentifier(view.schema)}.`;
-  let qualified = text;
-  for (const { name, schema, position } of names.toSorted((a, b) => b.position - a.position)) {
-    if (schema !== null || local.has(name)) continue;
-    if (session.catalog.relation(view.schema, name) === undefined) continue;
-    qualified = qualified.slice(0, position) + prefix + qualified.slice(position);
-  }
-  return ` ${qualified};`;
+  // Texts of older versions name what is in the view's own schema without it.
+  const own: NameLookup = {
+    typeSchema: (name) => session.catalog.enumeration(name, [view.schema])?.schema,
+    relationSchema: (name) =>
+      session.catalog.relation(view.schema, name) === undefined ? undefined : view.schema,
+  };
+  return ` ${withoutSchemas(withSchemas(text, "query", own), "query", visibleNames(session))};`;
 }
 
 /** The tables and views that a view reads. */

@@ -134,7 +134,7 @@ function* columnRows(session: Session): Iterable<RowValues> {
         ordinal_position: column.id,
         column_default: text === null || column.generatedText !== null
           ? null
-          : expressionText(text, false, session.evaluation.searchPath),
+          : expressionText(text, false, session),
         is_nullable: yesNo(!column.notNull),
         ...typeValues(session, column.type),
         dtd_identifier: String(column.id),
@@ -143,7 +143,7 @@ function* columnRows(session: Session): Iterable<RowValues> {
         is_generated: column.generatedText === null ? "NEVER" : "ALWAYS",
         generation_expression: column.generatedText === null
           ? null
-          : expressionText(column.generatedText, false, session.evaluation.searchPath),
+          : expressionText(column.generatedText, false, session),
         is_updatable: "YES",
       };
     }
@@ -279,7 +279,7 @@ function* checkRows(session: Session): Iterable<RowValues> {
       if (constraint.kind !== "check") continue;
       yield {
         ...constraintNames(session, table, constraint.name),
-        check_clause: `(${expressionText(constraint.text, false, session.evaluation.searchPath)})`,
+        check_clause: `(${expressionText(constraint.text, false, session)})`,
       };
     }
     for (const column of shownColumns(table)) {

@@ -157,6 +157,21 @@ export function isVisible(evaluation: SessionEvaluation, id: number): boolean | 
   return findRelationId(evaluation, evaluation.searchPath, relation.name) === id;
 }
 
+/** Whether a type is found without its schema; null when there is no such type. */
+export function isTypeVisible(evaluation: SessionEvaluation, id: number): boolean | null {
+  const type = typeEntryById(evaluation.session, id);
+  if (type === undefined) return null;
+  const schema = evaluation.session.catalog.schemas.find((each) => each.id === type.schemaId);
+  if (schema === undefined) return false;
+  const same = evaluation.searchPath.find((each) =>
+    allTypes(evaluation.session).some((other) =>
+      other.name === type.name &&
+      other.schemaId === evaluation.session.catalog.schema(each)?.id
+    )
+  );
+  return same === schema.name;
+}
+
 /** The name that an object id is shown by; undefined when there is no such object. */
 export function objectName(
   evaluation: SessionEvaluation,

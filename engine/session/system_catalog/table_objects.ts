@@ -13,11 +13,13 @@ import type {
   IndexDefinition,
   TableDefinition,
 } from "../../catalog/definitions.ts";
+import { type NameLookup, schemaOf, withoutSchemas } from "../../sql/definition/stored_names.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import { formatExpression } from "../../sql/parser/format_expression.ts";
 import { parseExpression } from "../../sql/parser/statements.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
+import type { Session } from "../session.ts";
 
 /** An index as pg_index shows it. */
 export interface IndexEntry {
@@ -163,7 +165,16 @@ export function defaultTextOf(catalog: Catalog, column: ColumnDefinition): strin
   }
   // PostgreSQL stores a string already converted to the column's type, and prints it so.
   if (!/^'(?:[^']|'')*'$/.test(text)) return text;
-  return plainConstant(text.slice(1, -1), column.type) ?? `${text}::${formatTypeFamily(column.type)}`;
+  return plainConstant(text.slice(1, -1), column.type) ?? `${text}::${typeWithSchema(catalog, column.type)}`;
+}
+
+/** A type's name without modifiers, an enumerated one's with its schema. */
+function typeWithSchema(catalog: Catalog, type: SqlType): string {
+  if (type.kind === "array") return `${typeWithSchema(catalog, type.element)}[]`;
+  const enumeration = type.kind === "enum" ? catalog.enums.find((each) => each.id === type.id) : undefined;
+  return enumeration === undefined
+    ? formatTypeFamily(type)
+    : `${quoteIdentifier(enumeration.schema)}.${quoteIdentifier(enumeration.name)}`;
 }
 
 /** Numbers without a sign and booleans are printed without quotes. */
@@ -180,20 +191,24 @@ function plainConstant(written: string, type: SqlType): string | null {
   }
 }
 
+/** What names mean to the session that a text is printed for. */
+export function visibleNames({ catalog, evaluation }: Session): NameLookup {
+  const path = evaluation.searchPath;
+  return {
+    typeSchema: (name) => catalog.enumeration(name, path)?.schema,
+    relationSchema: (name) => {
+      const found = catalog.findRelation(name, path);
+      return found === undefined ? undefined : schemaOf(found);
+    },
+  };
+}
+
 /**
- * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Relations are named
- * without their schemas where the search path finds them.
+ * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Types and relations are
+ * named without their schemas where the search path finds them.
  */
-export function expressionText(text: string, pretty: boolean, visibleSchemas: readonly string[]): string {
-  const result = pretty ? text : formatted(text);
-  if (!result.includes("::regclass")) return result;
-  return result.replace(/'((?:[^']|'')*)'::regclass/g, (whole, name: string) => {
-    const dot = /^("(?:[^"]|"")+"|[^".]+)\./.exec(name);
-    if (dot === null) return whole;
-    const written = dot[1] ?? "";
-    const schema = written.startsWith('"') ? written.slice(1, -1).replaceAll('""', '"') : written;
-    return visibleSchemas.includes(schema) ? `'${name.slice(dot[0].length)}'::regclass` : whole;
-  });
+export function expressionText(text: string, pretty: boolean, session: Session): string {
+  return withoutSchemas(pretty ? text : formatted(text), "expression", visibleNames(session));
 }
 
 function formatted(text: string): string {

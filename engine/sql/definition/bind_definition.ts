@@ -193,7 +193,7 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
       id,
       schema,
       name: ast.name.name,
-      text: ast.queryText,
+      text: binder.storedText(ast.queryText, "query"),
       columns: columns.map((column, index) => ({ ...existingView?.columns[index], ...column })),
       comment: existingView?.comment ?? null,
     },

@@ -21,7 +21,18 @@ import { errorPosition } from "../parser/source_text.ts";
 import { parseExpression } from "../parser/statements.ts";
 import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
+import { schemaOf, type StoredText, withSchemas } from "./stored_names.ts";
 import type { DefinitionNotice, DefinitionPlan, DefinitionStep, TableExpression } from "./definition_plan.ts";
+
+/** The expressions that a table's definition keeps as text. */
+function storedTexts(table: TableDefinition | undefined): string[] {
+  if (table === undefined) return [];
+  return [
+    ...table.columns.flatMap((column) => [column.defaultText, column.generatedText]),
+    ...table.constraints.map((constraint) => constraint.kind === "check" ? constraint.text : null),
+    ...table.indexes.map((index) => index.predicateText),
+  ].filter((text) => text !== null);
+}
 
 /** Longest identifier in bytes, as in PostgreSQL. */
 const NAME_BYTES = 63;
@@ -65,9 +76,42 @@ export class DefinitionBinder {
   }
 
   /** Puts a table's new definition and answers it. */
-  putTable(table: TableDefinition): TableDefinition {
+  putTable(written: TableDefinition): TableDefinition {
+    const table = this.#withStoredNames(written);
     this.change({ kind: "put_table", table });
     return table;
+  }
+
+  /** A text that a definition keeps, with the schemas of what it names. */
+  storedText(text: string, kind: StoredText): string {
+    const path = this.environment.searchPath;
+    return withSchemas(text, kind, {
+      typeSchema: (name) => this.#catalog.enumeration(name, path)?.schema,
+      relationSchema: (name) => {
+        const found = this.#catalog.findRelation(name, path);
+        return found === undefined ? undefined : schemaOf(found);
+      },
+    });
+  }
+
+  /** The definition with schemas in the texts that are new in it; older ones have theirs. */
+  #withStoredNames(table: TableDefinition): TableDefinition {
+    const known = new Set(storedTexts(this.#catalog.table(table.id)));
+    const stored = (text: string): string => known.has(text) ? text : this.storedText(text, "expression");
+    const storedOrNull = (text: string | null): string | null => text === null ? null : stored(text);
+    if (storedTexts(table).every((text) => stored(text) === text)) return table;
+    return {
+      ...table,
+      columns: table.columns.map((column) => ({
+        ...column,
+        defaultText: storedOrNull(column.defaultText),
+        generatedText: storedOrNull(column.generatedText),
+      })),
+      constraints: table.constraints.map((constraint) =>
+        constraint.kind === "check" ? { ...constraint, text: stored(constraint.text) } : constraint
+      ),
+      indexes: table.indexes.map((index) => ({ ...index, predicateText: storedOrNull(index.predicateText) })),
+    };
   }
 
   plan(tag: string): DefinitionPlan {

@@ -1,0 +1,171 @@
+/**
+ * Names in the texts that definitions keep (views, defaults, checks, index expressions): what the search path found when the
+ * text was written gets its schema, so that the text means the same in every session.
+ *
+ * A text is changed only where a name stands; everything else stays as it was written. Names that WITH gives to queries, built-in
+ * types and temporary objects stay without a schema. For printing, {@link withoutSchemas} takes away what the reader's search
+ * path makes superfluous.
+ */
+import type { Relation } from "../../catalog/catalog.ts";
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
+import { typeByName } from "../../types/type_names.ts";
+import type { ObjectName, TableItem, TypeName } from "../parser/ast.ts";
+import { quoteIdentifier } from "../parser/keywords.ts";
+import { parseExpression, parseStatement } from "../parser/statements.ts";
+
+/** What names mean where a text is written. */
+export interface NameLookup {
+  /** The schema of the enumerated type of this name on the search path. */
+  typeSchema(name: string): string | undefined;
+  /** The schema of the relation of this name on the search path. */
+  relationSchema(name: string): string | undefined;
+}
+
+/** What kind of text it is. */
+export type StoredText = "expression" | "query";
+
+/** One name in a text: from `start` on, `schema` as it is written or null. */
+interface NamePlace {
+  readonly kind: "type" | "relation";
+  readonly schema: string | null;
+  readonly name: string;
+  /** Offset of the first character of the name with its schema. */
+  readonly start: number;
+  /** Within a string literal, where quotes are doubled. */
+  readonly quoted: boolean;
+}
+
+/** Functions whose first argument names a sequence. */
+const SEQUENCE_FUNCTIONS = ["nextval", "currval", "setval"];
+
+/** Whether a text can hold names at all: a cast, a typed literal, a call with a literal, or FROM. */
+const MAY_NAME = /::|'|\bcast\b|\bfrom\b|\bjoin\b|\btable\b/i;
+
+/** The text with schemas before the names that were found along the search path. */
+export function withSchemas(text: string, kind: StoredText, lookup: NameLookup): string {
+  let result = text;
+  for (const place of placesFromTheEnd(text, kind)) {
+    if (place.schema !== null) continue;
+    const schema = place.kind === "type" ? lookup.typeSchema(place.name) : lookup.relationSchema(place.name);
+    if (schema === undefined || isTemporarySchema(schema)) continue;
+    result = result.slice(0, place.start) + written(`${quoteIdentifier(schema)}.`, place) +
+      result.slice(place.start);
+  }
+  return result;
+}
+
+/** The text without the schemas of names that mean the same without them. */
+export function withoutSchemas(text: string, kind: StoredText, lookup: NameLookup): string {
+  let result = text;
+  for (const place of placesFromTheEnd(text, kind)) {
+    if (place.schema === null) continue;
+    const found = place.kind === "type" ? lookup.typeSchema(place.name) : lookup.relationSchema(place.name);
+    if (found !== place.schema) continue;
+    const length = /^(?:"(?:[^"]|"")*"|[^".\s]+)\s*\.\s*/.exec(result.slice(place.start))?.[0].length ?? 0;
+    result = result.slice(0, place.start) + result.slice(place.start + length);
+  }
+  return result;
+}
+
+/** The schema of a relation. */
+export function schemaOf(relation: Relation): string {
+  switch (relation.kind) {
+    case "table":
+    case "index":
+      return relation.table.schema;
+    case "view":
+      return relation.view.schema;
+    case "sequence":
+      return relation.sequence.schema;
+  }
+}
+
+function written(prefix: string, place: NamePlace): string {
+  return place.quoted ? prefix.replaceAll("'", "''") : prefix;
+}
+
+function placesFromTheEnd(text: string, kind: StoredText): NamePlace[] {
+  if (!MAY_NAME.test(text)) return [];
+  const places: NamePlace[] = [];
+  const local = new Set<string>();
+  collect(kind === "query" ? parseStatement(text).statement : parseExpression(text), text, places, local);
+  const isGlobal = (place: NamePlace): boolean =>
+    place.kind === "type" || place.quoted || place.schema !== null || !local.has(place.name);
+  return places.filter(isGlobal).sort((a, b) => b.start - a.start);
+}
+
+function collect(node: unknown, text: string, places: NamePlace[], local: Set<string>): void {
+  if (Array.isArray(node)) {
+    for (const each of node) collect(each, text, places, local);
+    return;
+  }
+  if (typeof node !== "object" || node === null) return;
+  if (isTableItem(node)) {
+    const { schema, name, position } = node.name;
+    places.push({ kind: "relation", schema, name, start: position, quoted: false });
+  } else if (isTypeName(node)) addType(node, places);
+  else if ("materialized" in node && "name" in node && typeof node.name === "string") local.add(node.name);
+  const named = literalThatNames(node);
+  if (named !== null) addLiteral(named, text, places);
+  for (const child of Object.values(node)) collect(child, text, places, local);
+}
+
+function addType(type: TypeName, places: NamePlace[]): void {
+  const [first = "", second] = type.name;
+  if (type.name.length > 2 || (second === undefined && typeByName([first]) !== undefined)) return;
+  places.push({
+    kind: "type",
+    schema: second === undefined ? null : first,
+    name: second ?? first,
+    start: type.position,
+    quoted: false,
+  });
+}
+
+/** A plain literal `'name'` or `'schema.name'` at this offset, as the functions of sequences take it. */
+function addLiteral(position: number, text: string, places: NamePlace[]): void {
+  const match = /^'((?:"(?:[^"']|"")+"|[a-z_][\w$]*)\.)?("(?:[^"']|"")+"|[a-z_][\w$]*)'/i
+    .exec(text.slice(position));
+  if (match === null) return;
+  const plain = (part: string): string =>
+    part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part.toLowerCase();
+  places.push({
+    kind: "relation",
+    schema: match[1] === undefined ? null : plain(match[1].slice(0, -1)),
+    name: plain(match[2] ?? ""),
+    start: position + 1,
+    quoted: true,
+  });
+}
+
+/** The offset of a literal that names a relation: cast to regclass, or the argument of a sequence's function. */
+function literalThatNames(node: object): number | null {
+  if (!("kind" in node)) return null;
+  if (node.kind === "cast" && "operand" in node && "type" in node) {
+    return isTypeName(node.type) && node.type.name.at(-1) === "regclass"
+      ? positionOfString(node.operand)
+      : null;
+  }
+  if (node.kind !== "call" || !("name" in node) || !("arguments" in node)) return null;
+  if (!Array.isArray(node.name) || !SEQUENCE_FUNCTIONS.includes(String(node.name.at(-1)))) return null;
+  const [first] = Array.isArray(node.arguments) ? node.arguments : [];
+  return typeof first === "object" && first !== null && "value" in first
+    ? positionOfString(first.value)
+    : null;
+}
+
+function positionOfString(node: unknown): number | null {
+  const isString = typeof node === "object" && node !== null && "kind" in node && node.kind === "literal" &&
+    "type" in node && node.type === "string" && "position" in node;
+  return isString && typeof node.position === "number" ? node.position : null;
+}
+
+function isTableItem(node: unknown): node is TableItem & { readonly name: ObjectName } {
+  return typeof node === "object" && node !== null && "kind" in node && node.kind === "table" &&
+    "rowId" in node;
+}
+
+function isTypeName(node: unknown): node is TypeName {
+  return typeof node === "object" && node !== null && "arrayDimensions" in node && "modifiers" in node &&
+    "position" in node && "name" in node && Array.isArray(node.name);
+}
