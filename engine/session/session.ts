@@ -6,6 +6,7 @@
  * Invariant: a session runs one statement at a time; who serves it waits for the answer before the next call. Answers
  * carry the op number that must be durable before they may be sent.
  */
+import { storedSettings } from "../sql/definition/stored_settings.ts";
 import { temporarySchemaOf } from "../catalog/temporary_schema.ts";
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -101,7 +102,11 @@ export class Session {
     this.#temporary = temporarySchemaOf(options.processId);
     this.secretKey = options.secretKey;
     const user = options.user ?? "db";
-    this.settings = new Settings({ session_authorization: user, ...options.settings });
+    const { catalog } = engine.machine;
+    this.settings = new Settings({ session_authorization: user, ...options.settings }, {
+      database: storedSettings(catalog, null),
+      role: storedSettings(catalog, user),
+    });
     this.evaluation = new SessionEvaluation(this, { user, database: options.database ?? "db" });
     this.startedAt = engine.now();
     this.#timeouts = new SessionTimeouts(engine.host, this.settings, this);

@@ -28,15 +28,31 @@ export class Settings {
   /** Values to return to at the end of the transaction: before SET LOCAL, or before any SET if it is rolled back. */
   readonly #saved: Map<string, string | undefined>[] = [];
   readonly #local = new Map<string, string | undefined>();
+  /** Given by the client at connect, and kept for the role and the database, in this order. */
   readonly #initial: ReadonlyMap<string, string>;
+  readonly #sources: ReadonlyMap<string, "client" | "user" | "database">;
   #listener: SettingListener | null = null;
   /** Grows with every change, so that what was derived from settings can be kept until then. */
   generation = 0;
 
-  constructor(initial: Readonly<Record<string, string>> = {}) {
-    const checked = new Map<string, string>();
-    for (const [name, value] of Object.entries(initial)) checked.set(name.toLowerCase(), value);
-    this.#initial = checked;
+  constructor(
+    initial: Readonly<Record<string, string>> = {},
+    stored: {
+      readonly database: Readonly<Record<string, string>>;
+      readonly role: Readonly<Record<string, string>>;
+    } = { database: {}, role: {} },
+  ) {
+    const values = new Map<string, string>();
+    const sources = new Map<string, "client" | "user" | "database">();
+    const layers = [["database", stored.database], ["user", stored.role], ["client", initial]] as const;
+    for (const [source, settings] of layers) {
+      for (const [name, value] of Object.entries(settings)) {
+        values.set(name.toLowerCase(), value);
+        sources.set(name.toLowerCase(), source);
+      }
+    }
+    this.#initial = values;
+    this.#sources = sources;
   }
 
   /** The value as SHOW prints it; raises 42704 for an unknown name. */
@@ -107,7 +123,7 @@ export class Settings {
         base: baseValue(definition, value),
         initialBase: definition.initial,
         resetBase: baseValue(definition, given),
-        source: this.#values.has(key) ? "session" : this.#initial.has(key) ? "client" : "default",
+        source: this.#values.has(key) ? "session" : this.#sources.get(key) ?? "default",
         description: description(definition),
         definition,
       });
@@ -229,7 +245,7 @@ export interface ShownSetting {
   readonly base: string;
   readonly initialBase: string;
   readonly resetBase: string;
-  readonly source: "default" | "client" | "session";
+  readonly source: "default" | "database" | "user" | "client" | "session";
   readonly description: string;
   /** `null`: a setting that the client made up. */
   readonly definition: SettingDefinition | null;

@@ -15,6 +15,8 @@ import type { SqlValue } from "../../types/value.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
+import { Settings } from "../settings.ts";
+import { valueText } from "../utility/setting_statements.ts";
 import { InsertQuery } from "./insert_query.ts";
 import { Rekey } from "./rekey.ts";
 import { FillColumn } from "./rewrites.ts";
@@ -51,7 +53,10 @@ export function runDefinition(
     source: () => "",
     start: (context) => {
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
-      plan = bindDefinition(statement, session.engine.plans.environment(session, text, given.types, []));
+      plan = bindDefinition(
+        checked(statement),
+        session.engine.plans.environment(session, text, given.types, []),
+      );
       return new DefinitionExecution({ session, plan, transaction, context, text, types: given.types });
     },
   };
@@ -65,6 +70,20 @@ export function runDefinition(
       rows === null ? "done" : "affected",
     );
   }, given.values);
+}
+
+/** ALTER DATABASE and ROLE … SET with the value in the form in which it is shown. Raises what SET would. */
+function checked(statement: DefinitionStatement): DefinitionStatement {
+  if (statement.kind !== "alter_defaults" || statement.name === null) return statement;
+  const settings = new Settings();
+  const [first] = statement.values;
+  if (first === undefined) {
+    settings.reset(statement.name);
+    return statement;
+  }
+  const { name } = statement;
+  settings.set(name, valueText({ name, values: statement.values }), { local: false });
+  return { ...statement, values: [{ ...first, text: settings.get(name) }] };
 }
 
 /** What one run of a definition plan works with. */

@@ -6,7 +6,9 @@
  */
 import { SqlArray } from "../../types/sql_array.ts";
 import { typeOid } from "../../types/type_names.ts";
+import { storedSettings } from "../../sql/definition/stored_settings.ts";
 import type { Session } from "../session.ts";
+import { SETTINGS } from "../setting_table.ts";
 import { settingRange, type ShownSetting } from "../settings.ts";
 import { advisoryLockEntries } from "./advisory_locks.ts";
 import { DATABASE_ID, OWNER_ID, TABLESPACE, UUID_EXTENSION_ID } from "./object_ids.ts";
@@ -150,6 +152,18 @@ const EXTENSIONS = [
   ["uuid-ossp", UUID_EXTENSION_ID, "generate universally unique identifiers (UUIDs)"],
 ] as const;
 
+function* storedSettingRows({ catalog, evaluation }: Session): Iterable<RowValues> {
+  const lines = (settings: Record<string, string>): SqlArray =>
+    SqlArray.of(
+      Object.entries(settings).map(([name, value]) => `${SETTINGS.get(name)?.name ?? name}=${value}`),
+    );
+  const database = storedSettings(catalog, null), role = storedSettings(catalog, evaluation.user);
+  if (Object.keys(database).length > 0) {
+    yield { setdatabase: DATABASE_ID, setrole: 0, setconfig: lines(database) };
+  }
+  if (Object.keys(role).length > 0) yield { setdatabase: 0, setrole: OWNER_ID, setconfig: lines(role) };
+}
+
 /** Providers of these relations. */
 export const SERVER_RELATIONS: RelationProviders = {
   pg_authid: liveRows((session) => [roleRow(session)]),
@@ -169,6 +183,7 @@ export const SERVER_RELATIONS: RelationProviders = {
     datcollate: "C",
     datctype: "C.UTF-8",
   }]),
+  pg_db_role_setting: liveRows(storedSettingRows),
   pg_settings: liveRows((session) => session.settings.all().map(settingRow)),
   pg_stat_activity: liveRows((viewer) =>
     [...viewer.engine.sessions].map((session) => activityRow(session, viewer))

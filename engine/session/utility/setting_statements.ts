@@ -19,10 +19,6 @@ import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
 export function set(session: Session, statement: SetVariable): StatementOutcome {
   const { name } = statement;
   const local = statement.local;
-  const isList = SETTINGS.get(name)?.list ?? false;
-  if (statement.values.length > 1 && !isList) {
-    throw new DatabaseError(SQLSTATE.invalidParameterValue, `SET ${name} takes only one argument`);
-  }
   if (local && session.block === null) {
     session.notice({
       severity: "WARNING",
@@ -44,7 +40,12 @@ export function set(session: Session, statement: SetVariable): StatementOutcome 
   return session.outcome("SET", null, "done");
 }
 
-function valueText(statement: SetVariable): string {
+/** The values of SET as one text, and the check that only lists have several. */
+export function valueText(statement: Pick<SetVariable, "name" | "values">): string {
+  const isList = SETTINGS.get(statement.name)?.list ?? false;
+  if (statement.values.length > 1 && !isList) {
+    throw new DatabaseError(SQLSTATE.invalidParameterValue, `SET ${statement.name} takes only one argument`);
+  }
   if (statement.name === "search_path") {
     return statement.values
       .map((value) =>

@@ -13,6 +13,7 @@ import { createSchema } from "./create_schema.ts";
 import { createTable, createTableAs } from "./create_table.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
 import type { DefinitionPlan } from "./definition_plan.ts";
+import { alterDefaults } from "./stored_settings.ts";
 import { alterEnum, createEnum, renameEnum } from "./enums.ts";
 import { referencingKeys } from "./dependencies.ts";
 import { drop } from "./drop.ts";
@@ -70,6 +71,8 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
       return "REINDEX";
     case "create_extension":
       return createExtension(binder, statement);
+    case "alter_defaults":
+      return alterDefaults(binder, statement);
     case "create_database":
       throw oneDatabase(binder, "CREATE DATABASE", statement.position);
     case "grant_privileges":

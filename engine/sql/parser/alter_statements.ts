@@ -6,6 +6,7 @@
 
 import { SQLSTATE } from "../../base/errors.ts";
 import type {
+  AlterDefaults,
   AlterEnum,
   AlterTableAction,
   NamedOption,
@@ -28,6 +29,7 @@ import {
 import { isTableConstraintStart } from "./column_definitions.ts";
 import { parseDatabaseOptions, parseRoleOptions } from "./create_statements.ts";
 import { parseExpression } from "./expressions.ts";
+import { parseSetting, parseShownName } from "./session_statements.ts";
 import {
   acceptCascade,
   acceptIfExists,
@@ -381,17 +383,40 @@ function parseAlterRole(stream: TokenStream, position: number): Statement {
       position,
     };
   }
-  if (stream.isAnyWord(["set", "reset", "in", "add", "drop"])) {
+  const database = stream.acceptWords("in", "database") ? stream.expectName() : null;
+  if (stream.isAnyWord(["set", "reset"])) {
+    const role = name === "all" ? null : name;
+    return { kind: "alter_defaults", target: "role", role, database, ...parseDefault(stream), position };
+  }
+  if (stream.isAnyWord(["add", "drop"])) {
     return refuse(stream, `ALTER ROLE … ${stream.value().toUpperCase()}`, position);
   }
   return { kind: "alter_role", name, options: parseRoleOptions(stream), position };
+}
+
+/** SET name = values, RESET name or RESET ALL. */
+function parseDefault(stream: TokenStream): Pick<AlterDefaults, "name" | "values"> {
+  if (stream.acceptWord("reset")) return { name: parseShownName(stream), values: [] };
+  stream.advance();
+  return parseSetting(stream);
 }
 
 function parseAlterDatabase(stream: TokenStream, position: number): Statement {
   const object = parseObjectName(stream);
   const common = acceptCommonChange(stream, "database", false, object, position);
   if (common !== null) return common;
-  if (stream.isAnyWord(["set", "reset", "refresh"])) {
+  if (stream.isWord("reset") || (stream.isWord("set") && !stream.isWord("tablespace", 1))) {
+    const setting = parseDefault(stream);
+    return {
+      kind: "alter_defaults",
+      target: "database",
+      role: null,
+      database: object.name,
+      ...setting,
+      position,
+    };
+  }
+  if (stream.isAnyWord(["set", "refresh"])) {
     return refuse(stream, `ALTER DATABASE … ${stream.value().toUpperCase()}`, position);
   }
   const options: NamedOption[] = parseDatabaseOptions(stream);

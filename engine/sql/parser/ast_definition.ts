@@ -8,6 +8,7 @@
 
 import type { Expression, FunctionCall, TypeName } from "./ast_expression.ts";
 import type { Assignment, IndexKey, ObjectName, Persistence, Query } from "./ast_query.ts";
+import type { SettingValue } from "./ast_statement.ts";
 
 /** Any statement that changes the catalog. */
 export type DefinitionStatement =
@@ -38,6 +39,7 @@ export type DefinitionStatement =
   | AlterRole
   | CreateDatabase
   | AlterDatabase
+  | AlterDefaults
   | GrantOrRevoke
   | GrantRole;
 
@@ -647,6 +649,21 @@ export interface AlterDatabase {
   readonly kind: "alter_database";
   readonly name: string;
   readonly options: readonly NamedOption[];
+  readonly position: number;
+}
+
+/** ALTER DATABASE | ROLE … SET and RESET: what sessions begin with. */
+export interface AlterDefaults {
+  readonly kind: "alter_defaults";
+  readonly target: "database" | "role";
+  /** `null`: all roles. */
+  readonly role: string | null;
+  /** `null`: all databases. */
+  readonly database: string | null;
+  /** `null`: all settings, to reset. */
+  readonly name: string | null;
+  /** Empty: back to the default. */
+  readonly values: readonly SettingValue[];
   readonly position: number;
 }
 

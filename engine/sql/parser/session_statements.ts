@@ -115,13 +115,14 @@ function parseSetConstraints(stream: TokenStream, position: number): Statement {
   return { kind: "set_constraints", names, deferred, position };
 }
 
-interface Setting {
+/** A setting's name, and its values; none: the default. */
+export interface Setting {
   readonly name: string;
   readonly values: readonly SettingValue[];
 }
 
 /** Reads `name = values` and the settings with a syntax of their own. */
-function parseSetting(stream: TokenStream): Setting {
+export function parseSetting(stream: TokenStream): Setting {
   if (stream.acceptWords("time", "zone")) return { name: "timezone", values: parseTimeZone(stream) };
   if (stream.isWord("names") && !stream.isWord("to", 1) && !stream.isSymbol("=", 1)) {
     stream.advance();
@@ -190,7 +191,8 @@ export function parseShow(stream: TokenStream): Statement {
   return { kind: "show", name: parseShownName(stream), position };
 }
 
-function parseShownName(stream: TokenStream): string | null {
+/** Reads the name of a setting in SHOW and RESET; null: ALL. */
+export function parseShownName(stream: TokenStream): string | null {
   if (stream.acceptWord("all")) return null;
   if (stream.acceptWords("time", "zone")) return "timezone";
   if (stream.acceptWords("transaction", "isolation", "level")) return "transaction_isolation";

@@ -1,0 +1,56 @@
+/**
+ * ALTER DATABASE and ALTER ROLE … SET: settings that new sessions begin with, kept in the catalog.
+ *
+ * The catalog has one database and knows one role, the session's user: a setting of the database is kept under its name, that of a
+ * role under the role's name and its own.
+ */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { AlterDefaults } from "../parser/ast.ts";
+import type { DefinitionBinder } from "./definition_binder.ts";
+
+/** Between a role's name and that of its setting; no setting's name has it. */
+const SEPARATOR = "/";
+
+/** Binds the statement. Its value has been checked by the session, which knows what settings take. */
+export function alterDefaults(binder: DefinitionBinder, ast: AlterDefaults): string {
+  const { evaluation } = binder.environment;
+  const isOwnDatabase = ast.database === null || ast.database === evaluation?.database;
+  if (!isOwnDatabase) {
+    throw binder.error(SQLSTATE.invalidCatalogName, `database "${ast.database}" does not exist`);
+  }
+  const user = evaluation?.user ?? "";
+  const isUser = ast.role === null || ast.role === user ||
+    ["current_user", "current_role", "session_user"].includes(ast.role);
+  if (!isUser) throw binder.error(SQLSTATE.undefinedObject, `role "${ast.role}" does not exist`);
+  const prefix = ast.role === null ? "" : `${user}${SEPARATOR}`;
+  if (ast.name !== null) {
+    const value = ast.values[0]?.text ?? null;
+    binder.change({ kind: "set_setting", name: prefix + ast.name.toLowerCase(), value });
+  } else {
+    for (const [role, name] of storedNames(binder.catalog)) {
+      if (role !== (ast.role === null ? null : user)) continue;
+      binder.change({ kind: "set_setting", name: prefix + name, value: null });
+    }
+  }
+  return ast.target === "database" ? "ALTER DATABASE" : "ALTER ROLE";
+}
+
+/** The settings that the catalog keeps: the role or null for the database, and the name. */
+function storedNames(catalog: Catalog): [role: string | null, name: string][] {
+  return Object.keys(catalog.contents.settings).map((key) => {
+    const at = key.lastIndexOf(SEPARATOR);
+    return at < 0 ? [null, key] : [key.slice(0, at), key.slice(at + 1)];
+  });
+}
+
+/** The settings of the database (null) or of a role. */
+export function storedSettings(catalog: Catalog, role: string | null): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [owner, name] of storedNames(catalog)) {
+    const key = owner === null ? name : `${owner}${SEPARATOR}${name}`;
+    const value = catalog.contents.settings[key];
+    if (owner === role && value !== undefined) found[name] = value;
+  }
+  return found;
+}
