@@ -10,7 +10,13 @@ import { checkGenerated, newColumn, ownedSequence } from "./columns.ts";
 import { addConstraint, validateExisting } from "./constraints.ts";
 import { requireNewName, storageOptions } from "./create_table.ts";
 import { type DefinitionBinder, isVolatile } from "./definition_binder.ts";
-import { brokenViews, referencingKeys, renameColumnInText, requireCascade } from "./dependencies.ts";
+import {
+  brokenViews,
+  referencingKeys,
+  renameColumnInText,
+  renameInViews,
+  requireCascade,
+} from "./dependencies.ts";
 import { alterType } from "./alter_type.ts";
 import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { withoutIndexes } from "./indexes.ts";
@@ -663,7 +669,10 @@ function guardViews(
 ): TableDefinition {
   const before = binder.catalog;
   const table = change();
-  const view = brokenViews(binder, before, binder.catalog)[0];
+  const former = before.table(table.id);
+  const isMoved = former !== undefined && (former.name !== table.name || former.schema !== table.schema);
+  const rewritten = isMoved ? renameInViews(binder, former, table) : undefined;
+  const view = rewritten ?? brokenViews(binder, before, binder.catalog)[0];
   if (view !== undefined) {
     throw binder.error(
       SQLSTATE.featureNotSupported,

@@ -15,7 +15,7 @@ import { DefinitionBinder } from "./definition_binder.ts";
 import type { DefinitionPlan } from "./definition_plan.ts";
 import { alterDefaults } from "./stored_settings.ts";
 import { alterEnum, createEnum, renameEnum } from "./enums.ts";
-import { referencingKeys } from "./dependencies.ts";
+import { referencingKeys, renameInViews } from "./dependencies.ts";
 import { drop } from "./drop.ts";
 import { createExtension } from "./extensions.ts";
 import { createIndex } from "./indexes.ts";
@@ -234,6 +234,7 @@ function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
       break;
     case "view":
       binder.change({ kind: "put_view", view: { ...found.view, name: ast.newName } });
+      renameInViews(binder, found.view, { schema, name: ast.newName });
       break;
     case "sequence":
       if (

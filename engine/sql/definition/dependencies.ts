@@ -11,6 +11,7 @@ import { formatExpression } from "../parser/format_expression.ts";
 import { parseExpression, parseStatement } from "../parser/statements.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
+import { type RelationName, withRelationRenamed } from "./stored_names.ts";
 
 /** Foreign keys of other tables that reference the table, and with `columns` at least one of those. */
 export function referencingKeys(
@@ -36,6 +37,22 @@ export function referencingKeys(
 /** Views that cannot be planned any more in the catalog `after`, but could in `before`. */
 export function brokenViews(binder: DefinitionBinder, before: Catalog, after: Catalog): ViewDefinition[] {
   return after.views.filter((view) => plans(binder, before, view) && !plans(binder, after, view));
+}
+
+/** Writes the new name of a relation into the views that name it; answers one that would not be understood then. */
+export function renameInViews(
+  binder: DefinitionBinder,
+  former: RelationName,
+  next: RelationName,
+): ViewDefinition | undefined {
+  const changed: ViewDefinition[] = [];
+  for (const view of binder.catalog.views) {
+    const text = withRelationRenamed(view.text, "query", former, next);
+    if (text === view.text) continue;
+    changed.push({ ...view, text });
+    binder.change({ kind: "put_view", view: { ...view, text } });
+  }
+  return changed.find((view) => !plans(binder, binder.catalog, view));
 }
 
 function plans(binder: DefinitionBinder, catalog: Catalog, view: ViewDefinition): boolean {

@@ -33,6 +33,8 @@ interface NamePlace {
   readonly start: number;
   /** Within a string literal, where quotes are doubled. */
   readonly quoted: boolean;
+  /** An item of FROM without alias: its columns may be written with its name. */
+  readonly unaliased?: boolean;
 }
 
 /** Functions whose first argument names a sequence. */
@@ -66,6 +68,37 @@ export function withoutSchemas(text: string, kind: StoredText, lookup: NameLooku
   }
   return result;
 }
+
+/** A relation's name with its schema. */
+export interface RelationName {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** The text with a relation of another name; where FROM gives it no alias, its former name becomes the alias. */
+export function withRelationRenamed(
+  text: string,
+  kind: StoredText,
+  former: RelationName,
+  next: RelationName,
+): string {
+  let result = text;
+  for (const place of placesFromTheEnd(text, kind)) {
+    if (place.kind !== "relation" || place.schema !== former.schema || place.name !== former.name) continue;
+    const length = QUALIFIED.exec(result.slice(place.start))?.[0].length ?? 0;
+    if (length === 0) continue;
+    const alias = place.unaliased === true && next.name !== former.name
+      ? ` AS ${quoteIdentifier(former.name)}`
+      : "";
+    const name = `${quoteIdentifier(next.schema)}.${quoteIdentifier(next.name)}`;
+    result = result.slice(0, place.start) + written(name, place) + alias +
+      result.slice(place.start + length);
+  }
+  return result;
+}
+
+/** A qualified name as it is written. */
+const QUALIFIED = /^(?:"(?:[^"]|"")*"|[^".\s]+)\s*\.\s*(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)/u;
 
 /** The schema of a relation. */
 export function schemaOf(relation: Relation): string {
@@ -102,7 +135,8 @@ function collect(node: unknown, text: string, places: NamePlace[], local: Set<st
   if (typeof node !== "object" || node === null) return;
   if (isTableItem(node)) {
     const { schema, name, position } = node.name;
-    places.push({ kind: "relation", schema, name, start: position, quoted: false });
+    const unaliased = node.alias === null;
+    places.push({ kind: "relation", schema, name, start: position, quoted: false, unaliased });
   } else if (isTypeName(node)) addType(node, places);
   else if ("materialized" in node && "name" in node && typeof node.name === "string") local.add(node.name);
   const named = literalThatNames(node);
