@@ -33,6 +33,8 @@ Deno.test("ALTER DATABASE and ALTER ROLE … SET give new sessions their setting
         ["alter role anna set work_mem = '3'", "22023"],
         ["alter role anna set server_version = '3'", "55P02"],
         ["alter database app set tablespace x", "0A000"],
+        ["drop database app", "55006"],
+        ["create database other", "0A000"],
       ] as const
     ) await rejects(rows(session, sql), { code });
     await first.close();
