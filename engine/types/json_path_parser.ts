@@ -168,7 +168,7 @@ class PathParser {
   #unescape(text: string): string {
     if (!text.includes("\\")) return text;
     const plain: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
-    return text.replaceAll(
+    const read = text.replaceAll(
       /\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([\s\S]))/g,
       (whole: string, braces?: string, four?: string, two?: string, character?: string) => {
         const digits = braces ?? four ?? two;
@@ -193,6 +193,10 @@ class PathParser {
         return plain[character ?? ""] ?? character ?? "";
       },
     );
+    if (read.isWellFormed()) return read;
+    throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "invalid input syntax for type jsonpath", {
+      detail: "Unicode low surrogate must follow a high surrogate.",
+    });
   }
 
   #symbol(text: string): boolean {

@@ -9,6 +9,16 @@ import type { SqlValue } from "./value.ts";
 
 const MAXIMUM_DIMENSIONS = 6;
 
+/** Indexes are integers of 32 bits, and so is the one after the last. */
+const MAXIMUM_INDEX = 2_147_483_647;
+const MINIMUM_INDEX = -2_147_483_648;
+
+function outOfBounds(lower: number): DatabaseError {
+  return lower < MINIMUM_INDEX
+    ? new DatabaseError(SQLSTATE.numericValueOutOfRange, "integer out of range")
+    : new DatabaseError(SQLSTATE.programLimitExceeded, `array lower bound is too large: ${lower}`);
+}
+
 /** An array value; see the file's head. */
 export class SqlArray {
   /** The array without elements and dimensions. */
@@ -26,6 +36,10 @@ export class SqlArray {
     this.elements = elements;
     this.dimensions = dimensions;
     this.lowerBounds = lowerBounds;
+    for (let index = 0; index < dimensions.length; index++) {
+      const lower = lowerBounds[index] ?? 1;
+      if (lower + (dimensions[index] ?? 0) > MAXIMUM_INDEX || lower < MINIMUM_INDEX) throw outOfBounds(lower);
+    }
   }
 
   /** A one-dimensional array that starts at 1. */

@@ -4,6 +4,7 @@
  * UTF-16 units compare alike except that surrogates (code points above U+FFFF) sort before U+E000 to U+FFFF; so the
  * JavaScript operators are right for all texts without surrogates, and {@link compareText} is right for all.
  */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
 /** Compares texts by code point. */
 export function compareText(left: string, right: string): -1 | 0 | 1 {
@@ -71,4 +72,15 @@ export function hasSurrogates(text: string, units = Infinity): boolean {
     if (code >= 0xd800 && code < 0xe000) return true;
   }
   return false;
+}
+
+/** The text, which 22021 refuses when a surrogate stands alone in it: UTF-8 has no bytes for that. */
+export function requireWellFormed(text: string): string {
+  if (text.isWellFormed()) return text;
+  const alone = /[\ud800-\udfff]/u.exec(text)?.[0].charCodeAt(0) ?? 0xd800;
+  const bytes = [0xe0 | alone >> 12, 0x80 | alone >> 6 & 0x3f, 0x80 | alone & 0x3f];
+  throw new DatabaseError(
+    SQLSTATE.characterNotInRepertoire,
+    `invalid byte sequence for encoding "UTF8": ${bytes.map((byte) => `0x${byte.toString(16)}`).join(" ")}`,
+  );
 }

@@ -34,7 +34,7 @@ import {
 import { formatArray, parseArray, SqlArray } from "./sql_array.ts";
 import { intervalRange } from "./sql_type.ts";
 import type { SqlType } from "./sql_type.ts";
-import { characterLength } from "./text.ts";
+import { characterLength, requireWellFormed } from "./text.ts";
 import { UTC } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
 import { applyTypeModifier, fitNumeric } from "./type_modifier.ts";
@@ -226,7 +226,7 @@ export function formatText(
 }
 
 function checkText(text: string): string {
-  if (!text.includes("\0")) return text;
+  if (!text.includes("\0")) return requireWellFormed(text);
   throw new DatabaseError(
     SQLSTATE.characterNotInRepertoire,
     'invalid byte sequence for encoding "UTF8": 0x00',

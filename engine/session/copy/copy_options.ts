@@ -70,10 +70,10 @@ export function copySettings(statement: Copy): CopySettings {
     fail(SQLSTATE.featureNotSupported, 'cannot use "match" with HEADER in COPY TO');
   }
   if (nullText.includes(delimiterText)) {
-    fail(SQLSTATE.invalidParameterValue, "COPY delimiter must not appear in the NULL specification");
+    fail(SQLSTATE.featureNotSupported, "COPY delimiter must not appear in the NULL specification");
   }
   if (isCsv && nullText.includes(String.fromCharCode(quote))) {
-    fail(SQLSTATE.invalidParameterValue, "CSV quote character must not appear in the NULL specification");
+    fail(SQLSTATE.featureNotSupported, "CSV quote character must not appear in the NULL specification");
   }
   return {
     format,

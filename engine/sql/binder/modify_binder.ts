@@ -589,7 +589,7 @@ export function bindAssignments(
     }
     const positions = assignment.columns.map((target) => columnPosition(binding, table, target));
     for (const [index, position] of positions.entries()) {
-      if (result[position] === null) continue;
+      if (result[position] === null && positions.indexOf(position) === index) continue;
       const target = assignment.columns[index];
       if (target !== undefined) throw assignedTwice(binding, columnAt(table, position), target);
     }

@@ -116,8 +116,19 @@ function fill(value: SqlValue, lengths: SqlArray | null, lowers: SqlArray | null
       "dimension array or low bound array cannot be null",
     );
   }
+  if (lengths.dimensions.length > 1 || lowers.dimensions.length > 1) {
+    throw new DatabaseError(SQLSTATE.arraySubscriptError, "wrong number of array subscripts", {
+      detail: "Dimension array must be one dimensional.",
+    });
+  }
   const counts = numbersOf(lengths);
   const bounds = numbersOf(lowers);
+  if (counts.length > 6) {
+    throw new DatabaseError(
+      SQLSTATE.programLimitExceeded,
+      `number of array dimensions (${counts.length}) exceeds the maximum allowed (6)`,
+    );
+  }
   if (counts.length !== bounds.length) {
     throw new DatabaseError(SQLSTATE.arraySubscriptError, "wrong number of array subscripts", {
       detail: "Low bound array has different size than dimensions array.",

@@ -103,7 +103,11 @@ export function unquoteJson(literal: string): string {
       detail: "\\u0000 cannot be converted to text.",
     });
   }
-  return String(JSON.parse(literal));
+  const text = String(JSON.parse(literal));
+  if (text.isWellFormed()) return text;
+  throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "invalid input syntax for type json", {
+    detail: "Unicode low surrogate must follow a high surrogate.",
+  });
 }
 
 /** The members of an object in the order of the text, keys decoded, values as their text. */

@@ -155,7 +155,7 @@ export function quoteLiteral(value: string): string {
 
 function characterOf(code: number): string {
   if (code === 0) throw new DatabaseError(SQLSTATE.programLimitExceeded, "null character not permitted");
-  if (code < 0) throw new DatabaseError(SQLSTATE.programLimitExceeded, "character number must be positive");
+  if (code < 0) throw new DatabaseError(SQLSTATE.invalidParameterValue, "character number must be positive");
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
@@ -184,13 +184,16 @@ export function splitText(
 }
 
 function unescapeUnicode(value: string): string {
-  return value.replaceAll(
+  const text = value.replaceAll(
     /\\(?:\\|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|\+([0-9A-Fa-f]{6})|([0-9A-Fa-f]{4})|)/g,
     (whole, u?: string, wide?: string, plus?: string, short?: string) => {
       if (whole === "\\\\") return "\\";
       const digits = u ?? wide ?? plus ?? short;
       const code = digits === undefined ? NaN : parseInt(digits, 16);
-      if (!(code > 0 && code <= 0x10ffff)) {
+      if (code === 0 || code > 0x10ffff) {
+        throw new DatabaseError(SQLSTATE.invalidParameterValue, `invalid Unicode code point: ${digits}`);
+      }
+      if (Number.isNaN(code)) {
         throw new DatabaseError(SQLSTATE.syntaxError, "invalid Unicode escape", {
           hint: "Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.",
         });
@@ -198,6 +201,8 @@ function unescapeUnicode(value: string): string {
       return code >= 0xd800 && code <= 0xdfff ? String.fromCharCode(code) : String.fromCodePoint(code);
     },
   );
+  if (text.isWellFormed()) return text;
+  throw new DatabaseError(SQLSTATE.syntaxError, "invalid Unicode surrogate pair");
 }
 
 function normalForm(value: string, form: string): string {
@@ -224,7 +229,7 @@ function checkEncoding(name: string): void {
 
 function bytesToText(bytes: Uint8Array, encoding: string): string {
   checkEncoding(encoding);
-  const decoded = decodeUtf8Strict(bytes);
+  const decoded = bytes.includes(0) ? undefined : decodeUtf8Strict(bytes);
   if (decoded === undefined) {
     throw new DatabaseError(
       SQLSTATE.characterNotInRepertoire,

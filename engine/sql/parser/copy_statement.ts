@@ -179,6 +179,10 @@ function parseBoolean(stream: TokenStream, name: string): boolean {
     case "0":
       return false;
     default:
-      throw stream.error(SQLSTATE.syntaxError, `${name} requires a Boolean value`, position);
+      throw stream.error(
+        SQLSTATE.syntaxError,
+        `${name} requires a Boolean value${name === "header" ? ' or "match"' : ""}`,
+        position,
+      );
   }
 }

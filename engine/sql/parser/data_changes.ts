@@ -43,6 +43,8 @@ export function parseInsert(stream: TokenStream, withClause: WithClause | null):
     overriding = stream.expectAnyWord(["user", "system"]) === "user" ? "user" : "system";
     stream.expectWords("value");
   }
+  // DEFAULT VALUES is about the whole row.
+  if ((hasColumns || overriding !== null) && stream.isWords("default", "values")) throw stream.syntaxError();
   const source = parseInsertSource(stream);
   const onConflict = stream.isWord("on") ? parseOnConflict(stream) : null;
   const returning = acceptReturning(stream);

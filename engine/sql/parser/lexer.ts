@@ -12,6 +12,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { errorPosition } from "./source_text.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
+import { requireWellFormed } from "../../types/text.ts";
 
 /** Bytes of UTF-8 that an identifier keeps; the rest is cut, as PostgreSQL does. */
 const IDENTIFIER_BYTES_MAX = 63;
@@ -72,7 +73,7 @@ class Lexer {
   readonly #ends: number[] = [];
 
   constructor(text: string) {
-    this.#text = text;
+    this.#text = requireWellFormed(text);
     this.#length = text.length;
   }
 
@@ -336,6 +337,9 @@ class Lexer {
     }
     const value = decoder.finish();
     if (value === null) {
+      if (decoder.problem() === UNPAIRED) {
+        throw this.#nearError(SQLSTATE.syntaxError, UNPAIRED, offset, offset + 1);
+      }
       throw this.#error(SQLSTATE.characterNotInRepertoire, decoder.problem(), start);
     }
     this.#push(TOKEN.string, value, start, offset + 1);
@@ -668,6 +672,8 @@ class Lexer {
 const PUNCTUATION: readonly string[] = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const OPERATORS = PUNCTUATION;
 
+const UNPAIRED = "invalid Unicode surrogate pair";
+
 /**
  * Collects the characters of an escaped string: UTF-16 units, code points and raw bytes, which must together be UTF-8 (a
  * string may spell one character as several `\x` bytes).
@@ -695,7 +701,7 @@ class EscapeDecoder {
   /** The string, or `null` when it is not well-formed; then `problem` says why. */
   finish(): string | null {
     if (this.#bytes.length > 0) this.#flush();
-    if (this.#problem === "" && !this.#value.isWellFormed()) this.#problem = "invalid Unicode surrogate pair";
+    if (this.#problem === "" && !this.#value.isWellFormed()) this.#problem = UNPAIRED;
     return this.#problem === "" ? this.#value : null;
   }
 
