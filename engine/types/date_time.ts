@@ -47,6 +47,9 @@ import type { MixedInteger } from "./value.ts";
 
 const UNIX_EPOCH_MICROSECONDS = -UNIX_EPOCH_DAYS * MICROSECONDS_PER_DAY;
 
+/** The first day whose start is no timestamp. */
+const AFTER_TIMESTAMPS = daysFromCivil(294277, 1, 1);
+
 function isInfinite(value: MixedInteger): boolean {
   return value === Infinity || value === -Infinity;
 }
@@ -58,13 +61,29 @@ function outOfRange(message: string): DatabaseError {
 /** A date as the timestamp at its start. */
 export function timestampFromDate(days: number): MixedInteger {
   if (isInfinite(days)) return days;
-  if (days >= daysFromCivil(294277, 1, 1)) throw outOfRange("date out of range for timestamp");
+  if (days >= AFTER_TIMESTAMPS) throw outOfRange("date out of range for timestamp");
   return microsecondsFromDay(days, 0);
 }
 
 /** A date as the instant at which it starts in a zone. */
 export function timestampTzFromDate(days: number, zone: TimeZone): MixedInteger {
   return isInfinite(days) ? days : instantInZone(timestampFromDate(days), zone);
+}
+
+/**
+ * A date as the timestamp that it is compared as: a date beyond all timestamps follows every one of them but infinity, and
+ * raises nothing.
+ */
+export function comparedTimestampFromDate(days: number): MixedInteger {
+  return isInfinite(days) ? days : microsecondsFromDay(Math.min(days, AFTER_TIMESTAMPS), 0);
+}
+
+/** The same as an instant in a zone. */
+export function comparedTimestampTzFromDate(days: number, zone: TimeZone): MixedInteger {
+  if (isInfinite(days)) return days;
+  return days >= AFTER_TIMESTAMPS
+    ? microsecondsFromDay(AFTER_TIMESTAMPS, 0)
+    : zone.fromLocal(microsecondsFromDay(days, 0));
 }
 
 /** The instant of a local time in a zone; 22008 when it is none that the database can hold. */
@@ -303,8 +322,11 @@ export function truncateTimestamp(
   const days = dayOfMicroseconds(value);
   const time = timeOfMicroseconds(value);
   const size = TIME_UNITS[unit];
-  if (size !== undefined) return microsecondsFromDay(days, time - time % size);
-  return microsecondsFromDay(truncateDay(unit, days) ?? raise(unsupported(name, typeName)), 0);
+  if (size !== undefined) return checkTimestamp(microsecondsFromDay(days, time - time % size));
+  // The first years lie in a century and a week that begin before the least timestamp.
+  return checkTimestamp(
+    microsecondsFromDay(truncateDay(unit, days) ?? raise(unsupported(name, typeName)), 0),
+  );
 }
 
 function raise(error: DatabaseError): never {
@@ -352,9 +374,9 @@ export function truncateTimestampTz(name: string, value: MixedInteger, zone: Tim
   if (size !== undefined) {
     // Below a day the offset stays, so that an hour that comes twice is not merged with the other.
     const offset = zone.offsetAt(value) * MICROSECONDS_PER_SECOND;
-    return subtract(truncateTimestamp(name, add(value, offset), typeName), offset);
+    return checkTimestamp(subtract(truncateTimestamp(name, add(value, offset), typeName), offset));
   }
-  return zone.fromLocal(truncateTimestamp(name, zone.toLocal(value), typeName));
+  return instantInZone(truncateTimestamp(name, zone.toLocal(value), typeName), zone);
 }
 
 /** date_trunc of an interval. */

@@ -67,6 +67,11 @@ export class PrivatePostgresql {
     return server;
   }
 
+  /** The port on the loopback address; user `postgres` needs no password. */
+  get port(): number {
+    return this.#port;
+  }
+
   /** Opens a connection to a new, empty database. */
   async database(): Promise<ClosableLogicDatabase> {
     const name = `d${this.#databases++}`;

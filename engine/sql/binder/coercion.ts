@@ -9,7 +9,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { commonType, findCast } from "../functions/casts.ts";
+import { commonType, comparedCast, findCast } from "../functions/casts.ts";
 import type { BoundCast, CastContext } from "../functions/definition.ts";
 import type { Expression } from "../plan/expression.ts";
 import { BOOLEAN, constant, sameType } from "../plan/build.ts";
@@ -213,6 +213,21 @@ export function coerceImplicit(
     `cannot cast type ${formatTypeFamily(expression.type)} to ${formatTypeFamily(target)}`,
     offset,
   );
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">", ">="]);
+
+/** Converts an operand; that of a comparison need not be a value of the type: see {@link comparedCast}. */
+export function coerceCompared(
+  binding: Binding,
+  expression: Expression,
+  target: SqlType,
+  offset?: number,
+  operator = "=",
+): Expression {
+  const result = coerceImplicit(binding, expression, target, offset);
+  if (result.kind !== "cast" || result === expression || !COMPARISONS.has(operator)) return result;
+  return { ...result, cast: comparedCast(result.cast) };
 }
 
 /** CAST(expression AS type). */

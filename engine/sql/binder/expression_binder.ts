@@ -31,6 +31,7 @@ import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE } from "../
 import type { Binding } from "./binding.ts";
 import { bindCall, LATERAL_HINT } from "./call_binder.ts";
 import {
+  coerceCompared,
   coerceCondition,
   coerceExplicit,
   coerceImplicit,
@@ -315,7 +316,7 @@ export function callOf(
   const converted = args.map((argument, index) => {
     const type = chosen.argumentTypes[index];
     if (type === undefined) return settle(binding, argument);
-    return coerceImplicit(binding, argument, type, binding.positions.get(argument) ?? offset);
+    return coerceCompared(binding, argument, type, binding.positions.get(argument) ?? offset, chosen.name);
   });
   return { kind: "call", type: chosen.returnType, function: chosen, args: converted };
 }
@@ -522,8 +523,8 @@ function distinctTest(
     kind: "is_distinct",
     type: BOOLEAN,
     equals,
-    left: leftType === undefined ? left : coerceImplicit(binding, left, leftType, position),
-    right: rightType === undefined ? right : coerceImplicit(binding, right, rightType, position),
+    left: leftType === undefined ? left : coerceCompared(binding, left, leftType, position),
+    right: rightType === undefined ? right : coerceCompared(binding, right, rightType, position),
     negated,
   };
 }
@@ -624,7 +625,7 @@ function bindQuantified(binding: Binding, level: QueryLevel, ast: QuantifiedComp
     kind: ast.quantifier === "any" ? "any_array" : "all_array",
     type: BOOLEAN,
     operator,
-    left: leftType === undefined ? left : coerceImplicit(binding, left, leftType, ast.position),
+    left: leftType === undefined ? left : coerceCompared(binding, left, leftType, ast.position),
     array: sameType(element, array.type.element)
       ? array
       : coerceImplicit(binding, array, { kind: "array", element }, ast.position),
@@ -656,7 +657,7 @@ function bindQuantifiedSubquery(
   if (columns.some((column, index) => !sameType(column.type, wanted[index] ?? column.type))) {
     const outputs = columns.map((column, index) => ({
       output: binding.newColumn(),
-      expression: coerceImplicit(
+      expression: coerceCompared(
         binding,
         { kind: "column", type: column.type, column: column.column, nullable: column.nullable },
         wanted[index] ?? column.type,
@@ -671,7 +672,7 @@ function bindQuantifiedSubquery(
     type: BOOLEAN,
     left: left.map((each, index) => {
       const type = operators[index]?.argumentTypes[0];
-      return type === undefined ? each : coerceImplicit(binding, each, type, position);
+      return type === undefined ? each : coerceCompared(binding, each, type, position);
     }),
     operators,
     plan: source,
@@ -775,13 +776,13 @@ function bindConditional(binding: Binding, level: QueryLevel, ast: ConditionalFu
     }
     const equals = resolveOperator("=", left.type, right.type, binding.at(ast.position));
     const [leftType, rightType] = equals.argumentTypes;
-    const first = leftType === undefined ? left : coerceImplicit(binding, left, leftType, ast.position);
+    const first = leftType === undefined ? left : coerceCompared(binding, left, leftType, ast.position);
     return {
       kind: "nullif",
       type: first.type,
       equals,
       left: first,
-      right: rightType === undefined ? right : coerceImplicit(binding, right, rightType, ast.position),
+      right: rightType === undefined ? right : coerceCompared(binding, right, rightType, ast.position),
     };
   }
   const { type, expressions } = unify(binding, args, name, offsets);

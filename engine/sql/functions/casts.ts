@@ -20,7 +20,7 @@ import type { IntervalStyle } from "../../types/interval_text.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import { formatType, parseTypeText, typeByOid, typeOid } from "../../types/type_names.ts";
 import type { BoundCast, CastContext, EvaluationContext, UseRuntime, Volatility } from "./definition.ts";
-import { dateTimeConversion } from "./date_time_casts.ts";
+import { comparedDateTime, dateTimeConversion } from "./date_time_casts.ts";
 import { numberConversion } from "./number_casts.ts";
 import { castContextOf, categoryOf, typeKey } from "./type_family.ts";
 export { commonType, withoutLimits } from "./common_type.ts";
@@ -103,6 +103,13 @@ export function findCast(
   if (context === undefined || contextRank[context] > contextRank[requested]) return undefined;
   const conversion = findConversion(from, to, requested);
   return conversion === undefined ? undefined : bindConversion(from, to, context, conversion);
+}
+
+/** The cast of an operand of a comparison, which keeps the order of values that the target type does not have. */
+export function comparedCast(cast: BoundCast): BoundCast {
+  const conversion = comparedDateTime(cast.from, cast.to);
+  if (conversion === undefined) return cast;
+  return { ...bindConversion(cast.from, cast.to, cast.context, conversion), isCompared: true };
 }
 
 function bindConversion(from: SqlType, to: SqlType, context: CastContext, conversion: Conversion): BoundCast {

@@ -3,6 +3,8 @@
  * session's time zone and are therefore stable, not immutable.
  */
 import {
+  comparedTimestampFromDate,
+  comparedTimestampTzFromDate,
   dateFromTimestamp,
   dateFromTimestampTz,
   instantInZone,
@@ -22,6 +24,18 @@ import type { Conversion } from "./casts.ts";
 // deno-lint-ignore no-explicit-any -- dates are numbers, timestamps mixed integers
 function inZone(run: (value: any, zone: TimeZone) => SqlValue): Conversion {
   return { runIn: (context, value) => run(value, timeZone(context.timeZone)), volatility: "stable" };
+}
+
+/** The conversion of an operand of a comparison, where it differs from the one of a value. */
+export function comparedDateTime(from: SqlType, to: SqlType): Conversion | undefined {
+  switch (`${from.kind}>${to.kind}`) {
+    case "date>timestamp":
+      return { run: comparedTimestampFromDate };
+    case "date>timestamptz":
+      return inZone(comparedTimestampTzFromDate);
+    default:
+      return undefined;
+  }
 }
 
 /** The conversion between two types of date and time; undefined when there is none. */

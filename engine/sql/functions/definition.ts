@@ -193,6 +193,8 @@ export interface BoundCast {
   readonly from: SqlType;
   readonly to: SqlType;
   readonly context: CastContext;
+  /** Whether it gives an operand of a comparison, which need not be a value of the target type. */
+  readonly isCompared?: true;
   readonly volatility: Volatility;
   readonly mayReturnNull: boolean;
   /** True when values stay as they are, so that the cast may be left out of a plan. */

@@ -108,9 +108,9 @@ function makeKey(expression: Expression): string {
         expression.function.argumentTypes.map(typeText).join(",")
       }(${parts})`;
     case "cast":
-      return `cast:${expression.cast.context}:${typeText(expression.cast.from)}>${
-        typeText(expression.type)
-      }(${parts})`;
+      return `cast:${expression.cast.isCompared === true ? "compared" : expression.cast.context}:${
+        typeText(expression.cast.from)
+      }>${typeText(expression.type)}(${parts})`;
     case "is_null":
       return `${expression.negated ? "notnull" : "isnull"}(${parts})`;
     case "is_truth":
