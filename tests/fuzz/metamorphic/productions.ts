@@ -34,7 +34,6 @@ export const productions: Readonly<Partial<Record<Kind, readonly string[]>>> = {
     "($numeric < $double)",
     "($real = $double)",
     "($bigint >= $numeric)",
-    "($date < $timestamp)",
     "($timestamptz > $timestamp)",
     "($u8 = $integer)",
     "($u32 > $bigint)",
