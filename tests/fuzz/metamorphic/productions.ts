@@ -183,6 +183,8 @@ export const raisingProductions: Readonly<Partial<Record<Kind, readonly string[]
     "($integer % $integer)",
     "(- $integer)",
     "abs($integer)",
+    "($integer + 1)",
+    "($integer - 1)",
     "(($integer + 1) * 2)",
     "($integer * 3 - 5)",
   ],
