@@ -21,7 +21,7 @@ export const layers: readonly Layer[] = [
   {
     name: "codegen",
     files: /^engine\/execution\/(codegen|operators)\//,
-    modules: ["engine/execution/"],
+    modules: ["engine/execution/", "tests/pruning/"],
   },
   {
     name: "ranges",
@@ -37,7 +37,7 @@ export const layers: readonly Layer[] = [
   {
     name: "runtime",
     files: /^engine\/execution\/runtime\//,
-    modules: ["engine/execution/"],
+    modules: ["engine/execution/", "tests/pruning/"],
   },
   {
     name: "values",
