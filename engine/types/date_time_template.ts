@@ -21,6 +21,8 @@ export type TemplateNode =
     /** As written, for deciding the case of names. */
     readonly written: string;
     readonly fill: boolean;
+    /** Whether TM stands before it. */
+    readonly translated: boolean;
     readonly ordinal: "" | "TH" | "th";
   }
   | {
@@ -41,13 +43,15 @@ export function parseTemplate(template: string): readonly TemplateNode[] {
   let position = 0;
   while (position < template.length) {
     let fill = false;
+    let translated = false;
     const start = position;
     for (
       let prefix = template.slice(position, position + 2);;
       prefix = template.slice(position, position + 2)
     ) {
       if (prefix === "FM" || prefix === "fm") fill = true;
-      else if (prefix !== "TM" && prefix !== "tm") break;
+      else if (prefix === "TM" || prefix === "tm") translated = true;
+      else break;
       position += 2;
     }
     const field = FIELDS.find((name) => template.startsWith(name, position));
@@ -59,7 +63,7 @@ export function parseTemplate(template: string): readonly TemplateNode[] {
         ordinal = suffix;
         position += 2;
       } else if (suffix === "SP") position += 2;
-      nodes.push({ kind: "field", name: field.toUpperCase(), written: field, fill, ordinal });
+      nodes.push({ kind: "field", name: field.toUpperCase(), written: field, fill, translated, ordinal });
       continue;
     }
     if (position > start) continue;

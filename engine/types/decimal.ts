@@ -382,15 +382,36 @@ export class Decimal {
  * takes the larger and the C library, hence PostgreSQL, the one that ends in an even digit.
  */
 export function roundHalfEven(value: number, significantDigits: number): string {
-  const text = value.toPrecision(significantDigits);
+  return toEven(value, value.toPrecision(significantDigits), significantDigits);
+}
+
+/** A finite double in exponent form, such as `-1.50e+07`, with that many digits after the point. */
+export function exponentText(value: number, fraction: number): string {
+  const text = toEven(value, value.toExponential(fraction), fraction + 1);
+  const sign = Object.is(value, -0) ? "-" : "";
+  return sign + text.replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+function toEven(value: number, text: string, significantDigits: number): string {
   const [mantissa = "", exponent] = text.split("e");
   if (!/[13579]$/.test(mantissa)) return text;
-  // No double has this many zeros behind a digit and others again.
-  const exact = value.toPrecision(significantDigits + 30).split("e")[0] ?? "";
-  const digits = exact.replace(/^[-0.]*/, "").replace(".", "");
+  // No double has this many zeros after a digit and others again.
+  const precise = value.toPrecision(Math.min(100, significantDigits + 30)).split("e")[0] ?? "";
+  const digits = precise.replace(/^[-0.]*/, "").replace(".", "");
   if (!/^50*$/.test(digits.slice(significantDigits))) return text;
   const even = mantissa.slice(0, -1) + String(Number(mantissa.at(-1)) - 1);
   return exponent === undefined ? even : `${even}e${exponent}`;
+}
+
+/** The exact value of a finite double. */
+export function exactDecimal(value: number): Decimal {
+  let whole = value;
+  let halvings = 0;
+  while (!Number.isInteger(whole)) {
+    whole *= 2;
+    halvings++;
+  }
+  return Decimal.of(normalize(BigInt(whole) * 5n ** BigInt(halvings)), halvings);
 }
 
 /** The number of decimal digits of an integer; 1 for zero. */

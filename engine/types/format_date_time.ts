@@ -1,7 +1,7 @@
 /**
  * `to_char` of timestamps and intervals: each field of the template is written from a broken-down time.
  *
- * Limits: English names only; `TM` is accepted and changes nothing; `SP` is ignored, as in PostgreSQL.
+ * Limits: English names only; with `TM` they are not padded; `SP` is ignored, as in PostgreSQL.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import {
@@ -34,6 +34,8 @@ interface BrokenDown {
   readonly month: number;
   readonly day: number;
   readonly days: number;
+  /** The day in the calendar; of an interval the day that its parts would name. */
+  readonly calendarDays: number;
   readonly hours: number;
   readonly minutes: number;
   readonly seconds: number;
@@ -49,6 +51,7 @@ function breakDown(local: MixedInteger, offset: number, abbreviation: string): B
     isInterval: false,
     ...civilFromDays(days),
     days,
+    calendarDays: days,
     hours: Math.floor(time / MICROSECONDS_PER_HOUR),
     minutes: Math.floor(time / MICROSECONDS_PER_MINUTE) % 60,
     seconds: Math.floor(time / MICROSECONDS_PER_SECOND) % 60,
@@ -60,7 +63,7 @@ function breakDown(local: MixedInteger, offset: number, abbreviation: string): B
 
 /** to_char of a timestamp without time zone; null for infinities and an empty template, as in PostgreSQL. */
 export function formatTimestampTemplate(value: MixedInteger, template: string): string | null {
-  if (value === Infinity || value === -Infinity) return null;
+  if (value === Infinity || value === -Infinity || template === "") return null;
   return formatNodes(parseTemplate(template), breakDown(value, 0, ""));
 }
 
@@ -70,13 +73,14 @@ export function formatTimestampTzTemplate(
   template: string,
   zone: TimeZone,
 ): string | null {
-  if (value === Infinity || value === -Infinity) return null;
+  if (value === Infinity || value === -Infinity || template === "") return null;
   const parts = breakDown(zone.toLocal(value), zone.offsetAt(value), zone.abbreviationAt(value));
   return formatNodes(parseTemplate(template), parts);
 }
 
-/** to_char of an interval. */
-export function formatIntervalTemplate(interval: Interval, template: string): string {
+/** to_char of an interval; null with an empty template. */
+export function formatIntervalTemplate(interval: Interval, template: string): string | null {
+  if (template === "") return null;
   const years = Math.trunc(interval.months / 12);
   const time = interval.microseconds;
   const inHour = Number(modulo(time, MICROSECONDS_PER_HOUR));
@@ -86,6 +90,7 @@ export function formatIntervalTemplate(interval: Interval, template: string): st
     month: interval.months - years * 12,
     day: interval.days,
     days: years * 360 + (interval.months - years * 12) * 30 + interval.days,
+    calendarDays: julianDay(years, interval.months - years * 12, interval.days) - JULIAN_DAY_2000,
     hours: Number(divide(time, MICROSECONDS_PER_HOUR)),
     minutes: Math.trunc(inHour / MICROSECONDS_PER_MINUTE),
     seconds: Math.trunc(inHour / MICROSECONDS_PER_SECOND) % 60,
@@ -93,6 +98,14 @@ export function formatIntervalTemplate(interval: Interval, template: string): st
     offset: 0,
     abbreviation: "",
   });
+}
+
+/** The Julian day of a date whose parts may be anything (months count from 1); divisions cut toward zero. */
+function julianDay(year: number, month: number, day: number): number {
+  const [shiftedYear, shiftedMonth] = month > 2 ? [year + 4800, month + 1] : [year + 4799, month + 13];
+  const century = Math.trunc(shiftedYear / 100);
+  return shiftedYear * 365 - 32167 + Math.trunc(shiftedYear / 4) - century + Math.trunc(century / 4) +
+    Math.trunc(7834 * shiftedMonth / 256) + day;
 }
 
 function formatNodes(nodes: readonly TemplateNode[], parts: BrokenDown): string {
@@ -107,6 +120,11 @@ function formatNodes(nodes: readonly TemplateNode[], parts: BrokenDown): string 
 function zeroPad(value: number, width: number, fill: boolean): string {
   if (fill) return String(value);
   return value < 0 ? `-${String(-value).padStart(width, "0")}` : String(value).padStart(width, "0");
+}
+
+/** Padded to a width that includes the sign. */
+function signedPad(value: number, width: number): string {
+  return value < 0 ? `-${String(-value).padStart(width - 1, "0")}` : String(value).padStart(width, "0");
 }
 
 function withOrdinal(text: string, ordinal: "" | "TH" | "th"): string {
@@ -152,6 +170,8 @@ function formatField(node: FieldNode, parts: BrokenDown): string {
   const { name, written, fill, ordinal } = node;
   if (parts.isInterval && NOT_FOR_INTERVALS.has(name)) throw notForIntervals();
   const number = (value: number, width: number): string => withOrdinal(zeroPad(value, width, fill), ordinal);
+  // FM leaves the zeros of fractions.
+  const fraction = (value: number, width: number): string => withOrdinal(signedPad(value, width), ordinal);
   const lower = written[0] === written[0]?.toLowerCase();
   // Years BC count from 1.
   const eraYear = parts.isInterval || parts.year > 0 ? parts.year : 1 - parts.year;
@@ -189,18 +209,18 @@ function formatField(node: FieldNode, parts: BrokenDown): string {
       return number(parts.seconds, 2);
     case "MS":
     case "FF3":
-      return number(Math.trunc(parts.microseconds / 1000), 3);
+      return fraction(Math.trunc(parts.microseconds / 1000), 3);
     case "US":
     case "FF6":
-      return number(parts.microseconds, 6);
+      return fraction(parts.microseconds, 6);
     case "FF1":
-      return number(Math.trunc(parts.microseconds / 100000), 1);
+      return fraction(Math.trunc(parts.microseconds / 100000), 1);
     case "FF2":
-      return number(Math.trunc(parts.microseconds / 10000), 2);
+      return fraction(Math.trunc(parts.microseconds / 10000), 2);
     case "FF4":
-      return number(Math.trunc(parts.microseconds / 100), 4);
+      return fraction(Math.trunc(parts.microseconds / 100), 4);
     case "FF5":
-      return number(Math.trunc(parts.microseconds / 10), 5);
+      return fraction(Math.trunc(parts.microseconds / 10), 5);
     case "SSSS":
     case "SSSSS":
       return withOrdinal(String(parts.hours * 3600 + parts.minutes * 60 + parts.seconds), ordinal);
@@ -222,7 +242,7 @@ function formatField(node: FieldNode, parts: BrokenDown): string {
 function formatDateField(node: FieldNode, parts: BrokenDown, eraYear: number): string {
   const { name, written, fill, ordinal } = node;
   const number = (value: number, width: number): string => withOrdinal(zeroPad(value, width, fill), ordinal);
-  const padded = (text: string, width: number): string => fill ? text : text.padEnd(width);
+  const padded = (text: string, width: number): string => fill || node.translated ? text : text.padEnd(width);
   switch (name) {
     case "MONTH":
       return parts.month <= 0 ? "" : padded(inCase(MONTH_NAMES[parts.month - 1] ?? "", written), 9);
@@ -240,7 +260,7 @@ function formatDateField(node: FieldNode, parts: BrokenDown, eraYear: number): s
         parts.days < 0 && parts.isInterval ? 2 : 3,
       );
     case "IDDD":
-      return number(parts.days - isoYearStart(isoWeek(parts.days).year) + 1, 3);
+      return number(parts.calendarDays - isoYearStart(isoWeek(parts.calendarDays).year) + 1, 3);
     case "DD":
       return number(parts.day, parts.day < 0 ? 1 : 2);
     case "D":
@@ -253,7 +273,7 @@ function formatDateField(node: FieldNode, parts: BrokenDown, eraYear: number): s
         2,
       );
     case "IW":
-      return number(isoWeek(parts.days).week, 2);
+      return number(isoWeek(parts.calendarDays).week, 2);
     case "W":
       return number(Math.trunc((parts.day - 1) / 7) + 1, 0);
     case "Q":
@@ -268,7 +288,7 @@ function formatDateField(node: FieldNode, parts: BrokenDown, eraYear: number): s
     }
     case "Y,YYY": {
       const thousands = Math.trunc(eraYear / 1000);
-      return withOrdinal(`${thousands},${zeroPad(eraYear - thousands * 1000, 3, false)}`, ordinal);
+      return withOrdinal(`${thousands},${signedPad(eraYear - thousands * 1000, 3)}`, ordinal);
     }
     case "YYYY":
       return number(eraYear, 4);
@@ -282,17 +302,25 @@ function formatDateField(node: FieldNode, parts: BrokenDown, eraYear: number): s
     case "IYY":
     case "IY":
     case "I": {
-      const isoYear = isoWeek(parts.days).year;
-      const shown = isoYear > 0 ? isoYear : 1 - isoYear;
-      return number(shown % 10 ** name.length, name.length);
+      const isoYear = isoWeek(parts.calendarDays).year;
+      const shown = isoYear > 0 || parts.isInterval ? isoYear : 1 - isoYear;
+      const value = name === "IYYY" ? shown : shown % 10 ** name.length;
+      const width = fill ? 0 : name.length + (parts.year < 0 ? 1 : 0);
+      return parts.isInterval ? withOrdinal(signedPad(value, width), ordinal) : number(value, name.length);
     }
     case "RM": {
-      const roman = ROMAN_MONTHS[(parts.month + 11) % 12] ?? "";
-      if (parts.month === 0) return "";
+      // Of an interval, months before zero count from the year's end, and whole years show its last or first month.
+      const index = parts.month !== 0
+        ? (parts.month > 0 ? parts.month - 1 : parts.month + 12)
+        : parts.year > 0
+        ? 11
+        : 0;
+      const roman = ROMAN_MONTHS[index] ?? "";
+      if (parts.month === 0 && parts.year === 0) return "";
       return padded(written === "rm" ? roman.toLowerCase() : roman, 4);
     }
     case "J":
-      return withOrdinal(String(parts.days + JULIAN_DAY_2000), ordinal);
+      return withOrdinal(String(parts.calendarDays + JULIAN_DAY_2000), ordinal);
     default:
       return "";
   }

@@ -1,288 +1,111 @@
 /**
- * Templates of numbers: `to_char` and `to_number`.
+ * `to_char` of numbers. Locale symbols are those of the "C" locale: point, comma, and a blank as the currency. Numbers too
+ * large for their template show `#`.
  *
- * A template has digit positions (`9` blank when leading, `0` always shown), a decimal point (`.` or `D`), group
- * separators (`,` or `G`), signs (`S MI PL SG PR`), `L`, `V`, `EEEE`, `RN`, `TH` and literal text. Locale symbols are
- * those of the "C" locale: point, comma, and a blank as the currency. Numbers too large for their template show `#`.
+ * The digits are written position by position, as PostgreSQL does it, because what a template means follows from that
+ * order: where a floating sign stands, which zeros FM drops, and that the text ends where digits are missing (a float has
+ * 15 digits, a single 6).
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { Decimal } from "./decimal.ts";
-import { absolute, powerOfTen } from "./mixed_integer.ts";
+import { Decimal, exactDecimal, exponentText } from "./decimal.ts";
+import { absolute, checkInteger, modulo, powerOfTen, subtract } from "./mixed_integer.ts";
+import { numberTemplate } from "./number_template.ts";
+import type { NumberTemplate } from "./number_template.ts";
+import type { MixedInteger } from "./value.ts";
 
-type ElementKind =
-  | "9"
-  | "0"
-  | "."
-  | ","
-  | "S"
-  | "MI"
-  | "PL"
-  | "SG"
-  | "PR"
-  | "L"
-  | "V"
-  | "EEEE"
-  | "RN"
-  | "TH"
-  | "literal";
-
-interface Element {
-  readonly kind: ElementKind;
-  /** The characters of a literal, or the field as written. */
+/** Digits ready to be laid out. */
+interface Digits {
+  /** Without sign; `NaN`, `Infinity` and `###.##` are texts too. */
   readonly text: string;
-}
-
-interface Template {
-  readonly elements: readonly Element[];
-  readonly fill: boolean;
-  /** Digit positions before and after the point, and after `V`. */
+  readonly negative: boolean;
+  /** Positions before and after the point, `V` included. */
   readonly whole: number;
   readonly fraction: number;
-  readonly shift: number;
-  /** How many digits before the point are shown at least, because of a `0`. */
-  readonly shownWhole: number;
-  /** How many digits after the point stay even with FM, because of a `0`. */
-  readonly keptFraction: number;
-  readonly has: (kind: ElementKind) => boolean;
 }
 
-const templates = new Map<string, Template>();
-const MAXIMUM_TEMPLATES = 200;
-const TOKEN = /"((?:[^"\\]|\\.)*)"?|FM|EEEE|RN|MI|PL|SG|PR|TH|[90.,DGSLV]|[^]/giy;
-
-function parseTemplate(source: string): Template {
-  const known = templates.get(source);
-  if (known !== undefined) return known;
-  const elements: Element[] = [];
-  let fill = false;
-  for (const match of source.matchAll(TOKEN)) {
-    const text = match[0];
-    const upper = text.toUpperCase();
-    if (match[1] !== undefined) elements.push({ kind: "literal", text: match[1].replace(/\\(.)/g, "$1") });
-    else if (upper === "FM") fill = true;
-    else if (upper === "D") elements.push({ kind: ".", text });
-    else if (upper === "G") elements.push({ kind: ",", text });
-    else if (isKind(upper)) elements.push({ kind: upper, text });
-    else elements.push({ kind: "literal", text });
-  }
-  const template = measure(elements, fill);
-  if (templates.size >= MAXIMUM_TEMPLATES) templates.clear();
-  templates.set(source, template);
-  return template;
-}
-
-const KINDS = new Set<string>([
-  "9",
-  "0",
-  ".",
-  ",",
-  "S",
-  "MI",
-  "PL",
-  "SG",
-  "PR",
-  "L",
-  "V",
-  "EEEE",
-  "RN",
-  "TH",
-]);
-
-function isKind(text: string): text is Exclude<ElementKind, "literal"> {
-  return KINDS.has(text);
-}
-
-function measure(elements: readonly Element[], fill: boolean): Template {
-  let part: "whole" | "fraction" | "shift" = "whole";
-  const counts = { whole: 0, fraction: 0, shift: 0 };
-  let firstZero = -1;
-  let keptFraction = 0;
-  for (const { kind } of elements) {
-    if (kind === ".") {
-      if (part !== "whole") {
-        throw new DatabaseError(
-          SQLSTATE.syntaxError,
-          part === "shift" ? 'cannot use "V" and decimal point together' : "multiple decimal points",
-        );
-      }
-      part = "fraction";
-    } else if (kind === "V") {
-      if (part === "fraction") {
-        throw new DatabaseError(SQLSTATE.syntaxError, 'cannot use "V" and decimal point together');
-      }
-      part = "shift";
-    } else if (kind === "9" || kind === "0") {
-      if (kind === "0" && part !== "fraction" && firstZero < 0) firstZero = counts.whole + counts.shift;
-      counts[part]++;
-      if (kind === "0" && part === "fraction") keptFraction = counts.fraction;
-    }
-  }
-  const kinds = new Set(elements.map((element) => element.kind));
-  return {
-    elements,
-    fill,
-    ...counts,
-    shownWhole: firstZero < 0 ? 0 : counts.whole + counts.shift - firstZero,
-    keptFraction,
-    has: (kind) => kinds.has(kind),
-  };
-}
-
-/** to_char of a number. */
+/** to_char of a numeric. */
 export function formatNumberTemplate(value: Decimal, source: string): string {
-  const template = parseTemplate(source);
-  if (template.has("RN")) return formatRoman(value, template, source);
-  if (template.has("EEEE")) return formatExponent(value, template);
-  if (!value.isFinite) return formatSpecial(value, template);
+  if (source === "") return "";
+  const template = numberTemplate(source);
+  if (template.has("RN")) {
+    const rounded = checkInteger("i32", value.toInteger("integer"));
+    return layOut(template, roman(Number(rounded)));
+  }
+  if (template.has("EEEE")) {
+    return value.isFinite ? scientific(value, template.fraction) : noExponent(template);
+  }
   const shifted = template.shift > 0
     ? value.multiply(Decimal.fromInteger(powerOfTen(template.shift)))
     : value;
-  const rounded = shifted.round(template.fraction);
-  const digits = String(absolute(rounded.coefficient)).padStart(template.fraction + 1, "0");
-  const whole = digits.slice(0, digits.length - template.fraction);
-  const positions = template.whole + template.shift;
-  const overflow = whole.length > positions && !(whole === "0" && positions === 0);
-  return layOut(
-    template,
-    overflow ? "#".repeat(positions) : whole,
-    overflow ? "#".repeat(template.fraction) : digits.slice(digits.length - template.fraction),
-    rounded.sign < 0,
-  );
+  return layOut(template, fit(template, shifted.round(template.fraction).toString(), template.fraction));
 }
 
-function formatSpecial(value: Decimal, template: Template): string {
-  const text = value.isNaN ? "NaN" : "Infinity";
-  const positions = template.whole + template.shift;
-  if (text.length > positions) {
-    return layOut(template, "#".repeat(positions), "#".repeat(template.fraction), value.sign < 0);
+/** to_char of an integer. */
+export function formatIntegerTemplate(value: MixedInteger, source: string): string {
+  return formatNumberTemplate(Decimal.fromInteger(value), source);
+}
+
+/** to_char of a float, which shows at most `precision` digits: 15, or 6 for a single. */
+export function formatFloatTemplate(value: number, source: string, precision: number): string {
+  if (source === "") return "";
+  const template = numberTemplate(source);
+  if (template.has("RN")) return layOut(template, roman(Number(exactDigits(value, 0))));
+  if (template.has("EEEE")) {
+    if (!Number.isFinite(value)) return noExponent(template);
+    const text = exponentText(value, template.fraction);
+    return text.startsWith("-") ? text : ` ${text}`;
   }
-  // The text takes the digits' places; there is nothing after the point.
-  return layOut({ ...template, fraction: 0, keptFraction: 0 }, text, "", value.sign < 0);
+  const shifted = template.shift > 0 ? value * 10 ** template.shift : value;
+  const wholeDigits = exactDigits(Math.abs(shifted), 0).length;
+  const fraction = Math.max(0, Math.min(template.fraction, precision - wholeDigits));
+  return layOut(template, fit(template, exactDigits(shifted, fraction), fraction));
 }
 
-interface Cell {
-  text: string;
-  /** Whether it shows part of the number, before which the sign stands. */
-  shown: boolean;
-}
-
-function layOut(template: Template, whole: string, fraction: string, negative: boolean): string {
-  const positions = template.whole + template.shift;
-  const hasPoint = template.has(".");
-  // A zero before the point is not shown by 9s when digits follow the point.
-  let fractionShown = template.fraction;
-  if (template.fill) {
-    while (fractionShown > template.keptFraction && fraction[fractionShown - 1] === "0") fractionShown--;
+/** The decimal text of a double with that many digits after the point; halves of its exact value go to even. */
+function exactDigits(value: number, fraction: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+  const exact = exactDecimal(Math.abs(value));
+  let rounded = exact.round(fraction);
+  const isTie = rounded.subtract(exact).equals(Decimal.of(5, fraction + 1));
+  if (isTie && modulo(rounded.coefficient, 2) !== 0) {
+    rounded = Decimal.of(subtract(rounded.coefficient, 1), fraction);
   }
-  const significant = whole === "0" && hasPoint && fractionShown > 0 ? 0 : whole.length;
-  const shownWhole = Math.max(significant, template.shownWhole);
-  const cells: Cell[] = [];
-  let index = 0;
-  let inFraction = false;
-  let started = false;
-  const hasDigitsBefore = (): boolean => positions - index < shownWhole || (index > 0 && started);
-  let leadingSign = false;
-  for (const [at, element] of template.elements.entries()) {
-    switch (element.kind) {
-      case "9":
-      case "0":
-        if (inFraction) {
-          const place = index - positions;
-          if (place < fractionShown) cells.push({ text: fraction[place] ?? "0", shown: true });
-        } else if (positions - index <= shownWhole) {
-          const place = whole.length - (positions - index);
-          cells.push({ text: place < 0 ? "0" : whole[place] ?? "0", shown: true });
-          started = true;
-        } else if (!template.fill) cells.push({ text: " ", shown: false });
-        index++;
-        break;
-      case ".":
-        inFraction = true;
-        if (template.fraction > 0) cells.push({ text: ".", shown: true });
-        break;
-      case ",":
-        if (hasDigitsBefore() && started) cells.push({ text: ",", shown: true });
-        else if (!template.fill) cells.push({ text: " ", shown: false });
-        break;
-      case "S":
-        if (isLeadingSign(template.elements, at)) leadingSign = true;
-        else cells.push({ text: negative ? "-" : "+", shown: false });
-        break;
-      case "MI":
-        if (negative) cells.push({ text: "-", shown: false });
-        else if (!template.fill) cells.push({ text: " ", shown: false });
-        break;
-      case "PL":
-        if (!negative) cells.push({ text: "+", shown: false });
-        else if (!template.fill) cells.push({ text: " ", shown: false });
-        break;
-      case "SG":
-        cells.push({ text: negative ? "-" : "+", shown: false });
-        break;
-      case "L":
-        cells.push({ text: " ", shown: false });
-        break;
-      case "TH":
-        if (!negative && template.fraction === 0 && /^\d+$/.test(whole)) {
-          cells.push({ text: ordinalSuffix(whole, element.text), shown: false });
-        }
-        break;
-      case "literal":
-        cells.push({ text: element.text, shown: false });
-        break;
-      default:
-        break;
-    }
-  }
-  return placeSign(template, cells, negative, leadingSign);
+  return `${value < 0 || Object.is(value, -0) ? "-" : ""}${rounded.toString()}`;
 }
 
-function isLeadingSign(elements: readonly Element[], at: number): boolean {
-  return elements.slice(at).some(({ kind }) => kind === "9" || kind === "0");
+/** The digits for a template; all `#` when there are more before the point than positions. */
+function fit(template: NumberTemplate, text: string, fraction: number): Digits {
+  const negative = text.startsWith("-");
+  const unsigned = negative ? text.slice(1) : text;
+  const point = unsigned.indexOf(".");
+  const whole = template.whole + template.shift;
+  const tooLong = (point < 0 ? unsigned.length : point) > whole;
+  return {
+    text: tooLong ? `${"#".repeat(whole)}.${"#".repeat(fraction)}` : unsigned,
+    negative,
+    whole,
+    fraction,
+  };
 }
 
-function placeSign(template: Template, cells: Cell[], negative: boolean, leadingSign: boolean): string {
-  const hasOwnSign = template.has("MI") || template.has("PL") || template.has("SG") ||
-    (template.has("S") && !leadingSign);
-  const first = Math.max(cells.findIndex((cell) => cell.shown), 0);
-  const text = (from: number, to?: number): string => cells.slice(from, to).map((cell) => cell.text).join("");
-  if (template.has("PR")) {
-    if (negative) return `${text(0, first)}<${text(first)}>`;
-    return template.fill ? text(0) : `${text(0, first)} ${text(first)} `;
-  }
-  // PL and MI replace the sign of the other side only: a minus without MI still floats before the number.
-  if (template.has("PL") && !template.has("MI") && !template.has("SG")) {
-    return `${text(0, first)}${negative ? "-" : template.fill ? "" : " "}${text(first)}`;
-  }
-  if (hasOwnSign) return text(0);
-  const sign = negative ? "-" : leadingSign ? "+" : template.fill ? "" : " ";
-  return text(0, first) + sign + text(first);
+/** NaN and the infinities have no exponent. */
+function noExponent(template: NumberTemplate): string {
+  return ` ${"#".repeat(template.whole)}.${"#".repeat(template.fraction + 4)}`;
 }
 
-function ordinalSuffix(whole: string, written: string): string {
-  const tens = whole.length > 1 && whole[whole.length - 2] === "1";
-  const last = whole[whole.length - 1];
-  const suffix = tens ? "th" : last === "1" ? "st" : last === "2" ? "nd" : last === "3" ? "rd" : "th";
-  return written === "TH" ? suffix.toUpperCase() : suffix;
-}
-
-function formatExponent(value: Decimal, template: Template): string {
-  const plus = template.has("S") ? "+" : " ";
-  if (!value.isFinite) return ` ${"#".repeat(template.whole)}.${"#".repeat(template.fraction)}####`;
-  if (value.isZero) {
-    const zeros = template.fraction > 0 ? `.${"0".repeat(template.fraction)}` : "";
-    return `${template.fill ? plus.trim() : plus}0${zeros}e+00`;
-  }
+/** The mantissa is rounded after the exponent is chosen: 9.99 with one digit is 10.0e+00. */
+function scientific(value: Decimal, fraction: number): string {
   const digits = String(absolute(value.coefficient));
-  let exponent = digits.length - 1 - value.scale;
-  let mantissa = Decimal.fromString(`${digits}e${1 - digits.length}`).round(template.fraction);
-  if (mantissa.compare(Decimal.fromInteger(10)) >= 0) {
-    exponent++;
-    mantissa = Decimal.ONE.round(template.fraction);
-  }
+  const exponent = value.isZero ? 0 : digits.length - 1 - value.scale;
+  const kept = Math.max(0, digits.length - 1);
+  // Digits that cannot change the rounding are cut: a numeric may have more of them than a mantissa's scale.
+  const mantissa = kept <= 16000
+    ? Decimal.of(value.abs().coefficient, kept)
+    : Decimal.fromString(`${digits[0]}.${digits.slice(1, 16000)}`);
   const size = String(Math.abs(exponent)).padStart(2, "0");
-  const sign = value.sign < 0 ? "-" : template.fill ? plus.trim() : plus;
-  return `${sign}${mantissa.toString()}e${exponent < 0 ? "-" : "+"}${size}`;
+  return `${value.sign < 0 ? "-" : " "}${mantissa.round(fraction).toString()}e${
+    exponent < 0 ? "-" : "+"
+  }${size}`;
 }
 
 const ROMAN: readonly (readonly [number, string])[] = [
@@ -301,89 +124,218 @@ const ROMAN: readonly (readonly [number, string])[] = [
   [1, "I"],
 ];
 
-function formatRoman(value: Decimal, template: Template, source: string): string {
-  let rest = value.isFinite ? Number(value.round(0).coefficient) : 0;
-  if (rest < 1 || rest > 3999) return "#".repeat(15);
+function roman(value: number): Digits {
   let text = "";
-  for (const [size, letters] of ROMAN) {
-    while (rest >= size) {
-      text += letters;
-      rest -= size;
+  if (value >= 1 && value <= 3999) {
+    let rest = value;
+    for (const [size, letters] of ROMAN) {
+      while (rest >= size) {
+        text += letters;
+        rest -= size;
+      }
     }
-  }
-  if (source.includes("rn")) text = text.toLowerCase();
-  return template.fill ? text : text.padStart(15);
+  } else text = "#".repeat(15);
+  return { text, negative: false, whole: 0, fraction: 0 };
 }
 
-/** to_number of a text; 22P02 when it has no digits where the template wants them. */
-export function parseNumberTemplate(text: string, source: string): Decimal {
-  const template = parseTemplate(source);
-  if (template.has("RN") || template.has("EEEE")) {
-    throw new DatabaseError(
-      SQLSTATE.featureNotSupported,
-      `"${template.has("RN") ? "RN" : "EEEE"}" not supported for input`,
-    );
-  }
-  let position = 0;
-  let negative = false;
-  let digits = "";
-  let fractionDigits = 0;
-  let inFraction = false;
-  const skipBlanks = (): void => {
-    while (text[position] === " ") position++;
-  };
-  const readSign = (): void => {
-    skipBlanks();
-    const character = text[position];
-    if (character === "-" || character === "<") negative = true;
-    if (character === "-" || character === "+" || character === "<" || character === ">") position++;
-  };
-  for (const element of template.elements) {
-    if (position >= text.length) break;
-    switch (element.kind) {
+/** Writes a template's nodes one after the other. */
+function layOut(template: NumberTemplate, digits: Digits): string {
+  const writer = new DigitWriter(template, digits);
+  const isRoman = template.has("RN");
+  const fill = template.has("FM");
+  const sign = isRoman ? "" : digits.negative ? "-" : "+";
+  for (const node of template.nodes) {
+    if (writer.ended) break;
+    if (node.kind === "character") {
+      writer.output += node.text;
+      continue;
+    }
+    switch (node.name) {
       case "9":
       case "0":
-        if (digits === "") readSign();
-        if (text[position] === "." && !inFraction && template.has(".")) break;
-        if (/^[0-9]$/.test(text[position] ?? "")) {
-          digits += text[position];
-          position++;
-          if (inFraction) fractionDigits++;
-        }
-        break;
       case ".":
-        if (text[position] === ".") position++;
-        inFraction = true;
+      case "D":
+        if (!isRoman) writer.position(node.name === "0");
         break;
       case ",":
-        if (digits === "") readSign();
-        if (text[position] === ",") position++;
-        break;
-      case "S":
-      case "MI":
-      case "PL":
-      case "SG":
-      case "PR":
-        readSign();
-        break;
-      case "TH":
-        position += 2;
+      case "G":
+        if (writer.inNumber) writer.output += ",";
+        else if (!fill) writer.output += " ";
         break;
       case "L":
-      case "literal":
-        if (!/^[0-9.,+-]$/.test(text[position] ?? "")) position += element.text.length;
+        writer.output += " ";
         break;
-      default:
+      case "RN": {
+        const text = node.written === "rn" ? digits.text.toLowerCase() : digits.text;
+        writer.output += fill ? text : text.padStart(15);
+        break;
+      }
+      case "TH":
+        if (isRoman || digits.text.startsWith("#") || sign === "-" || template.has(".")) break;
+        writer.output += ordinalSuffix(digits.text, node.written);
+        break;
+      case "MI":
+        if (sign === "-") writer.output += "-";
+        else if (!fill) writer.output += " ";
+        break;
+      case "PL":
+        if (sign === "+") writer.output += "+";
+        else if (!fill) writer.output += " ";
+        break;
+      case "SG":
+        if (sign === "") writer.ended = true;
+        writer.output += sign;
         break;
     }
   }
-  if (/^\s*-/.test(text.slice(position)) && (template.has("S") || template.has("MI"))) negative = true;
-  if (digits === "") {
-    throw new DatabaseError(
-      SQLSTATE.invalidTextRepresentation,
-      `invalid input syntax for type numeric: "${text}"`,
-    );
+  return writer.output;
+}
+
+/** The state of writing digit positions. */
+class DigitWriter {
+  output = "";
+  /** Whether the last position showed a digit. */
+  inNumber = false;
+  /** Whether the digits have ended before the template, which ends the text. */
+  ended = false;
+  readonly #digits: Digits;
+  readonly #fill: boolean;
+  /** The position from which zeros are shown, or infinity. */
+  readonly #firstZero: number;
+  readonly #sign: "before" | "after" | "brackets" | "floating";
+  readonly #hasPoint: boolean;
+  /** Positions without digits in front of the number. */
+  readonly #blanks: number;
+  /** The index of the last character that FM keeps after the point, or undefined to keep all. */
+  readonly #lastKept: number | undefined;
+  readonly #positions: number;
+  #signWritten: boolean;
+  #next = 0;
+  #current = 0;
+
+  constructor(template: NumberTemplate, digits: Digits) {
+    const { text } = digits;
+    this.#digits = digits;
+    this.#fill = template.has("FM");
+    this.#firstZero = template.firstZero ?? Infinity;
+    this.#hasPoint = template.has(".");
+    const point = text.indexOf(".");
+    this.#blanks = Math.max(0, digits.whole - (point < 0 ? text.length : point));
+    const ownSign = template.has("MI") || template.has("SG");
+    const plusOnly = template.has("PL") && !ownSign;
+    const signAtEnd = template.sign === "after" || digits.whole === template.positionsBeforeSign;
+    this.#sign = template.sign !== "none"
+      ? (signAtEnd ? "after" : "before")
+      : template.has("PR") && !(this.#fill && !digits.negative)
+      ? "brackets"
+      : "floating";
+    const silent = this.#fill && !digits.negative && template.sign === "none";
+    this.#signWritten = ownSign || (!plusOnly && silent);
+    this.#lastKept = this.#fill && this.#hasPoint ? this.#lastRelevant(template, point) : undefined;
+    const first = digits.whole + digits.fraction - 1;
+    this.#positions = first + (!this.#signWritten && this.#blanks === 0 ? 1 : 0);
   }
-  const exponent = fractionDigits + template.shift;
-  return Decimal.fromString(`${negative ? "-" : ""}${digits}e-${exponent}`);
+
+  /** The last digit after the point that is no trailing zero, or the point; not before the last `0` of the template. */
+  #lastRelevant(template: NumberTemplate, point: number): number | undefined {
+    const { text } = this.#digits;
+    if (point < 0) return undefined;
+    let last = text.length - 1;
+    while (last > point && text[last] === "0") last--;
+    if (template.lastZero > this.#blanks) {
+      last = Math.max(last, Math.min(text.length - 1, template.lastZero - this.#blanks));
+    }
+    return last;
+  }
+
+  #endsWithPoint(): boolean {
+    return this.#lastKept !== undefined && this.#digits.text[this.#lastKept] === ".";
+  }
+
+  /** A lone zero before the point is not shown by 9s. */
+  #hidesZero(): boolean {
+    const { text, fraction } = this.#digits;
+    return this.#firstZero === Infinity && this.#next === 0 && text.startsWith("0") && fraction !== 0;
+  }
+
+  /** Writes one position: a digit, a blank, a leading zero or the point, with the signs that belong there. */
+  position(isZero: boolean): void {
+    const { text } = this.#digits;
+    this.inNumber = false;
+    const beforeDigits = this.#current < this.#blanks;
+    const zeroStarts = this.#firstZero <= this.#current;
+    if (
+      !this.#signWritten && (!beforeDigits || this.#firstZero === this.#current) &&
+      (!this.#hidesZero() || this.#endsWithPoint())
+    ) {
+      this.#leadingSign();
+    }
+    if (beforeDigits && !zeroStarts) {
+      if (!this.#fill) this.output += " ";
+    } else if (beforeDigits) {
+      this.output += "0";
+      this.inNumber = true;
+    } else {
+      this.#digit(isZero);
+      if (this.#next < text.length) this.#next++;
+    }
+    const end = this.#lastKept !== undefined && this.#lastKept === this.#next
+      ? this.#current
+      : this.#positions + (this.#blanks > 0 ? 1 : 0) + (this.#hasPoint ? 1 : 0);
+    if (this.#current + 1 === end) this.#trailingSign();
+    this.#current++;
+  }
+
+  #leadingSign(): void {
+    const { negative } = this.#digits;
+    switch (this.#sign) {
+      case "after":
+        return;
+      case "before":
+        this.output += negative ? "-" : "+";
+        break;
+      case "brackets":
+        this.output += negative ? "<" : " ";
+        break;
+      case "floating":
+        if (negative) this.output += "-";
+        else if (!this.#fill) this.output += " ";
+    }
+    this.#signWritten = true;
+  }
+
+  #digit(isZero: boolean): void {
+    const { text } = this.#digits;
+    const character = text[this.#next];
+    if (character === ".") {
+      this.output += ".";
+    } else if (this.#lastKept !== undefined && this.#next > this.#lastKept && !isZero) {
+      return;
+    } else if (this.#hidesZero()) {
+      if (!this.#fill) this.output += " ";
+      else if (this.#endsWithPoint()) this.output += "0";
+    } else if (character === undefined) {
+      this.ended = true;
+    } else {
+      this.output += character;
+      this.inNumber = true;
+    }
+  }
+
+  #trailingSign(): void {
+    if (this.ended) return;
+    const { negative } = this.#digits;
+    if (this.#signWritten && this.#sign === "brackets") this.output += negative ? ">" : " ";
+    else if (this.#sign === "after") this.output += negative ? "-" : "+";
+  }
+}
+
+function ordinalSuffix(digits: string, written: string): string {
+  const last = digits.at(-1) ?? "";
+  if (!/^\d$/.test(last)) {
+    throw new DatabaseError(SQLSTATE.invalidTextRepresentation, `"${digits}" is not a number`);
+  }
+  const isTeen = digits.at(-2) === "1";
+  const suffix = isTeen ? "th" : last === "1" ? "st" : last === "2" ? "nd" : last === "3" ? "rd" : "th";
+  return written === "TH" ? suffix.toUpperCase() : suffix;
 }

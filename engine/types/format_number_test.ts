@@ -5,7 +5,8 @@
 import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";
-import { formatNumberTemplate, parseNumberTemplate } from "./format_number.ts";
+import { formatNumberTemplate } from "./format_number.ts";
+import { parseNumberTemplate } from "./read_number.ts";
 
 /** The answer of a function, or the code and message of the error it raises. */
 function outcome(run: () => string | null): string {

@@ -7,6 +7,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import {
   checkTimestamp,
+  civilFromDays,
   daysFromCivil,
   daysInMonth,
   isoYearStart,
@@ -19,6 +20,7 @@ import {
   MINIMUM_DATE,
 } from "./calendar.ts";
 import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
+import { roundMicroseconds } from "./interval_text.ts";
 import { subtract } from "./mixed_integer.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";
@@ -47,6 +49,8 @@ interface Parsed {
   seconds?: number;
   secondsOfDay?: number;
   microseconds?: number;
+  /** The digits of the seconds that are kept. */
+  precision?: number;
   afternoon?: boolean;
   zoneSign?: number;
   zoneHours?: number;
@@ -56,7 +60,8 @@ interface Parsed {
 /** to_timestamp of a text: the instant that the template reads, in the zone unless the text has an offset. */
 export function parseTimestampTemplate(text: string, template: string, zone: TimeZone): MixedInteger {
   const parsed = new TemplateParser(text, template).parse();
-  const local = microsecondsFromDay(daysOfParsed(parsed, text), timeOfParsed(parsed, text));
+  const exact = microsecondsFromDay(daysOfParsed(parsed, text), timeOfParsed(parsed, text));
+  const local = roundMicroseconds(exact, parsed.precision ?? 6);
   if (parsed.zoneHours !== undefined || parsed.zoneMinutes !== undefined) {
     return checkTimestamp(subtract(local, offsetOfParsed(parsed) * MICROSECONDS_PER_SECOND));
   }
@@ -124,54 +129,61 @@ function fieldOutOfRange(text: string): DatabaseError {
   return new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date/time field value out of range: "${text}"`);
 }
 
+/** The astronomical year; undefined when the text has none. Zero counts as none, for every field. */
 function yearOfParsed(parsed: Parsed): number | undefined {
-  let year = parsed.year;
-  if (parsed.century !== undefined) {
-    const century = parsed.beforeChrist === true ? -parsed.century : parsed.century;
-    if (year !== undefined && (parsed.yearDigits ?? 4) <= 2) {
-      year = century >= 0 ? (century - 1) * 100 + year % 100 : (century + 1) * 100 - year % 100 + 1;
-      // A year that ends in 00 closes its century.
-      if (year % 100 === 0 && century >= 0) year += 100;
-    } else if (year === undefined) year = century >= 0 ? (century - 1) * 100 + 1 : century * 100 + 1;
-    return year;
+  const year = (parsed.year ?? 0) === 0 ? parsed.isoYear ?? 0 : parsed.year ?? 0;
+  const isBeforeChrist = parsed.beforeChrist === true;
+  const century = isBeforeChrist ? -(parsed.century ?? 0) : parsed.century ?? 0;
+  if (year === 0) {
+    if (century === 0) return undefined;
+    return century > 0 ? (century - 1) * 100 + 1 : century * 100 + 1;
   }
-  if (year === undefined) return undefined;
-  if (parsed.beforeChrist === true && year > 0) return 1 - year;
-  return year < 0 ? year + 1 : year;
+  if (century !== 0 && (parsed.yearDigits ?? 4) <= 2) {
+    const inCentury = year % 100;
+    // A year that ends in 00 closes its century.
+    if (inCentury === 0) return century > 0 ? century * 100 : century * 100 + 1;
+    return century > 0 ? (century - 1) * 100 + inCentury : (century + 1) * 100 - inCentury + 1;
+  }
+  const signed = isBeforeChrist ? -year : year;
+  return signed < 0 ? signed + 1 : signed;
 }
 
 function daysOfParsed(parsed: Parsed, text: string): number {
-  if (parsed.julian !== undefined) return parsed.julian - JULIAN_DAY_2000;
-  if (parsed.isoYear !== undefined) return isoDays(parsed, text);
+  const given = yearOfParsed(parsed);
   // Without a year it is 1 BC, which prints as 0001 BC, as in PostgreSQL.
-  const year = yearOfParsed(parsed) ?? 0;
-  if (parsed.weekOfYear !== undefined && parsed.dayOfYear === undefined) {
-    if (parsed.weekOfYear < 1 || parsed.weekOfYear > 53) throw fieldOutOfRange(text);
-    return daysFromCivil(year, 1, 1) + (parsed.weekOfYear - 1) * 7;
+  const year = given ?? 0;
+  const isIso = parsed.isoYear !== undefined || parsed.isoWeek !== undefined ||
+    parsed.isoDayOfYear !== undefined;
+  if ((parsed.isoWeek ?? 0) !== 0) {
+    const monday = isoYearStart(year) + ((parsed.isoWeek ?? 0) - 1) * 7;
+    return monday + ((parsed.weekday ?? 0) === 0 ? 0 : (parsed.weekday ?? 0) - 1);
   }
-  if (parsed.dayOfYear !== undefined && parsed.month === undefined && parsed.day === undefined) {
-    const last = daysInMonth(year, 2) === 29 ? 366 : 365;
-    if (parsed.year === undefined) {
+  let dayOfYear = parsed.dayOfYear ?? parsed.isoDayOfYear ?? 0;
+  if ((parsed.weekOfYear ?? 0) !== 0) dayOfYear = ((parsed.weekOfYear ?? 0) - 1) * 7 + 1;
+  const date = (parsed.julian ?? 0) === 0
+    ? { year, month: 1, day: 1 }
+    : civilFromDays((parsed.julian ?? 0) - JULIAN_DAY_2000);
+  let { month, day } = date;
+  if ((parsed.month ?? 0) !== 0) month = parsed.month ?? 1;
+  if ((parsed.weekOfMonth ?? 0) !== 0) day = ((parsed.weekOfMonth ?? 0) - 1) * 7 + 1;
+  else if ((parsed.day ?? 0) !== 0) day = parsed.day ?? 1;
+  if (dayOfYear !== 0 && (month <= 1 || day <= 1)) {
+    if (given === undefined && parsed.beforeChrist !== true) {
       throw new DatabaseError(
         SQLSTATE.invalidDatetimeFormat,
         "cannot calculate day of year without year information",
       );
     }
-    if (parsed.dayOfYear < 1 || parsed.dayOfYear > last) throw fieldOutOfRange(text);
-    return daysFromCivil(year, 1, parsed.dayOfYear);
+    if (isIso) return isoYearStart(year) + dayOfYear - 1;
+    if (dayOfYear < 1 || dayOfYear > (daysInMonth(year, 2) === 29 ? 366 : 365)) throw fieldOutOfRange(text);
+    const counted = civilFromDays(daysFromCivil(year, 1, dayOfYear));
+    if (month <= 1) month = counted.month;
+    if (day <= 1) day = counted.day;
   }
-  const month = parsed.month ?? 1;
-  const day = parsed.day ?? (parsed.weekOfMonth === undefined ? 1 : (parsed.weekOfMonth - 1) * 7 + 1);
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) throw fieldOutOfRange(text);
-  return daysFromCivil(year, month, day);
-}
-
-function isoDays(parsed: Parsed, text: string): number {
-  const start = isoYearStart(parsed.isoYear ?? 1);
-  if (parsed.isoDayOfYear !== undefined) return start + parsed.isoDayOfYear - 1;
-  const week = parsed.isoWeek ?? 1;
-  if (week < 1 || week > 53) throw fieldOutOfRange(text);
-  return start + (week - 1) * 7 + ((parsed.weekday ?? 1) - 1);
+  if (month < 1 || month > 12 || day < 1 || day > 31) throw fieldOutOfRange(text);
+  // A day that its month does not have is refused in a year only; without one it runs on into the next month.
+  if (given !== undefined && day > daysInMonth(date.year, month)) throw fieldOutOfRange(text);
+  return daysFromCivil(date.year, month, day);
 }
 
 function timeOfParsed(parsed: Parsed, text: string): number {
@@ -191,6 +203,7 @@ function timeOfParsed(parsed: Parsed, text: string): number {
     if (parsed.afternoon === true && hours < 12) hours += 12;
     else if (parsed.afternoon === false && hours === 12) hours = 0;
   }
+  if ((parsed.microseconds ?? 0) >= MICROSECONDS_PER_SECOND) throw fieldOutOfRange(text);
   const minutes = parsed.minutes ?? 0;
   const seconds = parsed.seconds ?? 0;
   if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || seconds < 0 || seconds > 59) {
@@ -337,6 +350,7 @@ class TemplateParser {
   /** A number: at most the field's width when a digit may follow it, otherwise all digits. */
   #number(node: FieldNode, next: TemplateNode | undefined): { value: number; length: number } {
     const width = WIDTHS[node.name] ?? 1;
+    this.#skipSpaces();
     const digitsFollow = next !== undefined &&
       (next.kind === "field" ? WIDTHS[next.name] !== undefined : /^\d$/.test(next.text));
     const greedy = node.fill || !digitsFollow || node.ordinal !== "";
@@ -396,7 +410,7 @@ class TemplateParser {
 
   #set<K extends keyof Parsed>(node: FieldNode, key: K, value: NonNullable<Parsed[K]>): void {
     const present = this.#parsed[key];
-    if (present !== undefined && present !== value) {
+    if (present !== undefined && present !== 0 && present !== value) {
       throw new DatabaseError(
         SQLSTATE.invalidDatetimeFormat,
         `conflicting values for "${node.written}" field in formatting string`,
@@ -494,13 +508,15 @@ class TemplateParser {
         return this.#set(node, "seconds", value);
       case "MS":
         return this.#set(node, "microseconds", fraction(3));
-      case "US":
       case "FF1":
       case "FF2":
       case "FF3":
       case "FF4":
       case "FF5":
       case "FF6":
+        this.#parsed.precision = Number(node.name[2]);
+        return this.#set(node, "microseconds", fraction(6));
+      case "US":
         return this.#set(node, "microseconds", fraction(6));
       case "SSSS":
       case "SSSSS":
@@ -519,7 +535,7 @@ class TemplateParser {
         // Sunday is 1 here and 7 in ISO.
         return this.#set(node, "weekday", value === 1 ? 7 : value - 1);
       case "ID":
-        return this.#set(node, "weekday", value);
+        return this.#set(node, "weekday", Math.min(value, 7));
       case "WW":
         return this.#set(node, "weekOfYear", value);
       case "IW":

@@ -5,7 +5,7 @@
  * and from 1e15 (1e6 for single precision) on. All parsers ignore white space around the value.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { Decimal, roundHalfEven } from "./decimal.ts";
+import { Decimal, exactDecimal, roundHalfEven } from "./decimal.ts";
 import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./mixed_integer.ts";
 import type { IntegerKind } from "./mixed_integer.ts";
 import type { MixedInteger } from "./value.ts";
@@ -133,17 +133,6 @@ function roundToSingle(double: number, text: string): number {
   if (Math.fround(other) !== other) return single;
   const order = Decimal.fromString(text).compare(exactDecimal(double));
   return order === 0 || (order > 0) === (single > double) ? single : other;
-}
-
-/** The exact value of a finite double. */
-function exactDecimal(value: number): Decimal {
-  let whole = value;
-  let halvings = 0;
-  while (!Number.isInteger(whole)) {
-    whole *= 2;
-    halvings++;
-  }
-  return Decimal.of(normalize(BigInt(whole) * 5n ** BigInt(halvings)), halvings);
 }
 
 /** The text of a `double precision` in PostgreSQL's shortest form. */

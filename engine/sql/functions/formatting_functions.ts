@@ -1,7 +1,6 @@
 /**
  * Functions with templates: to_char, to_number, to_date, to_timestamp.
  */
-import { Decimal } from "../../types/decimal.ts";
 import {
   formatIntervalTemplate,
   formatTimestampTemplate,
@@ -9,7 +8,12 @@ import {
   parseDateTemplate,
   parseTimestampTemplate,
 } from "../../types/format_date_time.ts";
-import { formatNumberTemplate, parseNumberTemplate } from "../../types/format_number.ts";
+import {
+  formatFloatTemplate,
+  formatIntegerTemplate,
+  formatNumberTemplate,
+} from "../../types/format_number.ts";
+import { parseNumberTemplate } from "../../types/read_number.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { FunctionDefinition } from "./definition.ts";
@@ -36,21 +40,19 @@ const overloads: readonly Overload[] = [
     runIn: (context, value: MixedInteger, template: string) =>
       formatTimestampTzTemplate(value, template, timeZone(context.timeZone)),
   },
-  { ...toText, ...ofTime, takes: "interval, text", run: formatIntervalTemplate },
+  { ...toText, ...ofTime, takes: "interval, text", mayReturnNull: true, run: formatIntervalTemplate },
   { ...toText, ...ofNumber, takes: "numeric, text", run: formatNumberTemplate },
   ...["i32", "i64"].map((key): Overload => ({
     ...toText,
     ...ofNumber,
     takes: `${key}, text`,
-    run: (value: MixedInteger, template: string) =>
-      formatNumberTemplate(Decimal.fromInteger(value), template),
+    run: formatIntegerTemplate,
   })),
   ...([["f32", 6], ["f64", 15]] as const).map(([key, digits]): Overload => ({
     ...toText,
     ...ofNumber,
     takes: `${key}, text`,
-    run: (value: number, template: string) =>
-      formatNumberTemplate(Decimal.fromNumber(value, digits), template),
+    run: (value: number, template: string) => formatFloatTemplate(value, template, digits),
   })),
   {
     ...ofNumber,
@@ -58,6 +60,7 @@ const overloads: readonly Overload[] = [
     takes: "text, text",
     returns: "numeric",
     summary: "A number from text by a template.",
+    mayReturnNull: true,
     run: parseNumberTemplate,
   },
   {
