@@ -25,6 +25,7 @@ export const SQLSTATE = {
   invalidArgumentForNthValue: "22016",
   invalidTimeZoneDisplacementValue: "22009",
   substringError: "22011",
+  invalidUseOfEscapeCharacter: "2200C",
   sequenceGeneratorLimitExceeded: "2200H",
   divisionByZero: "22012",
   intervalFieldOverflow: "22015",

@@ -342,11 +342,14 @@ function translateBracket(
     index++;
   }
   let empty = true;
+  let rangeIsOpen = false;
+  let rangeIsClosed = false;
   for (;; index++) {
     const character = characters[index];
     if (character === undefined) throw invalidExpression("brackets [] not balanced");
     if (character === "]" && !empty) break;
     empty = false;
+    if (character !== "-") [rangeIsOpen, rangeIsClosed] = [false, rangeIsOpen];
     const next = characters[index + 1];
     if (character === "[" && (next === ":" || next === "." || next === "=")) {
       let end = index + 2;
@@ -378,6 +381,8 @@ function translateBracket(
     } else if (character === "-") {
       // Between two characters it makes a range; at an end it stands for itself.
       const atEnd = next === "]" || source === "[" || source === "[^" || source === "[^\\n";
+      if (!atEnd && rangeIsClosed) throw invalidExpression("invalid character range");
+      rangeIsOpen = !atEnd;
       source += atEnd ? "\\-" : "-";
     } else source += quoteInBracket(character);
   }
@@ -397,6 +402,9 @@ class Translator {
   #literal = false;
   #dotExcludesNewline = false;
   #linesAnchor = false;
+  #isBasic = false;
+  /** Capturing groups opened so far. */
+  #groups = 0;
 
   constructor(pattern: string, options: string) {
     for (const option of options) this.#option(option);
@@ -407,13 +415,13 @@ class Translator {
     } else if (rest.startsWith("***:")) rest = rest.slice(4);
     const embedded = this.#literal ? null : /^\(\?([a-z]+)\)/.exec(rest);
     if (embedded !== null) {
-      for (const option of embedded[1] ?? "") this.#option(option);
+      for (const option of embedded[1] ?? "") this.#option(option, true);
       rest = rest.slice(embedded[0].length);
     }
     this.#characters = [...rest];
   }
 
-  #option(option: string): void {
+  #option(option: string, isEmbedded = false): void {
     switch (option) {
       case "i":
         this.#insensitive = true;
@@ -448,10 +456,13 @@ class Translator {
         this.#linesAnchor = false;
         return;
       case "e":
+        return;
       case "b":
-      case "g":
+        this.#isBasic = true;
         return;
       default:
+        if (option === "g" && !isEmbedded) return;
+        if (isEmbedded) throw invalidExpression("invalid embedded option");
         throw new DatabaseError(
           SQLSTATE.invalidParameterValue,
           `invalid regular expression option: "${option}"`,
@@ -467,6 +478,12 @@ class Translator {
 
   translate(): string {
     if (this.#literal) return this.#characters.map(quoteCharacter).join("");
+    if (this.#isBasic && this.#characters.some((character) => "\\(){}+?|".includes(character))) {
+      throw new DatabaseError(
+        SQLSTATE.featureNotSupported,
+        "basic regular expressions (option b) are not supported",
+      );
+    }
     let source = "";
     let depth = 0;
     for (; this.#index < this.#characters.length; this.#index++) {
@@ -474,6 +491,7 @@ class Translator {
       if (this.#expanded && this.#skipsExpanded(character)) continue;
       if (character === "\\") source += this.#escape();
       else if (character === "[") source += this.#bracket();
+      else if (character === "(" && this.#skipsComment()) continue;
       else if (character === "(") {
         depth++;
         source += this.#openGroup();
@@ -497,8 +515,20 @@ class Translator {
     return true;
   }
 
+  /** Skips `(?#comment)`. */
+  #skipsComment(): boolean {
+    if (this.#characters[this.#index + 1] !== "?" || this.#characters[this.#index + 2] !== "#") return false;
+    const end = this.#characters.indexOf(")", this.#index);
+    if (end < 0) throw invalidExpression("parentheses () not balanced");
+    this.#index = end;
+    return true;
+  }
+
   #openGroup(): string {
-    if (this.#characters[this.#index + 1] !== "?") return "(";
+    if (this.#characters[this.#index + 1] !== "?") {
+      this.#groups++;
+      return "(";
+    }
     const rest = this.#characters.slice(this.#index + 1, this.#index + 4).join("");
     const kind = /^\?(?::|=|!|<=|<!)/.exec(rest)?.[0];
     if (kind === undefined) throw invalidExpression("quantifier operand invalid");
@@ -510,7 +540,10 @@ class Translator {
     const rest = this.#characters.slice(this.#index, this.#index + 16).join("");
     if (!/^\{\d/.test(rest)) return "\\{";
     const bound = /^\{(\d+)(?:(,)(\d*))?\}/.exec(rest);
-    if (bound === null) throw invalidExpression("invalid repetition count(s)");
+    if (bound === null) {
+      const isCut = /^\{\d+(,\d*)?$/.test(rest);
+      throw invalidExpression(isCut ? "braces {} not balanced" : "invalid repetition count(s)");
+    }
     if (Number(bound[1]) > 255 || Number(bound[3] ?? 0) > 255) {
       throw invalidExpression("invalid repetition count(s)");
     }
@@ -527,6 +560,20 @@ class Translator {
     const bracket = translateBracket(this.#characters, this.#index, "\\", this.#dotExcludesNewline);
     this.#index = bracket.end;
     return bracket.source;
+  }
+
+  /** One digit from 1 on is a reference, more are one when there are as many groups before; else they are an octal number. */
+  #number(): string {
+    const rest = this.#characters.slice(this.#index, this.#index + 20).join("");
+    const decimal = /^[1-9]\d*/.exec(rest)?.[0] ?? "";
+    if (decimal.length === 1 || (decimal !== "" && Number(decimal) <= this.#groups)) {
+      this.#index += decimal.length - 1;
+      return `\\${decimal}`;
+    }
+    const octal = /^[0-7]{1,3}/.exec(rest)?.[0] ?? "";
+    if (octal === "") throw invalidExpression("invalid escape \\ sequence");
+    this.#index += octal.length - 1;
+    return `\\u{${parseInt(octal, 8).toString(16)}}`;
   }
 
   #escape(): string {
@@ -554,8 +601,12 @@ class Translator {
         return "\\\\";
       case "e":
         return "\\x1b";
-      case "0":
-        return "\\x00";
+      case "c": {
+        this.#index++;
+        const control = this.#characters[this.#index];
+        if (control === undefined) throw invalidExpression("invalid escape \\ sequence");
+        return `\\u{${((control.codePointAt(0) ?? 0) & 31).toString(16)}}`;
+      }
       case "x":
       case "u":
       case "U": {
@@ -570,7 +621,8 @@ class Translator {
         return `\\u{${digits}}`;
       }
     }
-    if (/[dDsSwWnrtfv1-9]/.test(character)) return `\\${character}`;
+    if (/\d/.test(character)) return this.#number();
+    if (/[dDsSwWnrtfv]/.test(character)) return `\\${character}`;
     if (/[A-Za-z]/.test(character)) throw invalidExpression("invalid escape \\ sequence");
     return quoteCharacter(character);
   }

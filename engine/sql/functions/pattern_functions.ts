@@ -147,85 +147,51 @@ function checkEscape(escape: string): void {
 /**
  * A SIMILAR TO pattern as a regular expression. Two separators (escape character and double quote) mark the part that
  * `substring(text similar pattern escape e)` returns: it becomes the only capturing group, and what is before it matches
- * as little as possible.
+ * as little as possible, the part itself as much as possible. Any character after the escape character stands for what it
+ * means after a backslash in a regular expression. Raises 2200C for more than two separators.
  */
 function similarEscape(pattern: string, escape: string): string {
   checkEscape(escape);
-  const characters = [...pattern];
-  const separators = countSeparators(characters, escape);
-  if (separators > 2) {
-    throw new DatabaseError(
-      SQLSTATE.invalidEscapeSequence,
-      "SQL regular expression may not contain more than two escape-double-quote separators",
-    );
-  }
   let result = "^(?:";
-  let part = separators === 2 ? 0 : 1;
-  for (let index = 0; index < characters.length; index++) {
-    const character = characters[index] ?? "";
-    if (character === escape) {
-      const next = characters[++index];
-      if (next === undefined) {
-        throw new DatabaseError(SQLSTATE.invalidEscapeSequence, "invalid escape sequence");
+  let separators = 0;
+  let isEscaped = false;
+  let isInBracket = false;
+  for (const character of pattern) {
+    if (isEscaped) {
+      isEscaped = false;
+      if (character !== '"' || isInBracket) result += `\\${character}`;
+      else {
+        if (separators === 2) {
+          throw new DatabaseError(
+            SQLSTATE.invalidUseOfEscapeCharacter,
+            "SQL regular expression may not contain more than two escape-double-quote separators",
+          );
+        }
+        result += separators === 0 ? "){1,1}?(" : "){1,1}(?:";
+        separators++;
       }
-      if (next === '"' && separators > 0) {
-        part++;
-        result += part === 1 ? ")(" : ")(?:";
-      } else result += /[\p{L}\p{N}]/u.test(next) ? next : `\\${next}`;
-      continue;
-    }
-    switch (character) {
-      case "[": {
-        const end = bracketEnd(characters, index);
-        result += characters.slice(index, end + 1).join("").replaceAll("\\", "\\\\");
-        index = end;
-        break;
-      }
-      case "%":
-        result += part === 0 ? ".*?" : ".*";
-        break;
-      case "_":
-        result += ".";
-        break;
-      case "(":
-        result += "(?:";
-        break;
-      case "\\":
-      case ".":
-      case "^":
-      case "$":
-        result += `\\${character}`;
-        break;
-      default:
-        result += character;
+    } else if (character === escape) isEscaped = true;
+    else if (isInBracket) {
+      result += character === "\\" ? "\\\\" : character;
+      isInBracket = character !== "]";
+    } else {
+      isInBracket = character === "[";
+      result += SIMILAR_TRANSLATIONS[character] ?? character;
     }
   }
   return `${result})$`;
 }
 
-function countSeparators(characters: readonly string[], escape: string): number {
-  let count = 0;
-  for (let index = 0; index < characters.length; index++) {
-    if (characters[index] !== escape) continue;
-    index++;
-    if (characters[index] === '"') count++;
-  }
-  return count;
-}
-
-function bracketEnd(characters: readonly string[], start: number): number {
-  let index = start + 1;
-  if (characters[index] === "^") index++;
-  if (characters[index] === "]") index++;
-  while (index < characters.length && characters[index] !== "]") {
-    if (characters[index] === "[" && (characters[index + 1] === ":" || characters[index + 1] === ".")) {
-      index += 2;
-    }
-    index++;
-    if (characters[index - 1] === ":" && characters[index] === "]" && index + 1 < characters.length) index++;
-  }
-  return Math.min(index, characters.length - 1);
-}
+/** What a character of a SIMILAR TO pattern is in a regular expression, when it is not itself. */
+const SIMILAR_TRANSLATIONS: Readonly<Record<string, string>> = {
+  "%": ".*",
+  "_": ".",
+  "(": "(?:",
+  "\\": "\\\\",
+  ".": "\\.",
+  "^": "\\^",
+  "$": "\\$",
+};
 
 /** The index in UTF-16 units of a position counted from 1 in characters. */
 function unitIndex(text: string, position: number): number {

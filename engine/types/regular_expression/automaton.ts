@@ -150,6 +150,12 @@ export class Automaton implements Matcher {
           pending.push({ instruction: at + 1, groups: copy });
           break;
         }
+        case OPERATION.forget: {
+          const copy = top.groups.slice();
+          copy.fill(-1, (first[at] as number) * 2, (second[at] as number) * 2 + 2);
+          pending.push({ instruction: at + 1, groups: copy });
+          break;
+        }
         case OPERATION.assertion: {
           const assertion = this.#assertions[first[at] as number] as RegExp;
           assertion.lastIndex = place;

@@ -33,7 +33,7 @@ class ChoosingMatcher implements Matcher {
     this.#native = native;
     this.#parsed = parsed;
     this.#cost = backtrackingCost(parsed.root);
-    this.#nativeFindsLongest = !mayPreferShorter(parsed.root);
+    this.#nativeFindsLongest = !parsed.isForced && !mayPreferShorter(parsed.root);
   }
 
   exec(text: string): RegExpExecArray | null {

@@ -29,7 +29,7 @@ export const OPERATION = {
   progress: 8,
   /** Goes on when the group `first` has matched. */
   captured: 9,
-  /** Forgets what the groups `first` to `second` have matched. */
+  /** Forgets what the groups `first` to `second` have matched; not for backtracking only. */
   forget: 10,
   /** Notes no place in slot `first`. */
   unset: 11,
@@ -170,7 +170,7 @@ class Compiler {
 
   /** One of several passes through an item: its groups are those of the last. */
   #iteration(item: Node): void {
-    const groups = this.#isForBacktracking ? groupsIn(item) : [];
+    const groups = groupsIn(item);
     if (groups.length > 0) this.emit(OPERATION.forget, Math.min(...groups), Math.max(...groups));
     this.node(item);
   }

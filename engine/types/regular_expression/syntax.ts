@@ -37,6 +37,8 @@ export interface ParsedSource {
   readonly groups: number;
   /** false: see the file's head. */
   readonly isRegular: boolean;
+  /** Whether repetitions prefer otherwise than the source says. */
+  readonly isForced: boolean;
 }
 
 /** Reads an expression that V8 has accepted. */
@@ -44,7 +46,7 @@ export function parseSource(source: string): ParsedSource {
   const parser = new Parser(source);
   const root = parser.choice();
   assert(parser.atEnd, "an expression of V8 is read to its end");
-  return { root, groups: parser.groups, isRegular: parser.isRegular };
+  return { root, groups: parser.groups, isRegular: parser.isRegular, isForced: parser.isForced };
 }
 
 class Parser {
@@ -52,6 +54,7 @@ class Parser {
   #index = 0;
   groups = 0;
   isRegular = true;
+  isForced = false;
 
   constructor(source: string) {
     this.#characters = [...source];
@@ -65,7 +68,7 @@ class Parser {
     const items: Node[] = [];
     do items.push(this.#sequence()); while (this.#accept("|"));
     const [only] = items;
-    return items.length === 1 && only !== undefined ? only : { kind: "choice", items };
+    return items.length === 1 && only !== undefined ? only : { kind: "choice", items: longestFirst(items) };
   }
 
   #sequence(): Node {
@@ -77,7 +80,12 @@ class Parser {
   #repeated(atom: Node): Node {
     const bounds = this.#bounds();
     if (bounds === null) return atom;
-    return { kind: "repeat", item: atom, ...bounds, lazy: this.#accept("?") };
+    const lazy = this.#accept("?");
+    // {1,1}? is there to make the whole of an item match as little as possible.
+    const isForced = bounds.minimum === 1 && bounds.maximum === 1 && !bounds.fixed && lazy;
+    const item = isForced ? preferringFew(atom) : atom;
+    this.isForced ||= item !== atom;
+    return { kind: "repeat", item, ...bounds, lazy };
   }
 
   #bounds(): { readonly minimum: number; readonly maximum: number; readonly fixed: boolean } | null {
@@ -162,6 +170,67 @@ class Parser {
 
   #take(): string {
     return this.#characters[this.#index++] ?? "";
+  }
+}
+
+/** The item with all its repetitions preferring few. */
+function preferringFew(node: Node): Node {
+  switch (node.kind) {
+    case "repeat": {
+      const item = preferringFew(node.item);
+      const isSame = item === node.item && (node.fixed || node.lazy);
+      return isSame ? node : { ...node, item, lazy: node.lazy || !node.fixed };
+    }
+    case "capture": {
+      const item = preferringFew(node.item);
+      return item === node.item ? node : { ...node, item };
+    }
+    case "sequence":
+    case "choice": {
+      const items = node.items.map(preferringFew);
+      return items.every((item, index) => item === node.items[index]) ? node : { ...node, items };
+    }
+    default:
+      return node;
+  }
+}
+
+/** Alternatives of known lengths in the order in which PostgreSQL prefers them, the longest first. */
+function longestFirst(items: readonly Node[]): readonly Node[] {
+  const widths = new Map(items.map((item) => [item, widthOf(item)]));
+  if ([...widths.values()].includes(undefined)) return items;
+  return items.toSorted((left, right) => (widths.get(right) ?? 0) - (widths.get(left) ?? 0));
+}
+
+/** How many characters a node takes; undefined when that varies or is not known. */
+function widthOf(node: Node): number | undefined {
+  switch (node.kind) {
+    case "set":
+      return 1;
+    case "assertion":
+    case "look":
+      return 0;
+    case "capture":
+      return widthOf(node.item);
+    case "sequence": {
+      let sum = 0;
+      for (const item of node.items) {
+        const width = widthOf(item);
+        if (width === undefined) return undefined;
+        sum += width;
+      }
+      return sum;
+    }
+    case "choice": {
+      const [first, ...rest] = node.items.map(widthOf);
+      return rest.every((width) => width === first) ? first : undefined;
+    }
+    case "repeat": {
+      const width = widthOf(node.item);
+      return width === undefined || node.minimum !== node.maximum ? undefined : width * node.minimum;
+    }
+    case "reference":
+      return undefined;
   }
 }
 
