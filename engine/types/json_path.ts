@@ -126,6 +126,12 @@ class Evaluation {
 
   #isNonEmpty(node: PathNode, value: Item): boolean {
     let found = false;
+    // A sign at the end of a path passes over what is no number when only one item is asked for.
+    const last = node.at(-1);
+    if (this.#lax && last?.kind === "sign" && node.length === 1) {
+      for (const item of this.#sequence(last.operand, value)) if (item instanceof Decimal) return true;
+      return false;
+    }
     for (const _item of this.#run(node, 0, value, this.#lax)) {
       if (this.#lax) return true;
       found = true;

@@ -111,6 +111,11 @@ export function limitsTime(type: SqlType): boolean {
   return temporalPrecision(type) !== undefined || intervalRange(type) !== undefined;
 }
 
+/** Whether values of a type are parts of an array of them, not its elements: arrays are, vectors of the catalog are not. */
+export function isSubArray(type: SqlType): type is SqlType & { readonly kind: "array" } {
+  return type.kind === "array" && type.vector !== true;
+}
+
 /** How many digits of the seconds a time, timestamp or interval keeps, or undefined for all six. */
 export function temporalPrecision(type: SqlType): number | undefined {
   return "precision" in type && type.kind !== "numeric" ? type.precision : undefined;

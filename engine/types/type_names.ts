@@ -448,6 +448,8 @@ const WIRE: Readonly<Record<Exclude<SqlType["kind"], "array" | "enum">, WireType
 export const ENUM_ARRAY_OFFSET = 0x4000_0000;
 
 const SMALLINT_VECTOR = 22;
+const SMALLINT_VECTOR_ARRAY = 1006;
+const OID_VECTOR_ARRAY = 1013;
 const OID_VECTOR = 30;
 
 /** The name of a vector type of the catalogs. */
@@ -457,6 +459,9 @@ function vectorName(element: SqlType): string {
 
 /** The object identifier that clients see for the type. */
 export function typeOid(type: SqlType): number {
+  if (type.kind === "array" && type.element.kind === "array" && type.element.vector === true) {
+    return type.element.element.kind === "oid" ? OID_VECTOR_ARRAY : SMALLINT_VECTOR_ARRAY;
+  }
   if (type.kind === "enum") return type.id;
   if (type.kind !== "array") return WIRE[type.kind].oid;
   if (type.vector === true) return type.element.kind === "oid" ? OID_VECTOR : SMALLINT_VECTOR;
@@ -526,6 +531,15 @@ const BY_OID: ReadonlyMap<number, SqlType> = (() => {
   types.set(1014, { kind: "array", element: { kind: "text" } });
   types.set(SMALLINT_VECTOR, { kind: "array", element: { kind: "i16" }, vector: true });
   types.set(OID_VECTOR, { kind: "array", element: { kind: "oid" }, vector: true });
+  for (
+    const [vector, array] of [[SMALLINT_VECTOR, SMALLINT_VECTOR_ARRAY], [
+      OID_VECTOR,
+      OID_VECTOR_ARRAY,
+    ]] as const
+  ) {
+    const element = types.get(vector);
+    if (element !== undefined) types.set(array, { kind: "array", element });
+  }
   return types;
 })();
 

@@ -12,6 +12,7 @@ import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
+import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { emitTruth } from "./condition.ts";
@@ -547,7 +548,7 @@ function sameKeys(left: SqlType, right: SqlType): boolean {
 
 function emitArray(code: Emitter, expression: Of<"array">): Value {
   const elements = expression.elements.map((element) => nullableCode(emitValue(code, element)));
-  const nested = expression.elements.some((element) => element.type.kind === "array");
+  const nested = expression.elements.some((element) => isSubArray(element.type));
   const make = nested ? code.use("arrayOfArrays", arrayOfArrays) : code.use("arrayOf", SqlArray.of);
   return { code: code.define("a", `${make}([${elements.join(", ")}])`), isNull: null };
 }

@@ -8,6 +8,7 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { BoundFunction } from "../../sql/functions/definition.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { SqlArray } from "../../types/sql_array.ts";
+import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlRecord, SqlValue } from "../../types/value.ts";
 import type { ExecutionContext } from "../execution.ts";
 import { interpretPlan } from "./interpret_plan.ts";
@@ -168,7 +169,7 @@ export function evaluate(scope: Scope, expression: Expression): SqlValue {
     }
     case "array": {
       const elements = expression.elements.map(value);
-      return elements.some((element) => element instanceof SqlArray)
+      return expression.elements.some(({ type }) => isSubArray(type))
         ? SqlArray.ofArrays(elements.map((element) => element instanceof SqlArray ? element : SqlArray.EMPTY))
         : SqlArray.of(elements);
     }

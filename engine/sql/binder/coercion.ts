@@ -6,6 +6,7 @@
  * the statement's text, as in PostgreSQL.
  */
 import { SQLSTATE } from "../../base/errors.ts";
+import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -90,7 +91,7 @@ export function tryCoerce(
   if (expression.kind === "array" && target.kind === "array") {
     const elements: Expression[] = [];
     for (const element of expression.elements) {
-      const wanted = element.type.kind === "array" ? target : target.element;
+      const wanted = isSubArray(element.type) ? target : target.element;
       const next = tryCoerce(binding, element, wanted, context);
       if (next === undefined) return undefined;
       elements.push(next);

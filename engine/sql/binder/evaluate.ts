@@ -4,6 +4,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { SqlArray } from "../../types/sql_array.ts";
+import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { BoundFunction, EvaluationContext } from "../functions/definition.ts";
 import type { Expression } from "../plan/expression.ts";
@@ -111,7 +112,10 @@ export function evaluate(expression: Expression, context: EvaluationContext): Sq
       return argument.recordValues[expression.index] ?? null;
     }
     case "array":
-      return arrayOf(expression.elements.map(value));
+      return arrayOf(
+        expression.elements.map(value),
+        expression.elements.some(({ type }) => isSubArray(type)),
+      );
     case "any_array":
     case "all_array": {
       const isAny = expression.kind === "any_array";
@@ -137,7 +141,8 @@ export function evaluate(expression: Expression, context: EvaluationContext): Sq
   }
 }
 
-function arrayOf(items: readonly SqlValue[]): SqlValue {
+function arrayOf(items: readonly SqlValue[], isNested: boolean): SqlValue {
+  if (!isNested) return SqlArray.of(items);
   const nested: SqlArray[] = [];
   for (const item of items) if (item instanceof SqlArray) nested.push(item);
   return nested.length > 0 ? SqlArray.ofArrays(nested) : SqlArray.of(items);

@@ -7,6 +7,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
+import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import { commonType, withoutLimits } from "../functions/casts.ts";
@@ -188,7 +189,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
         );
       }
       const { type, expressions } = unify(binding, items, "ARRAY", ast.items.map((each) => each.position));
-      const element = type.kind === "array" ? type.element : type;
+      const element = isSubArray(type) ? type.element : type;
       return { kind: "array", type: { kind: "array", element }, elements: expressions };
     }
     case "default":
@@ -432,13 +433,7 @@ function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Exp
   const argument = bindExpression(binding, level, base);
   const { type } = argument;
   if (type.kind === "jsonb" || type.kind === "json") {
-    return layers.reduce<Expression>((value, layer) => {
-      if (layer.isSlice || layer.upper === null) {
-        throw binding.unsupported("jsonb subscript slice", layer.position);
-      }
-      const key = bindExpression(binding, level, layer.upper);
-      return bindBinary(binding, "->", value, key, layer.position);
-    }, argument);
+    return bindJsonSubscripts(binding, level, argument, layers);
   }
   if (type.kind === "name" && ast.upper !== null && layers.length === 1 && !ast.isSlice) {
     return bindNameCharacter(binding, argument, bindExpression(binding, level, ast.upper), ast.position);
@@ -460,6 +455,32 @@ function bindSubscript(binding: Binding, level: QueryLevel, ast: Subscript): Exp
     return isSlice ? { lower: constant({ kind: "i32" }, 1), upper: index } : { index };
   });
   return { kind: "subscript", type: isSlice ? type : type.element, argument, subscripts };
+}
+
+/** `document['a'][0]`: the part at a path of keys and indexes; NULL when there is none, as in a scalar. */
+function bindJsonSubscripts(
+  binding: Binding,
+  level: QueryLevel,
+  document: Expression,
+  layers: readonly (Ast & { readonly kind: "subscript" })[],
+): Expression {
+  const element = { kind: "text" } as const;
+  const elements = layers.map(({ isSlice, upper, position }) => {
+    if (isSlice || upper === null) {
+      const message = "jsonb subscript does not support slices";
+      throw binding.error(SQLSTATE.datatypeMismatch, message, position);
+    }
+    const key = bindExpression(binding, level, upper);
+    const index = isUnknown(key) ? undefined : tryCoerce(binding, key, { kind: "i32" }, "implicit");
+    const subscript = index ?? tryCoerce(binding, key, element, "implicit");
+    if (subscript !== undefined) return coerceExplicit(binding, subscript, element, position);
+    const name = formatTypeFamily(key.type);
+    throw binding.error(SQLSTATE.datatypeMismatch, `subscript type ${name} is not supported`, position, {
+      hint: "jsonb subscript must be coercible to either integer or text.",
+    });
+  });
+  const path: Expression = { kind: "array", type: { kind: "array", element }, elements };
+  return bindBinary(binding, "#>", document, path, layers[0]?.position ?? 0);
 }
 
 /** `typname[0]`: a name is an array of "char" that starts at 0. */

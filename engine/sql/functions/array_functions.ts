@@ -3,7 +3,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
-import { SqlArray } from "../../types/sql_array.ts";
+import { checkArrayBounds, SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -108,6 +108,8 @@ function positionsIn(type: SqlType): (value: SqlArray | null, wanted: SqlValue) 
 }
 
 const fillLimit = 10_000_000;
+/** What PostgreSQL's arrays can have. */
+const arrayLimit = 134_217_727;
 
 function fill(value: SqlValue, lengths: SqlArray | null, lowers: SqlArray | null): SqlArray {
   if (lengths === null || lowers === null) {
@@ -138,10 +140,11 @@ function fill(value: SqlValue, lengths: SqlArray | null, lowers: SqlArray | null
   if (counts.some((length) => length < 0) || total > fillLimit) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `array size exceeds the maximum allowed (${fillLimit})`,
+      `array size exceeds the maximum allowed (${total > arrayLimit || total < 0 ? arrayLimit : fillLimit})`,
     );
   }
   if (counts.length === 0 || total === 0) return SqlArray.EMPTY;
+  checkArrayBounds(counts, bounds);
   return new SqlArray(Array<SqlValue>(total).fill(value), counts, bounds);
 }
 
