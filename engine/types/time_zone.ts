@@ -9,7 +9,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { daysFromCivil, MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dayOfMicroseconds, timeOfMicroseconds, UNIX_EPOCH_DAYS } from "./calendar.ts";
-import { add, subtract } from "./mixed_integer.ts";
+import { add, divide, subtract } from "./mixed_integer.ts";
 import { abbreviatedZone, abbreviationOffset, zoneAbbreviation } from "./time_zone_abbreviations.ts";
 import type { MixedInteger } from "./value.ts";
 
@@ -97,7 +97,8 @@ export class TimeZone {
     }
     // Offsets with seconds are local mean time, from before zones were introduced.
     if (offset % 60 !== 0) return "LMT";
-    return zoneAbbreviation(this.name, offset) ?? numericOffset(offset);
+    const unixSeconds = Number(divide(instant, MICROSECONDS_PER_SECOND)) + UNIX_EPOCH_DAYS * SECONDS_PER_DAY;
+    return zoneAbbreviation(this.name, offset, unixSeconds) ?? numericOffset(offset);
   }
 
   /** Whether daylight saving holds: the offset is above the year's lowest one. */

@@ -86,7 +86,7 @@ const FAMILIES: readonly string[] = [
   "Europe/Athens Europe/Helsinki Europe/Kiev Europe/Kyiv Europe/Bucharest Europe/Sofia Europe/Riga Europe/Tallinn " +
   "Europe/Vilnius Europe/Chisinau Europe/Mariehamn Europe/Kaliningrad Asia/Nicosia Asia/Beirut Africa/Cairo " +
   "Africa/Tripoli Egypt Libya EET: 2=EET 3=EEST",
-  "Europe/Moscow Europe/Simferopol W-SU: 3=MSK 4=MSD",
+  "Europe/Simferopol: 3=MSK 4=MSD",
   "Asia/Jerusalem Asia/Tel_Aviv Israel: 2=IST 3=IDT",
   "Asia/Kolkata Asia/Calcutta: 5.5=IST",
   "Asia/Karachi: 5=PKT",
@@ -125,8 +125,26 @@ for (const family of FAMILIES) {
   for (const zone of zones.split(" ")) OUTPUT.set(zone, byOffset);
 }
 
-/** The letters that a zone prints at an offset in seconds, or undefined when it prints numbers. */
-export function zoneAbbreviation(zone: string, offset: number): string | undefined {
+const HOUR = 3600;
+/** Moscow kept Eastern European time from 1991-03-31 to 1992-01-19; from 2011-03-27 on four hours were standard time. */
+const MOSCOW_EASTERN_EUROPEAN = [670_374_000, 695_779_200] as const;
+const MOSCOW_WITHOUT_SUMMER_TIME = 1_301_180_400;
+
+function moscowAbbreviation(offset: number, unixSeconds: number): string | undefined {
+  const [from, to] = MOSCOW_EASTERN_EUROPEAN;
+  if (unixSeconds >= from && unixSeconds < to) {
+    return offset === 2 * HOUR ? "EET" : offset === 3 * HOUR ? "EEST" : undefined;
+  }
+  if (offset === 3 * HOUR) return "MSK";
+  return offset === 4 * HOUR ? (unixSeconds < MOSCOW_WITHOUT_SUMMER_TIME ? "MSD" : "MSK") : undefined;
+}
+
+/**
+ * The letters that a zone prints at an offset in seconds, at a time in seconds since 1970, or undefined when it prints
+ * numbers.
+ */
+export function zoneAbbreviation(zone: string, offset: number, unixSeconds: number): string | undefined {
+  if (zone === "Europe/Moscow" || zone === "W-SU") return moscowAbbreviation(offset, unixSeconds);
   const family = OUTPUT.get(zone) ?? OUTPUT.get(zone.split("/").slice(0, 2).join("/"));
   return family?.get(offset);
 }
