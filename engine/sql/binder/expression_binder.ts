@@ -43,6 +43,7 @@ import {
 } from "./coercion.ts";
 import { fieldsOf, findTable, missingTable, resolveColumn, resolveType, wholeRow } from "./names.ts";
 import { bindSubquery } from "./query_binder.ts";
+import { bindQuantifiedSubquery, requireWidth } from "./quantified_binder.ts";
 import { bindTargets } from "./select_binder.ts";
 import type { QueryLevel } from "./scope.ts";
 import { bindSubscript } from "./subscript_binder.ts";
@@ -235,7 +236,7 @@ function bindRowSubquery(
 }
 
 /** An operand of a comparison: a row stays a row, with fields that have no type yet. */
-function bindOperand(binding: Binding, level: QueryLevel, ast: Ast): Expression {
+export function bindOperand(binding: Binding, level: QueryLevel, ast: Ast): Expression {
   if (ast.kind !== "row") return bindExpression(binding, level, ast);
   return rowOf(bindRowItems(binding, level, ast.items));
 }
@@ -251,7 +252,7 @@ export function bindRowItems(binding: Binding, level: QueryLevel, items: readonl
 }
 
 /** Whether an expression was written as a row, so that it is compared field by field. */
-function isConstructor(expression: Expression): expression is Expression & { readonly kind: "row" } {
+export function isConstructor(expression: Expression): expression is Expression & { readonly kind: "row" } {
   return expression.kind === "row" && expression.isValue !== true;
 }
 
@@ -564,63 +565,6 @@ function bindQuantified(binding: Binding, level: QueryLevel, ast: QuantifiedComp
       ? array
       : coerceImplicit(binding, array, { kind: "array", element }, ast.position),
   };
-}
-
-function bindQuantifiedSubquery(
-  binding: Binding,
-  level: QueryLevel,
-  operandAst: Ast,
-  symbol: string,
-  quantifier: "any" | "all",
-  query: Query,
-  position: number,
-): Expression {
-  const operand = bindOperand(binding, level, operandAst);
-  const { plan, columns } = bindSubquery(binding, level, query);
-  const left = isConstructor(operand) ? operand.fields : [operand];
-  requireWidth(binding, columns.length, left.length, position);
-  const operators = left.map((each, index) =>
-    resolveOperator(symbol, each.type, columns[index]?.type ?? each.type, binding.at(position))
-  );
-  // The subquery's columns must have the operator's type: convert them in a projection when they differ.
-  let source = plan;
-  let refs = columns.map((column) => column.column);
-  const wanted = operators.map((operator, index) =>
-    operator.argumentTypes[1] ?? columns[index]?.type ?? { kind: "unknown" as const }
-  );
-  if (columns.some((column, index) => !sameType(column.type, wanted[index] ?? column.type))) {
-    const outputs = columns.map((column, index) => ({
-      output: binding.newColumn(),
-      expression: coerceCompared(
-        binding,
-        { kind: "column", type: column.type, column: column.column, nullable: column.nullable },
-        wanted[index] ?? column.type,
-        position,
-      ),
-    }));
-    source = { kind: "project", input: plan, outputs, rows: 0 };
-    refs = outputs.map((each) => each.output);
-  }
-  return {
-    kind: quantifier === "any" ? "any_subquery" : "all_subquery",
-    type: BOOLEAN,
-    left: left.map((each, index) => {
-      const type = operators[index]?.argumentTypes[0];
-      return type === undefined ? each : coerceCompared(binding, each, type, position);
-    }),
-    operators,
-    plan: source,
-    columns: refs,
-  };
-}
-
-function requireWidth(binding: Binding, columns: number, wanted: number, position: number): void {
-  if (columns === wanted) return;
-  throw binding.error(
-    SQLSTATE.syntaxError,
-    columns > wanted ? "subquery has too many columns" : "subquery has too few columns",
-    position,
-  );
 }
 
 function bindSingleColumn(binding: Binding, level: QueryLevel, query: Query, position: number) {
