@@ -35,6 +35,7 @@ import { Portal } from "./portal.ts";
 import { Prepared } from "./prepared.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
+import { writesTemporaryRows, writingCommand } from "./read_only.ts";
 import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "./settings.ts";
@@ -355,7 +356,7 @@ export class Session {
     });
     this.#block = block;
     this.#deriveSettings();
-    transaction.readOnly = this.#isReadOnly;
+    transaction.readOnly = transaction.neverWrites = this.#isReadOnly;
     // Fixed now: now() is when the block began, not when it is first called.
     void transaction.timestamp;
     return block;
@@ -547,7 +548,7 @@ export class Session {
   ): MaybePromise<StatementOutcome> {
     const { planned } = plan;
     const compiled = (): CompiledStatement => this.engine.plans.current(this, plan).compiled;
-    if (!planned.readOnly) this.#requireWritable(planned.command);
+    if (!planned.readOnly && !writesTemporaryRows(planned)) this.requireWritable(writingCommand(planned));
     if (returnsRows(planned)) sink.begin(planned.columns, !planned.readOnly);
     if (planned.readOnly && this.#block === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);
@@ -610,12 +611,12 @@ export class Session {
 
   #newReader(): Transaction {
     const transaction = this.#begin(false);
-    transaction.readOnly = true;
+    transaction.readOnly = transaction.neverWrites = true;
     return transaction;
   }
 
   /** Raises 25006 when the transaction refuses writes. */
-  #requireWritable(command: string): void {
+  requireWritable(command: string): void {
     this.#deriveSettings();
     const readOnly = this.#block === null ? this.#isReadOnly : this.#block.transaction.readOnly;
     if (readOnly) {
@@ -637,6 +638,7 @@ export class Session {
     const contextFor = (transaction: Transaction): ExecutionContext => this.#context(transaction, parameters);
     const block = this.#block;
     if (block !== null) {
+      block.hasQueried = true;
       return whenDone(
         runInTransaction(this.#environment, {
           compiled,
@@ -653,7 +655,7 @@ export class Session {
       ...options,
       begin: (interruptible) => {
         const transaction = this.#begin(interruptible);
-        transaction.readOnly = options.readOnly || this.#isReadOnly;
+        transaction.readOnly = transaction.neverWrites = options.readOnly || this.#isReadOnly;
         this.#statementTransaction = transaction;
         return transaction;
       },

@@ -4,7 +4,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 
 /** ON COMMIT DELETE ROWS and ON COMMIT DROP of the tables in a session's temporary schema. */
 export function endTemporaryTables(transaction: Transaction, schema: string): void {
-  if (transaction.readOnly) return;
+  if (transaction.neverWrites && !transaction.hasEffects) return;
   for (const table of tablesOnCommit(transaction.catalog, schema)) {
     if (table.options[ON_COMMIT] === "drop") {
       for (const change of dropTableChanges(transaction.catalog, table)) transaction.change(change);

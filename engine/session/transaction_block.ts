@@ -17,6 +17,7 @@ interface SavepointRecord {
   readonly constraintModes: Transaction["constraintModes"];
   /** Cursors that were declared later go when it is rolled back to. */
   readonly cursorsMade: number;
+  readonly readOnly: boolean;
 }
 
 /** See the file's head. */
@@ -25,6 +26,8 @@ export class TransactionBlock {
   /** false: ends with the query or pipeline it was made for. */
   explicit: boolean;
   failed = false;
+  /** Whether a statement has run that reads or writes. */
+  hasQueried = false;
   /** true: who began it commits it; BEGIN and COMMIT within it say nothing. */
   controlled = false;
   readonly #manager: TransactionManager;
@@ -47,17 +50,19 @@ export class TransactionBlock {
   /** SAVEPOINT. `cursorsMade`: how many cursors the session has declared so far. */
   savepoint(name: string, cursorsMade: number): void {
     this.#settings.beginScope();
-    const { constraintModes } = this.transaction;
-    this.#savepoints.push({ name, mark: this.transaction.mark(), constraintModes, cursorsMade });
+    const { constraintModes, readOnly } = this.transaction;
+    this.#savepoints.push({ name, mark: this.transaction.mark(), constraintModes, cursorsMade, readOnly });
   }
 
   /** RELEASE SAVEPOINT: forgets it and those after it. */
   release(name: string): void {
     const index = this.#find(name);
+    const record = this.#savepoints[index];
     while (this.#savepoints.length > index) {
       this.#savepoints.pop();
       this.#settings.endScope(false);
     }
+    if (record !== undefined) this.#setReadOnly(record.readOnly);
   }
 
   /**
@@ -76,6 +81,7 @@ export class TransactionBlock {
     this.#settings.beginScope();
     this.transaction.rollbackTo(record.mark, { keepLocks: false, forgetReads: false });
     this.transaction.constraintModes = record.constraintModes;
+    this.#setReadOnly(record.readOnly);
     this.failed = false;
     return record.cursorsMade;
   }
@@ -93,6 +99,18 @@ export class TransactionBlock {
   close(rolledBack: boolean): void {
     while (this.#savepoints.pop() !== undefined) this.#settings.endScope(rolledBack);
     this.#settings.endScope(rolledBack);
+  }
+
+  /** Whether a savepoint is open. */
+  get isNested(): boolean {
+    return this.#savepoints.length > 0;
+  }
+
+  /** READ ONLY that was said after a savepoint is over with it, be it released or returned to. */
+  #setReadOnly(readOnly: boolean): void {
+    if (this.transaction.readOnly === readOnly) return;
+    this.transaction.readOnly = readOnly;
+    this.#settings.set("transaction_read_only", readOnly ? "on" : "off", { local: true });
   }
 
   #find(name: string): number {

@@ -22,6 +22,7 @@ import { formatText } from "../types/text_io.ts";
 import { fromStored } from "../types/stored_value.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
+import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { OutsideEffects } from "./outside_effects.ts";
 import { type OverlayRow, TableOverlay } from "./overlay.ts";
@@ -99,7 +100,10 @@ export class Transaction {
   readonly messages: CommitMessage[] = [];
   /** What the running statement has done that must not be done twice; made when it is needed first. */
   outside: OutsideEffects | null = null;
+  /** Writes are refused, except to temporary tables. */
   readOnly = false;
+  /** Read-only from its beginning to its end: what it reads is never compared with what others have written. */
+  neverWrites = false;
   interruptible: boolean;
   isOpen = true;
   readonly #manager: TransactionManager;
@@ -167,7 +171,7 @@ export class Transaction {
       beneath,
       committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
       overlay: overlay ?? null,
-      track: this.interruptible && !this.readOnly ? this.#track : null,
+      track: this.interruptible && !this.neverWrites ? this.#track : null,
     });
     this.#views.set(tableId, view);
     return view;
@@ -184,7 +188,7 @@ export class Transaction {
       committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
       overlay: overlay === undefined || overlay.isEmpty ? null : overlay.copy(),
       track: (predicate) => {
-        if (this.interruptible && !this.readOnly) this.#track(predicate);
+        if (this.interruptible && !this.neverWrites) this.#track(predicate);
       },
     });
   }
@@ -619,7 +623,7 @@ export class Transaction {
 
   /** The overlay to write to; waits for a transaction that alters the table. */
   #writable(table: TableDefinition, options: { readonly spread: boolean } = { spread: true }): TableOverlay {
-    if (this.readOnly) {
+    if (this.readOnly && !isTemporarySchema(table.schema)) {
       throw new DatabaseError(
         SQLSTATE.readOnlySqlTransaction,
         "cannot execute a write in a read-only transaction",

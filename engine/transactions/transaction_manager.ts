@@ -397,7 +397,7 @@ export class TransactionManager {
   /** What later validations must know of the effects; null when nobody could ask. Rows before are read here. */
   #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> | null {
     let needed = false;
-    for (const other of this.#active) if (other !== committing && !other.readOnly) needed = true;
+    for (const other of this.#active) if (other !== committing && !other.neverWrites) needed = true;
     if (!needed) return null;
     const writes: CommittedWrite[] = [];
     const bulk: CommittedBulk[] = [];
@@ -467,7 +467,7 @@ export class TransactionManager {
     if (this.#history.length === 0) return;
     let oldest = Infinity;
     for (const transaction of this.#active) {
-      if (!transaction.readOnly && transaction.snapshot < oldest) oldest = transaction.snapshot;
+      if (!transaction.neverWrites && transaction.snapshot < oldest) oldest = transaction.snapshot;
     }
     let keepFrom = 0;
     while (keepFrom < this.#history.length && (this.#history[keepFrom]?.op ?? 0) <= oldest) keepFrom++;

@@ -7,6 +7,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
 import { TableExpressionBinder } from "../../execution/modify/table_expressions.ts";
 import type { Copy, Statement } from "../../sql/parser/ast.ts";
@@ -61,13 +62,8 @@ async function runCopyFrom(
       { position: name.position + 1 },
     );
   }
-  if (session.currentTransaction?.readOnly === true) {
-    throw new DatabaseError(
-      SQLSTATE.readOnlySqlTransaction,
-      "cannot execute COPY FROM in a read-only transaction",
-    );
-  }
   const { table } = relation;
+  if (!isTemporarySchema(table.schema)) session.requireWritable("COPY FROM");
   const target = copyFrom(session, table, statement, settings);
   await sink.copyIn(
     { binary: settings.format === "binary", columnCount: target.columnCount },

@@ -15,6 +15,7 @@ import type { SqlValue } from "../../types/value.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
+import { definitionCommand } from "../read_only.ts";
 import { Settings } from "../settings.ts";
 import { valueText } from "../utility/setting_statements.ts";
 import { InsertQuery } from "./insert_query.ts";
@@ -47,6 +48,8 @@ export function runDefinition(
   sink: ResultSink,
   given: DefinitionArguments = NO_ARGUMENTS,
 ): MaybePromise<StatementOutcome> {
+  const command = definitionCommand(statement);
+  if (command !== null) session.requireWritable(command);
   let plan: DefinitionPlan | null = null;
   let rows: number | null = null;
   const compiled: CompiledStatement = {

@@ -30,17 +30,29 @@ export function begin(session: Session, statement: BeginTransaction): StatementO
 /** COMMIT, END. */
 export function commit(session: Session, statement: CommitTransaction): MaybePromise<StatementOutcome> {
   warnWithoutBlock(session, statement.chain, "COMMIT");
+  const modes = modesOf(session);
   return whenDone(session.commitBlock("COMMIT"), (outcome) => {
-    if (statement.chain) session.beginBlock(true);
+    if (statement.chain) chain(session, modes);
     return outcome;
   });
+}
+
+/** AND CHAIN: a new block with the modes of the one before. */
+function chain(session: Session, modes: TransactionModes): void {
+  session.beginBlock(true);
+  applyModes(session, modes);
+}
+
+function modesOf(session: Session): TransactionModes {
+  return { isolation: null, readOnly: session.block?.transaction.readOnly ?? null, deferrable: null };
 }
 
 /** ROLLBACK, ABORT. */
 export function rollback(session: Session, statement: RollbackTransaction): StatementOutcome {
   warnWithoutBlock(session, statement.chain, "ROLLBACK");
+  const modes = modesOf(session);
   const outcome = session.rollbackBlock("ROLLBACK");
-  if (statement.chain) session.beginBlock(true);
+  if (statement.chain) chain(session, modes);
   return outcome;
 }
 
@@ -69,21 +81,28 @@ export function applyModes(session: Session, modes: TransactionModes): void {
     session.settings.set("transaction_isolation", modes.isolation.replaceAll("_", " "), local);
   }
   if (modes.readOnly !== null) {
+    setReadOnly(session, modes.readOnly);
     session.settings.set("transaction_read_only", modes.readOnly ? "on" : "off", local);
-    const transaction = session.block?.transaction;
-    if (transaction !== undefined) {
-      if (!modes.readOnly && transaction.hasEffects) {
-        throw new DatabaseError(
-          SQLSTATE.activeSqlTransaction,
-          "transaction read-write mode must be set before any query",
-        );
-      }
-      transaction.readOnly = modes.readOnly;
-    }
   }
   if (modes.deferrable !== null) {
     session.settings.set("transaction_deferrable", modes.deferrable ? "on" : "off", local);
   }
+}
+
+/** Makes the block read-only, or takes that back, which only its beginning allows. */
+export function setReadOnly({ block }: Session, readOnly: boolean): void {
+  if (block === null) return;
+  const { transaction } = block;
+  if (!readOnly && transaction.readOnly && (block.isNested || block.hasQueried)) {
+    throw new DatabaseError(
+      SQLSTATE.activeSqlTransaction,
+      block.isNested
+        ? "cannot set transaction read-write mode inside a read-only transaction"
+        : "transaction read-write mode must be set before any query",
+    );
+  }
+  transaction.readOnly = readOnly;
+  transaction.neverWrites = readOnly && !block.isNested && !transaction.hasEffects;
 }
 
 function requireBlock(session: Session, command: string): NonNullable<Session["block"]> {

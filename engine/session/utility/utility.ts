@@ -181,7 +181,10 @@ export function runUtility(
       throw unsupported(statement.feature, statement.position);
     case "query": {
       const table = selectInto(statement);
-      if (table !== null) return runDefinition(session, text, table, sink);
+      if (table !== null) {
+        session.requireWritable("SELECT INTO");
+        return runDefinition(session, text, table, sink);
+      }
       throw unsupported("a nested query", statement.position);
     }
     case "insert":

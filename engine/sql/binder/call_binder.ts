@@ -295,7 +295,7 @@ function ownColumnsOf(level: QueryLevel): ReadonlySet<ColumnRef> {
   return result;
 }
 
-/** The level that an aggregate over these arguments belongs to. */
+/** The level that an aggregate over these arguments, and with these keys of its order, belongs to. */
 function aggregateLevel(level: QueryLevel, args: readonly Expression[]): QueryLevel {
   const used = new Set(args.flatMap((each) => [...columnsOf(each)]));
   if (used.size === 0) return level;
@@ -396,7 +396,8 @@ function bindAggregateParts(binding: Binding, level: QueryLevel, ast: FunctionCa
 function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, name: string): Expression {
   const parts = bindAggregateParts(binding, level, ast, name);
   const { aggregate, args, filter } = parts;
-  const owner = aggregateLevel(level, filter === null ? args : [...args, filter]);
+  const keys = parts.orderBy.map((each) => each.expression);
+  const owner = aggregateLevel(level, [...args, ...keys, ...filter === null ? [] : [filter]]);
   // The clause is that of the level the aggregate is written in, or of the outer one it belongs to.
   if (!AGGREGATE_CLAUSES.has(owner.clause)) refuseClause(binding, owner, "aggregate functions", ast.position);
   const distinct = ast.distinct && aggregate.name !== "min" && aggregate.name !== "max";
