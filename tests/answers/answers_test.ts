@@ -5,9 +5,17 @@ import { open } from "../../mod.ts";
 import { answerOfText, formatAnswers, parseTable } from "./answer_table.ts";
 import { CALL_TABLES, callsOf, type CallTable, signaturesOf } from "./calls.ts";
 import { excludedNames } from "./excluded.ts";
+import { GROUP_TABLES, groupSignaturesOf, groupsOf, type GroupTable } from "./group_calls.ts";
 import { isClose, isInexact } from "./inexact.ts";
 import { DELIBERATE, PENDING, ruleOf } from "./known_differences.ts";
-import { type Difference, type Expectation, PREPARATION, Replay, tableFile } from "./replay.ts";
+import {
+  type Difference,
+  type Expectation,
+  type GroupExpectation,
+  PREPARATION,
+  Replay,
+  tableFile,
+} from "./replay.ts";
 
 /** Differences that are shown when there are too many. */
 const MOST_SHOWN = 40;
@@ -24,16 +32,49 @@ for (const table of CALL_TABLES) {
   });
 }
 
+for (const table of GROUP_TABLES) {
+  Deno.test(`answers of ${table} over groups of rows are PostgreSQL's`, async () => {
+    await using database = await open(":memory:");
+    const replay = new Replay(database);
+    for (const statement of PREPARATION) await replay.run(statement);
+    const expectations = groupExpectationsOf(table);
+    for (const each of expectations) await replay.groups("delta", each);
+    await replay.run("checkpoint");
+    for (const each of expectations) await replay.groups("segment", each);
+    report(replay.differences);
+  });
+}
+
+function groupExpectationsOf(table: GroupTable): GroupExpectation[] {
+  const answers = parseTable(Deno.readTextFileSync(tableFile(table)));
+  const expectations = groupSignaturesOf(table).map((signature): GroupExpectation => {
+    const known = answers.get(signature.label) ?? [];
+    assertComplete(
+      table,
+      signature.label,
+      known.length,
+      groupsOf(signature.pools, table === "windows").length,
+    );
+    return { signature, answers: known };
+  });
+  assert.equal(answers.size, expectations.length, `tables/${table}.tsv has signatures that are gone`);
+  return expectations;
+}
+
+function assertComplete(table: string, label: string, known: number, wanted: number): void {
+  assert.equal(
+    known,
+    wanted,
+    `tables/${table}.tsv lacks answers for ${label}: run \`deno task answers ${table}\``,
+  );
+}
+
 function expectationsOf(table: CallTable): Expectation[] {
   const answers = parseTable(Deno.readTextFileSync(tableFile(table)));
   const expectations = signaturesOf(table).map((signature): Expectation => {
-    const known = answers.get(signature.label);
-    assert.equal(
-      known?.length,
-      callsOf(signature.pools).length,
-      `tables/${table}.tsv lacks answers for ${signature.label}: run \`deno task answers ${table}\``,
-    );
-    return { signature, answers: known ?? [] };
+    const known = answers.get(signature.label) ?? [];
+    assertComplete(table, signature.label, known.length, callsOf(signature.pools).length);
+    return { signature, answers: known };
   });
   assert.equal(answers.size, expectations.length, `tables/${table}.tsv has signatures that are gone`);
   return expectations;

@@ -10,7 +10,8 @@ import {
 import { type Answer, answerOfError, answerOfText, formatAnswers, formatTable } from "./answer_table.ts";
 import { CALL_TABLES, callsOf, signaturesOf } from "./calls.ts";
 import { literalOf } from "./edge_values.ts";
-import { PREPARATION, tableFile } from "./replay.ts";
+import { GROUP_TABLES, groupSignaturesOf, groupsOf } from "./group_calls.ts";
+import { PREPARATION, sourceOf, tableFile } from "./replay.ts";
 
 /** Evaluates an expression: its text, or `E` and the SQLSTATE. NULL is told by an empty result. */
 const EVALUATOR = `
@@ -63,6 +64,16 @@ async function main(): Promise<void> {
         );
         const answers = await answersOf(database, expressions);
         lines.set(label, formatAnswers(answers, calls.map(([first]) => first)));
+      }
+      await Deno.writeTextFile(tableFile(table), formatTable(lines));
+    }
+    for (const table of GROUP_TABLES) {
+      if (Deno.args.length > 0 && !Deno.args.includes(table)) continue;
+      const lines = new Map<string, string>();
+      for (const { label, pools, query } of groupSignaturesOf(table)) {
+        const sources = groupsOf(pools, table === "windows").map((group) => sourceOf(pools, group));
+        const answers = await answersOf(database, sources.map((source) => `(${query(source, "")})`));
+        lines.set(label, formatAnswers(answers, answers.map((_, index) => Math.floor(index / 20))));
       }
       await Deno.writeTextFile(tableFile(table), formatTable(lines));
     }

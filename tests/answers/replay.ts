@@ -19,6 +19,7 @@ import type { SqlValue } from "../../engine/types/value.ts";
 import { type Database, DatabaseError } from "../../mod.ts";
 import { type Answer, answerOfError, answerOfText, isError } from "./answer_table.ts";
 import { callsOf, type Signature } from "./calls.ts";
+import { type GroupSignature, groupsOf } from "./group_calls.ts";
 import { isClose, isInexact } from "./inexact.ts";
 import { literalOf, type Pool } from "./edge_values.ts";
 
@@ -31,6 +32,18 @@ export const PREPARATION: readonly string[] = [
 /** The file of a table of answers. */
 export function tableFile(table: string): URL {
   return new URL(`tables/${table}.tsv`, import.meta.url);
+}
+
+/** A group of rows as a source of a query: `(values …) v(k, c0 …)`. */
+export function sourceOf(pools: readonly Pool[], group: readonly (readonly number[])[]): string {
+  // A row that the condition leaves out gives the columns their types when there is no other.
+  const rows = [pools.map(({ type }) => `NULL::${type}`), ...group.map((row) => literals(pools, row))];
+  const list = rows.map((row, index) => `(${[index - 1, ...row].join(", ")})`).join(", ");
+  return `(select * from (values ${list}) u(k, ${columnNames(pools)}) where k >= 0) v`;
+}
+
+function columnNames(pools: readonly Pool[]): string {
+  return pools.map((_, index) => `c${index}`).join(", ");
 }
 
 /** A call that is answered otherwise than expected. */
@@ -48,6 +61,15 @@ export interface Expectation {
   readonly answers: readonly Answer[];
 }
 
+/** The same over groups. */
+export interface GroupExpectation {
+  readonly signature: GroupSignature;
+  readonly answers: readonly Answer[];
+}
+
+/** Groups that an aggregate is asked of by themselves, too. */
+const GROUPS_ALONE = 4;
+
 /** How many literal calls, and columns, stand in one statement. */
 const CALLS_OF_A_STATEMENT = 200;
 const COLUMNS_OF_A_STATEMENT = 12;
@@ -55,7 +77,7 @@ const COLUMNS_OF_A_STATEMENT = 12;
 const FAILING_LITERALS = 2;
 const FAILING_ROWS = 1;
 /** Calls with literals that succeed, of one signature; with columns all of them are made. */
-const SUCCEEDING_LITERALS = 20;
+const SUCCEEDING_LITERALS = 8;
 
 /** Calls that a table is made of: all of them; those of small integers; those with one first argument. */
 export type Part = "all" | "small" | "constant";
@@ -186,6 +208,68 @@ export class Replay {
       const answer = typeof rows === "string" ? rows : answerOfText(rows[0]?.[1] ?? null);
       this.#compare(form, signature, index, answers, answer);
     }
+  }
+
+  /** Makes the table of the groups of pools, once. */
+  async groupTable(pools: readonly Pool[], windows: boolean): Promise<string> {
+    const key = `${windows}: ${pools.map(({ name }) => name).join(", ")}`;
+    let table = this.#tables.get(key);
+    if (table === undefined) {
+      table = `groups${this.#tables.size}`;
+      this.#tables.set(key, table);
+      await this.run(
+        `create table ${table} (g integer, k integer${
+          pools.map(({ type }, index) => `, c${index} ${type}`).join("")
+        })`,
+      );
+      const rows = groupsOf(pools, windows).flatMap((group, g) =>
+        group.map((row, k) => `(${[g, k, ...literals(pools, row)].join(", ")})`)
+      );
+      await this.run(`insert into ${table} values ${rows.join(", ")}`);
+    }
+    return table;
+  }
+
+  /** An aggregate or window function over each group by itself, and an aggregate over all groups by GROUP BY. */
+  async groups(
+    form: string,
+    expectation: GroupExpectation,
+    run = (sql: string) => this.run(sql),
+  ): Promise<void> {
+    const { signature: { pools, aggregate, query }, answers } = expectation;
+    const table = await this.groupTable(pools, aggregate === undefined);
+    const failing = [...answers.keys()].filter((index) => isError(answers[index] ?? ""));
+    // The group without rows has no row in the table.
+    let alone = [0, ...chosenFailures(answers, FAILING_ROWS)];
+    if (aggregate === undefined) {
+      // The rows are few, so that the largest groups say enough of segments.
+      alone = form === "segment" ? [...answers.keys()].slice(-3) : [...answers.keys()];
+    } else {
+      alone.push(
+        ...spread([...answers.keys()].filter((index) => index > 0 && !failing.includes(index)), GROUPS_ALONE),
+      );
+      const except = failing.length === 0 ? "" : ` where g not in (${failing.join(", ")})`;
+      const rows = await this.#attempt(() =>
+        run(`select g, ${aggregate} from ${table} v${except} group by g`)
+      );
+      if (typeof rows === "string") alone = [...answers.keys()];
+      else {for (const [g, value = null] of rows) {
+          this.#compareGroup(`${form}, grouped`, expectation, Number(g), answerOfText(value));
+        }}
+    }
+    for (const index of new Set(alone)) {
+      const rows = await this.#attempt(() => run(query(`${table} v`, ` where g = ${index}`)));
+      this.#compareGroup(`${form}, alone`, expectation, index, answerOf(rows));
+    }
+  }
+
+  #compareGroup(form: string, { signature, answers }: GroupExpectation, index: number, answer: Answer): void {
+    this.calls++;
+    const expected = answers[index] ?? "";
+    if (answer === expected) return;
+    const { label, pools, query, aggregate } = signature;
+    const group = groupsOf(pools, aggregate === undefined)[index] ?? [];
+    this.differences.push({ label, form, call: query(sourceOf(pools, group), ""), expected, answer });
   }
 
   /** A statement by the interpreter. */

@@ -1,7 +1,7 @@
 /**
  * Which pools the arguments of a definition take: those of its types, or those of what the arguments mean.
  */
-import type { FunctionDefinition } from "../../engine/sql/functions/definition.ts";
+import type { AggregateDefinition, FunctionDefinition } from "../../engine/sql/functions/definition.ts";
 import { CAST_TYPES } from "./edge_values.ts";
 
 /** Pools of arguments that mean something, by the function's name: every line whose types fit; `*` keeps the type's own pool. */
@@ -127,6 +127,18 @@ export function argumentPools(definition: FunctionDefinition): string[][] {
   return repeated.flatMap(instancesOf).flatMap((keys) => inRoles(definition, keys));
 }
 
+/** The same of an aggregate. */
+export function aggregatePools({ name, signature }: AggregateDefinition): string[][] {
+  const instances = instancesOf(signature).map((keys) =>
+    keys.map((key) => name === "string_agg" && key === "bytea" ? "bytea/short" : key)
+  );
+  return name === "string_agg"
+    ? instances.map((
+      [value = "", delimiter = ""],
+    ) => [value, delimiter === "text" ? "text/delimiter" : delimiter])
+    : instances;
+}
+
 function instancesOf(signature: readonly string[]): string[][] {
   const keys = [...signature];
   if (keys.some((key) => /^any(compatible)?array$/.test(key))) {
@@ -139,7 +151,7 @@ function instancesOf(signature: readonly string[]): string[][] {
   const pattern = keys.findLastIndex((key) => key.startsWith("any"));
   if (pattern < 0) return scaled(keys);
   const types = keys[pattern] === "any"
-    ? CAST_TYPES
+    ? (keys.length === 1 ? CAST_TYPES : ELEMENTS)
     : keys[pattern] === "anyenum"
     ? ["enum"]
     : keys[pattern] === "anynonarray"
