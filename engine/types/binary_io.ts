@@ -5,6 +5,7 @@
  * Times are microseconds and dates days since 2000-01-01, infinities the extreme integers. Malformed input raises
  * 22P03, ill-formed UTF-8 22021.
  */
+import { internalCharByte, internalCharOf } from "./internal_char.ts";
 import { enumLabel, enumValue } from "./enum_type.ts";
 import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter, decodeUtf8Strict } from "../base/bytes.ts";
@@ -86,9 +87,11 @@ export function writeBinary(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "unknown":
     case "varchar":
     case "name":
-    case "internal_char":
     case "json":
       writer.writeUtf8(value as string);
+      return;
+    case "internal_char":
+      writer.writeU8(internalCharByte(value as string));
       return;
     case "char":
       writer.writeUtf8(padCharacters(value as string, type.length));
@@ -269,8 +272,9 @@ function readBinary(type: SqlType, reader: ByteReader): SqlValue {
     case "text":
     case "unknown":
     case "name":
-    case "internal_char":
       return readText(reader);
+    case "internal_char":
+      return internalCharOf(reader.readU8());
     case "varchar":
     case "char":
       return applyTypeModifier(type, readText(reader), false);

@@ -102,37 +102,44 @@ export function jsonDeleteIndex(value: JsonValue, index: number): JsonValue {
   return value.filter((_, at) => at !== position);
 }
 
+/** A path into a document. A step that is NULL raises 22004 as soon as the path leads there. */
+export type JsonStepPath = readonly (string | null)[];
+
 /** `value #- path`. */
-export function jsonDeletePath(value: JsonValue, path: readonly string[]): JsonValue {
+export function jsonDeletePath(value: JsonValue, path: JsonStepPath): JsonValue {
   if (isScalar(value)) throw invalid("cannot delete path in scalar");
-  return path.length === 0 ? value : changeAt(value, path, 0, () => undefined);
+  return path.length === 0 || isEmptyContainer(value) ? value : changeAt(value, path, 0, () => undefined);
+}
+
+function isEmptyContainer(value: JsonValue): boolean {
+  return isJsonArray(value) ? value.length === 0 : isJsonObject(value) && value.size === 0;
 }
 
 /** jsonb_set: the value at the path replaced, or with `create` added when its parent exists. */
 export function jsonSet(
   value: JsonValue,
-  path: readonly string[],
+  path: JsonStepPath,
   replacement: JsonValue,
   create = true,
 ): JsonValue {
   if (isScalar(value)) throw invalid("cannot set path in scalar");
-  if (path.length === 0) return value;
+  if (path.length === 0 || (!create && isEmptyContainer(value))) return value;
   return changeAt(value, path, 0, (current) => current === undefined && !create ? undefined : replacement);
 }
 
 /** jsonb_insert: a value before (or after) the array element at the path, or as a new key of an object. */
 export function jsonInsert(
   value: JsonValue,
-  path: readonly string[],
+  path: JsonStepPath,
   inserted: JsonValue,
   after = false,
 ): JsonValue {
   if (isScalar(value)) throw invalid("cannot set path in scalar");
   if (path.length === 0) return value;
   const parentPath = path.slice(0, -1);
-  const last = path[path.length - 1] ?? "";
   const insert = (parent: JsonValue | undefined): JsonValue | undefined => {
     if (parent === undefined) return undefined;
+    const last = stepAt(path, path.length - 1);
     if (isJsonObject(parent)) {
       if (parent.has(last)) {
         throw new DatabaseError(SQLSTATE.invalidParameterValue, "cannot replace existing key", {
@@ -160,22 +167,27 @@ function requireIndex(step: string, position: number): number {
   );
 }
 
+function stepAt(path: JsonStepPath, depth: number): string {
+  const step = path[depth] ?? null;
+  if (step !== null) return step;
+  throw new DatabaseError(SQLSTATE.nullValueNotAllowed, `path element at position ${depth + 1} is null`);
+}
+
 /** A copy with what lies at the path changed; `change` answers undefined for "not there". */
 function changeAt(
   value: JsonValue,
-  path: readonly string[],
+  path: JsonStepPath,
   depth: number,
   change: (current: JsonValue | undefined) => JsonValue | undefined,
 ): JsonValue {
-  const step = path[depth] ?? "";
+  const step = stepAt(path, depth);
   const isLast = depth === path.length - 1;
   const next = (current: JsonValue | undefined): JsonValue | undefined => {
     if (isLast) return change(current);
-    return current === undefined || isScalar(current) ? current : changeAt(current, path, depth + 1, change);
+    return current === undefined ? current : changeAt(current, path, depth + 1, change);
   };
   if (isJsonObject(value)) return changeField(value, step, next(value.get(step)));
   if (!isJsonArray(value)) return value;
-  if (value.length === 0 && change(undefined) === undefined) return value;
   const index = requireIndex(step, depth + 1);
   const position = index < 0 ? value.length + index : index;
   const current = value[position];

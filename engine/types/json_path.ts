@@ -44,8 +44,8 @@ export class JsonPathError extends DatabaseError {}
 export interface JsonPathInput {
   readonly path: JsonPath;
   readonly document: JsonValue;
-  /** The object with the values of `$name`s. */
-  readonly variables: JsonValue;
+  /** The object with the values of `$name`s; without it, as in an operator, every one is null. */
+  readonly variables: JsonValue | undefined;
   /** The session's time zone, for functions that may compare by it; null for the others. */
   readonly session: PathTimeZone | null;
 }
@@ -92,7 +92,7 @@ class Evaluation {
   readonly #root: Item;
   readonly #path: JsonPath;
   readonly #lax: boolean;
-  readonly #variables: Item;
+  readonly #variables: Item | undefined;
   readonly #session: PathTimeZone | null;
   #current: Item;
   #arraySize = -1;
@@ -106,7 +106,7 @@ class Evaluation {
     this.#path = path;
     this.#session = session;
     this.#lax = !path.strict;
-    if (!isObjectItem(variables)) {
+    if (variables !== undefined && !isObjectItem(variables)) {
       throw new DatabaseError(SQLSTATE.invalidParameterValue, '"vars" argument is not an object', {
         detail: 'Jsonpath parameters should be encoded as key-value pairs of "vars" object.',
       });
@@ -192,6 +192,7 @@ class Evaluation {
       case "literal":
         return step.value;
       case "variable": {
+        if (this.#variables === undefined) return null;
         const found = isObjectItem(this.#variables) ? this.#variables.get(step.name) : undefined;
         if (found === undefined) {
           throw new DatabaseError(
@@ -584,7 +585,7 @@ function toDouble(value: Item): Decimal {
         : "numeric argument of jsonpath item method .double() is out of range for type double precision",
     );
   }
-  return Decimal.fromString(formatFloat64(result));
+  return value instanceof Decimal ? value : Decimal.fromString(formatFloat64(result));
 }
 
 function startsWith(item: Item, prefix: Item): Truth {

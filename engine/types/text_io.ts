@@ -5,6 +5,7 @@
  * for inputs such as `now`. Names of relations and types (`regclass`, …) need the catalog, which lies above this
  * layer, so callers pass functions for them; without those, such values are their numbers.
  */
+import { formatInternalChar, parseInternalChar } from "./internal_char.ts";
 import { enumLabel, enumValue } from "./enum_type.ts";
 import { unreachable } from "../base/assert.ts";
 import { decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
@@ -108,7 +109,7 @@ export function parseText(
     case "name":
       return truncateName(checkText(text));
     case "internal_char":
-      return text.slice(0, 1);
+      return parseInternalChar(text);
     case "bytea":
     case "bytes":
       return applyTypeModifier(type, parseBytea(text), false);
@@ -184,12 +185,13 @@ export function formatText(
     case "unknown":
     case "varchar":
     case "name":
-    case "internal_char":
     case "uuid":
     case "json":
     case "jsonb":
     case "jsonpath":
       return value as string;
+    case "internal_char":
+      return formatInternalChar(value as string);
     case "char":
       return padCharacters(value as string, type.length);
     case "bytea":

@@ -84,7 +84,9 @@ export function tryCoerce(
 ): Expression | undefined {
   if (sameType(expression.type, target)) return expression;
   if (isUnknown(expression)) return coerceUnknown(binding, expression, target, context);
-  if (isNullConstant(expression)) return constant(target, null);
+  if (isNullConstant(expression)) {
+    return findCast(expression.type, target, context) === undefined ? undefined : constant(target, null);
+  }
   if (expression.kind === "row" && target.kind === "record") {
     return coerceRow(binding, expression, target, context);
   }

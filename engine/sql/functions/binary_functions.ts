@@ -8,7 +8,7 @@ import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { MixedInteger } from "../../types/value.ts";
-import { negativeSubstringLength } from "./characters.ts";
+import { negativeSubstringLength, overlayEnd } from "./characters.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
@@ -225,9 +225,9 @@ export function concatBytes(left: Uint8Array, right: Uint8Array): Uint8Array {
 }
 
 function overlayBytes(bytes: Uint8Array, replacement: Uint8Array, start: number, count: number): Uint8Array {
-  if (start <= 0) throw negativeSubstringLength();
+  const end = overlayEnd(start, count);
   const head = bytes.subarray(0, start - 1);
-  return concatBytes(concatBytes(head, replacement), bytes.subarray(Math.max(0, start - 1 + count)));
+  return concatBytes(concatBytes(head, replacement), bytes.subarray(Math.max(0, end - 1)));
 }
 
 function positionOfBytes(bytes: Uint8Array, part: Uint8Array): number {

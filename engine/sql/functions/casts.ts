@@ -7,10 +7,11 @@
  * `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks; an implicit one (to the
  * common type of an expression) does not look at the length.
  */
+import { formatInternalChar, internalCharOf, parseInternalChar } from "../../types/internal_char.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { limitsTime, type SqlType } from "../../types/sql_type.ts";
 import { trimTrailingSpaces } from "../../types/text.ts";
-import { formatText, parseText, type TextOptions } from "../../types/text_io.ts";
+import { formatText, padCharacters, parseText, type TextOptions } from "../../types/text_io.ts";
 import { applyTypeModifier } from "../../types/type_modifier.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
@@ -22,7 +23,7 @@ import { formatType, parseTypeText, typeByOid, typeOid } from "../../types/type_
 import type { BoundCast, CastContext, EvaluationContext, UseRuntime, Volatility } from "./definition.ts";
 import { comparedDateTime, dateTimeConversion } from "./date_time_casts.ts";
 import { numberConversion } from "./number_casts.ts";
-import { castContextOf, categoryOf, typeKey } from "./type_family.ts";
+import { castContextOf, categoryOf, longestCharacterLength, typeKey } from "./type_family.ts";
 export { commonType, withoutLimits } from "./common_type.ts";
 
 /** One step of a cast. No `run` and no `runIn`: the value stays as it is. */
@@ -150,7 +151,13 @@ function findConversion(from: SqlType, to: SqlType, place: CastContext): Convers
   const time = dateTimeConversion(from, to);
   if (time !== undefined) return withPrecision(time, to, place);
   if (from.kind === "unknown" || (isTextual(from) && !isTextual(to))) {
-    return conversionFromText(from, to, place);
+    const conversion = conversionFromText(from, to, place);
+    return from.kind === "char" && conversion !== undefined
+      ? withPadding(from.length, conversion)
+      : conversion;
+  }
+  if (from.kind === "char" && to.kind === "internal_char") {
+    return withPadding(from.length, { run: (value: string) => parseInternalChar(value) });
   }
   if (isTextual(to)) return conversionToText(from, to, place);
   if (from.kind === "array" && to.kind === "array") {
@@ -172,12 +179,24 @@ function findConversion(from: SqlType, to: SqlType, place: CastContext): Convers
   return undefined;
 }
 
+/** A conversion from a `char(n)`, which sees the padding. */
+function withPadding(length: number, conversion: Conversion): Conversion {
+  const { run, runIn } = conversion;
+  if (length === longestCharacterLength) return conversion;
+  const padded = (value: string) => padCharacters(value, length);
+  return {
+    ...(conversion.volatility === undefined ? {} : { volatility: conversion.volatility }),
+    ...(run === undefined ? {} : { run: (value: string) => run(padded(value)) }),
+    ...(runIn === undefined ? {} : { runIn: (context, value: string) => runIn(context, padded(value)) }),
+  };
+}
+
 /** The `"char"` of a signed byte; 0 is the empty one. */
 function characterOfByte(value: number): string {
   if (value < -128 || value > 127) {
     throw new DatabaseError(SQLSTATE.numericValueOutOfRange, '"char" out of range');
   }
-  return value === 0 ? "" : String.fromCharCode(value & 255);
+  return internalCharOf(value & 255);
 }
 
 /** The conversion followed by rounding to the digits of the seconds that the target keeps. */
@@ -221,7 +240,7 @@ function limitText(to: SqlType, text: string, place: CastContext): SqlValue {
     case "name":
       return truncateName(text);
     case "internal_char":
-      return text.slice(0, 1);
+      return parseInternalChar(text);
     case "char":
     case "varchar":
       if (place === "implicit") return to.kind === "char" ? trimTrailingSpaces(text) : text;
@@ -246,6 +265,9 @@ function truncateName(text: string): string {
 }
 
 function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conversion {
+  if (from.kind === "internal_char" && to.kind !== "internal_char") {
+    return { run: (value: string) => limitText(to, formatInternalChar(value), place) };
+  }
   if (isTextual(from)) {
     if (!limitsText(to)) return identity;
     if (from.kind === "varchar" && to.kind === "varchar" && fitsLength(from.length, to.length)) {
@@ -257,7 +279,9 @@ function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conve
   switch (from.kind) {
     case "bool":
       return {
-        run: (value: boolean) => limitText(to, value ? "true" : "false", place),
+        // PostgreSQL casts to name by the type's own text form.
+        run: (value: boolean) =>
+          to.kind === "name" ? (value ? "t" : "f") : limitText(to, value ? "true" : "false", place),
         ...(limitsText(to) ? {} : { inline: (argument: string) => `(${argument} ? "true" : "false")` }),
       };
     case "i8":

@@ -64,14 +64,14 @@ function padding(fill: string, length: number): string {
 
 /** Fills up on the left to a length, or cuts on the right to it. */
 export function padLeft(text: string, length: number, fill: string): string {
-  if (length > maximumTextLength) throw textTooLong();
+  if (length > maximumTextLength && fill !== "") throw textTooLong();
   const missing = length - characterLength(text);
   return missing < 0 ? sliceCharacters(text, 0, length) : padding(fill, missing) + text;
 }
 
 /** Fills up on the right to a length, or cuts to it. */
 export function padRight(text: string, length: number, fill: string): string {
-  if (length > maximumTextLength) throw textTooLong();
+  if (length > maximumTextLength && fill !== "") throw textTooLong();
   const missing = length - characterLength(text);
   return missing < 0 ? sliceCharacters(text, 0, length) : text + padding(fill, missing);
 }
@@ -167,8 +167,16 @@ export function splitPart(text: string, delimiter: string, n: number): string {
   return parts[n > 0 ? n - 1 : parts.length + n] ?? "";
 }
 
+/** Where the rest begins behind `count` units from `start`, counted from 1; 22011 and 22003 as PostgreSQL raises them. */
+export function overlayEnd(start: number, count: number): number {
+  if (start <= 0) throw negativeSubstringLength();
+  const end = start + count;
+  if (end !== (end | 0)) throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "integer out of range");
+  return end;
+}
+
 /** Replaces `count` characters from `start` (counted from 1) by another text. */
 export function overlayText(text: string, replacement: string, start: number, count: number): string {
-  if (start <= 0) throw negativeSubstringLength();
-  return substringFor(text, 1, start - 1) + replacement + substringFrom(text, start + count);
+  const end = overlayEnd(start, count);
+  return substringFor(text, 1, start - 1) + replacement + substringFrom(text, end);
 }

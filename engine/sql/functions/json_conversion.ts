@@ -71,6 +71,8 @@ function valuePrinter(type: SqlType, layout: JsonLayout): JsonPrinter {
           ).join(layout.separator)
         }}`;
     }
+    case "char":
+      return (context, value) => quoteJson(formatText(type, value, textOptions(context)));
     default:
       return (context, value) =>
         quoteJson(typeof value === "string" ? value : formatText(type, value, textOptions(context)));

@@ -34,7 +34,7 @@ function remembering<T>(parse: (text: string) => T): (text: string) => T {
 type Reader = (
   document: string,
   path: string,
-  variables: string,
+  variables: string | undefined,
   session: JsonPathInput["session"],
 ) => JsonPathInput;
 
@@ -45,7 +45,7 @@ function inputReader(): Reader {
   return (document, path, variables, session) => ({
     document: parseDocument(document),
     path: parsePath(path),
-    variables: parseVariables(variables),
+    variables: variables === undefined ? undefined : parseVariables(variables),
     session,
   });
 }
@@ -185,7 +185,9 @@ function operator(name: string, summary: string, evaluate: typeof exists): Overl
     mayReturnNull: true,
     specialize: () => {
       const read = inputReader();
-      return { run: (document: string, path: string) => evaluate(read(document, path, "{}", null), true) };
+      return {
+        run: (document: string, path: string) => evaluate(read(document, path, undefined, null), true),
+      };
     },
   };
 }

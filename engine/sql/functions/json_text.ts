@@ -6,6 +6,7 @@
  * part of a canonical text is canonical.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { quoteJson } from "../../types/json.ts";
 
 /** What a document is at its top. */
 export type JsonShape = "object" | "array" | "string" | "number" | "boolean" | "null";
@@ -202,6 +203,8 @@ export function stripJsonNulls(text: string): string {
     }
     case "array":
       return `[${[...jsonElements(trimmed)].map(stripJsonNulls).join(",")}]`;
+    case "string":
+      return quoteJson(unquoteJson(trimmed));
     default:
       return trimmed;
   }

@@ -33,17 +33,8 @@ function remembering(): (text: string) => JsonValue {
   };
 }
 
-/** A path without NULLs. */
-function stepsOf(path: SqlArray): string[] {
-  return path.elements.map((step, index) => {
-    if (step === null) {
-      throw new DatabaseError(
-        SQLSTATE.nullValueNotAllowed,
-        `path element at position ${index + 1} is null`,
-      );
-    }
-    return String(step);
-  });
+function stepsOf(path: SqlArray): (string | null)[] {
+  return path.elements.map((step) => step === null ? null : String(step));
 }
 
 /** The texts of an array that are not NULL. */

@@ -93,6 +93,7 @@ function integerToInteger(source: IntegerKind, target: IntegerKind): Conversion 
   if (target === "oid" && (source === "u8" || source === "u16" || source === "u32")) return {};
   if (target === "oid" && (source === "i64" || source === "u64")) return { run: checkIdentifier };
   if (target === "oid") return { run: identifierOfBits };
+  if (source === "oid" && target === "i32") return { run: (value: number) => value | 0 };
   return { run: (value: MixedInteger) => checkInteger(target, value) };
 }
 

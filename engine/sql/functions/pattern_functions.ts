@@ -123,14 +123,8 @@ function likeEscape(pattern: string, escape: string): string {
     const character = characters[index] ?? "";
     if (character === escape) {
       index++;
-      const next = characters[index];
-      if (next === undefined) {
-        throw new DatabaseError(
-          SQLSTATE.invalidEscapeSequence,
-          "LIKE pattern must not end with escape character",
-        );
-      }
-      result += `\\${next}`;
+      // An escape at the end stays one; LIKE refuses the pattern when a text comes so far.
+      result += `\\${characters[index] ?? ""}`;
     } else result += character === "\\" ? "\\\\" : character;
   }
   return result;

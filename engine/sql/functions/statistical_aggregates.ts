@@ -105,6 +105,33 @@ function checkSquares(value: number, before: number): void {
   if (Number.isFinite(value) && Number.isFinite(before)) throw floatOverflow();
 }
 
+/** Sums of deviations that became infinite although the values and the sums before them are finite: an overflow. */
+function checkDeviations(
+  x: number,
+  sxBefore: number,
+  sx: number,
+  sxx: number,
+  y: number,
+  syBefore: number,
+  sy: number,
+  syy: number,
+  sxy: number,
+): void {
+  const [xIsFinite, yIsFinite] = [
+    !isInfinite(x) && !isInfinite(sxBefore),
+    !isInfinite(y) && !isInfinite(syBefore),
+  ];
+  if (
+    ((isInfinite(sx) || isInfinite(sxx)) && xIsFinite) ||
+    ((isInfinite(sy) || isInfinite(syy)) && yIsFinite) ||
+    (isInfinite(sxy) && xIsFinite && yIsFinite)
+  ) throw floatOverflow();
+}
+
+function isInfinite(value: number): boolean {
+  return Math.abs(value) === Infinity;
+}
+
 function floatVariance(kind: VarianceKind): AggregateParts {
   const finish = (count: number, squares: number) => {
     if (count === 0 || (kind.sample && count === 1)) return null;
@@ -170,12 +197,19 @@ function regression(name: string, summary: string, finish: RegressionFinish): Ag
     parts: () => ({
       slots: [zero, zero, zero, zero, zero, zero],
       // PostgreSQL's order of arguments: the dependent variable Y first, then X.
-      step: ([n, sx, sxx, sy, syy, sxy], [y, x]) =>
+      step: ([n, sx, sxx, sy, syy, sxy], [y, x], use) =>
+        `{ const sxBefore = ${sx}; const syBefore = ${sy}; ` +
         `${n} += 1; ${sx} += ${x}; ${sy} += ${y}; if (${n} > 1) { ` +
         `const dx = ${x} * ${n} - ${sx}; const dy = ${y} * ${n} - ${sy}; const scale = 1 / (${n} * (${n} - 1)); ` +
-        `${sxx} += dx * dx * scale; ${syy} += dy * dy * scale; ${sxy} += dx * dy * scale; } else { ` +
+        `${sxx} += dx * dx * scale; ${syy} += dy * dy * scale; ${sxy} += dx * dy * scale; ` +
+        `if (!Number.isFinite(${sxx}) || !Number.isFinite(${syy}) || !Number.isFinite(${sxy})) { ` +
+        `${
+          use("checkDeviations", checkDeviations)
+        }(${x}, sxBefore, ${sx}, ${sxx}, ${y}, syBefore, ${sy}, ${syy}, ${sxy}); ` +
+        `if (!Number.isFinite(${sxx})) ${sxx} = NaN; if (!Number.isFinite(${syy})) ${syy} = NaN; ` +
+        `if (!Number.isFinite(${sxy})) ${sxy} = NaN; } } else { ` +
         `if (!Number.isFinite(${x})) { ${sxx} = NaN; ${sxy} = NaN; } ` +
-        `if (!Number.isFinite(${y})) { ${syy} = NaN; ${sxy} = NaN; } }`,
+        `if (!Number.isFinite(${y})) { ${syy} = NaN; ${sxy} = NaN; } } }`,
       finish: (slots, use) => `${use(name, finish)}(${slots.join(", ")})`,
     }),
   };
@@ -287,6 +321,7 @@ function continuousPercentile(state: Ordered | null): number | null {
   if (state === null) return null;
   const position = state.fraction * (state.values.length - 1);
   const lower = Number(state.values[Math.floor(position)]);
+  if (Number.isInteger(position)) return lower;
   const upper = Number(state.values[Math.ceil(position)]);
   return lower + (upper - lower) * (position - Math.floor(position));
 }

@@ -7,12 +7,13 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { SqlArray } from "../../types/sql_array.ts";
-import { formatType, typeByOid, typeOid } from "../../types/type_names.ts";
+import { formatType, formatTypeFamily, typeByOid, typeOid } from "../../types/type_names.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { KEYWORD_CATEGORY, KEYWORDS } from "../parser/keywords.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
+import { encodingName, encodingNumber } from "./encodings.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
 const system = { category: "system" } as const;
@@ -369,6 +370,25 @@ function* keywordRows(): Iterable<readonly SqlValue[]> {
   }
 }
 
+/** The collation's name; 42804 for types that have none. */
+function collationOf(type: SqlType): string {
+  const part = type.kind === "array" ? type.element : type;
+  switch (part.kind) {
+    case "unknown":
+    case "text":
+    case "varchar":
+    case "char":
+      return '"default"';
+    case "name":
+      return '"C"';
+    default:
+      throw new DatabaseError(
+        SQLSTATE.datatypeMismatch,
+        `collations are not supported by type ${formatTypeFamily(type)}`,
+      );
+  }
+}
+
 const sequences: readonly Overload[] = [
   ...["text", "regclass"].flatMap((key): Overload[] => {
     const nameOf = (context: EvaluationContext, sequence: SqlValue) =>
@@ -530,7 +550,7 @@ const overloads: readonly Overload[] = [
     takes: "i32",
     returns: "name",
     summary: "Name of an encoding.",
-    run: (encoding: number) => encoding === 6 ? "UTF8" : encoding === 0 ? "SQL_ASCII" : "",
+    run: encodingName,
   },
   {
     ...system,
@@ -538,7 +558,7 @@ const overloads: readonly Overload[] = [
     takes: "name",
     returns: "i32",
     summary: "Number of an encoding.",
-    run: (name: string) => ["utf8", "utf-8", "unicode"].includes(name.toLowerCase()) ? 6 : -1,
+    run: encodingNumber,
   },
   {
     ...system,
@@ -578,7 +598,8 @@ const overloads: readonly Overload[] = [
     takes: "any",
     returns: "text",
     summary: "Collation of the argument.",
-    run: () => '"C"',
+    strict: false,
+    specialize: ([type = { kind: "text" }]) => ({ run: () => collationOf(type) }),
   },
   {
     ...system,

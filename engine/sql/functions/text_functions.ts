@@ -1,12 +1,12 @@
 /**
  * Functions on text, except those with patterns (see `pattern_functions.ts`). Lengths and positions count characters.
  */
-import { decodeUtf8Strict, encodeUtf8, utf8ByteLength } from "../../base/bytes.ts";
+import { utf8ByteLength } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { characterLength } from "../../types/text.ts";
-import { formatText } from "../../types/text_io.ts";
+import { formatText, parseText } from "../../types/text_io.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import { textOptions } from "./casts.ts";
@@ -31,6 +31,7 @@ import {
   trimRight,
   upperCase,
 } from "./characters.ts";
+import { bytesOfText, textOfBytes } from "./encodings.ts";
 import { parseIdentifier } from "./parse_identifier.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
@@ -109,19 +110,27 @@ function formatString(template: string, texts: readonly (string | null)[]): stri
     }
     const [whole, argument, minus = "", width, starArgument, kind = ""] = match;
     let wide = width === undefined ? 0 : Number(width);
+    if ([argument, width, starArgument].some((number) => Number(number ?? 0) > 2_147_483_647)) {
+      throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "number is out of range");
+    }
     let left = minus.includes("-");
+    if (kind !== "s" && kind !== "I" && kind !== "L") {
+      throw formatError(`unrecognized format() type specifier "${kind}"`, 'For a single "%" use "%%".');
+    }
     if (whole.includes("*")) {
-      wide = Number(take(starArgument) ?? "0");
+      wide = Number(parseText({ kind: "i32" }, take(starArgument) ?? "0"));
+      if (wide === -2147483648) {
+        throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "number is out of range");
+      }
       if (wide < 0) {
         left = true;
         wide = -wide;
       }
     }
-    if (kind !== "s" && kind !== "I" && kind !== "L") {
-      throw formatError(`unrecognized format() type specifier "${kind}"`, 'For a single "%" use "%%".');
-    }
     const shown = formatArgument(kind, take(argument));
-    result += left ? shown.padEnd(wide) : shown.padStart(wide);
+    const missing = wide - characterLength(shown);
+    const padding = missing <= 0 ? "" : left ? padRight("", missing, " ") : padLeft("", missing, " ");
+    result += left ? shown + padding : padding + shown;
     position = percent + 1 + whole.length;
   }
 }
@@ -219,24 +228,6 @@ function normalForm(value: string, form: string): string {
 
 function toBase(value: MixedInteger, bits: number, base: number): string {
   return (value < 0 ? BigInt.asUintN(bits, BigInt(value)) : value).toString(base);
-}
-
-function checkEncoding(name: string): void {
-  if (!["utf8", "utf-8", "unicode", "sql_ascii"].includes(name.toLowerCase())) {
-    throw new DatabaseError(SQLSTATE.invalidParameterValue, `invalid source encoding name "${name}"`);
-  }
-}
-
-function bytesToText(bytes: Uint8Array, encoding: string): string {
-  checkEncoding(encoding);
-  const decoded = bytes.includes(0) ? undefined : decodeUtf8Strict(bytes);
-  if (decoded === undefined) {
-    throw new DatabaseError(
-      SQLSTATE.characterNotInRepertoire,
-      'invalid byte sequence for encoding "UTF8"',
-    );
-  }
-  return decoded;
 }
 
 const overloads: readonly Overload[] = [
@@ -575,19 +566,16 @@ const overloads: readonly Overload[] = [
     ...text,
     name: "convert_from",
     takes: "bytea, name",
-    summary: "Bytes in an encoding (UTF8) as text.",
-    run: bytesToText,
+    summary: "Bytes in an encoding (UTF8, or one with a byte a character) as text.",
+    run: textOfBytes,
   },
   {
     name: "convert_to",
     takes: "text, name",
     returns: "bytea",
     category: "text",
-    summary: "Text as bytes in an encoding (UTF8).",
-    run: (value: string, encoding: string) => {
-      checkEncoding(encoding);
-      return encodeUtf8(value);
-    },
+    summary: "Text as bytes in an encoding (UTF8, or one with a byte a character).",
+    run: bytesOfText,
   },
   {
     name: "string_to_table",
