@@ -2,7 +2,6 @@
  * Functions and operators that search or change `jsonb` documents. The document is parsed, changed and printed in its
  * canonical form; the value parsed last is kept, because one side of a search is mostly a constant.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { formatJsonb, type JsonValue, parseJson } from "../../types/json.ts";
 import {
   jsonConcat,
