@@ -58,7 +58,13 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
       "has_foreign_data_wrapper_privilege",
       "has_function_privilege",
     ],
-    ...["has_language_privilege", "has_schema_privilege", "has_sequence_privilege", "has_server_privilege"],
+    ...[
+      "has_language_privilege",
+      "has_parameter_privilege",
+      "has_schema_privilege",
+      "has_sequence_privilege",
+      "has_server_privilege",
+    ],
     ...[
       "has_table_privilege",
       "has_tablespace_privilege",
