@@ -311,22 +311,20 @@ function requireTruncationUnit(name: string, typeName: string): DateTimeUnit {
   return unit;
 }
 
-/** date_trunc of a timestamp without time zone. */
-export function truncateTimestamp(
-  name: string,
-  value: MixedInteger,
-  typeName = "timestamp without time zone",
-): MixedInteger {
+/** date_trunc of a timestamp without time zone. The first years lie in a century that begins before the least timestamp. */
+export function truncateTimestamp(name: string, value: MixedInteger): MixedInteger {
+  return checkTimestamp(truncated(name, value, "timestamp without time zone"));
+}
+
+/** The result may lie beyond the range of timestamps. */
+function truncated(name: string, value: MixedInteger, typeName: string): MixedInteger {
   const unit = requireTruncationUnit(name, typeName);
   if (isInfinite(value)) return value;
   const days = dayOfMicroseconds(value);
   const time = timeOfMicroseconds(value);
   const size = TIME_UNITS[unit];
-  if (size !== undefined) return checkTimestamp(microsecondsFromDay(days, time - time % size));
-  // The first years lie in a century and a week that begin before the least timestamp.
-  return checkTimestamp(
-    microsecondsFromDay(truncateDay(unit, days) ?? raise(unsupported(name, typeName)), 0),
-  );
+  if (size !== undefined) return microsecondsFromDay(days, time - time % size);
+  return microsecondsFromDay(truncateDay(unit, days) ?? raise(unsupported(name, typeName)), 0);
 }
 
 function raise(error: DatabaseError): never {
@@ -374,9 +372,9 @@ export function truncateTimestampTz(name: string, value: MixedInteger, zone: Tim
   if (size !== undefined) {
     // Below a day the offset stays, so that an hour that comes twice is not merged with the other.
     const offset = zone.offsetAt(value) * MICROSECONDS_PER_SECOND;
-    return checkTimestamp(subtract(truncateTimestamp(name, add(value, offset), typeName), offset));
+    return checkTimestamp(subtract(truncated(name, add(value, offset), typeName), offset));
   }
-  return instantInZone(truncateTimestamp(name, zone.toLocal(value), typeName), zone);
+  return checkTimestamp(instantInZone(truncated(name, zone.toLocal(value), typeName), zone));
 }
 
 /** date_trunc of an interval. */

@@ -10,6 +10,8 @@ import { NULL_VALUE } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
 import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
+import { expressionFacts } from "../codegen/plan_analysis.ts";
+import { definedColumns } from "../../sql/plan/traverse.ts";
 import { isClosed } from "./materialise.ts";
 import { produceMarkJoin } from "./mark_join.ts";
 import { produce } from "./produce.ts";
@@ -68,7 +70,7 @@ class HashJoinCode {
   /** Inside of a loop the build side is made once if it does not depend on the loop. */
   #build(): void {
     const { compilation } = this.#region;
-    if (this.#region.isInline && isClosed(this.#plan.right, compilation)) {
+    if (this.#region.isInline && this.#isBuildClosed()) {
       const { done, program } = compilation.made(compilation.derivedKey(this.#plan, "build"), () => {
         const made = { done: compilation.newSlot(), program: new Program(compilation, { reruns: false }) };
         this.#probe.build(made.program, this.#plan);
@@ -79,6 +81,16 @@ class HashJoinCode {
     }
     this.#region.reset(...this.#probe.slots);
     this.#probe.build(this.#region, this.#plan);
+  }
+
+  /** Whether the build side has the same rows under the same keys in each round of the loop. */
+  #isBuildClosed(): boolean {
+    const { right, rightKeys } = this.#plan;
+    const own = new Set(definedColumns(right));
+    return isClosed(right, this.#region.compilation) && rightKeys.every((key) => {
+      const { free, freeDefinitions, volatile } = expressionFacts(key);
+      return free.every((column) => own.has(column)) && freeDefinitions.size === 0 && !volatile;
+    });
   }
 
   /** Semi and anti joins: whether there is a partner. */
