@@ -314,6 +314,7 @@ class Oracle {
     if (indexed === undefined) return;
     if (index % 40 === 3) {
       this.#reader = new EngineAnswers(indexed);
+      await this.#reader.run(BOUND_STATEMENTS);
       await this.#reader.run("BEGIN");
       for (const { name } of this.#tables) await this.#readBefore(`SELECT * FROM ${name} ORDER BY id`);
     }
