@@ -1,8 +1,9 @@
 /**
- * `deno task test [unit|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after the other
+ * `deno task test [unit|oracles|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after the other
  * and ends with a line of its own that says `N passed, N failed` for all of them together.
  *
- * - `unit`: every `_test.ts` outside the folders of `e2e`; the files run in parallel, so they share no port and no folder.
+ * - `unit`: every `_test.ts` outside the folders of the other groups; the files run in parallel, so they share no port and no folder.
+ * - `oracles`: whole engines compared with recorded answers, other databases, models and themselves; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
  * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, one file after the other.
  *
@@ -24,6 +25,17 @@ export interface Tally {
 }
 
 const endToEndFolders = ["tests/e2e", "tests/lang/browser"] as const;
+const oracleFolders = [
+  "tests/answers",
+  "tests/bench",
+  "tests/faults",
+  "tests/fuzz",
+  "tests/isolation",
+  "tests/mutation",
+  "tests/pruning",
+  "tests/simulation",
+  "tests/slt",
+] as const;
 
 /** Reads the summary line of `deno test`; `undefined` when the line is another one. */
 export function parseSummary(line: string): Tally | undefined {
@@ -67,9 +79,13 @@ export interface GroupReport {
 
 function groupsOf(files: readonly string[]): Group[] {
   const tests = files.filter((path) => /(^|[/_])test\.tsx?$/.test(path));
-  const endToEnd = tests.filter((path) => endToEndFolders.some((folder) => path.startsWith(`${folder}/`)));
+  const within = (folders: readonly string[]) =>
+    tests.filter((path) => folders.some((folder) => path.startsWith(`${folder}/`)));
+  const endToEnd = within(endToEndFolders), oracles = within(oracleFolders);
+  const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
   return [
-    { name: "unit", parameters: ["--parallel"], files: tests.filter((path) => !endToEnd.includes(path)) },
+    { name: "unit", parameters: ["--parallel"], files: rest },
+    { name: "oracles", parameters: ["--parallel"], files: oracles },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
     { name: "e2e", parameters: [], files: endToEnd },
   ];
