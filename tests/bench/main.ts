@@ -1,5 +1,5 @@
 /**
- * `deno task bench [NAME…] [--binary FILE] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares dbd with the peers that
+ * `deno task bench [NAME…] [--binary FILE] [--before DIR] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares dbd with the peers that
  * are installed, and the language with others, in turn, and prints medians, spreads and ratios.
  */
 import { parseArgs } from "node:util";
@@ -27,6 +27,7 @@ Names: ${NAMES.join(", ")} (all when none is given)
 
 Options:
   --binary FILE   measure a compiled dbd instead of the sources; for lang-toolchain, a compiled lang
+  --before DIR    measure the sources in another checkout as well, as a peer
   --rounds N      measurements of each peer (default 5)
   --alone         do not start a peer that is not part of Deno
   --smoke         tiny sizes, to see that everything runs
@@ -42,6 +43,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: {
       binary: { type: "string" },
+      before: { type: "string" },
       rounds: { type: "string", default: "5" },
       alone: { type: "boolean", default: false },
       smoke: { type: "boolean", default: false },
@@ -67,6 +69,7 @@ async function main(): Promise<number> {
     rounds: Number(values.rounds),
     alone: values.alone,
     binary: values.binary ?? null,
+    before: values.before ?? null,
     missing,
     tell: (result) => {
       if (!values.json) console.log(format(result));
@@ -94,6 +97,8 @@ interface RunOptions {
   readonly rounds: number;
   readonly alone: boolean;
   readonly binary: string | null;
+  /** A checkout of another commit. */
+  readonly before: string | null;
   /** Takes what is left out, and why. */
   readonly missing: string[];
   /** Prints a result as soon as it is there. */
@@ -111,6 +116,7 @@ async function measureDatabase(names: readonly string[], options: RunOptions): P
   const peers: Peer[] = [await startDbd(options.binary === null ? {} : { binary: options.binary })];
   const embedded: EmbeddedPeer[] = [];
   try {
+    if (options.before !== null) peers.push(await startDbd({ checkout: options.before }));
     const postgresql = alone ? null : await startPostgresql();
     if (postgresql !== null) peers.push(postgresql);
     else if (!alone) missing.push("PostgreSQL, as it is not installed");

@@ -23,6 +23,8 @@ export function isDbd(peer: Peer): peer is DbdPeer {
 export interface DbdOptions {
   /** A compiled program; from the sources when absent. */
   readonly binary?: string;
+  /** Another checkout, whose sources are run in the place of these; the peer is then called "dbd before". */
+  readonly checkout?: string;
   /** An existing data directory, which is then left alone at the end. */
   readonly directory?: string;
   readonly flags?: readonly string[];
@@ -35,11 +37,14 @@ const anyPort = "127.0.0.1:0";
 /** Starts a server and waits until it is ready. */
 export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
   const directory = options.directory ?? await Deno.makeTempDir({ prefix: "dbd-" });
-  const source = new URL("../../../cli/dbd.ts", import.meta.url).pathname;
+  const own = new URL("../../..", import.meta.url).pathname;
+  const source = `${options.checkout ?? own}/cli/dbd.ts`;
   const [command, first] = options.binary === undefined
     ? [Deno.execPath(), [
       "run",
       "-A",
+      "--config",
+      `${options.checkout ?? own}/deno.json`,
       ...(options.v8Flags === undefined ? [] : [`--v8-flags=${options.v8Flags}`]),
       source,
     ]]
@@ -63,7 +68,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
   const { port, httpPort, binaryPort } = await listening(child);
   return {
     startMilliseconds: performance.now() - started,
-    name: "dbd",
+    name: options.checkout === undefined ? "dbd" : "dbd before",
     host: "127.0.0.1",
     port,
     httpPort,
@@ -84,6 +89,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
     another: ({ cacheBytes, ...others }) =>
       startDbd({
         ...(options.binary === undefined ? {} : { binary: options.binary }),
+        ...(options.checkout === undefined ? {} : { checkout: options.checkout }),
         ...others,
         flags: [
           ...(others.flags ?? []),
