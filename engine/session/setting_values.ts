@@ -252,15 +252,18 @@ const REFUSED: Readonly<Record<string, (value: string) => string | undefined>> =
   ignore_checksum_failure: (value) => only(value, "off", "Damaged blocks are never served."),
   password_encryption: (value) => only(value, "scram-sha-256", "Only SCRAM is served."),
   quote_all_identifiers: (value) => only(value, "off", "Identifiers are quoted where they have to be."),
-  session_replication_role: (value) =>
-    value === "replica"
-      ? "Foreign keys are always enforced: load parents first, or declare the keys DEFERRABLE."
-      : undefined,
   standard_conforming_strings: (value) =>
     only(value, "on", "Backslashes are ordinary characters; write E'' for escapes."),
   transform_null_equals: (value) => only(value, "off", "Write IS NULL."),
   zero_damaged_pages: (value) => only(value, "off", "Damaged blocks are never served."),
 };
+
+/** What a client should know of a value that is accepted without the effect that it has in PostgreSQL. */
+export function missingEffect(name: string, value: string | undefined): string | undefined {
+  return name === "session_replication_role" && value === "replica"
+    ? "foreign keys stay enforced: load parents first, or declare the keys DEFERRABLE"
+    : undefined;
+}
 
 function only(value: string, kept: string, reason: string): string | undefined {
   return value === kept ? undefined : reason;

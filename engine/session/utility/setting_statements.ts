@@ -11,6 +11,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
 import { SETTINGS } from "../setting_table.ts";
+import { missingEffect } from "../setting_values.ts";
 import { unlockAllAdvisory } from "../system_catalog/advisory_locks.ts";
 import { applyModes } from "./transaction_statements.ts";
 import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
@@ -49,6 +50,8 @@ export function set(session: Session, statement: SetVariable): StatementOutcome 
   }
   if (statement.values.length === 0) session.settings.reset(name, { local });
   else session.settings.set(name, valueText(statement), { local });
+  const message = missingEffect(name, session.settings.find(name));
+  if (message !== undefined) session.notice({ severity: "WARNING", code: SQLSTATE.warning, message });
   return session.outcome("SET", null, "done");
 }
 
