@@ -15,6 +15,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { lookupObject, objectName, runCatalogFunction } from "./system_catalog/catalog_functions.ts";
 import type { Session } from "./session.ts";
 import { parseSearchPath } from "./settings.ts";
+import { isTransactionMode, setTransactionMode } from "./utility/transaction_settings.ts";
 
 /** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
 export class SessionEvaluation implements EvaluationContext, SessionServices {
@@ -156,9 +157,14 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     return this.#session.settings.find(name);
   }
 
-  setSetting(name: string, value: string | null, local: boolean): void {
-    if (value === null) this.#session.settings.reset(name, { local });
-    else this.#session.settings.set(name, value, { local });
+  setSetting(name: string, value: string | null, local: boolean): string {
+    if (value !== null && isTransactionMode(name)) {
+      return setTransactionMode(this.#session, name, value, { inQuery: true });
+    }
+    const { settings } = this.#session;
+    if (value === null) settings.reset(name, { local });
+    else settings.set(name, value, { local });
+    return settings.get(name);
   }
 
   catalogFunction(name: string, args: readonly SqlValue[]): SqlValue {

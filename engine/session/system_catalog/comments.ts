@@ -1,8 +1,9 @@
 /** Comments on objects, as pg_description, pg_shdescription and the functions that read them have them. */
+import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { SessionEvaluation } from "../evaluation.ts";
 import type { Session } from "../session.ts";
-import { CATALOG, DATABASE_ID, OWNER_ID, UUID_EXTENSION_ID } from "./object_ids.ts";
+import { CATALOG, DATABASE_ID, EXTENSION_IDS, OWNER_ID } from "./object_ids.ts";
 import type { RowValues } from "./relation_shape.ts";
 import { routineById } from "./routine_catalog.ts";
 import { indexesOf, shownColumns } from "./table_objects.ts";
@@ -50,12 +51,12 @@ function* allComments({ catalog }: Session): Iterable<Comment> {
   for (const { id, comment } of catalog.enums) {
     yield { catalog: CATALOG.type, objectId: id, part: 0, text: comment };
   }
-  yield {
-    catalog: CATALOG.extension,
-    objectId: UUID_EXTENSION_ID,
-    part: 0,
-    text: catalog.comment("extension uuid-ossp") ?? "generate universally unique identifiers (UUIDs)",
-  };
+  for (const { name, comment } of BUILT_IN_EXTENSIONS) {
+    if (!isInstalled(catalog, name)) continue;
+    const objectId = EXTENSION_IDS.get(name) ?? 0;
+    const text = catalog.comment(`extension ${name}`) ?? comment;
+    yield { catalog: CATALOG.extension, objectId, part: 0, text };
+  }
 }
 
 function* sharedComments({ catalog }: Session): Iterable<Comment> {

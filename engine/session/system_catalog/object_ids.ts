@@ -42,5 +42,5 @@ export const CATALOG = {
   accessMethod: 2601,
 } as const;
 
-/** The `plpgsql`-free list of extensions begins with the one whose function is built in. */
-export const UUID_EXTENSION_ID = 9602;
+/** `pg_extension`: below the ids of objects that users make, so that dumps leave them out. */
+export const EXTENSION_IDS: ReadonlyMap<string, number> = new Map([["uuid-ossp", 9602], ["plpgsql", 9604]]);

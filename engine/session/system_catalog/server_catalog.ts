@@ -6,13 +6,14 @@
  */
 import { SqlArray } from "../../types/sql_array.ts";
 import { typeOid } from "../../types/type_names.ts";
+import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
 import { storedSettings } from "../../sql/definition/stored_settings.ts";
 import type { Session } from "../session.ts";
 import { SETTINGS } from "../setting_table.ts";
 import { settingRange, type ShownSetting } from "../settings.ts";
 import { advisoryLockEntries } from "./advisory_locks.ts";
-import { DATABASE_ID, OWNER_ID, TABLESPACE, UUID_EXTENSION_ID } from "./object_ids.ts";
-import { fixedRows, liveRows, type RelationProviders } from "./relation_provider.ts";
+import { DATABASE_ID, EXTENSION_IDS, NAMESPACE, OWNER_ID, TABLESPACE } from "./object_ids.ts";
+import { liveRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
 
 const UTF8 = 6;
@@ -148,10 +149,6 @@ function* preparedRows(session: Session): Iterable<RowValues> {
   }
 }
 
-const EXTENSIONS = [
-  ["uuid-ossp", UUID_EXTENSION_ID, "generate universally unique identifiers (UUIDs)"],
-] as const;
-
 function* storedSettingRows({ catalog, evaluation }: Session): Iterable<RowValues> {
   const lines = (settings: Record<string, string>): SqlArray =>
     SqlArray.of(
@@ -200,32 +197,32 @@ export const SERVER_RELATIONS: RelationProviders = {
       creation_time: session.evaluation.transactionTimestamp,
     }))
   ),
-  pg_extension: fixedRows(() =>
-    EXTENSIONS.map(([extname, oid]) => ({
-      oid,
-      extname,
+  pg_extension: liveRows(({ catalog }) =>
+    BUILT_IN_EXTENSIONS.filter(({ name }) => isInstalled(catalog, name)).map(({ name, version, schema }) => ({
+      oid: EXTENSION_IDS.get(name) ?? 0,
+      extname: name,
       extowner: OWNER_ID,
-      extnamespace: 2200,
-      extrelocatable: true,
-      extversion: "1.1",
+      extnamespace: schema === "public" ? NAMESPACE.public : NAMESPACE.pgCatalog,
+      extrelocatable: schema === "public",
+      extversion: version,
     }))
   ),
-  pg_available_extensions: fixedRows(() =>
-    EXTENSIONS.map(([name, , comment]) => ({
+  pg_available_extensions: liveRows(({ catalog }) =>
+    BUILT_IN_EXTENSIONS.map(({ name, version, comment }) => ({
       name,
-      default_version: "1.1",
-      installed_version: "1.1",
+      default_version: version,
+      installed_version: isInstalled(catalog, name) ? version : null,
       comment,
     }))
   ),
-  pg_available_extension_versions: fixedRows(() =>
-    EXTENSIONS.map(([name, , comment]) => ({
+  pg_available_extension_versions: liveRows(({ catalog }) =>
+    BUILT_IN_EXTENSIONS.map(({ name, version, schema, comment }) => ({
       name,
-      version: "1.1",
-      installed: true,
+      version,
+      installed: isInstalled(catalog, name),
       superuser: true,
       trusted: true,
-      relocatable: true,
+      relocatable: schema === "public",
       comment,
     }))
   ),

@@ -13,6 +13,7 @@ import type { Session } from "../session.ts";
 import { SETTINGS } from "../setting_table.ts";
 import { missingEffect } from "../setting_values.ts";
 import { unlockAllAdvisory } from "../system_catalog/advisory_locks.ts";
+import { isTransactionMode, setTransactionMode } from "./transaction_settings.ts";
 import { applyModes } from "./transaction_statements.ts";
 import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
 
@@ -20,24 +21,18 @@ import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
 export function set(session: Session, statement: SetVariable): StatementOutcome {
   const { name } = statement;
   const local = statement.local;
-  if (name === "transaction_read_only" && session.block !== null) {
-    const before = session.settings.get(name);
-    session.settings.set(name, valueText(statement), { local: true });
-    const wanted = session.settings.isOn(name);
-    session.settings.set(name, before, { local: true });
-    applyModes(session, { isolation: null, readOnly: wanted, deferrable: null });
+  if (local && session.block === null) {
+    session.notice({
+      severity: "WARNING",
+      code: SQLSTATE.noActiveSqlTransaction,
+      message: "SET LOCAL can only be used in transaction blocks",
+    });
+  }
+  if (isTransactionMode(name) && statement.values.length > 0) {
+    setTransactionMode(session, name, valueText(statement));
     return session.outcome("SET", null, "done");
   }
-  // What belongs to the transaction is over with it.
-  const isTransactions = name.startsWith("transaction_");
-  if ((local || isTransactions) && session.block === null) {
-    if (local) {
-      session.notice({
-        severity: "WARNING",
-        code: SQLSTATE.noActiveSqlTransaction,
-        message: "SET LOCAL can only be used in transaction blocks",
-      });
-    }
+  if ((local || isTransactionMode(name)) && session.block === null) {
     // The value is checked all the same, and gone at the end of the statement.
     session.settings.beginScope();
     try {

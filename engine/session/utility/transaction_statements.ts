@@ -12,6 +12,7 @@ import type {
 } from "../../sql/parser/ast.ts";
 import { type MaybePromise, type StatementOutcome, whenDone } from "../outcome.ts";
 import type { Session } from "../session.ts";
+import { setTransactionMode } from "./transaction_settings.ts";
 
 /** BEGIN, START TRANSACTION. */
 export function begin(session: Session, statement: BeginTransaction): StatementOutcome {
@@ -76,33 +77,15 @@ export function rollbackTo(session: Session, statement: RollbackToSavepoint): St
 
 /** Applies the modes of BEGIN or SET TRANSACTION to the current block. */
 export function applyModes(session: Session, modes: TransactionModes): void {
-  const local = { local: true };
   if (modes.isolation !== null) {
-    session.settings.set("transaction_isolation", modes.isolation.replaceAll("_", " "), local);
+    setTransactionMode(session, "transaction_isolation", modes.isolation.replaceAll("_", " "));
   }
   if (modes.readOnly !== null) {
-    setReadOnly(session, modes.readOnly);
-    session.settings.set("transaction_read_only", modes.readOnly ? "on" : "off", local);
+    setTransactionMode(session, "transaction_read_only", modes.readOnly ? "on" : "off");
   }
   if (modes.deferrable !== null) {
-    session.settings.set("transaction_deferrable", modes.deferrable ? "on" : "off", local);
+    setTransactionMode(session, "transaction_deferrable", modes.deferrable ? "on" : "off");
   }
-}
-
-/** Makes the block read-only, or takes that back, which only its beginning allows. */
-export function setReadOnly({ block }: Session, readOnly: boolean): void {
-  if (block === null) return;
-  const { transaction } = block;
-  if (!readOnly && transaction.readOnly && (block.isNested || block.hasQueried)) {
-    throw new DatabaseError(
-      SQLSTATE.activeSqlTransaction,
-      block.isNested
-        ? "cannot set transaction read-write mode inside a read-only transaction"
-        : "transaction read-write mode must be set before any query",
-    );
-  }
-  transaction.readOnly = readOnly;
-  transaction.neverWrites = readOnly && !block.isNested && !transaction.hasEffects;
 }
 
 function requireBlock(session: Session, command: string): NonNullable<Session["block"]> {

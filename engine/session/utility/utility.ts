@@ -92,6 +92,29 @@ export function requireArguments(types: readonly SqlType[], given: Arguments): v
   );
 }
 
+/** Statements that look at no rows: the modes of a transaction may still be set after them. */
+const WITHOUT_SNAPSHOT: ReadonlySet<Statement["kind"]> = new Set<Statement["kind"]>([
+  "begin",
+  "commit",
+  "rollback",
+  "savepoint",
+  "release",
+  "rollback_to",
+  "set_transaction",
+  "set_constraints",
+  "set",
+  "reset",
+  "show",
+  "lock",
+  "deallocate",
+  "fetch",
+  "close",
+  "listen",
+  "notify",
+  "unlisten",
+  "checkpoint",
+]);
+
 /** Runs a statement that is not planned. `text` is its own text. */
 export function runUtility(
   session: Session,
@@ -100,6 +123,7 @@ export function runUtility(
   sink: ResultSink,
   given: Arguments = NO_ARGUMENTS,
 ): MaybePromise<StatementOutcome> {
+  if (session.block !== null && !WITHOUT_SNAPSHOT.has(statement.kind)) session.block.hasQueried = true;
   switch (statement.kind) {
     case "begin":
       return begin(session, statement);

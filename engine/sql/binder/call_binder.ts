@@ -384,11 +384,21 @@ function bindAggregateParts(binding: Binding, level: QueryLevel, ast: FunctionCa
       ? settle(binding, argument)
       : coerceImplicit(binding, argument, type, ast.position);
   });
+  if (!ast.distinct || ast.withinGroup) return { aggregate, args: converted, filter, orderBy };
   // An order by what an argument was before its conversion is one by the argument.
-  const order = orderBy.map((key) => {
-    const index = ast.distinct ? args.findIndex((each) => sameExpression(each, key.expression)) : -1;
-    const expression = converted[index];
-    return expression === undefined ? key : { ...key, expression };
+  const order = orderBy.map((key, at) => {
+    const written = ast.orderBy[at]?.expression;
+    const isUntyped = written?.kind === "literal" && (written.type === "string" || written.type === "null");
+    const expression = isUntyped ? undefined : converted.find((each, index) => {
+      const given = args[index] ?? each;
+      return sameExpression(given.type.kind === "unknown" ? each : given, key.expression);
+    });
+    if (expression !== undefined) return { ...key, expression };
+    throw binding.error(
+      SQLSTATE.invalidColumnReference,
+      "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+      written?.position,
+    );
   });
   return { aggregate, args: converted, filter, orderBy: order };
 }
@@ -404,15 +414,6 @@ function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, n
   let orderBy = aggregate.orderSensitive ? parts.orderBy : [];
   const [first] = args;
   if (ast.distinct && first !== undefined) requireEquality(binding, first.type, ast.position);
-  if (
-    ast.distinct && parts.orderBy.some((key) => !args.some((each) => sameExpression(each, key.expression)))
-  ) {
-    throw binding.error(
-      SQLSTATE.invalidColumnReference,
-      "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
-      ast.position,
-    );
-  }
   // DISTINCT is done by sorting in PostgreSQL, so that its order shows in lists.
   if (distinct && aggregate.orderSensitive && orderBy.length === 0) {
     orderBy = args.slice(0, 1).map((expression) => ({ expression, descending: false, nullsFirst: false }));

@@ -6,8 +6,7 @@
  */
 import { type DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";
-import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
-import { visibleKey } from "../../catalog/index_keys.ts";
+import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type {
   Assignment,
   ColumnTarget,
@@ -21,13 +20,13 @@ import type {
   Update,
   Values,
 } from "../parser/ast.ts";
-import { formatExpression } from "../parser/format_expression.ts";
 import { columnReference, constant, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { ModifyPlan, OnConflict, Plan } from "../plan/plan.ts";
 import { substitute } from "../plan/rewrite.ts";
 import type { Binding } from "./binding.ts";
 import { assignedElement } from "./element_assignment.ts";
+import { arbitersOf } from "./conflict_target.ts";
 import { inClause } from "./call_binder.ts";
 import { coerceAssignment, coerceImplicit, withoutModifiers } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression } from "./expression_binder.ts";
@@ -43,7 +42,7 @@ import {
 } from "./query_binder.ts";
 import { type CommonTableScope, type FromScope, QueryLevel, type ScopeTable } from "./scope.ts";
 import { bindTargets } from "./select_binder.ts";
-import { bindChecks, bindGenerated, defaultValue, parsedText, tableEntry } from "./table_expressions.ts";
+import { bindChecks, bindGenerated, defaultValue, tableEntry } from "./table_expressions.ts";
 
 /** A bound modification and the columns of its RETURNING. */
 export interface BoundModification {
@@ -429,84 +428,6 @@ function bindInsertId(
   }
   values[position] = coerceAssignment(binding, id, column.type, column.name, ast.position);
   return id;
-}
-
-/** The unique indexes (or the row id) that a conflict target means. */
-function arbitersOf(
-  binding: Binding,
-  table: TableDefinition,
-  ast: OnConflictAst,
-): readonly (number | "row_id")[] | null {
-  if (ast.constraint !== null) {
-    const constraint = table.constraints.find((each) => each.name === ast.constraint);
-    if (constraint === undefined) {
-      throw binding.error(
-        SQLSTATE.undefinedObject,
-        `constraint "${ast.constraint}" for table "${table.name}" does not exist`,
-        ast.position,
-      );
-    }
-    if (constraint.kind !== "primary_key" && constraint.kind !== "unique") {
-      throw binding.error(
-        SQLSTATE.wrongObjectType,
-        "constraint in ON CONFLICT clause has no associated index",
-        ast.position,
-      );
-    }
-    return [constraint.indexId ?? "row_id"];
-  }
-  if (ast.target.length === 0) {
-    if (ast.update === null) return null;
-    throw binding.error(
-      SQLSTATE.syntaxError,
-      "ON CONFLICT DO UPDATE requires inference specification or constraint name",
-      ast.position,
-      { hint: "For example, ON CONFLICT (column_name)." },
-    );
-  }
-  const wanted = new Set(ast.target.map((key) => conflictColumn(binding, table, key.expression)));
-  const arbiters: (number | "row_id")[] = [];
-  if (table.rowIdColumn !== null && wanted.size === 1 && wanted.has(table.rowIdColumn)) {
-    arbiters.push("row_id");
-  }
-  for (const index of table.indexes) {
-    if (matchesTarget(table, index, wanted, ast)) arbiters.push(index.id);
-  }
-  if (arbiters.length === 0) {
-    throw binding.error(
-      SQLSTATE.invalidColumnReference,
-      "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-    );
-  }
-  return arbiters;
-}
-
-/** The id of the column that a key of a conflict target means; an expression means a hidden column, 0 when there is none. */
-function conflictColumn(binding: Binding, table: TableDefinition, ast: Ast): number {
-  if (ast.kind === "column" && ast.parts.length === 1) {
-    const target: ColumnTarget = { name: ast.parts[0] ?? "", subscripts: [], position: ast.position };
-    return columnAt(table, columnPosition(binding, table, target)).id;
-  }
-  const text = formatExpression(ast);
-  const hidden = table.columns.find((column) =>
-    column.hidden && column.generatedText !== null &&
-    formatExpression(parsedText(table, column.generatedText)) === text
-  );
-  return hidden?.id ?? 0;
-}
-
-function matchesTarget(
-  table: TableDefinition,
-  index: IndexDefinition,
-  wanted: ReadonlySet<number>,
-  ast: OnConflictAst,
-): boolean {
-  const key = visibleKey(index);
-  if (!index.unique || key.length !== wanted.size) return false;
-  if (!key.every((column) => wanted.has(column.columnId))) return false;
-  if (index.predicateText === null) return true;
-  if (ast.targetWhere === null) return false;
-  return formatExpression(parsedText(table, index.predicateText)) === formatExpression(ast.targetWhere);
 }
 
 function bindOnConflict(

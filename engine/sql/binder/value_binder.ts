@@ -2,7 +2,7 @@
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { formatTypeFamily } from "../../types/type_names.ts";
+import { requireCollation } from "../functions/collations.ts";
 import { findCast } from "../functions/casts.ts";
 import { functionsNamed } from "../functions/registry.ts";
 import type { Expression as Ast, Literal, SessionValue, TypedLiteral } from "../parser/ast.ts";
@@ -116,8 +116,6 @@ export function bindSessionValue(binding: Binding, ast: SessionValue): Expressio
   return coerceExplicit(binding, value, { kind: type.kind, precision }, ast.position);
 }
 
-const COLLATIONS = new Set(["C", "POSIX", "default", "ucs_basic", "C.UTF-8"]);
-
 /** `operand COLLATE name`: there is one order of texts, by code point. */
 export function bindCollate(
   binding: Binding,
@@ -127,21 +125,6 @@ export function bindCollate(
   position: number,
 ): Expression {
   const operand = settle(binding, bindExpression(binding, level, operandAst));
-  const name = collation[collation.length - 1] ?? "";
-  if (!COLLATIONS.has(name)) {
-    throw binding.error(
-      SQLSTATE.undefinedObject,
-      `collation "${collation.join(".")}" for encoding "UTF8" does not exist`,
-      position,
-    );
-  }
-  const base = operand.type.kind === "array" ? operand.type.element : operand.type;
-  if (!["text", "varchar", "char", "name"].includes(base.kind)) {
-    throw binding.error(
-      SQLSTATE.datatypeMismatch,
-      `collations are not supported by type ${formatTypeFamily(operand.type)}`,
-      position,
-    );
-  }
+  requireCollation(binding, operand.type, collation, position);
   return operand;
 }

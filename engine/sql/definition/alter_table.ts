@@ -20,6 +20,7 @@ import {
 import { alterType } from "./alter_type.ts";
 import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { withoutIndexes } from "./indexes.ts";
+import { requireRole } from "./owners.ts";
 import { requireSequences } from "./sequence_uses.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
@@ -35,7 +36,10 @@ export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
   if (
     (found?.kind === "view" || found?.kind === "sequence") &&
     ast.actions.every((action) => action.kind === "owner_to")
-  ) return tag;
+  ) {
+    for (const action of ast.actions) if (action.kind === "owner_to") requireRole(binder, action.owner);
+    return tag;
+  }
   let table = binder.table(ast.name);
   if (!ast.actions.every(({ kind }) => KEEPS_ROWS.has(kind))) binder.requireNoPendingChecks(table, tag);
   for (const action of ast.actions) table = alter(binder, table, action);
@@ -146,6 +150,7 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
         () => binder.putTable({ ...table, schema: action.schema }),
       );
     case "owner_to":
+      requireRole(binder, action.owner);
       return table;
     case "set_options":
       return binder.putTable({

@@ -9,6 +9,7 @@ import { planStatement } from "../planner/plan_statement.ts";
 import { alterTable } from "./alter_table.ts";
 import { commentOn } from "./comments.ts";
 import { requireColumnType } from "./columns.ts";
+import { setOwner } from "./owners.ts";
 import { createSchema } from "./create_schema.ts";
 import { createTable, createTableAs } from "./create_table.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
@@ -59,7 +60,7 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
     case "rename_object":
       return renameObject(binder, statement);
     case "set_object_owner":
-      return `ALTER ${statement.objectType.replaceAll("_", " ").toUpperCase()}`;
+      return setOwner(binder, statement);
     case "comment":
       return commentOn(binder, statement);
     case "truncate":

@@ -1,8 +1,9 @@
 /** Columns of CREATE TABLE and ADD COLUMN: types, defaults, serial and identity sequences, generated columns. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
-import { formatTypeFamily, serialTypeOf } from "../../types/type_names.ts";
+import { serialTypeOf } from "../../types/type_names.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import { requireCollation } from "../functions/collations.ts";
 import type { ColumnDefinition as ColumnAst, ObjectName, SequenceOptions } from "../parser/ast.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
@@ -41,7 +42,7 @@ export function newColumn(
   const serial = ast.type.arrayDimensions === 0 ? serialTypeOf(typeName) : undefined;
   const type = serial ?? binder.type(ast.type);
   requireStorable(binder, type, ast);
-  requireCollation(binder, type, ast);
+  requireCollation(binder, type, ast.collation, ast.position);
   const both = (what: string) =>
     binder.error(
       SQLSTATE.syntaxError,
@@ -167,26 +168,6 @@ export function checkGenerated(binder: DefinitionBinder, table: TableDefinition)
         );
       }
     });
-  }
-}
-
-function requireCollation(binder: DefinitionBinder, type: SqlType, ast: ColumnAst): void {
-  const name = ast.collation.at(-1);
-  if (name === undefined) return;
-  if (!["C", "POSIX", "default", "ucs_basic"].includes(name)) {
-    throw binder.error(
-      SQLSTATE.undefinedObject,
-      `collation "${ast.collation.join(".")}" for encoding "UTF8" does not exist`,
-      ast.position,
-    );
-  }
-  const base = type.kind === "array" ? type.element : type;
-  if (!["text", "varchar", "char", "name"].includes(base.kind)) {
-    throw binder.error(
-      SQLSTATE.datatypeMismatch,
-      `collations are not supported by type ${formatTypeFamily(type)}`,
-      ast.position,
-    );
   }
 }
 

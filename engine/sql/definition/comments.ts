@@ -3,9 +3,9 @@ import { type DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Relation } from "../../catalog/catalog.ts";
 import type { CommentOn } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
+import { isInstalled } from "./extensions.ts";
 
 /** Extensions that a dump may have comments for. */
-const EXTENSIONS = ["plpgsql", "uuid-ossp"];
 
 /** A definition with another comment, or with none. */
 export function commented<T extends { readonly comment?: string }>(
@@ -64,10 +64,10 @@ export function commentOn(binder: DefinitionBinder, ast: CommentOn): string {
       binder.change({ kind: "set_comment", object: "role", comment });
       return tag;
     case "extension":
-      if (!EXTENSIONS.includes(ast.name.name)) {
+      if (!isInstalled(binder.catalog, ast.name.name)) {
         throw binder.error(SQLSTATE.undefinedObject, `extension "${ast.name.name}" does not exist`);
       }
-      binder.change({ kind: "set_comment", object: `extension ${ast.name.name}`, comment });
+      binder.change({ kind: "set_comment", object: `extension ${ast.name.name}`, comment: comment ?? "" });
       return tag;
     default:
       throw binder.unsupported(

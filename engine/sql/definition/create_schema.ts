@@ -2,6 +2,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import type { CreateSchema, ObjectName, SchemaElement } from "../parser/ast.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
+import { requireRole } from "./owners.ts";
 
 /** Elements are made in this order, whatever the order of the text, as in PostgreSQL. */
 const ORDER: readonly SchemaElement["kind"][] = [
@@ -63,10 +64,6 @@ function targetOf(element: SchemaElement): ObjectName {
 }
 
 /** The role that shall own the schema: there is one, the session's user. */
-function ownerOf(binder: DefinitionBinder, ast: CreateSchema): string | undefined {
-  const user = binder.environment.evaluation?.user;
-  const { owner } = ast;
-  if (owner === null || owner === user) return user;
-  if (["current_user", "current_role", "session_user"].includes(owner)) return user;
-  throw binder.error(SQLSTATE.undefinedObject, `role "${owner}" does not exist`);
+function ownerOf(binder: DefinitionBinder, { owner }: CreateSchema): string | undefined {
+  return owner === null ? binder.environment.evaluation?.user : requireRole(binder, owner);
 }

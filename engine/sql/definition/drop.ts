@@ -3,7 +3,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
 import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
-import { BUILT_IN_EXTENSIONS } from "./extensions.ts";
+import { dropInstalled, isInstalled } from "./extensions.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts";
 import { dropEnum } from "./enums.ts";
@@ -61,12 +61,8 @@ function dropDatabase(binder: DefinitionBinder, ast: DropObject, name: ObjectNam
 }
 
 function dropExtension(binder: DefinitionBinder, ast: DropObject, name: ObjectName): void {
-  if (!BUILT_IN_EXTENSIONS.includes(name.name)) return missing(binder, ast, "extension", name);
-  throw binder.error(
-    SQLSTATE.dependentObjectsStillExist,
-    `cannot drop extension ${name.name} because it is required by the database system`,
-    name.position,
-  );
+  if (!isInstalled(binder.catalog, name.name)) return missing(binder, ast, "extension", name);
+  dropInstalled(binder, name.name, name.position);
 }
 
 function dropRelations(

@@ -10,8 +10,11 @@ import type {
   IndexDefinition,
   TableDefinition,
 } from "../../catalog/definitions.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { requireCollation } from "../functions/collations.ts";
+import { requireOperatorClass } from "../functions/operator_class_names.ts";
 import type { Expression as Ast } from "../parser/ast.ts";
-import type { CreateIndex } from "../parser/ast.ts";
+import type { CreateIndex, IndexKey } from "../parser/ast.ts";
 import { formatExpression } from "../parser/format_expression.ts";
 import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
@@ -51,16 +54,9 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
   if (ast.method === "hash") refuseForHash(binder, ast);
   storageOptions(binder, ast.options);
   requireIndexWidth(binder, ast.keys.length, ast.position);
+  const method = ast.method ?? "btree";
   const names: string[] = [];
   const keys = ast.keys.map((key) => {
-    const collation = key.collation.at(-1);
-    if (collation !== undefined && !["C", "POSIX", "default"].includes(collation)) {
-      throw binder.error(
-        SQLSTATE.undefinedObject,
-        `collation "${key.collation.join(".")}" for encoding "UTF8" does not exist`,
-        key.position,
-      );
-    }
     const order = {
       descending: key.descending,
       nullsFirst: key.nulls === null ? key.descending : key.nulls === "first",
@@ -68,10 +64,12 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
     const { expression } = key;
     if (expression.kind === "column" && expression.parts.length === 1) {
       const column = keyColumn(binder, table, expression.parts[0] ?? "", key.position);
+      requireOrder(binder, key, column.type, method);
       names.push(column.name);
       return { column, text: "", ...order };
     }
-    requireKey(binder, table, expression, "index expressions");
+    const { type } = requireKey(binder, table, expression, "index expressions");
+    requireOrder(binder, key, type, method);
     names.push(nameOf(expression, names));
     return { column: null, text: formatExpression(expression), ...order };
   });
@@ -207,13 +205,20 @@ function bindHidden(
   });
 }
 
-/** Raises what PostgreSQL raises for expressions that cannot stand in an index. */
+/** The collation and operator class of a key must be there and of its type. */
+function requireOrder(binder: DefinitionBinder, key: IndexKey, type: SqlType, method: string): void {
+  const { position } = key;
+  requireCollation(binder, type, key.collation, position);
+  requireOperatorClass({ errors: binder, method, offset: position }, type, key.operatorClass);
+}
+
+/** The expression of an index; raises what PostgreSQL raises for those that cannot stand in one. */
 function requireKey(
   binder: DefinitionBinder,
   table: TableDefinition,
   ast: Ast,
   clause: "index expressions" | "index predicates",
-): void {
+): Expression {
   const isPredicate = clause === "index predicates";
   const { expression } = binder.bind(ast, table, clause, isPredicate ? "condition" : null);
   const what = isPredicate ? "index predicate" : "index expression";
@@ -246,6 +251,7 @@ function requireKey(
       ast.position,
     );
   }
+  return expression;
 }
 
 function volatilityOfOne(expression: Expression): string {

@@ -8,6 +8,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { AlterDefaults } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
+import { requireRole } from "./owners.ts";
 
 /** Between a role's name and that of its setting; no setting's name has it. */
 const SEPARATOR = "/";
@@ -20,9 +21,7 @@ export function alterDefaults(binder: DefinitionBinder, ast: AlterDefaults): str
     throw binder.error(SQLSTATE.invalidCatalogName, `database "${ast.database}" does not exist`);
   }
   const user = evaluation?.user ?? "";
-  const isUser = ast.role === null || ast.role === user ||
-    ["current_user", "current_role", "session_user"].includes(ast.role);
-  if (!isUser) throw binder.error(SQLSTATE.undefinedObject, `role "${ast.role}" does not exist`);
+  if (ast.role !== null) requireRole(binder, ast.role);
   const prefix = ast.role === null ? "" : `${user}${SEPARATOR}`;
   if (ast.name !== null) {
     const value = ast.values[0]?.text ?? null;

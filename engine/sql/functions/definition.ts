@@ -43,7 +43,8 @@ export interface SessionServices {
   lastSequenceValue(): number | bigint;
   setSequenceValue(sequence: string, value: number | bigint, called: boolean): void;
   getSetting(name: string): string | undefined;
-  setSetting(name: string, value: string | null, local: boolean): void;
+  /** Answers the value as it is kept. */
+  setSetting(name: string, value: string | null, local: boolean): string;
   /**
    * Catalog-dependent functions by name: those of `catalogFunctionNames` (pg_get_indexdef …), and for each of regclass,
    * regtype, regproc and regnamespace `<type>in` (a name, to its object identifier) and `<type>out` (the reverse).

@@ -13,6 +13,7 @@ import { keyPrinter } from "./collecting_aggregates.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { jsonPrinter } from "./json_conversion.ts";
 import {
+  decodableJson,
   jsonArrayLength,
   jsonAsText,
   jsonElement,
@@ -67,12 +68,19 @@ function arrayLength(text: string): number {
   return jsonArrayLength(text);
 }
 
+/** What looks for a part of a `json` value reads all of its strings. */
+function searched(type: "json" | "jsonb"): (text: string) => string {
+  return type === "json" ? decodableJson : (text) => text;
+}
+
 function accessOperators(type: "json" | "jsonb"): Overload[] {
+  const all = searched(type);
+  const field = type === "json" ? (text: string, key: string) => jsonField(all(text), key) : jsonField;
   // PostgreSQL keeps a jsonb scalar as an array of one element, which shows here and nowhere else.
   const element = (text: string, index: number): string | null =>
     type === "jsonb" && jsonShape(text) !== "object" && jsonShape(text) !== "array"
       ? index === 0 || index === -1 ? text : null
-      : jsonElement(text, index);
+      : jsonElement(all(text), index);
   return [
     {
       ...json,
@@ -81,7 +89,7 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
       returns: type,
       summary: "The member of a key.",
       mayReturnNull: true,
-      run: jsonField,
+      run: field,
     },
     {
       ...json,
@@ -99,7 +107,7 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
       returns: "text",
       summary: "The member of a key as text.",
       mayReturnNull: true,
-      run: (text: string, key: string) => jsonAsText(jsonField(text, key)),
+      run: (text: string, key: string) => jsonAsText(field(text, key)),
     },
     {
       ...json,
@@ -117,7 +125,7 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
       returns: type,
       summary: "The part at a path.",
       mayReturnNull: true,
-      run: (text: string, path: SqlArray) => jsonPath(text, pathOf(path)),
+      run: (text: string, path: SqlArray) => jsonPath(all(text), pathOf(path)),
     },
     {
       ...json,
@@ -126,7 +134,7 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
       returns: "text",
       summary: "The part at a path as text.",
       mayReturnNull: true,
-      run: (text: string, path: SqlArray) => jsonAsText(jsonPath(text, pathOf(path))),
+      run: (text: string, path: SqlArray) => jsonAsText(jsonPath(all(text), pathOf(path))),
     },
   ];
 }
@@ -142,6 +150,7 @@ function memberRows(text: string, asText: boolean): (readonly SqlValue[])[] {
 
 function accessFunctions(type: "json" | "jsonb"): Overload[] {
   const binary = type === "jsonb";
+  const all = searched(type);
   const common = { ...json, takes: type } as const;
   const rows = { category: "set-returning", takes: type } as const;
   const each = (suffix: string, asText: boolean): Overload => {
@@ -153,7 +162,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
       summary: asText ? "The members as rows of key and text." : "The members as rows of key and value.",
       rows: (_context, text: string) => {
         requireMembers(text, name, binary);
-        return memberRows(text, asText);
+        return memberRows(all(text), asText);
       },
       rowColumns: [
         { name: "key", type: { kind: "text" } },
@@ -170,7 +179,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
       summary: asText ? "The elements as rows of text." : "The elements as rows.",
       rows: (_context, text: string) => {
         requireElements(text, name, binary);
-        const found = [...jsonElements(text)];
+        const found = [...jsonElements(asText ? all(text) : text)];
         return asText ? found.map((element) => [jsonAsText(element)]) : textRows(found);
       },
       rowColumns: [{ name: "value", type: { kind: asText ? "text" : type } }],
@@ -202,7 +211,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
         summary: suffix === "" ? "The part at a path." : "The part at a path as text.",
         mayReturnNull: true,
         run: (text: string, ...path: string[]) =>
-          suffix === "" ? jsonPath(text, path) : jsonAsText(jsonPath(text, path)),
+          suffix === "" ? jsonPath(all(text), path) : jsonAsText(jsonPath(all(text), path)),
       },
       {
         ...json,
@@ -215,7 +224,9 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
         specialize: (_types, written) =>
           written[1]?.kind === "unknown" ? undefined : {
             run: (text: string, path: SqlArray) =>
-              suffix === "" ? jsonPath(text, pathOf(path)) : jsonAsText(jsonPath(text, pathOf(path))),
+              suffix === ""
+                ? jsonPath(all(text), pathOf(path))
+                : jsonAsText(jsonPath(all(text), pathOf(path))),
           },
       },
     ]),
@@ -230,7 +241,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
       summary: "The keys as rows.",
       rows: (_context, text: string) => {
         requireMembers(text, `${type}_object_keys`, binary);
-        return [...jsonMembers(text)].map(([key]) => [key]);
+        return [...jsonMembers(all(text))].map(([key]) => [key]);
       },
     },
   ];

@@ -14,7 +14,7 @@ import { parseText, type TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { textOptions } from "./casts.ts";
 import type { BoundFunction, FunctionDefinition } from "./definition.ts";
-import { jsonElements, jsonMembers, jsonShape, unquoteJson } from "./json_text.ts";
+import { decodableJson, jsonElements, jsonMembers, jsonShape, unquoteJson } from "./json_text.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
 const NAMES = ["json", "jsonb"].flatMap((type) =>
@@ -57,7 +57,7 @@ export function bindJsonRecord(name: string, columns: readonly RecordField[]): B
     mayReturnNull: true,
     evaluate: () => null,
     *rows(context, document = null) {
-      const text = String(document);
+      const text = type === "json" ? decodableJson(String(document)) : String(document);
       const options = textOptions(context);
       if (!isSet) yield rowOf(text, options);
       else {

@@ -5,8 +5,7 @@
  * keeps its text, which `json` requires (spaces, duplicate keys, number formats) and `jsonb` gets for free, because a
  * part of a canonical text is canonical.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { quoteJson } from "../../types/json.ts";
+import { parseJson, quoteJson } from "../../types/json.ts";
 
 /** What a document is at its top. */
 export type JsonShape = "object" | "array" | "string" | "number" | "boolean" | "null";
@@ -99,16 +98,13 @@ function isScalarCharacter(code: number): boolean {
 /** The text of a JSON string value, given its literal. */
 export function unquoteJson(literal: string): string {
   if (!literal.includes("\\")) return literal.slice(1, -1);
-  if (literal.includes("\\u0000")) {
-    throw new DatabaseError(SQLSTATE.untranslatableCharacter, "unsupported Unicode escape sequence", {
-      detail: "\\u0000 cannot be converted to text.",
-    });
-  }
-  const text = String(JSON.parse(literal));
-  if (text.isWellFormed()) return text;
-  throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "invalid input syntax for type json", {
-    detail: "Unicode low surrogate must follow a high surrogate.",
-  });
+  return literal.includes("\\u") ? String(parseJson(literal)) : String(JSON.parse(literal));
+}
+
+/** The text of a `json` value, of whose strings each can be a text. Raises 22P02 and 22P05 for others, which it may hold. */
+export function decodableJson(text: string): string {
+  if (text.includes("\\u")) parseJson(text);
+  return text;
 }
 
 /** The members of an object in the order of the text, keys decoded, values as their text. */

@@ -263,8 +263,7 @@ function setSetting(
   if (name === null) {
     throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "SET requires parameter name");
   }
-  context.services.setSetting(name, value, local ?? false);
-  return context.services.getSetting(name) ?? value ?? "";
+  return context.services.setSetting(name, value, local ?? false);
 }
 
 const sizeUnits = ["bytes", "kB", "MB", "GB", "TB", "PB"];

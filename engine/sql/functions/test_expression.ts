@@ -40,7 +40,7 @@ export const testContext: EvaluationContext = {
     lastSequenceValue: () => 41,
     setSequenceValue: () => undefined,
     getSetting: (name) => name === "server_version_num" ? "150000" : undefined,
-    setSetting: () => undefined,
+    setSetting: () => "",
     catalogFunction: (name, args) =>
       name === "regtypeout" ? `type ${String(args[0])}` : name.endsWith("in") ? 1 : name,
   },

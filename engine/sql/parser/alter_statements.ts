@@ -100,7 +100,7 @@ function parseTableAction(stream: TokenStream, table: string): AlterTableAction 
   if (stream.acceptWords("set", "schema")) {
     return { kind: "set_schema", schema: stream.expectName(), position };
   }
-  if (stream.acceptWords("owner", "to")) return { kind: "owner_to", owner: stream.expectName(), position };
+  if (stream.acceptWords("owner", "to")) return { kind: "owner_to", owner: parseRoleName(stream), position };
   if (stream.isWord("set") && stream.isSymbol("(", 1)) {
     stream.advance();
     return { kind: "set_options", options: parseOptionList(stream), position };
@@ -280,7 +280,7 @@ function acceptCommonChange(
     return { kind: "set_object_schema", objectType, ifExists, name, schema: stream.expectName(), position };
   }
   if (stream.acceptWords("owner", "to")) {
-    return { kind: "set_object_owner", objectType, ifExists, name, owner: stream.expectName(), position };
+    return { kind: "set_object_owner", objectType, ifExists, name, owner: parseRoleName(stream), position };
   }
   return null;
 }
