@@ -3,6 +3,9 @@
  *
  * The only argument names a file with the plan, a list of modules and names of tests; without names all tests of a module run.
  * On standard output each test is a line of JSON before it begins and when it has ended. Exit code 0 when all passed, 1 otherwise.
+ *
+ * With `--all` it goes on after a failure, and runs the tests of each module backward: a test that needs others before it fails,
+ * and cannot be taken for one that notices mutants when it runs alone.
  */
 import "../../tools/check_input.ts";
 import type { PlannedTest, TestLine } from "./suite_plan.ts";
@@ -52,7 +55,8 @@ function report(line: TestLine): void {
 async function runPlanned({ module, name }: PlannedTest, keepsGoing: boolean): Promise<boolean> {
   let hasPassed = true;
   try {
-    for (const test of await testsOf(module)) {
+    const tests = await testsOf(module);
+    for (const test of keepsGoing ? tests.toReversed() : tests) {
       if (name !== null && test.name !== name) continue;
       report({ kind: "begin", module, name: test.name });
       const start = performance.now();

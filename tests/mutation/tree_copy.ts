@@ -13,7 +13,7 @@ export interface RunLimits {
   readonly limitMilliseconds: (test: { readonly module: string; readonly name: string } | null) => number;
   /** Called with each line. */
   readonly observe?: (line: TestLine) => void;
-  /** Goes on after a failure. */
+  /** Goes on after a failure, and runs the tests of a module backward. */
   readonly all?: boolean;
 }
 

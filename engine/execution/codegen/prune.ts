@@ -3,9 +3,7 @@
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan, RangeBounds, ScanPrune } from "../../sql/plan/plan.ts";
-import { toStored } from "../../types/stored_value.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
 import type { Emitter, Value } from "./emitter.ts";
 import { emitValue } from "./expression.ts";
 import { isExecutionConstant } from "./plan_analysis.ts";
@@ -23,36 +21,21 @@ export function emitZonePredicates(code: Emitter, plan: TableScan): void {
     if (value.isNull !== null) code.emit(`if (${value.isNull}) return null;`);
     predicates.push(
       `{ columnId: ${prune.columnId}, operator: "${prune.operator}", value: ${
-        storedForm(code, column.type, value)
+        storedForm(column.type, value)
       } }`,
     );
   }
   code.emit(`return [${predicates.join(", ")}];`);
 }
 
-/** A bound of another representation than the column's would mislead the zone maps; the filter is there anyway. */
-function isUsable(prune: ScanPrune, type: SqlType): boolean {
-  if (!isExecutionConstant(prune.value)) return false;
-  const given = prune.value.type;
-  if (given.kind === "numeric" || type.kind === "numeric") {
-    return given.kind === "numeric" && type.kind === "numeric" && given.scale !== undefined &&
-      given.scale === type.scale;
-  }
-  if (given.kind === type.kind) return true;
-  const forms = [formOf(given), formOf(type)];
-  const integers = (kind: SqlType["kind"]) => /^[iu]\d+$/.test(kind);
-  return integers(given.kind) && integers(type.kind) || forms.every((form) => form === "string") &&
-      given.kind !== "char" && type.kind !== "char";
+/** A text without the padding of the column's char(n) would mislead the zone maps; the filter is there anyway. */
+function isUsable({ value }: ScanPrune, type: SqlType): boolean {
+  return isExecutionConstant(value) && (type.kind !== "char" || value.type.kind === "char");
 }
 
-/** The expression of a value's stored form. */
-export function storedForm(code: Emitter, type: SqlType, value: Value): string {
-  if (value.isNull === "true") return "null";
-  const form = formOf(type);
-  if (form === "boolean") return `(${value.code} ? 1 : 0)`;
-  if (form !== "object" || type.kind === "bytea" || type.kind === "bytes") return value.code;
-  const convert = code.use("toStored", (stored: SqlValue) => toStored(type, stored));
-  return `${convert}(${value.code})`;
+/** The expression of a key's stored form. Keys are of types that are stored as they are, booleans apart (see `isSameForm`). */
+export function storedForm(type: SqlType, value: Value): string {
+  return formOf(type) === "boolean" ? `(${value.code} ? 1 : 0)` : value.code;
 }
 
 /** Emits index bounds; `nullTest` says that a bound is NULL, so that nothing can match. */
@@ -68,7 +51,7 @@ export function emitBounds(
   const stored = (expression: Expression): string => {
     const value = emitValue(code, expression);
     tests.push(value.isNull);
-    return storedForm(code, expression.type, value);
+    return storedForm(expression.type, value);
   };
   const prefix = options.prefix.map(stored);
   const bound = (side: RangeBounds["low"]): string =>

@@ -344,9 +344,7 @@ class GroupingSetCode {
       this.#step(code, entry, group, args);
       return;
     }
-    const absent = call.aggregate.skipsNulls ? anyNull(args.map((arg) => arg.isNull)) : null;
-    if (absent === "true") return;
-    code.block(absent === null ? "" : `if (!(${absent})) `, "conditional", () => {
+    emitUnlessSkipped(code, call.aggregate, args, () => {
       const order = call.orderBy.map((key) => emitValue(code, key.expression));
       kept.buffer.append(code, [{ code: group, isNull: null, plain: true }, ...args, ...order]);
     });
@@ -354,9 +352,7 @@ class GroupingSetCode {
 
   #step(code: Emitter, entry: CallCode, group: string, args: readonly Value[]): void {
     const { aggregate } = entry.call;
-    const absent = aggregate.skipsNulls ? anyNull(args.map((arg) => arg.isNull)) : null;
-    if (absent === "true") return;
-    code.block(absent === null ? "" : `if (!(${absent})) `, "conditional", () => {
+    emitUnlessSkipped(code, aggregate, args, () => {
       const names = args.map((arg) => aggregate.skipsNulls ? arg.code : identifier(code, nullableCode(arg)));
       const facts = { ranges: args.map((arg) => arg.range), hasValue: this.#beginsWithValue(entry.call) };
       const step = () => {
@@ -483,6 +479,18 @@ class GroupingSetCode {
       });
     }
   }
+}
+
+/** Puts code under the condition that the aggregate does not skip the row for a NULL among its arguments. */
+function emitUnlessSkipped(
+  code: Emitter,
+  aggregate: AggregateCall["aggregate"],
+  args: readonly Value[],
+  emit: () => void,
+): void {
+  const absent = aggregate.skipsNulls ? anyNull(args.map((arg) => arg.isNull)) : null;
+  if (absent === "true") return;
+  code.block(absent === null ? "" : `if (!(${absent})) `, "conditional", emit);
 }
 
 function identifier(code: Emitter, expression: string): string {

@@ -5,6 +5,7 @@
  * A row first asks the filters of the keys, one after the other, so that one without a partner ends before its other columns
  * are read.
  */
+import { assertDefined } from "../../base/assert.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -144,10 +145,9 @@ export class HashProbe {
   find(code: Emitter, expressions: readonly Expression[], skips: boolean): Found {
     const names = code.recall<ProbeNames>(this);
     const passes: string[] = [];
-    const codes = expressions.map((expression, index) => {
-      const key = this.keys[index]?.emit(code, expression, "find") ?? "0";
-      const filter = names.filters[index];
-      if (filter === undefined) return key;
+    const codes = this.keys.map((each, index) => {
+      const key = each.emit(code, assertDefined(expressions[index], "an expression for each key"), "find");
+      const filter = assertDefined(names.filters[index], "a filter for each key");
       const bit = `${filter.words}[(${key} & ${filter.mask}) >>> 5] & (1 << ${key})`;
       if (skips) code.emit(`if ((${bit}) === 0) ${code.skip}`);
       else passes.push(`(${bit}) !== 0`);

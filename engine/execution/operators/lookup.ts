@@ -109,7 +109,7 @@ function cursorSource(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>)
       if (isEquality) {
         const values = prefix.map((part) => ({ type: part.type, value: emitValue(code, part) }));
         const tests = values.flatMap(({ value }) => value.isNull === null ? [] : [value.isNull]);
-        const keys = values.map(({ type, value }) => storedForm(code, type, value));
+        const keys = values.map(({ type, value }) => storedForm(type, value));
         const open = `${table}.lookup(${plan.index.id}, [${keys.join(", ")}])`;
         return orEmpty(code, tests.length === 0 ? null : tests.join(" || "), open);
       }

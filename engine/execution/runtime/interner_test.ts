@@ -34,12 +34,16 @@ Deno.test("TextInterner gives one code to a text, as a string or as bytes", () =
 });
 
 Deno.test("ValueInterner finds values by their keys", () => {
-  const interner = new ValueInterner(accountant().state);
+  const { state, bytes } = accountant();
+  const interner = new ValueInterner(state);
   assert.equal(interner.of("k", "first"), 0);
   assert.equal(interner.of("l", "second"), 1);
   assert.equal(interner.of("k", "other"), 0);
   assert.equal(interner.values[0], "first");
   assert.equal(interner.find("m"), -1);
+  assert.ok(bytes() > 0);
+  interner.release();
+  assert.equal(bytes(), 0);
 });
 
 Deno.test("BigInterner gives codes that are no safe integers", () => {

@@ -113,7 +113,7 @@ class Partition {
   /** The positions whose order key is not NULL; found when they are first needed. */
   #valued: readonly [number, number] | null = null;
   /** Where RANGE frames of the call at hand have begun and ended last. */
-  #reached = { start: 0, end: 0 };
+  #reached: { start: number; end: number };
 
   constructor(
     state: ExecutionState,
@@ -126,6 +126,7 @@ class Partition {
     this.#pace = pace;
     this.#begin = place.begin;
     this.#end = place.end;
+    this.#reached = { start: place.begin, end: place.begin };
     this.#groupOf = new Int32Array(place.end - place.begin);
   }
 

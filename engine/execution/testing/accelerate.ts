@@ -5,6 +5,7 @@
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
+import { isSameForm } from "../../sql/planner/access_path.ts";
 import { conjuncts, expressionFacts, planFacts } from "../codegen/plan_analysis.ts";
 
 type Of<K extends Plan["kind"]> = Extract<Plan, { kind: K }>;
@@ -112,7 +113,7 @@ function lookup(plan: Of<"table_scan">): Plan {
   for (const part of conjuncts(plan.filter)) {
     if (part.kind !== "call" || part.args.length !== 2) continue;
     const [column, value] = part.args;
-    if (column?.kind !== "column" || value === undefined || column.type.kind !== value.type.kind) continue;
+    if (column?.kind !== "column" || value === undefined || !isSameForm(value.type, column.type)) continue;
     const facts = expressionFacts(value);
     if (facts.hasSubquery || facts.free.some((ref) => own.has(ref))) continue;
     const columnId = plan.columns.find(({ output }) => output === column.column)?.columnId;

@@ -488,17 +488,15 @@ function numericOperators(): Overload[] {
   ];
 }
 
-/** Bits of two `bigint`s; numbers that fit 32 bits do not become bigints. */
+/** Bits of two 64-bit integers; those that fit 32 bits do not become bigints. */
 function bits64(
   narrow: (left: number, right: number) => number,
   wide: (left: bigint, right: bigint) => bigint,
 ): (left: MixedInteger, right: MixedInteger) => MixedInteger {
   return (left, right) => {
-    if (left === Number(left) && right === Number(right)) {
-      const a = Number(left);
-      const b = Number(right);
-      if ((a | 0) === a && (b | 0) === b) return narrow(a, b);
-    }
+    const a = Number(left);
+    const b = Number(right);
+    if ((a | 0) === a && (b | 0) === b) return narrow(a, b);
     return normalize(wide(BigInt(left), BigInt(right)));
   };
 }

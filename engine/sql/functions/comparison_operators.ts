@@ -4,6 +4,7 @@
  * Where plain JavaScript comparison of the representation is SQL's comparison, it is inlined. Floats treat NaN as equal
  * to itself and greater than all else. Text is ordered by code point. `json` has no comparison, as in PostgreSQL.
  */
+import { assert } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { compareValues } from "../../types/compare.ts";
 import { Decimal } from "../../types/decimal.ts";
@@ -173,7 +174,7 @@ function records(): Overload[] {
 
 /** The record type to which both convert without a loss, or why two records cannot be compared. */
 function comparableRecord(left: SqlType | undefined, right: SqlType | undefined): SqlType | string {
-  if (left?.kind !== "record" || right?.kind !== "record") return left ?? { kind: "record", fields: [] };
+  assert(left?.kind === "record" && right?.kind === "record", "records are compared with records");
   for (const [index, { type }] of left.fields.entries()) {
     const other = right.fields[index]?.type;
     if (other === undefined || typeKey(type) === typeKey(other)) continue;
