@@ -90,7 +90,7 @@ class EdgeRound implements AsyncDisposable {
     for (let from = 0; from < count && failures.length < 3; from += batchSize) {
       const choices = Array.from(
         { length: Math.min(batchSize, count - from) },
-        (_, index) => Choices.ofSeed((this.#seed * 100_003 + from + index) * 2),
+        (_, index) => Choices.ofSeed(this.#seed * 100_003 + from + index),
       );
       const batch = choices.map((each) => this.#generate(each));
       const expected = this.#expected(batch);

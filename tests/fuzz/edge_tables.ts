@@ -4,6 +4,7 @@
  */
 import type { SeededRandom } from "../support/random.ts";
 import { poolOf } from "../answers/edge_values.ts";
+import { edgesOf } from "./edges.ts";
 
 /** The types of columns, by their pools. */
 export const EDGE_TYPES = [
@@ -48,35 +49,9 @@ export interface EdgeTable {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-const powers = [7, 8, 15, 16, 31, 32, 52, 53, 63];
-const integerBits: Partial<Record<EdgeType, number>> = { i16: 15, i32: 31, i64: 63 };
-/** Edges besides those of the answer tables. */
-const more: Partial<Record<EdgeType, readonly string[]>> = {
-  "numeric(10,2)": ["99999999.99", "-99999999.99", "0.01", "21474836.47", "1234567.89"],
-  numeric: ["1e131", "-1e-131", "9007199254740991.5", "12345678901234567890.0123456789"],
-  f64: ["9007199254740991", "9007199254740993", "5e-324", "1.7976931348623157e308"],
-  date: ["2024-12-31", "2000-01-01"],
-  text: ["\u{10FFFF}", "\uFFFD", "e\u0301", "zz", "b"],
-  timestamp: ["infinity", "-infinity", "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"],
-};
-
-const edges = new Map<EdgeType, readonly string[]>(EDGE_TYPES.map((type) => {
-  // A declared scale has no NaN here.
-  const pool = poolOf(type).values.filter((value): value is string =>
-    value !== null && !(value === "NaN" && type.startsWith("numeric("))
-  );
-  const bits = integerBits[type];
-  const around = bits === undefined ? [] : powers.filter((power) => power <= bits).flatMap((power) => {
-    const value = 2n ** BigInt(power);
-    const fits = (each: bigint) => each < 2n ** BigInt(bits) && each >= -(2n ** BigInt(bits));
-    return [value - 1n, value, value + 1n, -value - 1n, -value, 1n - value].filter(fits).map(String);
-  });
-  return [type, [...new Set([...pool, ...around, ...more[type] ?? []])]];
-}));
-
 /** A value at an edge of the type. */
 export function edgeOf(type: EdgeType, pick: <T>(items: readonly T[]) => T): string {
-  return pick(edges.get(type) ?? []);
+  return pick(edgesOf(type));
 }
 
 /** An unremarkable value of the type, by a small number. */

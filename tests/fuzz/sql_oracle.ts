@@ -9,7 +9,7 @@ import { type Database, open } from "../../mod.ts";
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { Choices, shrink } from "./choices.ts";
 import { type Answer, answerOf, BOUND_STATEMENTS, EngineAnswers, isTooLarge } from "./engine_answers.ts";
-import { wideLiteral, wideNames, wideTypes, wideValues } from "./wide_types.ts";
+import { anyValue, wideNames, wideTypes } from "./wide_types.ts";
 import {
   type Dialect,
   type GeneratedStatement,
@@ -109,7 +109,7 @@ const indexes = [
   "CREATE INDEX i2 ON t1 (a, c)",
   "CREATE INDEX i3 ON t2 (b)",
   "CREATE INDEX i4 ON t0 (f, b DESC)",
-  "CREATE INDEX i5 ON t0 ((a + 1))",
+  "CREATE INDEX i5 ON t0 ((a % 10))",
   "CREATE INDEX i6 ON t0 (b) WHERE f",
   "CREATE INDEX i7 ON t1 (c) WHERE a > 0",
   "CREATE INDEX i8 ON t1 (length(c), a)",
@@ -122,40 +122,33 @@ const wideIndexes = [
   "CREATE INDEX w2 ON t3 (date_) WHERE interval_ IS NOT NULL",
 ];
 
-const smallTexts = ["", "a", "b", "ab", "A", "B ", "zz", "a%b", "_", "abcabc", "é"];
+/** Pools of edges that a column declared so can hold. */
+const declaredPools: Readonly<Record<string, string>> = {
+  "integer": "i32",
+  "numeric(12,2)": "numeric(10,2)",
+};
 
-function randomValue(random: SeededRandom, column: string, type: GeneratedType): string {
-  if (random.below(100) < 18) return "NULL";
-  switch (type) {
-    case "int":
-      if (column === "b" && random.below(3) === 0) {
-        return random.pick([
-          "9007199254740993",
-          "9007199254740992",
-          "-9007199254740995",
-          "4611686018427387904",
-          "9223372036854775807",
-          "-9223372036854775808",
-        ]);
-      }
-      return `${random.below(10) === 0 ? random.below(2000) - 1000 : random.below(9) - 2}`;
-    case "text":
-      return `'${random.pick(smallTexts)}'`;
-    case "bool":
-      return random.pick(["true", "false"]);
-    case "numeric":
-      return random.pick(["0", "1.50", "-2.25", "100.00", "7.07", "9999999999.99", "0.01"]);
-    default:
-      return wideLiteral(type, random.pick(wideValues(type)));
-  }
+/** How a column is filled: any values, or a few of them again and again, so that it is stored in other forms. */
+function columnFiller(
+  random: SeededRandom,
+  { type, declared }: GeneratedTable["columns"][number],
+): () => string {
+  const value = () => {
+    if (random.below(100) < 18) return "NULL";
+    const text = anyValue(type, random.pick, declaredPools[declared]);
+    if (type === "int" || type === "bool") return text;
+    return `'${text.replaceAll("'", "''")}'`;
+  };
+  if (random.below(2) === 0) return value;
+  const few = Array.from({ length: 1 + random.below(4) }, value);
+  return () => random.pick(few);
 }
 
 function insertions(random: SeededRandom, table: GeneratedTable, most: number): string[] {
   const count = random.below(5) === 0 ? random.below(3) : 3 + random.below(most - 2);
-  const rows = Array.from({ length: count }, (_, index) => {
-    const values = table.columns.map(({ name, type }) =>
-      name === "id" ? `${index + 1}` : randomValue(random, name, type)
-    );
+  const fillers = table.columns.map((column) => columnFiller(random, column));
+  const rows = Array.from({ length: count }, (_, row) => {
+    const values = table.columns.map(({ name }, index) => name === "id" ? `${row + 1}` : fillers[index]?.());
     return `(${values.join(", ")})`;
   });
   // Two statements: the second part stays in memory when a checkpoint comes between them.
@@ -269,7 +262,7 @@ class Oracle {
     for (let index = 0; index < this.#round.statements && failures.length < 3; index++) {
       await this.#surroundings(index);
       this.#asksPeerOnly = index % (this.#round.allPlansEvery ?? 1) !== 0;
-      const choices = Choices.ofSeed((this.#round.seed * 100_003 + index) * 2);
+      const choices = Choices.ofSeed(this.#round.seed * 100_003 + index);
       const statement = this.#generate(choices);
       const difference = await this.#differs(statement, true);
       if (difference !== null) {

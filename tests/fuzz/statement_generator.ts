@@ -8,6 +8,7 @@
 import type { Choices } from "./choices.ts";
 import {
   type AnyType,
+  anyValue,
   hasExtremes,
   type OperandMaker,
   wideExpressions,
@@ -15,7 +16,6 @@ import {
   wideNames,
   type WideType,
   wideTypes,
-  wideValues,
 } from "./wide_types.ts";
 
 /** Which peer must understand the statements. */
@@ -65,40 +65,7 @@ interface Scope {
   readonly subqueries: boolean;
 }
 
-const texts = [
-  "",
-  "a",
-  "b",
-  "ab",
-  "A",
-  "B ",
-  "zz",
-  "a%b",
-  "_",
-  "abcabc",
-  "é",
-  "longer than the others by far",
-];
 const patterns = ["a%", "%b", "%", "", "_", "a_%", "%a%b%", "ab", "A%", "%longer%far"];
-const integers = [
-  0,
-  1,
-  2,
-  -1,
-  3,
-  5,
-  10,
-  100,
-  -7,
-  2147483647,
-  9007199254740993n,
-  -9007199254740995n,
-  4611686018427387904n,
-  -2147483648,
-  32767,
-  9223372036854775807n,
-];
-
 /** So many tables in, a query joins no more: the interpreter computes every combination of rows. */
 const usualTables = 3;
 /** The same for some statements, which the interpreter is then spared. */
@@ -540,18 +507,14 @@ export class StatementGenerator {
       const name = { int: "integer", text: "text", bool: "boolean", numeric: "numeric", ...wideNames }[type];
       return `CAST(NULL AS ${name})`;
     }
-    switch (type) {
-      case "int":
-        return `${this.#choices.pick(integers)}`;
-      case "text":
-        return `'${this.#choices.pick(texts)}'`;
-      case "bool":
-        return this.#choices.pick(["true", "false"]);
-      case "numeric":
-        return this.#choices.pick(["0.0", "1.5", "-2.25", "100.00", "0.001", "12345678901234.5678"]);
-      default:
-        return wideLiteral(type, this.#choices.pick(wideValues(type)));
-    }
+    const text = anyValue(type, (items) => this.#choices.pick(items));
+    if (isWide(type)) return wideLiteral(type, text);
+    if (type === "text") return `'${text.replaceAll("'", "''")}'`;
+    if (type === "numeric") return /^-?\d+\.\d+$/.test(text) ? text : `'${text}'::numeric`;
+    // The digits of the least bigint alone are too large for one: PostgreSQL makes them a numeric, SQLite does not.
+    return this.#dialect === "sqlite" && text === "-9223372036854775808"
+      ? "(-9223372036854775807 - 1)"
+      : text;
   }
 
   #expression(type: GeneratedType, scope: Scope, depth: number): string {

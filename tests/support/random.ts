@@ -8,17 +8,16 @@ export interface SeededRandom {
   pick<T>(items: readonly T[]): T;
 }
 
-/** The generator of a seed, which may be any integer. */
+/** The generator of a seed, which may be any safe integer: each has numbers of its own. */
 export function seededRandom(seed: number): SeededRandom {
-  let state = (seed ^ 0x9e3779b9) | 1;
+  // The generator's state has 32 bits, so that the upper half of a seed only adds to the lower one.
+  let state = mixed(Math.floor(seed / 2 ** 32) ^ mixed(seed)) || 1;
   const next = () => {
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
     return state >>> 0;
   };
-  // The first numbers of neighbouring seeds resemble each other.
-  for (let i = 0; i < 8; i++) next();
   const below = (limit: number) => Math.floor(next() / 2 ** 32 * limit);
   return {
     below,
@@ -28,4 +27,12 @@ export function seededRandom(seed: number): SeededRandom {
       return item;
     },
   };
+}
+
+/** A step of the generator that makes seeds for others (Steele, Lea and Flood 2014, in 32 bits): one to one, without likeness. */
+function mixed(seed: number): number {
+  let value = ((seed | 0) + 0x9e3779b9) | 0;
+  value = Math.imul(value ^ value >>> 16, 0x21f0aaad);
+  value = Math.imul(value ^ value >>> 15, 0x735a2d97);
+  return value ^ value >>> 15;
 }

@@ -563,8 +563,7 @@ export function programOf(record: readonly number[]): string {
 
 /** The program of a seed, with its decisions. */
 export function programOfSeed(seed: number): { readonly text: string; readonly record: readonly number[] } {
-  // The generator of numbers tells only odd seeds apart.
-  const choices = Choices.ofSeed(seed * 2 + 1);
+  const choices = Choices.ofSeed(seed);
   const text = new ProgramWriter(choices).program();
   return { text, record: choices.record };
 }
