@@ -6,16 +6,10 @@
  * computes while the database under test does.
  */
 import { seededRandom } from "../support/random.ts";
+import { type Keeping, KEEPINGS, type Way, WAYS } from "../support/storage_states.ts";
 import { Choices, shrink } from "./choices.ts";
 import type { Answer } from "./engine_answers.ts";
-import {
-  EDGE_STATES,
-  EDGE_WAYS,
-  EdgeDatabase,
-  type EdgeState,
-  type EdgeWay,
-  OWN_WAYS,
-} from "./edge_states.ts";
+import { EdgeDatabase } from "./edge_states.ts";
 import { type EdgeStatement, EdgeStatements } from "./edge_statements.ts";
 import { createEdgeTable, type EdgeTable, insertEdgeRows, makeEdgeTable } from "./edge_tables.ts";
 
@@ -34,6 +28,8 @@ export interface EdgeReport {
 
 const batchSize = 50;
 const statesPerRound = 2;
+const [plainKeeping] = KEEPINGS as readonly [Keeping, ...Keeping[]];
+const [plainWay] = WAYS as readonly [Way, ...Way[]];
 
 /** Runs a round; without a peer, the first state's simple queries are the answers to compare with. */
 export async function runEdgeRound(
@@ -55,7 +51,7 @@ class EdgeRound implements AsyncDisposable {
   readonly #seed: number;
   readonly #table: EdgeTable;
   readonly #peer: EdgePeer | null;
-  readonly #databases: { readonly state: EdgeState; readonly database: EdgeDatabase }[] = [];
+  readonly #databases: { readonly keeping: Keeping; readonly database: EdgeDatabase }[] = [];
   #model: EdgeDatabase | null = null;
 
   constructor(seed: number, table: EdgeTable, peer: EdgePeer | null) {
@@ -67,7 +63,7 @@ class EdgeRound implements AsyncDisposable {
   async prepare(): Promise<void> {
     const table = this.#table;
     if (this.#peer === null) {
-      this.#model = await EdgeDatabase.make("in the delta", table);
+      this.#model = await EdgeDatabase.make(plainKeeping, table);
     } else {
       const texts = [
         "DROP TABLE IF EXISTS e",
@@ -79,8 +75,8 @@ class EdgeRound implements AsyncDisposable {
       }
     }
     for (let index = 0; index < statesPerRound; index++) {
-      const state = EDGE_STATES[(this.#seed * statesPerRound + index) % EDGE_STATES.length] as EdgeState;
-      this.#databases.push({ state, database: await EdgeDatabase.make(state, table) });
+      const keeping = KEEPINGS[(this.#seed * statesPerRound + index) % KEEPINGS.length] as Keeping;
+      this.#databases.push({ keeping, database: await EdgeDatabase.make(keeping, table) });
     }
   }
 
@@ -123,7 +119,7 @@ class EdgeRound implements AsyncDisposable {
     if (this.#peer !== null) return await this.#peer.answers(statements.map(({ sql }) => sql));
     const answers: Answer[] = [];
     for (const each of statements) {
-      if (this.#model !== null) answers.push(await this.#model.answer(each, "simple query"));
+      if (this.#model !== null) answers.push(await this.#model.answer(each, plainWay));
     }
     return answers;
   }
@@ -131,11 +127,11 @@ class EdgeRound implements AsyncDisposable {
   /** The state and the way that a statement is asked in follow from its position. */
   #chosen(
     position: number,
-  ): { readonly state: EdgeState; readonly database: EdgeDatabase; readonly way: EdgeWay } {
+  ): { readonly keeping: Keeping; readonly database: EdgeDatabase; readonly way: Way } {
     const chosen = this.#databases[position % this.#databases.length];
     if (chosen === undefined) throw new Error("a round has databases");
-    const ways = chosen.database.isShared ? EDGE_WAYS : OWN_WAYS;
-    const way = ways[Math.floor(position / this.#databases.length + this.#seed) % ways.length] as EdgeWay;
+    const ways = chosen.keeping.isShared ? WAYS : WAYS.filter(({ isRemote }) => !isRemote);
+    const way = ways[Math.floor(position / this.#databases.length + this.#seed) % ways.length] as Way;
     return { ...chosen, way };
   }
 
@@ -160,8 +156,8 @@ class EdgeRound implements AsyncDisposable {
       200,
     );
     const statement = this.#generate(Choices.replay(small));
-    const { state, way } = this.#chosen(position);
-    return `seed ${this.#seed}, statement ${position}, ${state}, ${way}: ${statement.sql}\n${await differs(
+    const { keeping, way } = this.#chosen(position);
+    return `seed ${this.#seed}, statement ${position}, ${keeping.name}, ${way.name}: ${statement.sql}\n${await differs(
       statement,
     )}`;
   }

@@ -3,7 +3,7 @@ import { message, startup } from "../../gateways/pg/testing/wire.ts";
 import { RawClient } from "../pg/support/raw_client.ts";
 import type { PrivatePostgresql } from "../slt/private_postgresql.ts";
 import type { EdgePeer } from "./edge_oracle.ts";
-import { rowsOf } from "./edge_states.ts";
+import { rowsOf } from "../support/state_database.ts";
 import { type Answer, answerOf, BOUND_STATEMENTS } from "./engine_answers.ts";
 
 /** A connection to the server's first database. */
@@ -29,7 +29,7 @@ export class PipelinedPostgresql implements EdgePeer, Disposable {
     const answers: Answer[] = [];
     for (let index = 0; index < statements.length; index++) {
       const messages = await this.#client.until("Z");
-      answers.push(await answerOf(() => Promise.resolve().then(() => rowsOf(messages, false))));
+      answers.push(await answerOf(() => Promise.resolve().then(() => rowsOf(messages, null))));
     }
     await sent;
     return answers;

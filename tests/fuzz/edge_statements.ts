@@ -2,15 +2,12 @@
  * Statements over the edge table whose answer leaves nothing to the plan: one table, no condition that a plan may order otherwise,
  * a column in every operator (so that nothing is computed before the rows). An error of such a statement is part of its answer.
  */
+import type { Question } from "../support/state_database.ts";
 import type { Choices } from "./choices.ts";
 import { type EdgeColumn, edgeOf, type EdgeType, sqlName, typed, usualOf } from "./edge_tables.ts";
 
-/** A statement with the literals in it and out of it. */
-export interface EdgeStatement {
-  readonly sql: string;
-  /** The same with `$1` and so on. */
-  readonly prepared: string;
-  readonly parameters: readonly (string | null)[];
+/** A statement, and whether the order of its rows is determined. */
+export interface EdgeStatement extends Question {
   readonly ordered: boolean;
 }
 

@@ -4,8 +4,8 @@ import { open } from "../../mod.ts";
 import { Choices } from "./choices.ts";
 import { checkByScans } from "./foreign_keys.ts";
 
-/** Seed 203 moves a row to another id while its parent is missing. */
-const firstSeed = 180;
+/** Seed 441 moves a row to another id while its parent is missing. */
+const firstSeed = 420;
 const seeds = 40;
 const statements = 60;
 

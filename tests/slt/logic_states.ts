@@ -25,7 +25,7 @@ class LogicFile {
 
   /** Whether its statements mean the same in the state. */
   fits(state: StorageState): boolean {
-    return state.excludes === null || !state.excludes.test(this.#text);
+    return state.fits(this.#text);
   }
 
   async runIn(state: StorageState): Promise<StateOutcome> {

@@ -1,3 +1,4 @@
+/** Tests of the seeded random numbers that other tests take. */
 import assert from "node:assert/strict";
 import { seededRandom } from "./random.ts";
 
