@@ -25,8 +25,6 @@ const NULL_LAST = "\u0003";
 /** Above every continuation of a complete key: what follows a complete column is a marker. */
 const ABOVE = "\uffff";
 
-/** Number of safe integers on one side of zero, plus one. */
-const TWO_53 = 9007199254740992;
 const FOURTEEN_BITS = 16384;
 
 const floatScratch = new Float64Array(1);
@@ -382,10 +380,7 @@ function encodeInteger(value: number | bigint): string {
   if (value === Infinity) return "\u0050";
   if (value === -Infinity) return "\u0010";
   if (Number.isSafeInteger(value)) return "\u0030" + encodeSafeInteger(value);
-  // A bound such as 2.5 against an integer column: just above its floor.
-  return Math.abs(value) >= TWO_53
-    ? encodeBigInteger(BigInt(value))
-    : "\u0030" + encodeSafeInteger(Math.floor(value)) + ABOVE;
+  return encodeBigInteger(BigInt(value));
 }
 
 function encodeSafeInteger(value: number): string {
