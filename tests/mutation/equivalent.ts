@@ -368,16 +368,17 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/sql/functions/arithmetic_operators.ts",
     kind: "never",
-    text: "if (width === \"i64\") return SAFE_RANGE;",
+    text: 'if (width === "i64") return SAFE_RANGE;',
     at: 4,
-    before: "width === \"i64\"",
+    before: 'width === "i64"',
     after: "false",
     reason: "operations on int8 are checked more often: slower, the same results",
   },
   {
     file: "engine/sql/planner/index_expressions.ts",
     kind: "truth",
-    text: "export function useIndexExpressions(plan: Plan, environment: PlanningEnvironment): Plan {\nlet isConcerned = false;",
+    text:
+      "export function useIndexExpressions(plan: Plan, environment: PlanningEnvironment): Plan {\nlet isConcerned = false;",
     at: 108,
     before: "false",
     after: "true",
@@ -395,7 +396,8 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/sql/functions/basic_aggregates.ts",
     kind: "equality",
-    text: "return `if (typeof ${x} === \"number\" && ${x} <= ${largestPlainValue} && ${x} >= -${largestPlainValue}) ${plain} ` +",
+    text:
+      'return `if (typeof ${x} === "number" && ${x} <= ${largestPlainValue} && ${x} >= -${largestPlainValue}) ${plain} ` +',
     at: 24,
     before: "===",
     after: "!==",
@@ -611,7 +613,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/sql/functions/arithmetic_operators.ts",
     kind: "equality",
-    text: "summary: name === \"<<\" ? \"Bits shifted left.\" : \"Bits shifted right, keeping the sign.\",",
+    text: 'summary: name === "<<" ? "Bits shifted left." : "Bits shifted right, keeping the sign.",',
     at: 14,
     before: "===",
     after: "!==",
