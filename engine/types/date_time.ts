@@ -152,16 +152,21 @@ export function addMonths(days: number, months: number): number {
   return daysFromCivil(newYear, newMonth, Math.min(day, daysInMonth(newYear, newMonth)));
 }
 
-/** timestamp + interval. */
+/** timestamp + interval: the months, then the days, then the rest; each sum must be a timestamp. */
 export function addInterval(value: MixedInteger, interval: Interval): MixedInteger {
   if (isInfinite(value)) return value;
   let moved = value;
-  if (interval.months !== 0 || interval.days !== 0) {
-    let days = dayOfMicroseconds(value);
-    if (interval.months !== 0) days = addMonths(days, interval.months);
-    moved = microsecondsFromDay(days + interval.days, timeOfMicroseconds(value));
-  }
+  if (interval.months !== 0) moved = checkTimestamp(movedByMonths(moved, interval.months));
+  if (interval.days !== 0) moved = checkTimestamp(movedByDays(moved, interval.days));
   return checkTimestamp(add(moved, interval.microseconds));
+}
+
+function movedByMonths(value: MixedInteger, months: number): MixedInteger {
+  return microsecondsFromDay(addMonths(dayOfMicroseconds(value), months), timeOfMicroseconds(value));
+}
+
+function movedByDays(value: MixedInteger, days: number): MixedInteger {
+  return microsecondsFromDay(dayOfMicroseconds(value) + days, timeOfMicroseconds(value));
 }
 
 /** timestamp - interval. */
@@ -169,13 +174,16 @@ export function subtractInterval(value: MixedInteger, interval: Interval): Mixed
   return addInterval(value, interval.negate());
 }
 
-/** timestamptz + interval in a zone: months and days by the local calendar, the rest by elapsed time. */
+/**
+ * timestamptz + interval in a zone: months and days by the local calendar, the rest by elapsed time. Each sum must be an instant: where
+ * months end in an hour that the zone leaves out, the days are added to the hour after it.
+ */
 export function addIntervalTz(value: MixedInteger, interval: Interval, zone: TimeZone): MixedInteger {
   if (isInfinite(value)) return value;
+  const instant = (local: MixedInteger) => checkTimestamp(zone.fromLocal(local));
   let moved = value;
-  if (interval.months !== 0 || interval.days !== 0) {
-    moved = zone.fromLocal(addInterval(zone.toLocal(value), new Interval(interval.months, interval.days, 0)));
-  }
+  if (interval.months !== 0) moved = instant(movedByMonths(zone.toLocal(moved), interval.months));
+  if (interval.days !== 0) moved = instant(movedByDays(zone.toLocal(moved), interval.days));
   return checkTimestamp(add(moved, interval.microseconds));
 }
 

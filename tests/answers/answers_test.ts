@@ -86,6 +86,7 @@ async function replayCalls(
   expectations: readonly Expectation[],
 ): Promise<void> {
   for (const each of expectations) await replay.literals(each);
+  for (const each of expectations) await replay.parameters(each);
   const groups = [
     ...Map.groupBy(expectations, ({ signature }) => signature.pools.map(({ name }) => name).join(", "))
       .values(),

@@ -1,7 +1,8 @@
 /**
  * Answers of the database under test to the calls of a signature, in every form in which a call can meet its arguments: as literals,
- * which are folded when the statement is planned; as columns of rows in the delta, by compiled code and by the interpreter; and as columns
- * of segments, of all calls together and of some, so that values are kept in several ways.
+ * which are folded when the statement is planned; as parameters of a statement that is prepared once; as columns of rows in the delta, by
+ * compiled code and by the interpreter; and as columns of segments, of all calls together and of some, so that values are kept in several
+ * ways, and of rows that were moved (see `moves.ts`).
  *
  * Calls that succeed are made together in one statement. Each call that fails needs a statement of its own; of those of one signature and
  * one SQLSTATE a bounded number is made.
@@ -13,7 +14,7 @@ import type { Session } from "../../engine/session/session.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";
 import { parseStatement } from "../../engine/sql/parser/statements.ts";
 import { isPlannable, planStatement } from "../../engine/sql/planner/plan_statement.ts";
-import { formatText } from "../../engine/types/text_io.ts";
+import { formatText, parseText } from "../../engine/types/text_io.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import type { SqlValue } from "../../engine/types/value.ts";
 import { type Database, DatabaseError } from "../../mod.ts";
@@ -78,6 +79,8 @@ const FAILING_LITERALS = 2;
 const FAILING_ROWS = 1;
 /** Calls with literals that succeed, of one signature; with columns all of them are made. */
 const SUCCEEDING_LITERALS = 8;
+/** Executions of a prepared statement that succeed: more than it takes until the plan is one for all values. */
+const SUCCEEDING_EXECUTIONS = 6;
 
 /** Calls that a table is made of: all of them; those of small integers; those with one first argument. */
 export type Part = "all" | "small" | "constant";
@@ -122,6 +125,31 @@ export class Replay {
     for (const index of chosen) {
       const rows = await this.#attempt(() => this.run(`select ${texts[index]}`));
       this.#compare("literals", signature, index, answers, answerOf(rows));
+    }
+  }
+
+  /** Calls with parameters, by one statement. */
+  async parameters({ signature, answers }: Expectation): Promise<void> {
+    const { pools } = signature;
+    const calls = callsOf(pools);
+    const succeeding = [...answers.keys()].filter((index) => !isError(answers[index] ?? ""));
+    const chosen = [...spread(succeeding, SUCCEEDING_EXECUTIONS), ...chosenFailures(answers, FAILING_ROWS)];
+    const text = `select ${signature.call(pools.map(({ type }, index) => `$${index + 1}::${type}`))}`;
+    let prepared: ReturnType<Session["prepare"]> | null = null;
+    for (const index of chosen) {
+      const rows = await this.#attempt(async () => {
+        const statement = prepared ??= this.#session.prepare(text, []);
+        const values = pools.map(({ values }, position) => {
+          const value = values[calls[index]?.[position] ?? 0] ?? null;
+          const type = statement.parameterTypes[position];
+          if (type === undefined) throw new Error(`parameter ${position + 1} of ${text} has no type`);
+          return value === null ? null : parseText(type, value, this.#session.evaluation.textOptions);
+        });
+        const sink = new RowBuffer();
+        await this.#session.execute(statement, values, sink);
+        return this.#texts(sink.columns.map(({ type }) => type), sink.rows);
+      });
+      this.#compare("parameters", signature, index, answers, answerOf(rows));
     }
   }
 
