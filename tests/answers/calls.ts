@@ -113,14 +113,28 @@ function operatorSignatures(definition: FunctionDefinition): Signature[] {
 function functionSignatures(definition: FunctionDefinition): Signature[] {
   if (definition.signature.some(isOwnType) || isExcluded(definition.name, definition.signature)) return [];
   const returnsRows = isSetReturning(definition);
-  return argumentPools(definition).map((names) => ({
+  const plain = argumentPools(definition).map((names): Signature => ({
     label: `${definition.name}(${names.join(", ")})`,
     pools: names.map(poolOf),
     call: (args) => {
-      const call = `"${definition.name}"(${takesList(definition) ? variadicLast(args) : args.join(", ")})`;
+      const call = `"${definition.name}"(${args.join(", ")})`;
       if (!returnsRows) return call;
       return `array(select x::text from (select ${call} as x limit ${MOST_ROWS}) q)`;
     },
+  }));
+  return [...plain, ...spreadSignatures(definition)];
+}
+
+/** Calls of a variadic function with an array for the rest of its arguments. */
+function spreadSignatures({ spread, name, category, returns }: FunctionDefinition): Signature[] {
+  if (spread === undefined) return [];
+  // `any` stands for an array here: the answer to anything else is the same error.
+  const signature = spread.signature.map((key) => key === "any" ? "anyarray" : key);
+  const form = { name, signature, category, returns, summary: "", bind: spread.bind };
+  return argumentPools(form).map((names) => ({
+    label: `${name}(${[...names.slice(0, -1), `variadic ${names.at(-1)}`].join(", ")})`,
+    pools: names.map(poolOf),
+    call: (args) => `"${name}"(${[...args.slice(0, -1), `variadic ${args.at(-1)}`].join(", ")})`,
   }));
 }
 
@@ -128,15 +142,6 @@ function isSetReturning({ category, signature, bind }: FunctionDefinition): bool
   if (category === "set-returning") return true;
   const types = signature.map(typeOfKey).filter((type) => type !== undefined);
   return types.length === signature.length && bind(types)?.bound.rows !== undefined;
-}
-
-/** Whether a definition is the form of a variadic function that takes an array for the rest. */
-function takesList({ name, signature }: FunctionDefinition): boolean {
-  return name.includes("json") && name.includes("extract_path") && signature.at(-1) === "text[]";
-}
-
-function variadicLast(args: readonly string[]): string {
-  return [...args.slice(0, -1), `variadic ${args.at(-1)}`].join(", ");
 }
 
 function castSignatures(): Signature[] {

@@ -8,6 +8,7 @@ import { DatabaseError } from "../../base/errors.ts";
 import type { AggregateDefinition, FunctionDefinition } from "../../sql/functions/definition.ts";
 import { allDefinitions } from "../../sql/functions/registry.ts";
 import { castContextOf, displayName, typeOfKey } from "../../sql/functions/type_family.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { LANGUAGE, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { fixedRows, type RelationProviders } from "./relation_provider.ts";
@@ -26,7 +27,7 @@ export interface RoutineEntry {
   readonly name: string;
   /** `f`: function, `a`: aggregate, `w`: window function. */
   readonly kind: "f" | "a" | "w";
-  /** Type keys of the parameters. */
+  /** Type keys of the parameters; the last one of a variadic one is an array, or `any`. */
   readonly signature: readonly string[];
   readonly returns: string;
   readonly variadic: boolean;
@@ -121,7 +122,7 @@ function listRoutines(): RoutineEntry[] {
     add({
       name: definition.name,
       kind: "f",
-      signature: definition.signature,
+      signature: definition.spread?.signature ?? definition.signature,
       returns: definition.returns,
       variadic: definition.variadic === true,
       summary: definition.summary,
@@ -191,6 +192,8 @@ export function resultText(routine: RoutineEntry): string {
 }
 
 function routineRow(routine: RoutineEntry): RowValues {
+  const { signature } = routine;
+  const last = signature.at(-1) ?? "any";
   return {
     oid: routine.id,
     proname: routine.name,
@@ -199,7 +202,7 @@ function routineRow(routine: RoutineEntry): RowValues {
     prolang: LANGUAGE.internal,
     procost: 1,
     prorows: routine.returnsSet ? 1000 : 0,
-    provariadic: routine.variadic ? keyTypeId(routine.signature.at(-1) ?? "any") : 0,
+    provariadic: routine.variadic ? keyTypeId(last.replace(/\[\]$/, "")) : 0,
     prokind: routine.kind,
     proisstrict: routine.strict,
     proretset: routine.returnsSet,
@@ -207,7 +210,11 @@ function routineRow(routine: RoutineEntry): RowValues {
     proparallel: "s",
     pronargs: routine.signature.length,
     prorettype: keyTypeId(routine.returns),
-    proargtypes: vector(routine.signature.map(keyTypeId)),
+    proargtypes: vector(signature.map(keyTypeId)),
+    proallargtypes: routine.variadic ? SqlArray.of(signature.map(keyTypeId)) : null,
+    proargmodes: routine.variadic
+      ? SqlArray.of(signature.map((_, index) => index === signature.length - 1 ? "v" : "i"))
+      : null,
     prosrc: routine.name,
   };
 }

@@ -163,13 +163,26 @@ export function bindFunction(
   ast: FunctionCall,
   name = functionName(binding, ast),
 ): { readonly chosen: BoundFunction; readonly args: readonly Expression[] } {
-  if (ast.variadic) throw binding.unsupported("VARIADIC in calls", ast.position);
   const args = sequenceByName(
     name,
     bindArguments(binding, level, ast, name).filter((each) => !isOutput(each)),
   );
-  const chosen = resolveFunction(name, args.map((each) => each.type), binding.at(ast.position));
+  const types = args.map((each) => each.type);
+  const chosen = resolveFunction(name, types, { ...binding.at(ast.position), variadic: ast.variadic });
+  const isSpread = ast.variadic && functionsNamed(name).some(({ spread }) => spread?.name === chosen.name);
+  if (isSpread) requireArray(binding, chosen, args);
   return { chosen, args };
+}
+
+/** 42804 for `VARIADIC value` of a function that takes any arguments, unless the value is an array. */
+function requireArray(binding: Binding, chosen: BoundFunction, args: readonly Expression[]): void {
+  const last = args.at(-1);
+  if (last === undefined || chosen.argumentTypes.at(-1)?.kind === "array") return;
+  throw binding.error(
+    SQLSTATE.datatypeMismatch,
+    "VARIADIC argument must be an array",
+    binding.positions.get(last),
+  );
 }
 
 /**
@@ -337,7 +350,6 @@ function bindAggregateParts(binding: Binding, level: QueryLevel, ast: FunctionCa
   readonly filter: Expression | null;
   readonly orderBy: readonly SortKey[];
 } {
-  if (ast.variadic) throw binding.unsupported("VARIADIC in calls", ast.position);
   const { args, orderBy } = inClause(
     level,
     level.clause === "window arguments" ? level.clause : "aggregate",

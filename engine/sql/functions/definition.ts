@@ -93,6 +93,8 @@ export interface FunctionDefinition {
   readonly signature: readonly string[];
   readonly returns: string;
   readonly variadic?: boolean;
+  /** Of a variadic one: the overload that a call with VARIADIC chooses, whose last parameter is the array of the rest. */
+  readonly spread?: Pick<FunctionDefinition, "name" | "signature" | "bind">;
   readonly category:
     | "mathematical"
     | "text"

@@ -4,6 +4,7 @@
  * Access works on the text (see `json_text.ts`) and is the same for both types. Changing documents is in
  * `jsonb_functions.ts`.
  */
+import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { canonicalJsonb, formatJsonbPretty, parseJson, quoteJson } from "../../types/json.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
@@ -207,27 +208,15 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
         name: `${type}_extract_path${suffix}`,
         takes: `${type}, text`,
         variadic: true,
+        spread: {
+          specialize: () => (_context, text: string, path: SqlArray) =>
+            suffix === "" ? jsonPath(all(text), pathOf(path)) : jsonAsText(jsonPath(all(text), pathOf(path))),
+        },
         returns: suffix === "" ? type : "text",
         summary: suffix === "" ? "The part at a path." : "The part at a path as text.",
         mayReturnNull: true,
         run: (text: string, ...path: string[]) =>
           suffix === "" ? jsonPath(all(text), path) : jsonAsText(jsonPath(all(text), path)),
-      },
-      {
-        ...json,
-        name: `${type}_extract_path${suffix}`,
-        takes: `${type}, text[]`,
-        returns: suffix === "" ? type : "text",
-        summary: suffix === "" ? "The part at a path." : "The part at a path as text.",
-        mayReturnNull: true,
-        // An untyped literal is a step of the path, not a path.
-        specialize: (_types, written) =>
-          written[1]?.kind === "unknown" ? undefined : {
-            run: (text: string, path: SqlArray) =>
-              suffix === ""
-                ? jsonPath(all(text), pathOf(path))
-                : jsonAsText(jsonPath(all(text), pathOf(path))),
-          },
       },
     ]),
     each("", false),
@@ -252,14 +241,19 @@ function finished(binary: boolean, text: string): string {
   return binary ? canonicalJsonb(text) : text;
 }
 
+/** What belongs to an argument, of a list for all arguments or of the one that is for every element of an array. */
+function at<T>(list: readonly T[], index: number): T {
+  return assertDefined(list[list.length === 1 ? 0 : index], "the argument's type");
+}
+
 function buildObject(
   name: string,
   binary: boolean,
   types: readonly SqlType[],
-): (context: EvaluationContext, ...values: SqlValue[]) => string {
+): (context: EvaluationContext, values: readonly SqlValue[]) => string {
   const keys = types.map(keyPrinter);
   const printers = types.map((type) => jsonPrinter(type));
-  return (context, ...values) => {
+  return (context, values) => {
     if (values.length % 2 !== 0) {
       throw new DatabaseError(
         SQLSTATE.invalidParameterValue,
@@ -279,7 +273,7 @@ function buildObject(
       }
       const value = values[index + 1] ?? null;
       members.push(
-        `${quoteJson(keys[index]?.(context, key) ?? "")} : ${printers[index + 1]?.(context, value)}`,
+        `${quoteJson(at(keys, index)(context, key))} : ${at(printers, index + 1)(context, value)}`,
       );
     }
     return finished(binary, `{${members.join(", ")}}`);
@@ -289,10 +283,20 @@ function buildObject(
 function buildArray(
   binary: boolean,
   types: readonly SqlType[],
-): (context: EvaluationContext, ...values: SqlValue[]) => string {
+): (context: EvaluationContext, values: readonly SqlValue[]) => string {
   const printers = types.map((type) => jsonPrinter(type));
-  return (context, ...values) =>
-    finished(binary, `[${values.map((value, index) => printers[index]?.(context, value)).join(", ")}]`);
+  return (context, values) =>
+    finished(binary, `[${values.map((value, index) => at(printers, index)(context, value)).join(", ")}]`);
+}
+
+type Build = (context: EvaluationContext, values: readonly SqlValue[]) => string;
+
+function ofArguments(build: Build): (context: EvaluationContext, ...values: SqlValue[]) => string {
+  return (context, ...values) => build(context, values);
+}
+
+function ofArray(build: Build): (context: EvaluationContext, array: SqlArray) => string {
+  return (context, array) => build(context, array.elements);
 }
 
 /** `json_object`: keys and values from text arrays. */
@@ -357,9 +361,10 @@ function buildFunctions(type: "json" | "jsonb"): Overload[] {
       strict: false,
       mayReturnNull: false,
       summary: "An object of alternating keys and values.",
+      spread: { specialize: (types) => ofArray(buildObject(`${type}_build_object`, binary, types)) },
       specialize: (types) => ({
         argumentTypes: types,
-        runIn: buildObject(`${type}_build_object`, binary, types),
+        runIn: ofArguments(buildObject(`${type}_build_object`, binary, types)),
         mayReturnNull: false,
       }),
     },
@@ -372,9 +377,10 @@ function buildFunctions(type: "json" | "jsonb"): Overload[] {
       strict: false,
       mayReturnNull: false,
       summary: "An array of the arguments.",
+      spread: { specialize: (types) => ofArray(buildArray(binary, types)) },
       specialize: (types) => ({
         argumentTypes: types,
-        runIn: buildArray(binary, types),
+        runIn: ofArguments(buildArray(binary, types)),
         mayReturnNull: false,
       }),
     },

@@ -56,6 +56,8 @@ export interface Overload extends Specialization {
   readonly category: FunctionDefinition["category"];
   readonly summary: string;
   readonly variadic?: boolean;
+  /** Of a variadic one: how it takes the rest of its arguments as an array. */
+  readonly spread?: SpreadForm;
   /** Default true. */
   readonly strict?: boolean;
   /** Default immutable. */
@@ -68,6 +70,14 @@ export interface Overload extends Specialization {
     types: readonly SqlType[],
     written: readonly SqlType[],
   ) => Specialization | undefined;
+}
+
+/** What a variadic overload does with `VARIADIC array`. */
+export interface SpreadForm {
+  /** Default true: NULL for an array that is NULL, and for any other argument that is. */
+  readonly strict?: boolean;
+  /** The implementation for the types of the other arguments and, as the last one, of the array's elements. */
+  readonly specialize: (types: readonly SqlType[]) => ContextImplementation;
 }
 
 /** Splits `"text, i32"` into its keys. */
@@ -207,6 +217,7 @@ export function defineFunction(overload: Overload): FunctionDefinition {
     signature,
     returns: overload.returns,
     ...(variadic ? { variadic } : {}),
+    ...(overload.spread === undefined ? {} : { spread: defineSpread(overload, overload.spread) }),
     category: overload.category,
     summary: overload.summary,
     bind(argumentTypes) {
@@ -229,6 +240,39 @@ export function defineFunction(overload: Overload): FunctionDefinition {
           strict,
         ),
       };
+    },
+  };
+}
+
+/**
+ * The form of a variadic overload that takes an array for the last parameter. Its name is its own, because a call with VARIADIC is
+ * not the same expression as one that passes an array as one argument.
+ */
+function defineSpread(overload: Overload, spread: SpreadForm): NonNullable<FunctionDefinition["spread"]> {
+  const name = `variadic ${overload.name}`;
+  const keys = splitKeys(overload.takes);
+  const last = assertDefined(keys.at(-1), "the variadic parameter");
+  const signature = [...keys.slice(0, -1), last === "any" ? "any" : `${last}[]`];
+  return {
+    name,
+    signature,
+    bind(argumentTypes) {
+      const match = matchSignature(signature, false, argumentTypes);
+      if (match === undefined) return undefined;
+      const types = knownTypes(signature, match.types, argumentTypes);
+      const returnType = assertDefined(typeOfKey(overload.returns), "the type of a variadic function");
+      const array = types.at(-1);
+      const elements = [...types.slice(0, -1), ...array?.kind === "array" ? [array.element] : []];
+      const strict = spread.strict !== false;
+      const special: Specialization = {
+        runIn: spread.specialize(elements),
+        mayReturnNull: true,
+        volatility: "stable",
+      };
+      const { category, returns, summary, takes } = overload;
+      const form: Overload = { name, category, returns, summary, takes };
+      const bound = bindImplementation(form, special, types, returnType, strict);
+      return { cost: match.cost, bound };
     },
   };
 }

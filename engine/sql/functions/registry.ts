@@ -32,6 +32,8 @@ export interface ResolutionOptions {
   readonly position?: number;
   /** The name as written, for messages; default is the name itself. */
   readonly writtenName?: string;
+  /** The last argument is written with VARIADIC. */
+  readonly variadic?: boolean;
 }
 
 /** What functions, operators and aggregates have in common for the choice among overloads. */
@@ -138,7 +140,12 @@ export function resolveFunction(
   argumentTypes: readonly SqlType[],
   options: ResolutionOptions = {},
 ): BoundFunction {
-  const chosen = choose(functions.named(name), argumentTypes, false);
+  const definitions = functions.named(name);
+  // PostgreSQL takes the word for any function of as many parameters as there are arguments.
+  const candidates = options.variadic === true
+    ? definitions.map((definition) => definition.spread ?? definition)
+    : definitions;
+  const chosen = choose(candidates, argumentTypes, false);
   if (chosen.kind === "bound") return chosen.bound;
   const only = argumentTypes[0];
   if (argumentTypes.length === 1 && only !== undefined) {

@@ -639,6 +639,10 @@ const overloads: readonly Overload[] = [
     returns: "i32",
     category: "conditional",
     variadic: true,
+    spread: {
+      specialize: () => (_context, array: SqlArray) =>
+        array.elements.filter((value) => value === null).length,
+    },
     strict: false,
     summary: "How many arguments are NULL.",
     specialize: (types) => ({
@@ -653,6 +657,10 @@ const overloads: readonly Overload[] = [
     returns: "i32",
     category: "conditional",
     variadic: true,
+    spread: {
+      specialize: () => (_context, array: SqlArray) =>
+        array.elements.filter((value) => value !== null).length,
+    },
     strict: false,
     summary: "How many arguments are not NULL.",
     specialize: (types) => ({

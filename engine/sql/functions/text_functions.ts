@@ -39,13 +39,13 @@ import { defineFunction, type Overload, type Specialization } from "./overload.t
 const text = { category: "text", returns: "text" } as const;
 const count = { category: "text", returns: "i32" } as const;
 
-/** Turns the values of arguments of any types into text as they are printed; NULL stays. */
+/** Turns the values of arguments into text as they are printed, each of its own type or all of one; NULL stays. */
 function formatters(
-  types: readonly SqlType[],
+  types: readonly SqlType[] | SqlType | undefined,
 ): (context: EvaluationContext, values: readonly SqlValue[]) => (string | null)[] {
   return (context, values) =>
     values.map((value, index) => {
-      const type = types[index];
+      const type = Array.isArray(types) ? types[index] : types;
       if (value === null || type === undefined) return null;
       return typeof value === "string" && type.kind !== "char"
         ? value
@@ -389,6 +389,12 @@ const overloads: readonly Overload[] = [
     name: "concat",
     takes: "any",
     variadic: true,
+    spread: {
+      specialize: ([element]) => {
+        const format = formatters(element);
+        return (context, array: SqlArray) => joined(format(context, array.elements), "");
+      },
+    },
     strict: false,
     summary: "All arguments as text, one after the other; NULLs are left out.",
     specialize: concatenation,
@@ -398,6 +404,13 @@ const overloads: readonly Overload[] = [
     name: "concat_ws",
     takes: "text, any",
     variadic: true,
+    spread: {
+      specialize: ([, element]) => {
+        const format = formatters(element);
+        return (context, separator: string, array: SqlArray) =>
+          joined(format(context, array.elements), separator);
+      },
+    },
     strict: false,
     summary: "All arguments but the first, separated by the first; NULLs are left out.",
     specialize: concatenationWithSeparator,
@@ -415,6 +428,14 @@ const overloads: readonly Overload[] = [
     name: "format",
     takes: "text, any",
     variadic: true,
+    spread: {
+      strict: false,
+      specialize: ([, element]) => {
+        const format = formatters(element);
+        return (context, template: string | null, array: SqlArray | null) =>
+          template === null ? null : formatString(template, format(context, array?.elements ?? []));
+      },
+    },
     strict: false,
     summary: "A text with %s, %I, %L and %% replaced by the arguments.",
     specialize: (types) => {

@@ -48,11 +48,11 @@ function parseArguments(stream: TokenStream, name: readonly string[], position: 
     return { ...call, star: true };
   }
   const distinct = stream.acceptWord("distinct");
-  if (!distinct) stream.acceptWord("all");
+  const isMarked = distinct || stream.acceptWord("all");
   const args: FunctionArgument[] = [];
   let variadic = false;
   do {
-    variadic = stream.acceptWord("variadic");
+    variadic = !isMarked && stream.acceptWord("variadic");
     args.push(parseArgument(stream));
   } while (!variadic && stream.acceptSymbol(","));
   return { ...call, distinct, variadic, arguments: args, orderBy: acceptOrderBy(stream) };
