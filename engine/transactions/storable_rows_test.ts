@@ -30,6 +30,8 @@ Deno.test("requireStorableRow() and requireStorableBatch() name the column and i
     [[0.5, 0, 0, ""], /column "a"/],
     [[0, 10000, 0, ""], /column "n" of relation "k": .* type numeric\(4,2\)/],
     [[0, 0, 0.1, ""], /column "f"/],
+    [[0, 0, 16777217, ""], /column "f"/],
+    [[0, 0, -16777217, ""], /column "f"/],
     [[0, 0, 0, 7], /Cannot store 7 in column "t"/],
   ];
   for (const [row, message] of refused) {
@@ -40,6 +42,7 @@ Deno.test("requireStorableRow() and requireStorableBatch() name the column and i
     throws(() => requireStorableBatch(table, batch), { code: "XX000", message });
   }
   requireStorableRow(table, [-2147483648, -9999, Math.fround(0.1), "ü"]);
+  requireStorableRow(table, [2147483647, 9999, 16777216, ""]);
   requireStorableRow(table, [null, null, null, null]);
   requireStorableBatch(table, batchOf([2147483647], [9999], [NaN]));
   same(await database.query("SELECT * FROM k"), []);

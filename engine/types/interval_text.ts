@@ -8,7 +8,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { MICROSECONDS_PER_DAY, MICROSECONDS_PER_HOUR, MICROSECONDS_PER_MINUTE } from "./calendar.ts";
 import { MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { intervalUnit, splitFields } from "./date_time_tokens.ts";
-import type { Field, IntervalUnit } from "./date_time_tokens.ts";
+import type { Field, IntervalUnit as NamedUnit } from "./date_time_tokens.ts";
 import { Interval } from "./interval.ts";
 import type { IntervalRange } from "./sql_type.ts";
 import {
@@ -69,6 +69,9 @@ function checkField(value: MixedInteger, maximum: MixedInteger): void {
     throw new FieldOverflow();
   }
 }
+
+/** The units that a text may give numbers of. */
+type IntervalUnit = Exclude<NamedUnit, "quarter">;
 
 interface Parts {
   months: number;
@@ -208,9 +211,6 @@ function addUnit(
       checkField(whole, MAXIMUM_I32);
       parts.months += whole;
       return addDayFraction(fraction * 30);
-    case "quarter":
-      parts.months += whole * 3;
-      return addDayFraction(fraction * 90);
     case "year":
       return addYears(1);
     case "decade":
