@@ -129,6 +129,18 @@ Deno.test("compileStatement() gives memory back that inner loops no longer need"
   assert.equal(execution.rowCount, 1);
 });
 
+Deno.test("compileStatement() gives memory back after a sort's rows have gone on", () => {
+  const database = corpusDatabase(1, 3000);
+  const sorted = "(select id, s from t order by s, id)";
+  const run = (text: string) => {
+    const execution = compileStatement(database.plan(text, false)).start(database.context([], 400_000));
+    while (!execution.step(new RowCollector()));
+    return execution.rowCount;
+  };
+  assert.equal(run(sorted), 3000);
+  assert.equal(run(Array(8).fill(sorted).join(" union all ")), 24_000);
+});
+
 Deno.test("compileStatement() raises errors of expressions only when they are evaluated", () => {
   const database = corpusDatabase(1);
   const zero = database.plan("select id from t where a > $1 and 1 / $1 > 0", false);
