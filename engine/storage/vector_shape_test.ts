@@ -74,6 +74,17 @@ Deno.test("assertBlock() finds values that the shape or the type does not allow"
     nulls: null,
   };
   throws(() => check(dictionary, { kind: "text" }), /has a code of its dictionary/);
+  check({ ...dictionary, codes: new Uint8Array([0]) }, { kind: "text" });
+  // What lies under a NULL is nobody's.
+  const nulls = new Uint8Array([1]);
+  check({ ...dictionary, nulls }, { kind: "text" });
+  check(numbers(new Float64Array([4294967294]), { nulls }), { kind: "i32" });
+  throws(() => check({ ...dictionary, nulls: new Uint8Array(1) }, { kind: "text" }), /has a code/);
+  throws(
+    () => check(numbers(new Float64Array([0.5]), { nulls: new Uint8Array(1) }), { kind: "i32" }),
+    /row 0/,
+  );
+  throws(() => check({ kind: "constant", value: 0.5 }, { kind: "i32" }), /0.5 is a value of i32/);
 });
 
 Deno.test("shapeOf() names every kind of array, with the bounds of its integers", () => {
