@@ -16,6 +16,7 @@ import type {
   FromItem,
   FunctionItem,
   JoinItem,
+  ObjectName,
   SubqueryItem,
   TableItem,
 } from "../parser/ast.ts";
@@ -177,14 +178,32 @@ export function withRowId(
   return { kind: "filter", input: plan, condition, rows: 0 };
 }
 
+/** 42P01, which says so when the name is that of a query in WITH that cannot be seen from here. */
+function unknownInFrom(binding: Binding, level: QueryLevel, name: ObjectName): Error {
+  for (let scope = level.commonTables; scope !== null && name.schema === null; scope = scope.parent) {
+    if (!scope.names.includes(name.name)) continue;
+    return binding.error(
+      SQLSTATE.undefinedTable,
+      `relation "${name.name}" does not exist`,
+      name.position,
+      {
+        detail:
+          `There is a WITH item named "${name.name}", but it cannot be referenced from this part of the query.`,
+        hint: "Use WITH RECURSIVE, or re-order the WITH items to remove forward references.",
+      },
+    );
+  }
+  return unknownRelation(binding, name);
+}
+
 function bindTable(binding: Binding, level: QueryLevel, item: TableItem, visible: FromScope): BoundFrom {
   if (item.name.schema === null) {
     const common = bindCommonTable(binding, level.commonTables, item.name.name);
     if (common !== undefined) {
-      if (common.entry.working) level.workingTable = common.entry;
-      const columns = common.entry.columns.map((column, index): OutputColumn => ({
+      const { entry, outputs } = common;
+      const columns = entry.columns.map((column, index): OutputColumn => ({
         name: column.name,
-        column: common.outputs[index] ?? 0,
+        column: outputs[index] ?? 0,
         type: column.type,
         nullable: true,
         tableId: 0,
@@ -192,11 +211,15 @@ function bindTable(binding: Binding, level: QueryLevel, item: TableItem, visible
       }));
       refuseRowId(binding, item);
       refuseSample(binding, item);
-      return aliased(binding, common.plan, columns, item.alias, item.name.name);
+      if (!entry.working) return aliased(binding, common.plan, columns, item.alias, item.name.name);
+      level.workingTable = entry;
+      const own = columns.slice(0, entry.ownColumns), added = columns.slice(entry.ownColumns);
+      level.carried = added.map(outputReference);
+      return withUnlisted(aliased(binding, common.plan, own, item.alias, item.name.name), added);
     }
   }
   const found = findRelation(binding, item.name);
-  if (found === undefined) throw unknownRelation(binding, item.name);
+  if (found === undefined) throw unknownInFrom(binding, level, item.name);
   switch (found.kind) {
     case "table": {
       const { plan, entry } = scanTable(binding, found.table, item.alias?.name ?? null);
@@ -291,6 +314,26 @@ function aliased(
     binding.columnNames.set(column.column, `${name}.${shown[index]?.name ?? column.name}`);
   }
   return { plan, scope: { tables: [{ ...entry, columns: shown }], columns: shown } };
+}
+
+/** The item with columns that can be named, but are no part of its row. */
+function withUnlisted(item: BoundFrom, added: readonly OutputColumn[]): BoundFrom {
+  if (added.length === 0) return item;
+  const unlisted = added.map((column): ScopeColumn => ({
+    name: column.name,
+    expression: outputReference(column),
+    tableId: 0,
+    columnId: 0,
+    unlisted: true,
+  }));
+  const { tables, columns } = item.scope;
+  return {
+    ...item,
+    scope: {
+      tables: tables.map((table) => ({ ...table, columns: [...table.columns, ...unlisted] })),
+      columns: [...columns, ...unlisted],
+    },
+  };
 }
 
 function bindView(binding: Binding, view: ViewDefinition, item: TableItem): BoundFrom {

@@ -217,10 +217,11 @@ function ambiguousVariable(binding: Binding, reference: ColumnReference): Error 
 export function wholeRow(binding: Binding, table: ScopeTable): Expression {
   const [only] = table.columns;
   if (table.isScalar === true && only !== undefined) return referTo(only);
-  const fields = table.columns.map(referTo);
+  const columns = table.columns.filter((column) => column.unlisted !== true);
+  const fields = columns.map(referTo);
   const type: SqlType = {
     kind: "record",
-    fields: table.columns.map((column) => ({ name: column.name, type: column.expression.type })),
+    fields: columns.map((column) => ({ name: column.name, type: column.expression.type })),
   };
   const row: Expression = { kind: "row", type, fields, isValue: true };
   if (!table.nullable || table.presence === undefined || table.presence === null) return row;

@@ -31,7 +31,9 @@ import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } fro
 import { bindExpression, bindRowItems } from "./expression_binder.ts";
 import { checkRecursiveTerm } from "./recursion.ts";
 import { type CommonTableEntry, type CommonTableScope, findCommonTable, QueryLevel } from "./scope.ts";
+import { SearchCycle } from "./search_cycle.ts";
 import { bindSelect } from "./select_binder.ts";
+import { inOrderOfNeed, mentions } from "./with_order.ts";
 
 /** A column of a query's result. */
 export interface OutputColumn {
@@ -60,6 +62,8 @@ export interface QueryPlace {
   readonly expected?: readonly (SqlType | undefined)[];
   /** Columns without type stay so, for a set operation to decide. */
   readonly keepUnknown?: boolean;
+  /** The recursive query whose term it is, when that hands on columns of SEARCH and CYCLE. */
+  readonly carriesInto?: string;
 }
 
 /** A reference to a result column. */
@@ -411,16 +415,19 @@ export function bindWith(
   recursive: boolean,
 ): BoundWith {
   const entries = new Map<string, CommonTableEntry>();
-  const commonTables: CommonTableScope = { entries, parent: place.commonTables };
+  const names = items.map((item) => item.name);
+  const commonTables: CommonTableScope = { entries, parent: place.commonTables, names };
   const definitions: BoundWith["definitions"][number][] = [];
-  for (const item of items) {
-    if (entries.has(item.name)) {
+  for (const [index, item] of items.entries()) {
+    if (names.indexOf(item.name) < index) {
       throw binding.error(
         SQLSTATE.duplicateAlias,
         `WITH query name "${item.name}" specified more than once`,
         item.position,
       );
     }
+  }
+  for (const item of recursive ? inOrderOfNeed(binding, items) : items) {
     if (item.statement.kind !== "query") {
       if (binding.outermostWith !== items || binding.bindModification === null) {
         throw binding.error(
@@ -442,10 +449,15 @@ export function bindWith(
       continue;
     }
     const isRecursive = recursive && mentions(item.statement, item.name);
+    if (!isRecursive && (item.search !== null || item.cycle !== null)) {
+      throw binding.error(SQLSTATE.syntaxError, "WITH query is not recursive", item.position);
+    }
     const inner: QueryPlace = { parent: place.parent, commonTables };
+    let inside: BoundWith["definitions"] = [];
     const { entry, definition } = isRecursive
-      ? bindRecursive(binding, inner, item, item.statement, entries)
+      ? bindRecursive(binding, inner, item, item.statement, entries, (scope) => inside = scope.definitions)
       : bindPlainDefinition(binding, inner, item, item.statement);
+    definitions.push(...inside);
     entries.set(item.name, entry);
     definitions.push({ entry, definition, materialized: item.materialized });
   }
@@ -475,6 +487,7 @@ function makeEntry(
   bound: BoundQuery,
   names: readonly string[],
   recursive: WithDefinition["recursive"],
+  ownColumns = names.length,
 ): { readonly entry: CommonTableEntry; readonly definition: WithDefinition } {
   const id = binding.newWithId();
   const refs = bound.columns.map((column) => column.column);
@@ -490,6 +503,7 @@ function makeEntry(
       working: false,
       isAggregated: false,
       references: 0,
+      ownColumns,
     },
     definition: {
       id,
@@ -507,6 +521,7 @@ function bindRecursive(
   item: CommonTable,
   query: Query,
   entries: Map<string, CommonTableEntry>,
+  keepInner: (scope: BoundWith) => void,
 ): { readonly entry: CommonTableEntry; readonly definition: WithDefinition } {
   const { body } = query;
   if (body.kind === "set_operation" && body.operator === "union" && mentions(body.left, item.name)) {
@@ -537,22 +552,32 @@ function bindRecursive(
       query.position,
     );
   }
-  const withPlace = query.with === null ? place : {
-    ...place,
-    commonTables: bindWith(binding, place, query.with.items, query.with.recursive).commonTables,
-  };
+  // What the query's own WITH defines is there for both terms, and is computed before it.
+  const own = query.with === null ? null : bindWith(binding, place, query.with.items, query.with.recursive);
+  if (own !== null) keepInner(own);
+  const withPlace = own === null ? place : { ...place, commonTables: own.commonTables };
   const first = bindBody(binding, withPlace, body.left);
   const names = columnNames(binding, item, first.columns);
   // Numbers of any scale may come out of the recursive term: the columns are plain ones.
   const types = first.columns.map((column) =>
     column.type.kind === "numeric" ? withoutModifiers(column.type) : column.type
   );
-  const start = distinctColumns(binding, withTypes(binding, first, types));
+  const traversal = item.search === null && item.cycle === null
+    ? null
+    : new SearchCycle(binding, item, names);
+  const typed = distinctColumns(binding, withTypes(binding, first, types));
+  const start = traversal === null ? typed : traversal.first(typed);
+  const allTypes = start.columns.map((column) => column.type);
   const nullable = { ...start, columns: start.columns.map((column) => ({ ...column, nullable: true })) };
-  const { entry, definition } = makeEntry(binding, item.name, nullable, names, null);
+  const allNames = traversal === null ? names : [...names, ...traversal.names];
+  const { entry, definition } = makeEntry(binding, item.name, nullable, allNames, null, names.length);
   entry.working = true;
   entries.set(item.name, entry);
-  const second = bindBody(binding, { ...withPlace, expected: types }, body.right);
+  const second = bindBody(binding, {
+    ...withPlace,
+    expected: types,
+    ...(traversal === null ? {} : { carriesInto: item.name }),
+  }, body.right);
   entry.working = false;
   entry.references = 0;
   checkRecursiveTerm(binding, { name: item.name, id: entry.id, position: item.position }, second.plan);
@@ -563,14 +588,14 @@ function bindRecursive(
       body.right.position,
     );
   }
-  if (second.columns.length !== types.length) {
+  if (second.columns.length !== allTypes.length) {
     throw binding.error(
       SQLSTATE.syntaxError,
       "each UNION query must have the same number of columns",
       body.right.position,
     );
   }
-  second.columns.forEach((column, index) => {
+  second.columns.slice(0, types.length).forEach((column, index) => {
     const wanted = first.columns[index]?.type ?? column.type;
     const compatible = tryCoerce(binding, outputReference(column), wanted, "implicit");
     const overall = commonType([wanted, column.type]);
@@ -586,7 +611,8 @@ function bindRecursive(
       { hint: "Cast the output of the non-recursive term to the correct type." },
     );
   });
-  const term = withTypes(binding, second, types);
+  const carrying = withTypes(binding, second, allTypes);
+  const term = traversal === null ? carrying : withTypes(binding, traversal.next(carrying), allTypes);
   return {
     entry,
     definition: {
@@ -594,20 +620,6 @@ function bindRecursive(
       recursive: { plan: term.plan, columns: term.columns.map((column) => column.column), all: body.all },
     },
   };
-}
-
-/** Whether a table name is mentioned anywhere below a syntax node. */
-function mentions(node: unknown, name: string): boolean {
-  if (typeof node !== "object" || node === null) return false;
-  if (Array.isArray(node)) return node.some((each) => mentions(each, name));
-  const isTable = "kind" in node && node.kind === "table" && "name" in node;
-  if (isTable) {
-    const { name: table } = node;
-    if (typeof table === "object" && table !== null && "name" in table && "schema" in table) {
-      if (table.name === name && table.schema === null) return true;
-    }
-  }
-  return Object.values(node).some((each) => mentions(each, name));
 }
 
 /** Whether a plan is a modification, perhaps under its own WITH. */

@@ -19,6 +19,8 @@ export interface ScopeColumn {
   /** The stored column behind it; 0 when it is computed. */
   readonly tableId: number;
   readonly columnId: number;
+  /** Named by itself only, not by `*`. */
+  readonly unlisted?: true;
 }
 
 /** An item of FROM under its alias. */
@@ -106,6 +108,8 @@ export interface CommonTableEntry {
   /** Its recursive term has an aggregate function at a level whose FROM names it. */
   isAggregated: boolean;
   references: number;
+  /** How many of the columns are its own: SEARCH and CYCLE add others, which its recursive term sees by name only. */
+  readonly ownColumns: number;
   /** false: a data change without RETURNING, which cannot be read. */
   readonly hasRows?: boolean;
 }
@@ -114,6 +118,8 @@ export interface CommonTableEntry {
 export interface CommonTableScope {
   readonly entries: ReadonlyMap<string, CommonTableEntry>;
   readonly parent: CommonTableScope | null;
+  /** All names that the WITH gives, those that cannot be seen yet too. */
+  readonly names: readonly string[];
 }
 
 /** One level of query nesting. */
@@ -129,6 +135,8 @@ export class QueryLevel {
   windows: readonly WindowDefinition[] = [];
   /** The recursive query that FROM names within its own recursive term. */
   workingTable: CommonTableEntry | null = null;
+  /** What SEARCH and CYCLE have added to the row of that query. */
+  carried: readonly Expression[] = [];
   readonly aggregates: AggregateCall[] = [];
   /** The outputs of aggregates that have direct arguments. */
   readonly directAggregates = new Set<ColumnRef>();

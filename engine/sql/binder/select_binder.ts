@@ -57,6 +57,7 @@ export function bindSelect(
   let plan = bindFrom(binding, level, select.from);
   bindWindowClause(binding, level, select.windows);
   const targets = bindTargets(binding, level, select.targets, place);
+  if (place.carriesInto !== undefined) targets.push(...carriedTargets(binding, level, place.carriesInto));
   if (select.where !== null) {
     const where = select.where;
     const condition = inClause(level, "WHERE", () => bindCondition(binding, level, where, "WHERE"));
@@ -88,6 +89,18 @@ export function bindSelect(
     position: select.position,
   });
   return { ...result, singleAggregate };
+}
+
+/** The columns that SEARCH and CYCLE hand on from the row that a round goes out from. */
+function carriedTargets(binding: Binding, level: QueryLevel, query: string): BoundTarget[] {
+  if (level.carried.length === 0) {
+    throw binding.error(
+      SQLSTATE.featureNotSupported,
+      `with a SEARCH or CYCLE clause, the recursive reference to WITH query "${query}" must be at the top ` +
+        "level of its right-hand SELECT",
+    );
+  }
+  return level.carried.map((expression) => ({ name: "", expression, tableId: 0, columnId: 0 }));
 }
 
 /** Binds a target list (or RETURNING), stars expanded. */
@@ -144,12 +157,16 @@ function starColumns(
   if (qualifier.length > 0) {
     const table = findTable(binding, level, qualifier, position);
     if (table === undefined) throw missingTable(binding, level, qualifier, position);
-    return table.columns;
+    return table.columns.filter(isListed);
   }
   if (level.from.tables.length === 0) {
     throw binding.error(SQLSTATE.syntaxError, "SELECT * with no tables specified is not valid", position);
   }
-  return level.from.columns;
+  return level.from.columns.filter(isListed);
+}
+
+function isListed(column: ScopeColumn): boolean {
+  return column.unlisted !== true;
 }
 
 /** `(x).*`: one target per field. */

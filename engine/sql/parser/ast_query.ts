@@ -123,6 +123,26 @@ export interface CommonTable {
   /** AS MATERIALIZED (true), AS NOT MATERIALIZED (false), or neither. */
   readonly materialized: boolean | null;
   readonly statement: Query | Insert | Update | Delete;
+  readonly search: SearchClause | null;
+  readonly cycle: CycleClause | null;
+  readonly position: number;
+}
+
+/** `SEARCH DEPTH | BREADTH FIRST BY columns SET sequence`. */
+export interface SearchClause {
+  readonly depthFirst: boolean;
+  readonly columns: readonly string[];
+  readonly sequence: string;
+  readonly position: number;
+}
+
+/** `CYCLE columns SET mark [TO value DEFAULT otherwise] USING path`; `true` and `false` when no values are given. */
+export interface CycleClause {
+  readonly columns: readonly string[];
+  readonly mark: string;
+  readonly value: Expression;
+  readonly otherwise: Expression;
+  readonly path: string;
   readonly position: number;
 }
 

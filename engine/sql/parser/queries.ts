@@ -8,6 +8,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import type {
   CommonTable,
+  CycleClause,
   Expression,
   GroupingElement,
   IntoClause,
@@ -16,6 +17,7 @@ import type {
   Persistence,
   Query,
   QueryBody,
+  SearchClause,
   Select,
   Target,
   Values,
@@ -422,10 +424,49 @@ function parseCommonTable(stream: TokenStream): CommonTable {
   const statement = parsePreparableStatement(stream);
   stream.leave();
   stream.expectSymbol(")");
-  if (stream.isWord("search") || stream.isWord("cycle")) {
-    throw stream.unsupported(`WITH … ${stream.value().toUpperCase()}`);
+  const search = stream.isWord("search") ? parseSearch(stream) : null;
+  const cycle = stream.isWord("cycle") ? parseCycle(stream) : null;
+  return { name, columns, materialized, statement, search, cycle, position };
+}
+
+function parseSearch(stream: TokenStream): SearchClause {
+  const position = stream.position;
+  stream.advance();
+  const depthFirst = stream.expectAnyWord(["depth", "breadth"]) === "depth";
+  stream.expectWords("first", "by");
+  const columns = parseList(stream, (inner) => inner.expectName());
+  stream.expectWords("set");
+  return { depthFirst, columns, sequence: stream.expectName(), position };
+}
+
+function parseCycle(stream: TokenStream): CycleClause {
+  const position = stream.position;
+  stream.advance();
+  const columns = parseList(stream, (inner) => inner.expectName());
+  stream.expectWords("set");
+  const mark = stream.expectName();
+  let value = truth("true", position), otherwise = truth("false", position);
+  if (stream.acceptWord("to")) {
+    value = parseConstant(stream);
+    stream.expectWords("default");
+    otherwise = parseConstant(stream);
   }
-  return { name, columns, materialized, statement, position };
+  stream.expectWords("using");
+  return { columns, mark, value, otherwise, path: stream.expectName(), position };
+}
+
+function truth(text: "true" | "false", position: number): Expression {
+  return { kind: "literal", type: "boolean", text, literalIndex: null, position };
+}
+
+/** Reads a literal without sign, or one with its type before it. */
+function parseConstant(stream: TokenStream): Expression {
+  const { position } = stream;
+  const isOpened = stream.isSymbol("(") || stream.isSymbol("-") || stream.isSymbol("+");
+  if (isOpened) throw stream.syntaxError();
+  const constant = parseOperand(stream);
+  if (constant.kind === "literal" || constant.kind === "typed_literal") return constant;
+  throw stream.error(SQLSTATE.syntaxError, "the values of CYCLE must be constants", position);
 }
 
 /** Reads a query or a data change, with its WITH: what WITH and COPY contain. */
