@@ -20,12 +20,19 @@ const MAX_U64 = 18446744073709551615n;
 const MAX_NUMBER_SCALE = 15;
 const POWERS: readonly number[] = Array.from({ length: MAX_NUMBER_SCALE + 1 }, (_, index) => 10 ** index);
 const BIG_POWERS: bigint[] = [1n];
+/** The largest exponent whose power is kept for good. */
+const MAX_KEPT_EXPONENT = 2000;
+/** The last power beyond: one function's calls ask for the same again and again. */
+let lastHuge = { exponent: -1, power: 0n };
 
 /** 10^exponent as a bigint. */
 export function bigPowerOfTen(exponent: number): bigint {
   const known = BIG_POWERS[exponent];
   if (known !== undefined) return known;
-  if (exponent > 2000) return 10n ** BigInt(exponent);
+  if (exponent > MAX_KEPT_EXPONENT) {
+    if (lastHuge.exponent !== exponent) lastHuge = { exponent, power: 10n ** BigInt(exponent) };
+    return lastHuge.power;
+  }
   for (let index = BIG_POWERS.length; index <= exponent; index++) {
     BIG_POWERS.push((BIG_POWERS[index - 1] ?? 1n) * 10n);
   }

@@ -1,21 +1,15 @@
 /** Replays the tables of answers. */
 import assert from "node:assert/strict";
 import { allDefinitions } from "../../engine/sql/functions/registry.ts";
-import { open } from "../../mod.ts";
+import { StateDatabase } from "../support/state_database.ts";
 import { answerOfText, formatAnswers, parseTable } from "./answer_table.ts";
-import { CALL_TABLES, callsOf, type CallTable, signaturesOf } from "./calls.ts";
+import { CALL_TABLES } from "./calls.ts";
 import { excludedNames } from "./excluded.ts";
-import { GROUP_TABLES, groupSignaturesOf, groupsOf, type GroupTable } from "./group_calls.ts";
+import { GROUP_TABLES } from "./group_calls.ts";
 import { isClose, isInexact } from "./inexact.ts";
 import { DELIBERATE, PENDING, ruleOf } from "./known_differences.ts";
-import {
-  type Difference,
-  type Expectation,
-  type GroupExpectation,
-  PREPARATION,
-  Replay,
-  tableFile,
-} from "./replay.ts";
+import { type Difference, Replay } from "./replay.ts";
+import { replayCalls, replayGroups } from "./replay_tables.ts";
 
 /** Differences that are shown when there are too many. */
 const MOST_SHOWN = 40;
@@ -24,94 +18,20 @@ const deliberate = new Map(DELIBERATE.map((rule) => [rule, 0]));
 
 for (const table of CALL_TABLES) {
   Deno.test(`answers to the calls of ${table} are PostgreSQL's in every form`, async () => {
-    await using database = await open(":memory:");
-    const replay = new Replay(database);
-    for (const statement of PREPARATION) await replay.run(statement);
-    await replayCalls(replay, table, expectationsOf(table));
+    await using database = await StateDatabase.open();
+    const replay = await Replay.start(database);
+    await replayCalls(replay, table, { allMoves: false });
     report(replay.differences);
   });
 }
 
 for (const table of GROUP_TABLES) {
   Deno.test(`answers of ${table} over groups of rows are PostgreSQL's`, async () => {
-    await using database = await open(":memory:");
-    const replay = new Replay(database);
-    for (const statement of PREPARATION) await replay.run(statement);
-    const expectations = groupExpectationsOf(table);
-    for (const each of expectations) await replay.groups("delta", each);
-    await replay.run("checkpoint");
-    for (const each of expectations) await replay.groups("segment", each);
+    await using database = await StateDatabase.open();
+    const replay = await Replay.start(database);
+    await replayGroups(replay, table);
     report(replay.differences);
   });
-}
-
-function groupExpectationsOf(table: GroupTable): GroupExpectation[] {
-  const answers = parseTable(Deno.readTextFileSync(tableFile(table)));
-  const expectations = groupSignaturesOf(table).map((signature): GroupExpectation => {
-    const known = answers.get(signature.label) ?? [];
-    assertComplete(
-      table,
-      signature.label,
-      known.length,
-      groupsOf(signature.pools, table === "windows").length,
-    );
-    return { signature, answers: known };
-  });
-  assert.equal(answers.size, expectations.length, `tables/${table}.tsv has signatures that are gone`);
-  return expectations;
-}
-
-function assertComplete(table: string, label: string, known: number, wanted: number): void {
-  assert.equal(
-    known,
-    wanted,
-    `tables/${table}.tsv lacks answers for ${label}: run \`deno task answers ${table}\``,
-  );
-}
-
-function expectationsOf(table: CallTable): Expectation[] {
-  const answers = parseTable(Deno.readTextFileSync(tableFile(table)));
-  const expectations = signaturesOf(table).map((signature): Expectation => {
-    const known = answers.get(signature.label) ?? [];
-    assertComplete(table, signature.label, known.length, callsOf(signature.pools).length);
-    return { signature, answers: known };
-  });
-  assert.equal(answers.size, expectations.length, `tables/${table}.tsv has signatures that are gone`);
-  return expectations;
-}
-
-async function replayCalls(
-  replay: Replay,
-  table: CallTable,
-  expectations: readonly Expectation[],
-): Promise<void> {
-  for (const each of expectations) await replay.literals(each);
-  for (const each of expectations) await replay.parameters(each);
-  const groups = [
-    ...Map.groupBy(expectations, ({ signature }) => signature.pools.map(({ name }) => name).join(", "))
-      .values(),
-  ].filter(([first]) => first !== undefined && first.signature.pools.length > 0);
-  const numeric = table !== "operators"
-    ? []
-    : groups.filter(([first]) =>
-      first?.signature.pools.every(({ name }) => /^(i16|i32|i64|f32|f64|numeric)\b/.test(name))
-    );
-  for (const group of groups) await replay.columns("delta", "all", group);
-  if (table === "operators") {
-    for (const group of groups) {
-      await replay.columns("interpreted", "all", group, (sql) => replay.interpreted(sql));
-    }
-  }
-  for (const group of numeric) {
-    await replay.columns("delta of small integers", "small", group);
-    await replay.columns("delta of a constant", "constant", group);
-  }
-  await replay.run("checkpoint");
-  for (const group of groups) await replay.columns("segment", "all", group);
-  for (const group of numeric) {
-    await replay.columns("segment of small integers", "small", group);
-    await replay.columns("segment of a constant", "constant", group);
-  }
 }
 
 /** Fails for differences that no rule covers. */

@@ -2,13 +2,12 @@
  * Answers of the database under test to the calls of a signature, in every form in which a call can meet its arguments: as literals,
  * which are folded when the statement is planned; as parameters of a statement that is prepared once; as columns of rows in the delta, by
  * compiled code and by the interpreter; and as columns of segments, of all calls together and of some, so that values are kept in several
- * ways, and of rows that were moved (see `moves.ts`).
+ * ways, and of rows that were moved.
  *
  * Calls that succeed are made together in one statement. Each call that fails needs a statement of its own; of those of one signature and
  * one SQLSTATE a bounded number is made.
  */
 import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
-import { engineOf } from "../../engine/session/database.ts";
 import { RowBuffer } from "../../engine/session/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";
@@ -17,16 +16,19 @@ import { isPlannable, planStatement } from "../../engine/sql/planner/plan_statem
 import { formatText, parseText } from "../../engine/types/text_io.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import type { SqlValue } from "../../engine/types/value.ts";
-import { type Database, DatabaseError } from "../../mod.ts";
+import { DatabaseError } from "../../mod.ts";
+import type { StateDatabase } from "../support/state_database.ts";
 import { type Answer, answerOfError, answerOfText, isError } from "./answer_table.ts";
 import { callsOf, type Signature } from "./calls.ts";
 import { type GroupSignature, groupsOf } from "./group_calls.ts";
 import { isClose, isInexact } from "./inexact.ts";
 import { literalOf, type Pool } from "./edge_values.ts";
 
+const TIME_ZONE = "set timezone = 'America/New_York'";
+
 /** Statements that both databases run first. */
 export const PREPARATION: readonly string[] = [
-  "set timezone = 'America/New_York'",
+  TIME_ZONE,
   "create type edge_mood as enum ('low', 'middle', 'high')",
 ];
 
@@ -82,20 +84,69 @@ const SUCCEEDING_LITERALS = 8;
 /** Executions of a prepared statement that succeed: more than it takes until the plan is one for all values. */
 const SUCCEEDING_EXECUTIONS = 6;
 
-/** Calls that a table is made of: all of them; those of small integers; those with one first argument. */
-export type Part = "all" | "small" | "constant";
+/** Calls that a table is made of: all of them; those of small integers; those with one first argument, which may be a column's default. */
+export type Part = "all" | "small" | "constant" | "default";
 
 type Rows = readonly (readonly (string | null)[])[];
 
 /** See the file's head. */
 export class Replay {
   readonly differences: Difference[] = [];
-  readonly #session: Session;
+  readonly #database: StateDatabase;
   readonly #tables = new Map<string, string>();
   calls = 0;
 
-  constructor(database: Database) {
-    this.#session = engineOf(database).openSession();
+  private constructor(database: StateDatabase) {
+    this.#database = database;
+  }
+
+  /** For an empty database. */
+  static async start(database: StateDatabase): Promise<Replay> {
+    const replay = new Replay(database);
+    for (const statement of PREPARATION) await replay.run(statement);
+    return replay;
+  }
+
+  get #session(): Session {
+    return this.#database.session;
+  }
+
+  /** Moves all rows into segments and reads these from the disk. */
+  async restart(): Promise<void> {
+    await this.#database.checkpoint();
+    await this.#database.reopen();
+    await this.run(TIME_ZONE);
+  }
+
+  /** Runs a statement in a transaction that goes on if it fails. */
+  async runAfterSavepoint(sql: string): Promise<Rows> {
+    await this.run("savepoint s");
+    try {
+      return await this.run(sql);
+    } catch (error) {
+      await this.run("rollback to s");
+      throw error;
+    }
+  }
+
+  /** Leaves some rows of a table in segments, some of them deleted, and the others not. */
+  async moveRows(pools: readonly Pool[]): Promise<void> {
+    const table = await this.table(pools, "all");
+    await this.run(
+      `with gone as (delete from ${table} where k % 3 = 0 returning *) insert into ${table} select * from gone`,
+    );
+    await this.run(`update ${table} set k = k where k % 5 = 1`);
+  }
+
+  /** Gives the table of the calls with one first argument the column of that argument, which its segments then lack. */
+  async addDefault(pools: readonly Pool[]): Promise<void> {
+    const [pool] = pools;
+    if (pool === undefined) return;
+    const [index] = callsOfPart(pools, "default");
+    if (index === undefined) return;
+    const table = await this.table(pools, "default");
+    const value = literalOf(pool, callsOf(pools)[index]?.[0] ?? 0);
+    await this.run(`alter table ${table} add column c0 ${pool.type} default ${value}`);
   }
 
   /** Runs a statement. */
@@ -160,10 +211,11 @@ export class Replay {
     if (table === undefined) {
       table = `edges${this.#tables.size}`;
       this.#tables.set(key, table);
-      const columns = pools.map(({ type }, index) => `, c${index} ${type}`).join("");
+      const lacking = part === "default" ? 1 : 0;
+      const columns = pools.map(({ type }, index) => `, c${index} ${type}`).slice(lacking).join("");
       const calls = callsOf(pools);
       const rows = callsOfPart(pools, part).map((index) =>
-        `(${[index, ...literals(pools, calls[index] ?? [])].join(", ")})`
+        `(${[index, ...literals(pools, calls[index] ?? []).slice(lacking)].join(", ")})`
       );
       await this.run(`create table ${table} (k integer${columns})`);
       if (rows.length > 0) await this.run(`insert into ${table} values ${rows.join(", ")}`);
