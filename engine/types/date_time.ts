@@ -50,7 +50,8 @@ const UNIX_EPOCH_MICROSECONDS = -UNIX_EPOCH_DAYS * MICROSECONDS_PER_DAY;
 /** The first day whose start is no timestamp. */
 const AFTER_TIMESTAMPS = daysFromCivil(294277, 1, 1);
 
-function isInfinite(value: MixedInteger): boolean {
+/** Whether a date or timestamp is infinite. */
+export function isInfinite(value: MixedInteger): boolean {
   return value === Infinity || value === -Infinity;
 }
 
@@ -326,8 +327,8 @@ export function truncateTimestamp(name: string, value: MixedInteger): MixedInteg
 
 /** The result may lie beyond the range of timestamps. */
 function truncated(name: string, value: MixedInteger, typeName: string): MixedInteger {
-  const unit = requireTruncationUnit(name, typeName);
   if (isInfinite(value)) return value;
+  const unit = requireTruncationUnit(name, typeName);
   const days = dayOfMicroseconds(value);
   const time = timeOfMicroseconds(value);
   const size = TIME_UNITS[unit];
@@ -373,9 +374,9 @@ function truncateDay(unit: DateTimeUnit, days: number): number | undefined {
 
 /** date_trunc of a timestamp with time zone, by the local time of a zone. */
 export function truncateTimestampTz(name: string, value: MixedInteger, zone: TimeZone): MixedInteger {
+  if (isInfinite(value)) return value;
   const typeName = "timestamp with time zone";
   const unit = requireTruncationUnit(name, typeName);
-  if (isInfinite(value)) return value;
   const size = TIME_UNITS[unit];
   if (size !== undefined) {
     // Below a day the offset stays, so that an hour that comes twice is not merged with the other.
@@ -605,6 +606,14 @@ export function extractFromInterval(name: string, interval: Interval): Decimal {
     default:
       throw unsupported(name, "interval");
   }
+}
+
+/** date_part of an interval; its epoch is a sum of floats, as in PostgreSQL. */
+export function intervalPart(name: string, interval: Interval): number {
+  if (requireUnit(name, "interval") !== "epoch") return extractFromInterval(name, interval).toNumber();
+  const { months, days, microseconds } = interval;
+  const seconds = Number(microseconds) / MICROSECONDS_PER_SECOND;
+  return seconds + 31_557_600 * Math.trunc(months / 12) + 2_592_000 * (months % 12) + 86_400 * days;
 }
 
 /** make_date; negative years are BC. */

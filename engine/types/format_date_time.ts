@@ -199,8 +199,11 @@ function formatField(node: FieldNode, parts: BrokenDown): string {
       return lower ? text.toLowerCase() : text;
     }
     case "HH":
-    case "HH12":
-      return number(parts.hours % 12 === 0 ? 12 : parts.hours % 12, 2);
+    case "HH12": {
+      const hours = parts.hours % 12 === 0 ? 12 : parts.hours % 12;
+      // The place for the sign of a negative interval is there for 12 as well.
+      return number(hours, parts.hours < 0 && hours > 0 ? 3 : 2);
+    }
     case "HH24":
       return number(parts.hours, 2);
     case "MI":

@@ -299,7 +299,7 @@ class TemplateParser {
             skipped++;
           }
         }
-      } else if (this.#exact || skipped <= 0) this.#position += node.text.length;
+      } else if (this.#exact || skipped <= 0) this.#passLiteral(node.text);
       else skipped--;
     }
     if (strict) {
@@ -314,6 +314,13 @@ class TemplateParser {
   #requireMore(): void {
     if (this.#position >= this.#text.length) {
       throw templateError("input string is too short for datetime format");
+    }
+  }
+
+  /** As many characters of the input as a literal has, whichever they are. */
+  #passLiteral(text: string): void {
+    for (const _character of text) {
+      this.#position += (this.#text.codePointAt(this.#position) ?? 0) > 0xffff ? 2 : 1;
     }
   }
 

@@ -550,18 +550,23 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
   if (oid === 1042 && modifier > 4) return { kind: "char", length: modifier - 4 };
   switch (type.kind) {
     case "varchar":
-      return { kind: "varchar", length: modifier - 4 };
+      return modifier > 4 ? { kind: "varchar", length: modifier - 4 } : type;
     case "numeric":
       // The scale is a signed number of eleven bits.
-      return declaredNumeric((modifier - 4) >> 16, (modifier - 4) << 21 >> 21);
+      return modifier < 4 ? type : declaredNumeric((modifier - 4) >> 16, (modifier - 4) << 21 >> 21);
     case "time":
     case "timestamp":
     case "timestamptz":
-      return modifier < 6 ? { kind: type.kind, precision: modifier } : type;
+      return { kind: type.kind, precision: modifier };
     case "interval": {
       const digits = modifier & 0xffff;
-      const fields = INTERVAL_RANGES.find((range) => INTERVAL_MASKS[range] === modifier >> 16);
-      const precision = digits < 6 ? { precision: digits } : {};
+      const mask = (modifier >> 16) & ALL_FIELDS;
+      const fields = INTERVAL_RANGES.find((range) => INTERVAL_MASKS[range] === mask);
+      if (fields === undefined && mask !== ALL_FIELDS) {
+        const message = `invalid INTERVAL typmod: 0x${modifier.toString(16)}`;
+        throw new DatabaseError(SQLSTATE.internalError, message);
+      }
+      const precision = digits === ANY_PRECISION ? {} : { precision: digits };
       return fields === undefined
         ? { kind: "interval", ...precision }
         : { kind: "interval", fields, ...precision };
@@ -574,6 +579,35 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
       return type;
   }
 }
+
+/**
+ * PostgreSQL's `format_type`: the type of an object identifier with its modifier, which is shown as it is where the type takes none;
+ * undefined when there is no such type. Raises XX000 for an interval's modifier without meaning.
+ */
+export function formatTypeByOid(oid: number, modifier: number | null): string | undefined {
+  if (oid === 1042 && (modifier ?? 0) <= 4) return modifier === -1 ? "bpchar" : "character";
+  const type = typeByOid(oid, modifier ?? -1);
+  if (type === undefined || modifier === null || modifier < 0) {
+    return type === undefined ? undefined : formatType(type);
+  }
+  const element = type.kind === "array" && type.vector !== true ? type.element : type;
+  return `${formatModified(element, modifier)}${element === type ? "" : "[]"}`;
+}
+
+function formatModified(type: SqlType, modifier: number): string {
+  if (type.kind === "numeric" && modifier >= 4) {
+    // Also digits that no column may declare are shown.
+    return `numeric(${((modifier - 4) >> 16) & 0xffff},${(modifier - 4) << 21 >> 21})`;
+  }
+  return MODIFIED_KINDS.has(type.kind) ? formatType(type) : `${formatType(type)}(${modifier})`;
+}
+
+/** Types whose names have a place for their modifier, or none for any. */
+const MODIFIED_KINDS: ReadonlySet<SqlType["kind"]> = new Set<SqlType["kind"]>(
+  "bool i16 i32 i64 f32 f64 time timestamp timestamptz interval numeric varchar char".split(
+    " ",
+  ) as SqlType["kind"][],
+);
 
 /** Whether two types are the same, modifiers included. */
 export function equalTypes(left: SqlType, right: SqlType): boolean {

@@ -24,6 +24,7 @@ import {
   lookupObject,
   objectName,
   relationById,
+  requireTypeName,
   routineSignature,
   typeText,
 } from "./object_names.ts";
@@ -242,6 +243,7 @@ function describeObject(evaluation: SessionEvaluation, args: readonly SqlValue[]
 function toObject(kind: ObjectTypeKind): CatalogFunction {
   return (evaluation, args) => {
     const name = text(args, 0).trim();
+    if (kind === "regtype") requireTypeName(name);
     return findObject(evaluation, kind, name) ?? null;
   };
 }

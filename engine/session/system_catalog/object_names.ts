@@ -7,6 +7,7 @@ import { closest } from "../../base/suggest.ts";
 import type { Relation } from "../../catalog/catalog.ts";
 import { displayName } from "../../sql/functions/type_family.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
+import { parseTypeName } from "../../sql/parser/statements.ts";
 import type { ObjectTypeKind } from "../../types/text_io.ts";
 import { formatType, parseTypeText } from "../../types/type_names.ts";
 import { type SessionEvaluation, splitName } from "../evaluation.ts";
@@ -98,9 +99,20 @@ export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind
     case "regnamespace":
       throw new DatabaseError(SQLSTATE.invalidSchemaName, `schema "${name}" does not exist`);
     case "regtype":
+      requireTypeName(name);
       throw new DatabaseError(SQLSTATE.undefinedObject, `type "${name}" does not exist`);
     case "regproc":
       throw new DatabaseError(SQLSTATE.undefinedFunction, `function "${name}" does not exist`);
+  }
+}
+
+/** Raises 42601 for a text that is not the name of a type. */
+export function requireTypeName(text: string): void {
+  try {
+    parseTypeName(text);
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    throw new DatabaseError(SQLSTATE.syntaxError, `invalid type name "${text}"`);
   }
 }
 

@@ -81,6 +81,7 @@ function positionIn(
   return (value, wanted, from) => {
     if (value === null || value.dimensions.length === 0) return null;
     requireOneDimension(value, "searching for elements in multidimensional arrays is not supported");
+    if (wanted === null && !value.elements.includes(null)) return null;
     if (from === null) {
       throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "initial position must not be null");
     }

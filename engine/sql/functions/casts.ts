@@ -9,7 +9,7 @@
  */
 import { formatInternalChar, internalCharOf, parseInternalChar } from "../../types/internal_char.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { limitsTime, type SqlType } from "../../types/sql_type.ts";
+import { intervalRange, limitsTime, type SqlType } from "../../types/sql_type.ts";
 import { trimTrailingSpaces } from "../../types/text.ts";
 import { formatText, padCharacters, parseText, type TextOptions } from "../../types/text_io.ts";
 import { applyTypeModifier } from "../../types/type_modifier.ts";
@@ -350,6 +350,14 @@ function dependsOnSettings(type: SqlType): boolean {
 function conversionFromText(from: SqlType, to: SqlType, place: CastContext): Conversion | undefined {
   if (isTextual(to)) {
     return limitsText(to) ? { run: (value: string) => limitText(to, value, place) } : identity;
+  }
+  // Only in a literal do an interval's fields say what a number without unit means.
+  if (from.kind !== "unknown" && to.kind === "interval" && intervalRange(to) !== undefined) {
+    return {
+      runIn: (context, value: string) =>
+        applyTypeModifier(to, parseText({ kind: "interval" }, value, textOptions(context)), true),
+      volatility: "stable",
+    };
   }
   switch (to.kind) {
     case "regclass":

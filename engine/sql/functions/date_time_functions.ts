@@ -15,6 +15,8 @@ import {
   extractFromTimestamp,
   extractFromTimestampTz,
   instantInZone,
+  intervalPart,
+  isInfinite,
   localInZone,
   makeDate,
   makeInterval,
@@ -177,6 +179,8 @@ const fields: readonly Overload[] = extracts.flatMap(([key, extract, stable]): O
       runIn: key === "date"
         ? (_context, field: string, value: number) =>
           extractFromTimestamp(field, timestampFromDate(value))?.toNumber() ?? null
+        : key === "interval"
+        ? (_context, field: string, value: Interval) => intervalPart(field, value)
         : (context, field: string, value) => extract(context, field, value)?.toNumber() ?? null,
     },
   ];
@@ -208,7 +212,7 @@ const truncations: readonly Overload[] = [
     returns: "timestamptz",
     summary: "Cut to a field, in the time of a zone.",
     run: (field: string, value: MixedInteger, zone: string) =>
-      truncateTimestampTz(field, value, zoneForConversion(zone)),
+      isInfinite(value) ? value : truncateTimestampTz(field, value, zoneForConversion(zone)),
   },
   {
     ...common,
@@ -404,7 +408,7 @@ function zoneConversions<Zone>(key: string, find: (zone: Zone) => TimeZone): Ove
       takes: `${key}, timestamp`,
       returns: "timestamptz",
       summary: "The instant of a local time in a zone (AT TIME ZONE).",
-      run: (zone: Zone, value: MixedInteger) => instantInZone(value, find(zone)),
+      run: (zone: Zone, value: MixedInteger) => isInfinite(value) ? value : instantInZone(value, find(zone)),
     },
     {
       ...common,
@@ -412,7 +416,7 @@ function zoneConversions<Zone>(key: string, find: (zone: Zone) => TimeZone): Ove
       takes: `${key}, timestamptz`,
       returns: "timestamp",
       summary: "The local time in a zone (AT TIME ZONE).",
-      run: (zone: Zone, value: MixedInteger) => localInZone(value, find(zone)),
+      run: (zone: Zone, value: MixedInteger) => isInfinite(value) ? value : localInZone(value, find(zone)),
     },
   ];
 }

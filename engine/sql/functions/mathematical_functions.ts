@@ -293,15 +293,14 @@ function widthBucketArray(type: SqlType): (value: NonNullable<SqlValue>, thresho
     if (thresholds.dimensions.length > 1) {
       throw new DatabaseError(SQLSTATE.arraySubscriptError, "thresholds must be one-dimensional array");
     }
+    if (thresholds.elements.includes(null)) {
+      throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "thresholds array must not contain NULLs");
+    }
     let low = 0;
     let high = thresholds.elements.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const threshold = thresholds.elements[middle] ?? null;
-      if (threshold === null) {
-        throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "thresholds array must not contain NULLs");
-      }
-      if (compareValues(type, value, threshold) < 0) high = middle;
+      if (compareValues(type, value, thresholds.elements[middle] as NonNullable<SqlValue>) < 0) high = middle;
       else low = middle + 1;
     }
     return low;

@@ -195,7 +195,8 @@ function unitIndex(text: string, position: number): number {
       `invalid value for parameter "start": ${position}`,
     );
   }
-  return hasSurrogates(text) ? sliceCharacters(text, 0, position - 1).length : position - 1;
+  if (!hasSurrogates(text)) return position - 1;
+  return position - 1 > characterLength(text) ? Infinity : sliceCharacters(text, 0, position - 1).length;
 }
 
 /** The options for compiling, without `g`, and whether `g` was among them. */
@@ -294,9 +295,10 @@ function replacePattern(
 }
 
 function countMatches(text: string, pattern: string, start: number, options: string): number {
+  const from = unitIndex(text, start);
   const expression = compileRegularExpression(pattern, refuseGlobal(options, "regexp_count"));
   let count = 0;
-  for (const _match of matchesOf(text, expression, unitIndex(text, start))) count++;
+  for (const _match of matchesOf(text, expression, from)) count++;
   return count;
 }
 
@@ -307,6 +309,11 @@ function checkParameter(name: string, value: number, least: number): void {
       `invalid value for parameter "${name}": ${value}`,
     );
   }
+}
+
+/** The group that a caller means: the first of an expression without groups is the whole match. */
+function groupNumber(match: RegExpExecArray, group: number): number {
+  return group === 1 && match.length === 1 ? 0 : group;
 }
 
 /** Start and end of a group of a match in UTF-16 units; undefined when the group took no part. */
@@ -329,6 +336,7 @@ function positionOfMatch(
   options = "",
   group = 0,
 ): number {
+  const from = unitIndex(text, start);
   checkParameter("n", n, 1);
   if (endOption !== 0 && endOption !== 1) {
     throw new DatabaseError(
@@ -338,8 +346,8 @@ function positionOfMatch(
   }
   checkParameter("subexpr", group, 0);
   const expression = compileRegularExpression(pattern, refuseGlobal(options, "regexp_instr"));
-  const match = nthMatch(text, expression, unitIndex(text, start), n);
-  const place = match === undefined ? undefined : groupPlace(match, group);
+  const match = nthMatch(text, expression, from, n);
+  const place = match === undefined ? undefined : groupPlace(match, groupNumber(match, group));
   return place === undefined ? 0 : characterLength(text.slice(0, place[endOption])) + 1;
 }
 
@@ -351,10 +359,16 @@ function matchedPart(
   options = "",
   group = 0,
 ): string | null {
+  const from = unitIndex(text, start);
   checkParameter("n", n, 1);
   checkParameter("subexpr", group, 0);
-  const expression = compileRegularExpression(pattern, refuseGlobal(options, "regexp_substr"));
-  return nthMatch(text, expression, unitIndex(text, start), n)?.[group] ?? null;
+  const match = nthMatch(
+    text,
+    compileRegularExpression(pattern, refuseGlobal(options, "regexp_substr")),
+    from,
+    n,
+  );
+  return match?.[groupNumber(match, group)] ?? null;
 }
 
 /** `substring(text from pattern)`: the first group, or the whole match when there is none. */

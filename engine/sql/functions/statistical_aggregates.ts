@@ -192,7 +192,7 @@ function regression(name: string, summary: string, finish: RegressionFinish): Ag
   return {
     name,
     takes: "f64, f64",
-    returns: name === "regr_count" ? "i64" : "f64",
+    returns: "f64",
     summary,
     parts: () => ({
       slots: [zero, zero, zero, zero, zero, zero],
@@ -216,7 +216,13 @@ function regression(name: string, summary: string, finish: RegressionFinish): Ag
 }
 
 const regressions: readonly AggregateOverload[] = [
-  regression("regr_count", "Number of rows in which both are not NULL.", (n) => n),
+  {
+    name: "regr_count",
+    takes: "f64, f64",
+    returns: "i64",
+    summary: "Number of rows in which both are not NULL.",
+    parts: () => ({ slots: [zero], step: ([n]) => `${n} += 1;`, finish: ([n]) => `${n}` }),
+  },
   regression(
     "regr_sxx",
     "Sum of squares of the independent variable X.",

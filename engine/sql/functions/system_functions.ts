@@ -7,7 +7,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { SqlArray } from "../../types/sql_array.ts";
-import { formatType, formatTypeFamily, typeByOid, typeOid } from "../../types/type_names.ts";
+import { formatTypeByOid, formatTypeFamily, typeOid } from "../../types/type_names.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
@@ -538,9 +538,8 @@ const overloads: readonly Overload[] = [
     runIn: (context, oid: number | null, modifier: number | null) => {
       if (oid === null) return null;
       if (oid === 0) return "-";
-      const type = typeByOid(oid, modifier ?? -1);
-      if (type !== undefined) return formatType(type);
-      return context.services.catalogFunction("format_type", [oid, modifier]) ?? "???";
+      return formatTypeByOid(oid, modifier) ??
+        context.services.catalogFunction("format_type", [oid, modifier]) ?? "???";
     },
   },
   {
