@@ -1,5 +1,5 @@
 /** Every message comes back from its bytes as it was; damaged bytes are refused with 08P01 and nothing else. */
-import { deepStrictEqual as equal, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual as equal, ok, strictEqual, throws } from "node:assert/strict";
 import { ByteReader, ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
@@ -159,6 +159,8 @@ Deno.test("readType() reads what writeType() wrote", () => {
     { kind: "u64" },
     { kind: "numeric" },
     { kind: "numeric", precision: 38, scale: 10 },
+    { kind: "numeric", precision: 1000, declaredScale: 1000 },
+    { kind: "numeric", precision: 2, declaredScale: -1000 },
     { kind: "varchar" },
     { kind: "varchar", length: 10 },
     { kind: "char", length: 3 },
@@ -169,11 +171,24 @@ Deno.test("readType() reads what writeType() wrote", () => {
     { kind: "record", fields: [{ name: "f1", type: { kind: "interval" } }] },
   ];
   for (const type of types) {
-    const writer = new ByteWriter();
-    writeType(writer, type);
-    equal(readType(new ByteReader(writer.finish())), type);
+    equal(readType(new ByteReader(typeBytes(type))), type);
   }
 });
+
+Deno.test("readType() refuses numeric types that there are not", () => {
+  const numeric = typeBytes({ kind: "numeric" });
+  for (const rest of [[4, 20], [5, 5, 0xd1, 0x0f], [7, 5, 2, 4]]) {
+    throws(() => readType(new ByteReader(Uint8Array.of(...numeric.subarray(0, 1), ...rest))), {
+      code: "08P01",
+    });
+  }
+});
+
+function typeBytes(type: SqlType): Uint8Array {
+  const writer = new ByteWriter();
+  writeType(writer, type);
+  return writer.finish();
+}
 
 Deno.test("decodeRequest() refuses 10 000 damaged messages with 08P01, and never hangs or crashes", () => {
   const random = new SeededRandom(20);

@@ -6,22 +6,16 @@
  */
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import { fromJavaScript, type JavaScriptValue } from "../../../engine/session/javascript_value.ts";
-import { checkInteger, checkNumericRange } from "../../../engine/types/mixed_integer.ts";
-import { declaredScale } from "../../../engine/types/sql_type.ts";
+import { checkInteger, checkNumericRange, normalize } from "../../../engine/types/mixed_integer.ts";
+import { limitsTime } from "../../../engine/types/sql_type.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
+import { isStorable } from "../../../engine/types/stored_range.ts";
 import { fromStored, isEncoded, type StoredValue } from "../../../engine/types/stored_value.ts";
 import { formatText, parseText, type TextOptions } from "../../../engine/types/text_io.ts";
 import { applyTypeModifier } from "../../../engine/types/type_modifier.ts";
-import { formatType } from "../../../engine/types/type_names.ts";
+import { equalTypes, formatType } from "../../../engine/types/type_names.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
 import type { Parameter } from "./operation.ts";
-
-/** PostgreSQL's end of time: timestamps are below it. */
-const MAXIMUM_TIMESTAMP = 9_224_318_016_000_000_000n;
-const MINIMUM_TIMESTAMP = -211_813_488_000_000_000n;
-const MAXIMUM_DATE = 2_147_483_493;
-const MINIMUM_DATE = -2_451_545;
-const DAY_MICROSECONDS = 86_400_000_000;
 
 /** The type that a parameter declares; undefined: the statement decides. */
 export function declaredType(parameter: Parameter): SqlType | undefined {
@@ -96,22 +90,10 @@ export function checkedValue(type: SqlType, stored: StoredValue): SqlValue {
       return type.precision === undefined ? scaled : checkNumericRange(scaled, type.precision, type.scale);
     }
     case "date":
-      if (stored === Infinity || stored === -Infinity) return stored;
-      return within(type, integer(type, stored), BigInt(MINIMUM_DATE), BigInt(MAXIMUM_DATE));
+    case "time":
     case "timestamp":
     case "timestamptz":
-      if (stored === Infinity || stored === -Infinity) return stored;
-      return applyTypeModifier(
-        type,
-        within(type, integer(type, stored), MINIMUM_TIMESTAMP, MAXIMUM_TIMESTAMP - 1n),
-        false,
-      );
-    case "time":
-      return applyTypeModifier(
-        type,
-        within(type, integer(type, stored), 0n, BigInt(DAY_MICROSECONDS)),
-        false,
-      );
+      return temporal(type, stored);
     case "bytea":
     case "bytes":
       need(stored instanceof Uint8Array, type);
@@ -144,8 +126,12 @@ function float(type: SqlType, stored: StoredValue): number {
   throw invalid(type);
 }
 
-function within(type: SqlType, value: number | bigint, low: bigint, high: bigint): number | bigint {
-  if (value >= low && value <= high) return value;
+/** A date or time. Raises 22008 for one out of range. */
+function temporal(type: SqlType, stored: StoredValue): SqlValue {
+  if (stored === Infinity || stored === -Infinity) return need(isStorable(type, stored), type) && stored;
+  const given = integer(type, stored);
+  const value = typeof given === "bigint" ? normalize(given) : given;
+  if (isStorable(type, value)) return applyTypeModifier(type, value, false);
   throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `${formatType(type)} out of range`);
 }
 
@@ -169,12 +155,9 @@ function isTextKind(type: SqlType): boolean {
 /** Whether values of both types have the same JavaScript form and range, so that nothing needs to be converted. */
 function sameForm(declared: SqlType, wanted: SqlType): boolean {
   if (declared.kind !== wanted.kind) return false;
-  if (declared.kind === "numeric" && wanted.kind === "numeric") {
-    return declared.scale === wanted.scale && declared.precision === wanted.precision &&
-      declaredScale(declared) === declaredScale(wanted);
-  }
+  if (declared.kind === "numeric") return equalTypes(declared, wanted);
   if (declared.kind === "array" && wanted.kind === "array") return sameForm(declared.element, wanted.element);
-  return !("length" in wanted) && !("precision" in wanted);
+  return !("length" in wanted) && !limitsTime(wanted);
 }
 
 function parseStructure(json: string): JavaScriptValue {

@@ -126,12 +126,12 @@ export function readType(reader: ByteReader, depth = 0): SqlType {
       const flags = reader.readU8();
       const precision = (flags & 1) === 0 ? undefined : bounded(reader.readVarint(), 100_000);
       const scale = (flags & 2) === 0 ? undefined : bounded(reader.readVarint(), 16_383);
-      if ((flags & 4) !== 0 && precision !== undefined) {
-        return {
-          kind,
-          precision,
-          declaredScale: bounded(Number(reader.readSignedVarint()) + 1000, 2000) - 1000,
-        };
+      if ((flags & 4) !== 0) {
+        const declaredScale = Number(reader.readSignedVarint());
+        if (precision === undefined || scale !== undefined || Math.abs(declaredScale) > 1000) {
+          throw undecodable("a numeric type that there is not");
+        }
+        return { kind, precision, declaredScale };
       }
       return {
         kind,
