@@ -36,7 +36,7 @@ export interface CachedPlan {
   readonly planned: PlannedStatement;
   readonly compiled: CompiledStatement;
   readonly catalogVersion: number;
-  readonly searchPath: string;
+  readonly searchPath: readonly string[];
   /** A modification that touches few rows and runs in one piece. */
   readonly short: boolean;
   /** Its text bounds its work, however long that takes. */

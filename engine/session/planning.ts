@@ -179,7 +179,7 @@ export class Planning {
         ...(variables === undefined ? {} : { variables }),
       },
       catalogVersion: catalog.version,
-      searchPath: session.evaluation.searchPath.join(","),
+      searchPath: session.evaluation.searchPath,
       short: planned.parts === undefined && isShortWrite(planned.plan),
       isBounded: isBounded(planned.plan),
       // What waits or takes locks needs a transaction of its own.
@@ -202,10 +202,7 @@ export class Planning {
   #isCurrent(session: Session, plan: CachedPlan): boolean {
     const { catalog } = session;
     if (plan.catalogVersion !== catalog.version || plan.isDropped) return false;
-    const path = session.evaluation.searchPath;
-    if (path.length !== 2 || plan.searchPath !== "pg_catalog,public") {
-      if (plan.searchPath !== path.join(",")) return false;
-    } else if (path[1] !== "public" || path[0] !== "pg_catalog") return false;
+    if (!isSamePath(plan.searchPath, session.evaluation.searchPath)) return false;
     const { tableIds } = plan.planned;
     for (let i = 0; i < tableIds.length; i++) {
       const rows = this.#rows(tableIds[i] as number), planned = plan.tableRows[i] as number;
@@ -230,6 +227,13 @@ export class Planning {
       column: (columnId) => known.has(columnId) ? reader.statistics(columnId) : undefined,
     };
   }
+}
+
+function isSamePath(left: readonly string[], right: readonly string[]): boolean {
+  if (left === right) return true;
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
+  return true;
 }
 
 /** Binds, optimises and compiles. Raises 54001 for what nests more deeply than the stack. */

@@ -64,8 +64,8 @@ export function provideRows(
         rows = new Map();
         catalogCache.set(session.catalog, rows);
       }
-      const key =
-        `${shape.schema}.${shape.name}\u0000${context.user}\u0000${context.database}\u0000${context.searchPath.join()}`;
+      const { user, database, searchPath } = context;
+      const key = [shape.schema, shape.name, user, database, ...searchPath].join("\u0000");
       return kept(rows, key, shape, provider, session);
     }
     case "live":
