@@ -161,7 +161,8 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     if (value !== null && isTransactionMode(name)) {
       return setTransactionMode(this.#session, name, value, { inQuery: true });
     }
-    const { settings } = this.#session;
+    const { settings, block } = this.#session;
+    if (block === null) settings.beginStatementScope();
     if (value === null) settings.reset(name, { local });
     else settings.set(name, value, { local });
     return settings.get(name);

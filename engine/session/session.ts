@@ -697,11 +697,11 @@ export class Session {
     try {
       const result = run();
       if (!(result instanceof Promise)) {
-        this.#finished();
+        this.#finished(false);
         return result;
       }
       return result.then((value) => {
-        this.#finished();
+        this.#finished(false);
         return value;
       }, (thrown) => this.#failed(thrown));
     } catch (thrown) {
@@ -709,8 +709,9 @@ export class Session {
     }
   }
 
-  #finished(): void {
+  #finished(hasFailed: boolean): void {
     this.isRunning = false;
+    if (this.#block === null) this.settings.endScope(hasFailed);
     if (this.#isClosed) this.#timeouts.stop();
     else this.#timeouts.idleBegins(this.#block !== null);
     if (this.#cancelled === null) return;
@@ -719,7 +720,7 @@ export class Session {
   }
 
   #failed(thrown: unknown): never {
-    this.#finished();
+    this.#finished(true);
     this.#statementTransaction = null;
     this.fail();
     throw asDatabaseError(thrown);

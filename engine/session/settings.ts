@@ -12,6 +12,13 @@ import { baseValue, checkedValue, formatNumber, invalidSetting, numberOf } from 
 
 export { SERVER_VERSION } from "./setting_table.ts";
 
+/** What has changed since a transaction or savepoint began. */
+interface Scope {
+  readonly values: Map<string, string | undefined>;
+  /** What SET LOCAL had changed by then. */
+  readonly local: ReadonlyMap<string, string | undefined>;
+}
+
 /** Settings of the transaction begin with the session's. */
 const BASES: Readonly<Record<string, string>> = {
   transaction_deferrable: "default_transaction_deferrable",
@@ -25,9 +32,10 @@ export type SettingListener = (name: string, value: string) => void;
 /** See the file's head. */
 export class Settings {
   readonly #values = new Map<string, string>();
-  /** Values to return to at the end of the transaction: before SET LOCAL, or before any SET if it is rolled back. */
-  readonly #saved: Map<string, string | undefined>[] = [];
-  readonly #local = new Map<string, string | undefined>();
+  /** Values to return to when a transaction or savepoint is rolled back, the innermost last. */
+  readonly #scopes: Scope[] = [];
+  /** Values from before SET LOCAL, to return to when the transaction ends. */
+  #local: ReadonlyMap<string, string | undefined> = new Map();
   /** Given by the client at connect, and kept for the role and the database, in this order. */
   readonly #initial: ReadonlyMap<string, string>;
   readonly #sources: ReadonlyMap<string, "client" | "user" | "database">;
@@ -157,31 +165,44 @@ export class Settings {
 
   /** Starts noting changes for a transaction or savepoint. */
   beginScope(): void {
-    this.#saved.push(new Map());
+    this.#scopes.push({ values: new Map(), local: this.#local });
+  }
+
+  /**
+   * Starts noting changes by a function of a statement outside of any transaction block; {@link endScope} at the statement's
+   * end drops or keeps them.
+   */
+  beginStatementScope(): void {
+    if (this.#scopes.length === 0) this.beginScope();
   }
 
   /** Ends the innermost scope: a rolled-back one restores its values; SET LOCAL ends with the outermost one. */
   endScope(rolledBack: boolean): void {
-    const saved = this.#saved.pop();
-    if (saved === undefined) return;
-    if (rolledBack) { for (const [key, value] of saved) this.#assign(key, value); }
-    else {
-      const outer = this.#saved.at(-1);
+    const scope = this.#scopes.pop();
+    if (scope === undefined) return;
+    if (rolledBack) {
+      for (const [key, value] of scope.values) this.#assign(key, value);
+      this.#local = scope.local;
+    } else {
+      const outer = this.#scopes.at(-1)?.values;
       if (outer !== undefined) {
-        for (const [key, value] of saved) if (!outer.has(key)) outer.set(key, value);
+        for (const [key, value] of scope.values) if (!outer.has(key)) outer.set(key, value);
       }
     }
-    if (this.#saved.length > 0) return;
+    if (this.#scopes.length > 0 || this.#local.size === 0) return;
     for (const [key, value] of this.#local) this.#assign(key, value);
-    this.#local.clear();
+    this.#local = new Map();
   }
 
   #remember(key: string, local: boolean): void {
     const current = this.#values.get(key);
-    const scope = this.#saved.at(-1);
-    if (scope !== undefined && !scope.has(key)) scope.set(key, current);
-    if (local) { if (!this.#local.has(key)) this.#local.set(key, current); }
-    else this.#local.delete(key);
+    const values = this.#scopes.at(-1)?.values;
+    if (values !== undefined && !values.has(key)) values.set(key, current);
+    if (local === this.#local.has(key)) return;
+    const next = new Map(this.#local);
+    if (local) next.set(key, current);
+    else next.delete(key);
+    this.#local = next;
   }
 
   #assign(key: string, value: string | undefined): void {
