@@ -5,8 +5,6 @@ import type { CommentOn } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { isInstalled } from "./extensions.ts";
 
-/** Extensions that a dump may have comments for. */
-
 /** A definition with another comment, or with none. */
 export function commented<T extends { readonly comment?: string }>(
   definition: T,

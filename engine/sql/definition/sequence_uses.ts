@@ -8,8 +8,7 @@ import { parseIdentifier } from "../functions/parse_identifier.ts";
 import type { Expression, ObjectName } from "../parser/ast.ts";
 import { parseExpression, parseStatement } from "../parser/statements.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
-
-const FUNCTIONS: ReadonlySet<string> = new Set(["nextval", "currval", "setval"]);
+import { relationLiteral } from "./stored_names.ts";
 
 /** A default that draws from a sequence. */
 export interface SequenceUser {
@@ -54,25 +53,9 @@ function names(binder: DefinitionBinder, node: unknown, sequenceId: number): boo
 function sequenceNames(node: unknown): ObjectName[] {
   if (typeof node !== "object" || node === null) return [];
   if (Array.isArray(node)) return node.flatMap(sequenceNames);
-  const own = literalName(node as Expression);
-  if (own !== null) return [own];
-  return Object.values(node).flatMap(sequenceNames);
-}
-
-function literalName(ast: Expression): ObjectName | null {
-  if (ast.kind === "call") {
-    const first = ast.arguments[0]?.value;
-    if (!FUNCTIONS.has(ast.name.at(-1) ?? "") || first?.kind !== "literal") return null;
-    return first.type === "string" ? objectName(first.text, first.position) : null;
-  }
-  const isRegclass = (ast.kind === "cast" || ast.kind === "typed_literal") &&
-    ast.type.name.at(-1) === "regclass";
-  if (!isRegclass) return null;
-  if (ast.kind === "typed_literal") return objectName(ast.text, ast.position);
-  const { operand } = ast;
-  return operand.kind === "literal" && operand.type === "string"
-    ? objectName(operand.text, operand.position)
-    : null;
+  const literal = relationLiteral(node as Expression);
+  const own = literal === null ? null : objectName(literal.text, literal.position);
+  return own === null ? Object.values(node).flatMap(sequenceNames) : [own];
 }
 
 /** The name in a literal; null for a number and for what is no name. */

@@ -9,7 +9,7 @@
 import type { Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { typeByName } from "../../types/type_names.ts";
-import type { ObjectName, TableItem, TypeName } from "../parser/ast.ts";
+import type { Expression, ObjectName, TableItem, TypeName } from "../parser/ast.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import { parseExpression, parseStatement } from "../parser/statements.ts";
 
@@ -38,7 +38,7 @@ interface NamePlace {
 }
 
 /** Functions whose first argument names a sequence. */
-const SEQUENCE_FUNCTIONS = ["nextval", "currval", "setval"];
+const SEQUENCE_FUNCTIONS: ReadonlySet<string> = new Set(["nextval", "currval", "setval"]);
 
 /** Whether a text can hold names at all: a cast, a typed literal, a call with a literal, or FROM. */
 const MAY_NAME = /::|'|\bcast\b|\bfrom\b|\bjoin\b|\btable\b/i;
@@ -139,8 +139,8 @@ function collect(node: unknown, text: string, places: NamePlace[], local: Set<st
     places.push({ kind: "relation", schema, name, start: position, quoted: false, unaliased });
   } else if (isTypeName(node)) addType(node, places);
   else if ("materialized" in node && "name" in node && typeof node.name === "string") local.add(node.name);
-  const named = literalThatNames(node);
-  if (named !== null) addLiteral(named, text, places);
+  const named = relationLiteral(node as Expression);
+  if (named !== null) addLiteral(named.position, text, places);
   for (const child of Object.values(node)) collect(child, text, places, local);
 }
 
@@ -156,10 +156,12 @@ function addType(type: TypeName, places: NamePlace[]): void {
   });
 }
 
-/** A plain literal `'name'` or `'schema.name'` at this offset, as the functions of sequences take it. */
+/** A plain literal `'name'` or `'schema.name'` at this offset, perhaps after its type. */
 function addLiteral(position: number, text: string, places: NamePlace[]): void {
+  const type = /^(?:pg_catalog\s*\.\s*)?regclass\s*/i.exec(text.slice(position))?.[0] ?? "";
+  const start = position + type.length;
   const match = /^'((?:"(?:[^"']|"")+"|[a-z_][\w$]*)\.)?("(?:[^"']|"")+"|[a-z_][\w$]*)'/i
-    .exec(text.slice(position));
+    .exec(text.slice(start));
   if (match === null) return;
   const plain = (part: string): string =>
     part.startsWith('"') ? part.slice(1, -1).replaceAll('""', '"') : part.toLowerCase();
@@ -167,31 +169,37 @@ function addLiteral(position: number, text: string, places: NamePlace[]): void {
     kind: "relation",
     schema: match[1] === undefined ? null : plain(match[1].slice(0, -1)),
     name: plain(match[2] ?? ""),
-    start: position + 1,
+    start: start + 1,
     quoted: true,
   });
 }
 
-/** The offset of a literal that names a relation: cast to regclass, or the argument of a sequence's function. */
-function literalThatNames(node: object): number | null {
-  if (!("kind" in node)) return null;
-  if (node.kind === "cast" && "operand" in node && "type" in node) {
-    return isTypeName(node.type) && node.type.name.at(-1) === "regclass"
-      ? positionOfString(node.operand)
-      : null;
-  }
-  if (node.kind !== "call" || !("name" in node) || !("arguments" in node)) return null;
-  if (!Array.isArray(node.name) || !SEQUENCE_FUNCTIONS.includes(String(node.name.at(-1)))) return null;
-  const [first] = Array.isArray(node.arguments) ? node.arguments : [];
-  return typeof first === "object" && first !== null && "value" in first
-    ? positionOfString(first.value)
-    : null;
+/** A string literal that names a relation; `position` is that of its type when it is written before the string. */
+interface RelationLiteral {
+  readonly text: string;
+  readonly position: number;
 }
 
-function positionOfString(node: unknown): number | null {
-  const isString = typeof node === "object" && node !== null && "kind" in node && node.kind === "literal" &&
-    "type" in node && node.type === "string" && "position" in node;
-  return isString && typeof node.position === "number" ? node.position : null;
+/** The literal, when a node of a syntax tree names a relation by one: cast to regclass, or given to a sequence's function. */
+export function relationLiteral(node: Expression): RelationLiteral | null {
+  switch (node.kind) {
+    case "cast":
+      return isRegclass(node.type) ? stringLiteral(node.operand) : null;
+    case "typed_literal":
+      return isRegclass(node.type) ? { text: node.text, position: node.type.position } : null;
+    case "call":
+      return SEQUENCE_FUNCTIONS.has(node.name.at(-1) ?? "") ? stringLiteral(node.arguments[0]?.value) : null;
+    default:
+      return null;
+  }
+}
+
+function isRegclass(type: TypeName): boolean {
+  return type.name.at(-1) === "regclass" && type.arrayDimensions === 0;
+}
+
+function stringLiteral(node: Expression | undefined): RelationLiteral | null {
+  return node?.kind === "literal" && node.type === "string" ? node : null;
 }
 
 function isTableItem(node: unknown): node is TableItem & { readonly name: ObjectName } {
