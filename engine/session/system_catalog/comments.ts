@@ -1,5 +1,6 @@
 /** Comments on objects, as pg_description, pg_shdescription and the functions that read them have them. */
 import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { SessionEvaluation } from "../evaluation.ts";
 import type { Session } from "../session.ts";
@@ -19,79 +20,84 @@ interface Comment {
   readonly catalog: number;
   readonly objectId: number;
   readonly part: number;
-  readonly text: string | null | undefined;
+  readonly text: string;
 }
 
-function* allComments({ catalog }: Session): Iterable<Comment> {
+/** The catalogs whose comments are in pg_shdescription. */
+const SHARED: ReadonlySet<number> = new Set([CATALOG.database, CATALOG.authorization]);
+
+type Put = (catalog: number, objectId: number, text: string | null | undefined, part?: number) => void;
+
+function putComments(catalog: Catalog, put: Put): void {
   for (const table of catalog.tables) {
-    yield { catalog: CATALOG.class, objectId: table.id, part: 0, text: table.comment };
-    for (const column of shownColumns(table)) {
-      yield { catalog: CATALOG.class, objectId: table.id, part: column.id, text: column.comment };
-    }
-    for (const index of indexesOf(table)) {
-      yield { catalog: CATALOG.class, objectId: index.id, part: 0, text: index.comment };
-    }
-    for (const constraint of table.constraints) {
-      yield { catalog: CATALOG.constraint, objectId: constraint.id, part: 0, text: constraint.comment };
-    }
+    put(CATALOG.class, table.id, table.comment);
+    for (const column of shownColumns(table)) put(CATALOG.class, table.id, column.comment, column.id);
+    for (const index of indexesOf(table)) put(CATALOG.class, index.id, index.comment);
+    for (const constraint of table.constraints) put(CATALOG.constraint, constraint.id, constraint.comment);
   }
   for (const view of catalog.views) {
-    yield { catalog: CATALOG.class, objectId: view.id, part: 0, text: view.comment };
+    put(CATALOG.class, view.id, view.comment);
     for (const [index, column] of view.columns.entries()) {
-      yield { catalog: CATALOG.class, objectId: view.id, part: index + 1, text: column.comment };
+      put(CATALOG.class, view.id, column.comment, index + 1);
     }
   }
-  for (const sequence of catalog.sequences) {
-    yield { catalog: CATALOG.class, objectId: sequence.id, part: 0, text: sequence.comment };
-  }
+  for (const sequence of catalog.sequences) put(CATALOG.class, sequence.id, sequence.comment);
   for (const schema of catalog.schemas) {
-    const text = schema.comment ?? INITIAL_SCHEMA_COMMENTS[schema.name];
-    yield { catalog: CATALOG.namespace, objectId: schema.id, part: 0, text };
+    put(CATALOG.namespace, schema.id, schema.comment ?? INITIAL_SCHEMA_COMMENTS[schema.name]);
   }
-  for (const { id, comment } of catalog.enums) {
-    yield { catalog: CATALOG.type, objectId: id, part: 0, text: comment };
-  }
+  for (const { id, comment } of catalog.enums) put(CATALOG.type, id, comment);
   for (const { name, comment } of BUILT_IN_EXTENSIONS) {
     if (!isInstalled(catalog, name)) continue;
-    const objectId = EXTENSION_IDS.get(name) ?? 0;
-    const text = catalog.comment(`extension ${name}`) ?? comment;
-    yield { catalog: CATALOG.extension, objectId, part: 0, text };
+    put(CATALOG.extension, EXTENSION_IDS.get(name) ?? 0, catalog.comment(`extension ${name}`) ?? comment);
   }
+  put(CATALOG.database, DATABASE_ID, catalog.comment("database"));
+  put(CATALOG.authorization, OWNER_ID, catalog.comment("role"));
 }
 
-function* sharedComments({ catalog }: Session): Iterable<Comment> {
-  yield { catalog: CATALOG.database, objectId: DATABASE_ID, part: 0, text: catalog.comment("database") };
-  yield { catalog: CATALOG.authorization, objectId: OWNER_ID, part: 0, text: catalog.comment("role") };
-}
+const commentsByCatalog = new WeakMap<Catalog, ReadonlyMap<number, readonly Comment[]>>();
 
-function isGiven({ text }: Comment): boolean {
-  return text !== null && text !== undefined && text !== "";
+/** All comments by the number of their object; an empty text says that one was taken away. */
+function commentsOf(catalog: Catalog): ReadonlyMap<number, readonly Comment[]> {
+  const known = commentsByCatalog.get(catalog);
+  if (known !== undefined) return known;
+  const comments = new Map<number, Comment[]>();
+  putComments(catalog, (catalogId, objectId, text, part = 0) => {
+    if (text === null || text === undefined || text === "") return;
+    const ofObject = comments.get(objectId) ?? [];
+    ofObject.push({ catalog: catalogId, objectId, part, text });
+    comments.set(objectId, ofObject);
+  });
+  commentsByCatalog.set(catalog, comments);
+  return comments;
 }
 
 /** Rows of pg_description. */
-export function* commentRows(session: Session): Iterable<RowValues> {
-  for (const comment of allComments(session)) {
-    if (!isGiven(comment)) continue;
-    const { catalog, objectId, part, text } = comment;
-    yield { objoid: objectId, classoid: catalog, objsubid: part, description: text ?? null };
-  }
+export function commentRows({ catalog }: Session): RowValues[] {
+  return [...commentsOf(catalog).values()].flat().filter((each) => !SHARED.has(each.catalog)).map((each) => ({
+    objoid: each.objectId,
+    classoid: each.catalog,
+    objsubid: each.part,
+    description: each.text,
+  }));
 }
 
 /** Rows of pg_shdescription. */
-export function* sharedCommentRows(session: Session): Iterable<RowValues> {
-  for (const comment of sharedComments(session)) {
-    if (!isGiven(comment)) continue;
-    yield { objoid: comment.objectId, classoid: comment.catalog, description: comment.text ?? null };
-  }
+export function sharedCommentRows({ catalog }: Session): RowValues[] {
+  return [...commentsOf(catalog).values()].flat().filter((each) => SHARED.has(each.catalog)).map((each) => ({
+    objoid: each.objectId,
+    classoid: each.catalog,
+    description: each.text,
+  }));
 }
 
-function textOf(comments: Iterable<Comment>, objectId: number, part: number, catalog?: number): SqlValue {
-  for (const comment of comments) {
-    const isWanted = comment.objectId === objectId && comment.part === part &&
-      (catalog === undefined || comment.catalog === catalog);
-    if (isWanted && isGiven(comment)) return comment.text ?? null;
-  }
-  return null;
+function textOf(
+  { session }: SessionEvaluation,
+  objectId: number,
+  part: number,
+  isWanted: (catalog: number) => boolean,
+): SqlValue {
+  const comments = commentsOf(session.catalog).get(objectId) ?? [];
+  return comments.find((each) => each.part === part && isWanted(each.catalog))?.text ?? null;
 }
 
 /** Numbers of the catalogs by name, as the functions take them. */
@@ -108,21 +114,19 @@ const CATALOGS: Readonly<Record<string, number>> = {
 /** `obj_description(oid [, catalog])`. */
 export function objectDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
   const [objectId, name] = args;
-  if (name === undefined) return textOf(allComments(evaluation.session), Number(objectId), 0);
+  if (name === undefined) return textOf(evaluation, Number(objectId), 0, (catalog) => !SHARED.has(catalog));
   if (name === "pg_proc") return routineById(Number(objectId))?.summary ?? null;
-  const catalog = CATALOGS[String(name)];
-  return catalog === undefined ? null : textOf(allComments(evaluation.session), Number(objectId), 0, catalog);
+  const wanted = CATALOGS[String(name)];
+  return textOf(evaluation, Number(objectId), 0, (each) => each === wanted && !SHARED.has(each));
 }
 
 /** `shobj_description(oid, catalog)`. */
 export function sharedDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const catalog = CATALOGS[String(args[1])];
-  return catalog === undefined
-    ? null
-    : textOf(sharedComments(evaluation.session), Number(args[0]), 0, catalog);
+  const wanted = CATALOGS[String(args[1])];
+  return textOf(evaluation, Number(args[0]), 0, (each) => each === wanted && SHARED.has(each));
 }
 
 /** `col_description(table, column)`. */
 export function columnDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  return textOf(allComments(evaluation.session), Number(args[0]), Number(args[1]), CATALOG.class);
+  return textOf(evaluation, Number(args[0]), Number(args[1]), (each) => each === CATALOG.class);
 }

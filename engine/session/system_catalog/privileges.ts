@@ -10,8 +10,8 @@ import { lookupObject, relationById } from "./object_names.ts";
 import { routineById } from "./routine_catalog.ts";
 import { typeEntryById } from "./type_catalog.ts";
 
-/** Whether an object of a name or number exists: undefined is a number that is no object's. */
-type Find = (evaluation: SessionEvaluation, object: SqlValue) => true | undefined;
+/** Whether there is an object of this number. One of this name that does not exist raises its error. */
+type Find = (evaluation: SessionEvaluation, object: SqlValue) => boolean;
 
 interface PrivilegeKind {
   readonly find: Find;
@@ -32,12 +32,12 @@ const KINDS: Readonly<Record<string, PrivilegeKind>> = {
     find: (evaluation, object) =>
       typeof object === "string"
         ? (lookupObject(evaluation, "regnamespace", object), true)
-        : evaluation.session.catalog.schemas.some((schema) => schema.id === Number(object)) || undefined,
+        : evaluation.session.catalog.schemas.some((schema) => schema.id === Number(object)),
     privileges: ["create", "usage"],
   },
   has_database_privilege: {
     find: (evaluation, object) => {
-      if (typeof object !== "string") return Number(object) === DATABASE_ID || undefined;
+      if (typeof object !== "string") return Number(object) === DATABASE_ID;
       if (object === evaluation.database) return true;
       throw new DatabaseError(SQLSTATE.invalidCatalogName, `database "${object}" does not exist`);
     },
@@ -48,9 +48,7 @@ const KINDS: Readonly<Record<string, PrivilegeKind>> = {
     find: (evaluation, object) =>
       typeof object === "string"
         ? (lookupObject(evaluation, "regtype", object), true)
-        : typeEntryById(evaluation.session, Number(object)) === undefined
-        ? undefined
-        : true,
+        : typeEntryById(evaluation.session, Number(object)) !== undefined,
     privileges: ["usage"],
   },
   has_language_privilege: {
@@ -96,8 +94,7 @@ function inquire(
   const object = rest.pop() ?? null;
   const [role] = rest;
   if (role !== undefined) requireRole(evaluation, role);
-  const found = find(evaluation, object);
-  const isThere = found === true && (!isColumn || hasColumn(evaluation, object, column));
+  const isThere = find(evaluation, object) && (!isColumn || hasColumn(evaluation, object, column));
   requirePrivileges(String(privilege), privileges);
   return isThere ? true : null;
 }
@@ -133,20 +130,20 @@ function relationId(evaluation: SessionEvaluation, object: SqlValue): number {
   return typeof object === "string" ? lookupObject(evaluation, "regclass", object) : Number(object);
 }
 
-function findRelation(evaluation: SessionEvaluation, object: SqlValue): true | undefined {
-  return relationById(evaluation, relationId(evaluation, object)) === undefined ? undefined : true;
+function findRelation(evaluation: SessionEvaluation, object: SqlValue): boolean {
+  return relationById(evaluation, relationId(evaluation, object)) !== undefined;
 }
 
-function findSequence(evaluation: SessionEvaluation, object: SqlValue): true | undefined {
+function findSequence(evaluation: SessionEvaluation, object: SqlValue): boolean {
   const id = relationId(evaluation, object);
   if (evaluation.session.catalog.sequence(id) !== undefined) return true;
   const other = relationById(evaluation, id);
-  if (other === undefined) return undefined;
+  if (other === undefined) return false;
   throw new DatabaseError(SQLSTATE.wrongObjectType, `"${other.name}" is not a sequence`);
 }
 
-function findFunction(evaluation: SessionEvaluation, object: SqlValue): true | undefined {
-  if (typeof object !== "string") return routineById(Number(object)) === undefined ? undefined : true;
+function findFunction(evaluation: SessionEvaluation, object: SqlValue): boolean {
+  if (typeof object !== "string") return routineById(Number(object)) !== undefined;
   if (!object.includes("(")) {
     throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "expected a left parenthesis");
   }
@@ -165,11 +162,10 @@ function named(what: string, names: readonly string[]): Find {
 function hasColumn(evaluation: SessionEvaluation, object: SqlValue, column: SqlValue): boolean {
   const { catalog } = evaluation.session;
   const id = relationId(evaluation, object);
-  const table = catalog.table(id);
-  const columns = table?.columns.filter((each) => !each.hidden) ??
-    catalog.views.find((view) => view.id === id)?.columns;
+  const columns = catalog.table(id)?.columns.filter((each) => !each.hidden) ??
+    catalog.views.find((view) => view.id === id)?.columns.map(({ name }, index) => ({ name, id: index + 1 }));
   if (columns === undefined) return true;
-  if (typeof column !== "string") return Number(column) >= 1 && Number(column) <= columns.length;
+  if (typeof column !== "string") return columns.some((each) => each.id === Number(column));
   if (columns.some((each) => each.name === column)) return true;
   throw new DatabaseError(
     SQLSTATE.undefinedColumn,
