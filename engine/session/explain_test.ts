@@ -103,6 +103,7 @@ Deno.test("EXPLAIN (CODE) shows the code that runs, for rows in memory and in se
   match(await codeOf("CODE", sum), /addI32/, "a large value in memory brings the tests back");
   const nested = await codeOf("CODE", "SELECT (SELECT sum(b.a) FROM t b) FROM t WHERE id = 1");
   match(nested, /function scan_t\(/, "a subquery's code is shown as well");
+  match(await codeOf("CODE", "CREATE TABLE c AS SELECT a FROM t"), /function scan_t\(/);
   await database.query("CREATE TABLE nothing (a int)");
   match(await codeOf("CODE", "SELECT a FROM nothing"), /no code for table "nothing"/);
 });

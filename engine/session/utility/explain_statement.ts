@@ -2,7 +2,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
-import type { CompiledStatement, ExecutionContext } from "../../execution/execution.ts";
+import type { CompiledStatement, StatementExecution } from "../../execution/execution.ts";
 import {
   type ExplainedOperator,
   type ExplainFormatOptions,
@@ -98,49 +98,33 @@ export function explain(
     sendRows(sink, explainColumns(statement), lines.map((line) => [line]));
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
-  const compiled = compileStatement(planned, { analyze: options.analyze });
   if (!options.analyze && !options.code) return send(explained(planned), null, "");
-  if (inner.kind === "declare_cursor" || inner.kind === "create_table_as") {
+  if (options.analyze && (inner.kind === "declare_cursor" || inner.kind === "create_table_as")) {
     throw unsupported(`EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
   }
+  const compiled = compileStatement(planned, { analyze: options.analyze });
   const before = session.engine.monotonic();
-  let source = "";
-  if (!options.analyze) {
-    const shown = codeShown(compiled, (text) => source = text);
-    return session.runWork(shown, new RowCounter(), () => send(explained(planned), null, source), values);
-  }
-  let context: ExecutionContext | null = null;
+  let source = () => "";
   const noting: CompiledStatement = {
-    ...compiled,
-    start: (given) => compiled.start(context = given),
+    source: compiled.source,
+    start: (context) => {
+      if (options.code) source = () => compiled.source(context);
+      return options.analyze ? compiled.start(context) : NOTHING_TO_RUN;
+    },
   };
   return session.runWork(
     noting,
     new RowCounter(),
-    (execution) => {
-      const elapsed = session.engine.monotonic() - before;
-      if (options.code && context !== null) source = compiled.source(context);
-      return send(explained(planned, execution.profile), elapsed, source);
+    ({ profile }) => {
+      const elapsed = options.analyze ? session.engine.monotonic() - before : null;
+      return send(explained(planned, profile), elapsed, source());
     },
     values,
   );
 }
 
-/** A statement that only generates the code of another one and runs nothing of it. */
-function codeShown(compiled: CompiledStatement, show: (source: string) => void): CompiledStatement {
-  return {
-    source: compiled.source,
-    start: (context) => ({
-      rowCount: 0,
-      insertedId: null,
-      profile: [],
-      step: () => {
-        show(compiled.source(context));
-        return true;
-      },
-    }),
-  };
-}
+/** In place of an execution when only the code is asked for. */
+const NOTHING_TO_RUN: StatementExecution = { rowCount: 0, insertedId: null, profile: [], step: () => true };
 
 interface ExplainChoices extends ExplainFormatOptions {
   readonly analyze: boolean;
