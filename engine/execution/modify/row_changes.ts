@@ -91,7 +91,7 @@ export class RowChanges implements UnfinishedChanges {
   /** A row has been created. */
   created(id: RowId, row: StoredRow, rules: TableRules = this.rules): void {
     for (const rule of rules.outgoing) {
-      this.#isDeferred(rule, rule.child);
+      this.#notePending(rule, rule.child);
       this.#checkParent(rule, id, row);
     }
   }
@@ -99,7 +99,7 @@ export class RowChanges implements UnfinishedChanges {
   /** Rows `from` to `to` of a bulk load have been created. */
   createdBatch(batch: RowBatch, from: number, to: number): void {
     for (const rule of this.rules.outgoing) {
-      this.#isDeferred(rule, rule.child);
+      this.#notePending(rule, rule.child);
       let last: readonly StoredValue[] | null = null;
       for (let row = from; row < to; row++) {
         const key = rule.childPositions.map((position) => batchValue(batch, row, position));
@@ -115,7 +115,7 @@ export class RowChanges implements UnfinishedChanges {
   updated(id: RowId, before: StoredRow, after: StoredRow, rules: TableRules = this.rules): void {
     for (const rule of rules.outgoing) {
       if (sameAt(rule.childColumns, rule.childPositions, before, after)) continue;
-      if (needsParent(rule, keyAt(after, rule.childPositions))) this.#isDeferred(rule, rule.child);
+      if (needsParent(rule, keyAt(after, rule.childPositions))) this.#notePending(rule, rule.child);
       this.#checkParent(rule, id, after);
     }
     for (const rule of rules.incoming) {
@@ -188,7 +188,7 @@ export class RowChanges implements UnfinishedChanges {
   /** The parent is looked for again when the statement, or the transaction, ends. */
   #noteMissing(rule: ForeignKeyRule, id: RowId, key: readonly StoredValue[]): void {
     const check: ParentCheck = { rule, id, key };
-    if (this.#isDeferred(rule, rule.child)) {
+    if (this.#isDeferred(rule)) {
       this.#context.writer.beforeCommit?.(() => this.#recheckParent(check), rule.constraint.id);
       return;
     }
@@ -228,27 +228,28 @@ export class RowChanges implements UnfinishedChanges {
     this.#present.clear();
     const task: ActionTask = { rule, oldKey, newKey };
     if (actionOf(task) !== "no action") this.#tasks.push(task);
-    else if (this.#isDeferred(rule, rule.parent)) {
+    else if (this.#isDeferred(rule)) {
+      this.#notePending(rule, rule.parent);
       this.#context.writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task])), rule.constraint.id);
       return;
     } else this.#finalChecks.push(task);
     this.#charge(TASK_BYTES);
   }
 
-  /**
-   * Whether checks of a constraint are left to the commit. If so, the transaction learns that one of this table's rows waits:
-   * its definition may not change until then.
-   */
-  #isDeferred(rule: ForeignKeyRule, table: TableDefinition): boolean {
+  /** Whether checks of a constraint wait for the commit. */
+  #isDeferred(rule: ForeignKeyRule): boolean {
     const { writer } = this.#context;
     if (!rule.constraint.deferrable || writer.beforeCommit === undefined) return false;
     const mode = writer.constraintMode?.(rule.constraint.id);
-    if (mode === undefined ? !rule.deferred : mode === "immediate") return false;
-    writer.notePending?.(table.id, rule.constraint.id);
-    return true;
+    return mode === undefined ? rule.deferred : mode === "deferred";
   }
 
-  /** Whether the constraint is there no more when a check that waited for the commit is made. */
+  /** Tells the transaction that a check of a row of this table waits for the commit: its definition may not change before. */
+  #notePending(rule: ForeignKeyRule, table: TableDefinition): void {
+    if (this.#isDeferred(rule)) this.#context.writer.notePending?.(table.id, rule.constraint.id);
+  }
+
+  /** Whether the constraint has been dropped since the check was left to the commit. */
   #isDropped({ constraint, child }: ForeignKeyRule): boolean {
     if (!constraint.deferrable) return false;
     const now = this.#context.writer.catalog.table(child.id);

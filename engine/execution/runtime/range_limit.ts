@@ -26,10 +26,10 @@ export interface LimitSide {
 
 /** The limit of a key's frame. */
 export type RangeLimit = (
-  context: EvaluationContext,
   key: SqlValue,
   offset: SqlValue,
   side: LimitSide,
+  context: EvaluationContext,
 ) => SqlValue;
 
 /** How keys of a type are moved by an offset of the type that the binder gives it; null: they cannot be. */
@@ -64,6 +64,7 @@ export function rangeLimitOf(type: SqlType): RangeLimit | null {
   }
 }
 
+/** Raises 22013 for an offset that is negative or NaN. */
 function requireSize(isSize: boolean): void {
   if (isSize) return;
   throw new DatabaseError(
@@ -72,23 +73,13 @@ function requireSize(isSize: boolean): void {
   );
 }
 
-function limitOfInteger(
-  _context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  { backward }: LimitSide,
-): SqlValue {
+function limitOfInteger(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
   const size = offset as MixedInteger;
   requireSize(size >= 0);
   return backward ? subtract(key as MixedInteger, size) : add(key as MixedInteger, size);
 }
 
-function limitOfFloat(
-  _context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  { backward, isUpper }: LimitSide,
-): SqlValue {
+function limitOfFloat(key: SqlValue, offset: SqlValue, { backward, isUpper }: LimitSide): SqlValue {
   const size = offset as number;
   requireSize(size >= 0);
   const value = key as number;
@@ -98,12 +89,7 @@ function limitOfFloat(
   return backward ? value - size : value + size;
 }
 
-function limitOfNumeric(
-  _context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  { backward, isUpper }: LimitSide,
-): SqlValue {
+function limitOfNumeric(key: SqlValue, offset: SqlValue, { backward, isUpper }: LimitSide): SqlValue {
   const size = offset as Decimal;
   requireSize(!size.isNaN && size.compare(Decimal.ZERO) >= 0);
   const value = key as Decimal;
@@ -114,24 +100,14 @@ function limitOfNumeric(
   return backward ? value.subtract(size) : value.add(size);
 }
 
-/** A time neither turns around at midnight nor looks at the offset's months and days. */
-function limitOfTime(
-  _context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  { backward }: LimitSide,
-): SqlValue {
+/** A time does not wrap around at midnight, and ignores the months and days of the offset. */
+function limitOfTime(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
   const { microseconds } = offset as Interval;
   requireSize(microseconds >= 0);
   return backward ? subtract(key as MixedInteger, microseconds) : add(key as MixedInteger, microseconds);
 }
 
-function limitOfTimestamp(
-  _context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  { backward }: LimitSide,
-): SqlValue {
+function limitOfTimestamp(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
   const size = offset as Interval;
   requireSize(size.sign >= 0);
   const value = key as MixedInteger;
@@ -139,10 +115,10 @@ function limitOfTimestamp(
 }
 
 function limitOfTimestampTz(
-  context: EvaluationContext,
   key: SqlValue,
   offset: SqlValue,
   { backward }: LimitSide,
+  context: EvaluationContext,
 ): SqlValue {
   const size = offset as Interval;
   requireSize(size.sign >= 0);
@@ -152,25 +128,15 @@ function limitOfTimestampTz(
 }
 
 /** A date moved by an interval is compared as a timestamp; in whole days that is a fraction of a day. */
-function limitOfDate(
-  context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  side: LimitSide,
-): SqlValue {
+function limitOfDate(key: SqlValue, offset: SqlValue, side: LimitSide): SqlValue {
   requireSize((offset as Interval).sign >= 0);
   const days = key as number;
   if (!Number.isFinite(days)) return days;
   const midnight = multiply(days, MICROSECONDS_PER_DAY);
-  return Number(limitOfTimestamp(context, midnight, offset, side)) / MICROSECONDS_PER_DAY;
+  return Number(limitOfTimestamp(midnight, offset, side)) / MICROSECONDS_PER_DAY;
 }
 
-function limitOfInterval(
-  _context: EvaluationContext,
-  key: SqlValue,
-  offset: SqlValue,
-  { backward }: LimitSide,
-): SqlValue {
+function limitOfInterval(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
   const size = offset as Interval;
   requireSize(size.sign >= 0);
   return backward ? (key as Interval).subtract(size) : (key as Interval).add(size);

@@ -340,10 +340,8 @@ class Partition {
     }
     const own = orderKey(at(this.#input, position));
     if (own === null) return this.#groupStart(isEnd ? group + 1 : group);
-    const limit = limitOf(this.#state.evaluation, own, offset, {
-      backward: preceding !== descending,
-      isUpper: isEnd !== descending,
-    });
+    const side = { backward: preceding !== descending, isUpper: isEnd !== descending };
+    const limit = limitOf(own, offset, side, this.#state.evaluation);
     // The keys that are not NULL stand together and in order.
     const [first, last] = this.#valuedPositions(orderKey);
     let low = first;
@@ -356,9 +354,9 @@ class Partition {
       if (isEnd ? order > 0 : order >= 0) high = middle;
       else low = middle + 1;
     }
-    // Months of different lengths may turn limits back; frames go forward with their rows all the same.
-    const side = isEnd ? "end" : "start";
-    return this.#reached[side] = Math.max(low, this.#reached[side]);
+    // Months of different lengths may move a limit backwards; as in PostgreSQL a frame's ends never do.
+    const end = isEnd ? "end" : "start";
+    return this.#reached[end] = Math.max(low, this.#reached[end]);
   }
 
   /** The positions whose order key is not NULL. NULLs, which are one peer group, stand at either end. */
