@@ -365,8 +365,7 @@ export class Session {
   /** COMMIT. A failed block is rolled back and answers so. */
   commitBlock(tag: string): MaybePromise<StatementOutcome> {
     const block = this.#block;
-    if (block === null) return this.outcome(tag, null, "done");
-    if (block.controlled) return this.outcome(tag, null, "done");
+    if (block === null || block.controlled) return this.outcome(tag, null, "done");
     if (block.failed) {
       this.endBlock(true);
       return this.outcome("ROLLBACK", null, "done");
