@@ -674,4 +674,22 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     after: "0",
     reason: "only decides when the clock is read",
   },
+  {
+    file: "engine/types/date_time_parse.ts",
+    kind: "minus_one",
+    text: "if (text.charCodeAt(start + 8) !== 46 || digits < 1 || digits > 6) return undefined;",
+    at: 28,
+    before: "8",
+    after: "7",
+    reason: "the fast way refuses, and the general one reads the same time",
+  },
+  {
+    file: "engine/execution/codegen/expression.ts",
+    kind: "comparison",
+    text: '">",\n">=",',
+    at: 6,
+    before: ">=",
+    after: ">",
+    reason: "such a comparison is computed at its first use instead of before: the same value",
+  },
 ];
