@@ -142,6 +142,12 @@ export interface SequenceDefinition {
   readonly comment?: string;
 }
 
+/** The columns of a relation as the query of a view knows them, whatever the relation has got since. */
+export interface RelationShape {
+  readonly relationId: number;
+  readonly columns: readonly { readonly id: number; readonly name: string }[];
+}
+
 /** A view: its columns and the canonical text of its query. */
 export interface ViewDefinition {
   readonly id: number;
@@ -150,6 +156,8 @@ export interface ViewDefinition {
   readonly text: string;
   readonly columns: readonly { readonly name: string; readonly type: SqlType; readonly comment?: string }[];
   readonly comment: string | null;
+  /** What the query can see of the relations that it reads; absent in views of older versions: all of them. */
+  readonly reads?: readonly RelationShape[];
 }
 
 /** A schema (namespace). */

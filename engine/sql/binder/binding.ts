@@ -3,6 +3,7 @@
  *
  * Invariant: parameter types only go from unknown to known, by the first context that needs one.
  */
+import type { RelationShape } from "../../catalog/definitions.ts";
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Delete, Expression as Ast, Insert, Update } from "../parser/ast.ts";
@@ -34,6 +35,8 @@ export class Binding {
   readonly openViews: string[] = [];
   /** Schemas of the views whose stored text is being bound: its names mean the same whatever the session's search path. */
   readonly storedSchemas: string[] = [];
+  /** What these views see of the relations that they read. */
+  readonly storedShapes: (readonly RelationShape[] | undefined)[] = [];
   /** The statement's own WITH, in which alone data may be changed; null in other contexts. */
   outermostWith: object | null = null;
   /** Binds a data change in WITH; set by whoever plans the statement. */
@@ -55,6 +58,7 @@ export class Binding {
 
   constructor(environment: PlanningEnvironment) {
     this.environment = environment;
+    if (environment.reads !== undefined) this.storedShapes.push(environment.reads);
     this.#parameterCount = Math.max(environment.parameterCount ?? 0, environment.parameterTypes?.length ?? 0);
     this.parametersFixed = environment.parameterCount !== undefined ||
       (environment.literals?.length ?? 0) > 0;
@@ -77,6 +81,11 @@ export class Binding {
     while (this.parameterTypes.length < number) this.parameterTypes.push(undefined);
     this.#parameterCount = number;
     return true;
+  }
+
+  /** The columns of a relation that the text being bound can see, by the names it knows them by; undefined: all. */
+  knownColumns(relationId: number): RelationShape["columns"] | undefined {
+    return this.storedShapes.at(-1)?.find((each) => each.relationId === relationId)?.columns;
   }
 
   newColumn(): ColumnRef {

@@ -4,6 +4,7 @@
  * An environment belongs to one statement. Nothing here is read again when the plan runs.
  */
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { RelationShape } from "../../catalog/definitions.ts";
 import type { ColumnStatistics } from "../../storage/vector.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { EvaluationContext } from "../functions/definition.ts";
@@ -54,6 +55,8 @@ export interface PlanningEnvironment {
   readonly assignedTypes?: readonly (SqlType | undefined)[];
   /** Whether checks of the table's rows wait for the commit, so that its definition may not change; absent: none ever do. */
   hasPendingChecks?(tableId: number): boolean;
+  /** What the statement sees of the relations that it reads, when it is the query of a view. */
+  readonly reads?: readonly RelationShape[];
   /** Undefined: nothing is known of the table. */
   statistics?(tableId: number): TableStatistics | undefined;
 }

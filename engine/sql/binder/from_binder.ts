@@ -129,13 +129,15 @@ export function scanTable(
   const rowId = binding.newColumn();
   const name = alias ?? table.name;
   const scopeColumns: ScopeColumn[] = [];
+  const known = binding.knownColumns(table.id);
   for (const [index, column] of table.columns.entries()) {
     const scanned = columns[index];
     if (scanned === undefined) continue;
     binding.columnNames.set(scanned.output, `${name}.${column.name}`);
-    if (column.hidden) continue;
+    const seen = known === undefined ? column : known.find(({ id }) => id === column.id);
+    if (column.hidden || seen === undefined) continue;
     scopeColumns.push({
-      name: column.name,
+      name: seen.name,
       expression: columnReference(scanned.output, column.type, scanned.nullable),
       tableId: table.id,
       columnId: column.id,
@@ -345,8 +347,10 @@ function bindView(binding: Binding, view: ViewDefinition, item: TableItem): Boun
       item.position,
     );
   }
+  const known = binding.knownColumns(view.id);
   binding.openViews.push(key);
   binding.storedSchemas.push(view.schema);
+  binding.storedShapes.push(view.reads);
   const bound = binding.inOtherText(() => {
     const { statement } = parseStatement(view.text);
     if (statement.kind !== "query") throw binding.unsupported("view of that kind", item.position);
@@ -354,9 +358,11 @@ function bindView(binding: Binding, view: ViewDefinition, item: TableItem): Boun
   });
   binding.openViews.pop();
   binding.storedSchemas.pop();
-  const columns = bound.columns.slice(0, view.columns.length).map((column, index) => ({
+  binding.storedShapes.pop();
+  const width = known === undefined ? view.columns.length : known.length;
+  const columns = bound.columns.slice(0, width).map((column, index) => ({
     ...column,
-    name: view.columns[index]?.name ?? column.name,
+    name: known?.[index]?.name ?? view.columns[index]?.name ?? column.name,
     tableId: view.id,
     columnId: index + 1,
   }));

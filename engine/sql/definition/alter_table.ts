@@ -1,7 +1,12 @@
 /** ALTER TABLE: one action after the other on the definition as the actions before left it. */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { withoutUnusedKeys } from "../../catalog/index_keys.ts";
-import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type {
+  ColumnDefinition,
+  IndexDefinition,
+  TableDefinition,
+  ViewDefinition,
+} from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { foldingContext } from "../binder/folding_context.ts";
@@ -14,6 +19,7 @@ import {
   brokenViews,
   referencingKeys,
   renameColumnInText,
+  renameColumnInViews,
   renameInViews,
   requireCascade,
 } from "./dependencies.ts";
@@ -418,6 +424,7 @@ function renameColumn(
           each.predicateText === null ? each : { ...each, predicateText: renamed(each.predicateText) }
         ),
       }),
+    () => renameColumnInViews(binder, table, column, newName),
   );
 }
 
@@ -671,12 +678,13 @@ function guardViews(
   what: string,
   offset: number,
   change: () => TableDefinition,
+  inViews?: () => ViewDefinition | undefined,
 ): TableDefinition {
   const before = binder.catalog;
   const table = change();
   const former = before.table(table.id);
   const isMoved = former !== undefined && (former.name !== table.name || former.schema !== table.schema);
-  const rewritten = isMoved ? renameInViews(binder, former, table) : undefined;
+  const rewritten = isMoved ? renameInViews(binder, former, table) : inViews?.();
   const view = rewritten ?? brokenViews(binder, before, binder.catalog)[0];
   if (view !== undefined) {
     throw binder.error(

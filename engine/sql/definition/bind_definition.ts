@@ -16,7 +16,7 @@ import { DefinitionBinder } from "./definition_binder.ts";
 import type { DefinitionPlan } from "./definition_plan.ts";
 import { alterDefaults } from "./stored_settings.ts";
 import { alterEnum, createEnum, renameEnum } from "./enums.ts";
-import { referencingKeys, renameInViews } from "./dependencies.ts";
+import { referencingKeys, renameInViews, shapesOf } from "./dependencies.ts";
 import { drop } from "./drop.ts";
 import { createExtension } from "./extensions.ts";
 import { createIndex } from "./indexes.ts";
@@ -191,13 +191,15 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
       }
     }
   }
+  const text = binder.storedText(ast.queryText, "query");
   binder.change({
     kind: "put_view",
     view: {
       id,
       schema,
       name: ast.name.name,
-      text: binder.storedText(ast.queryText, "query"),
+      text,
+      reads: shapesOf(binder, text),
       columns: columns.map((column, index) => ({ ...existingView?.columns[index], ...column })),
       comment: existingView?.comment ?? null,
     },

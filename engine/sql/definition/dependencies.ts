@@ -5,13 +5,18 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { ConstraintDefinition, TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
+import type {
+  ConstraintDefinition,
+  RelationShape,
+  TableDefinition,
+  ViewDefinition,
+} from "../../catalog/definitions.ts";
 import type { Expression } from "../parser/ast.ts";
 import { formatExpression } from "../parser/format_expression.ts";
 import { parseExpression, parseStatement } from "../parser/statements.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
-import { type RelationName, withRelationRenamed } from "./stored_names.ts";
+import { type RelationName, relationsIn, withColumnsNamed, withRelationRenamed } from "./stored_names.ts";
 
 /** Foreign keys of other tables that reference the table, and with `columns` at least one of those. */
 export function referencingKeys(
@@ -55,12 +60,58 @@ export function renameInViews(
   return changed.find((view) => !plans(binder, binder.catalog, view));
 }
 
+/** What a query can see of the relations that it reads: all that they have now. */
+export function shapesOf(binder: DefinitionBinder, text: string): RelationShape[] {
+  const shapes = new Map<number, RelationShape>();
+  for (const name of relationsIn(text)) {
+    const found = binder.find(name);
+    if (found?.kind === "table") {
+      const columns = found.table.columns.filter((column) => !column.hidden)
+        .map((column) => ({ id: column.id, name: column.name }));
+      shapes.set(found.table.id, { relationId: found.table.id, columns });
+    } else if (found?.kind === "view") {
+      const columns = found.view.columns.map(({ name }, index) => ({ id: index + 1, name }));
+      shapes.set(found.view.id, { relationId: found.view.id, columns });
+    }
+  }
+  return [...shapes.values()];
+}
+
+/**
+ * A column of a relation has another name: views that may name it get a list of the names that they know behind the relation's
+ * alias. Answers a view that would not be understood then.
+ */
+export function renameColumnInViews(
+  binder: DefinitionBinder,
+  relation: RelationName & { readonly id: number },
+  column: { readonly id: number; readonly name: string },
+  newName: string,
+): ViewDefinition | undefined {
+  for (const view of binder.catalog.views) {
+    const shape = view.reads?.find((each) => each.relationId === relation.id);
+    if (view.reads === undefined || shape === undefined) continue;
+    const isNamed = [column.name, newName, "*"].some((each) =>
+      view.text.toLowerCase().includes(each.toLowerCase())
+    );
+    const former = shape.columns.map(({ name }) => name);
+    const text = isNamed ? withColumnsNamed(view.text, relation, former) : view.text;
+    const columns = shape.columns.map((each) => each.id === column.id ? { ...each, name: newName } : each);
+    const reads = view.reads.map((each) => each === shape ? { ...shape, columns } : each);
+    const next = { ...view, text, reads };
+    binder.change({ kind: "put_view", view: next });
+    if (!plans(binder, binder.catalog, next)) return view;
+  }
+  return undefined;
+}
+
 function plans(binder: DefinitionBinder, catalog: Catalog, view: ViewDefinition): boolean {
   try {
     const { statement } = parseStatement(view.text);
     if (statement.kind !== "query") return false;
-    planStatement(statement, { ...binder.environment, catalog, text: view.text });
-    return true;
+    const reads = view.reads === undefined ? {} : { reads: view.reads };
+    const planned = planStatement(statement, { ...binder.environment, catalog, text: view.text, ...reads });
+    // A star stands for fewer columns when one is gone.
+    return planned.columns.length >= view.columns.length;
   } catch (error) {
     if (error instanceof DatabaseError) return false;
     throw error;

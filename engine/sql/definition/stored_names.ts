@@ -97,6 +97,34 @@ export function withRelationRenamed(
   return result;
 }
 
+/** The relations that a query's text reads from, as they are written. */
+export function relationsIn(text: string): ObjectName[] {
+  return placesFromTheEnd(text, "query").filter((place) => place.kind === "relation" && !place.quoted)
+    .map(({ schema, name, start }) => ({ catalog: null, schema, name, position: start }));
+}
+
+/** The text in which a relation's columns have these names, by lists of them behind its alias. */
+export function withColumnsNamed(text: string, relation: RelationName, names: readonly string[]): string {
+  const list = `(${names.map(quoteIdentifier).join(", ")})`;
+  let result = text;
+  for (const place of placesFromTheEnd(text, "query")) {
+    const { schema, name, start } = place;
+    if (place.kind !== "relation" || place.quoted) continue;
+    if (schema !== relation.schema || name !== relation.name) continue;
+    const end = start + (QUALIFIED.exec(result.slice(start))?.[0].length ?? 0);
+    const rest = result.slice(end);
+    if (place.unaliased === true) {
+      result = `${result.slice(0, end)} AS ${quoteIdentifier(name)}${list}${rest}`;
+      continue;
+    }
+    const alias = /^\s+(?:as\s+)?(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)/iu.exec(rest)?.[0] ?? "";
+    // A list that is there already names the columns.
+    if (/^\s*\(/.test(rest.slice(alias.length))) continue;
+    result = result.slice(0, end) + alias + list + rest.slice(alias.length);
+  }
+  return result;
+}
+
 /** A qualified name as it is written. */
 const QUALIFIED = /^(?:"(?:[^"]|"")*"|[^".\s]+)\s*\.\s*(?:"(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_$]*)/u;
 
