@@ -40,6 +40,8 @@ export interface Way {
 /** A way to keep rows and to ask for them. */
 export interface StorageState {
   readonly name: string;
+  /** Whether the state is one of the ways, not of the rows. */
+  readonly asksOtherwise: boolean;
   /** Whether the statements of a script mean the same. */
   fits(script: string): boolean;
   open(): Promise<ScriptDatabase>;
@@ -246,6 +248,7 @@ function questionOf(sql: string): Question {
 function stateOf(keeping: Keeping, way: Way): StorageState {
   return {
     name: way === WAYS[0] ? keeping.name : way.name,
+    asksOtherwise: way !== WAYS[0],
     fits: (script) => [keeping, way].every(({ excludes }) => excludes === null || !excludes.test(script)),
     open: async () => {
       const database = await StateDatabase.open();
