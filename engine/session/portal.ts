@@ -1,7 +1,8 @@
 /**
  * A query being fetched piece by piece: a protocol's portal or an SQL cursor.
  *
- * The statement runs as far as rows are asked for; rows that one of its steps made beyond that wait in a buffer.
+ * The statement runs as far as rows are asked for; rows that one of its steps made beyond that wait in a buffer. Before its
+ * transaction changes anything the rest is read ahead: a query answers what was there when it was opened.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
@@ -13,6 +14,8 @@ import { RowBuffer, writeRow } from "./row_buffer.ts";
 const ROWS_IN_A_TURN = 2048;
 /** Steps without a row before others get their turn. */
 const STEPS_IN_A_TURN = 2;
+/** Errors that end whatever runs: lack of resources, and intervention. */
+const CONCERNS_SESSION = /^5[37]/;
 
 /** What a portal reads from. */
 export interface PortalSource {
@@ -33,6 +36,8 @@ export class Portal {
   readonly #buffer = new RowBuffer();
   #next = 0;
   #ended = false;
+  /** What ended the reading ahead; told behind the rows before it. */
+  #failure: DatabaseError | null = null;
   #closed = false;
   /** The position is behind the last row. */
   #atEnd = false;
@@ -123,6 +128,23 @@ export class Portal {
     }
   }
 
+  /** Reads what is left, because what it reads is about to change. */
+  async readAhead(): Promise<void> {
+    if (this.#closed || this.#ended) return;
+    this.#buffer.rows.splice(0, this.#next);
+    this.#next = 0;
+    for (let steps = 1; !this.#ended; steps++) {
+      try {
+        this.#ended = this.#source.step(this.#buffer);
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || CONCERNS_SESSION.test(error.code)) throw error;
+        this.#failure = error;
+        this.#ended = true;
+      }
+      if (!this.#ended && steps % STEPS_IN_A_TURN === 0) await this.#source.yieldToLoop();
+    }
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -195,7 +217,10 @@ export class Portal {
         this.#next++;
         return row;
       }
-      if (this.#ended) return null;
+      if (this.#ended) {
+        if (this.#failure !== null) throw this.#failure;
+        return null;
+      }
       if (steps === STEPS_IN_A_TURN) return undefined;
       this.#buffer.rows = [];
       this.#next = 0;

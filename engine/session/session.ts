@@ -281,7 +281,7 @@ export class Session {
     if (block === null) this.engine.manager.register(transaction);
     const compiled = plan.compiled;
     let execution: StatementExecution | null = null;
-    return new Portal({
+    const portal = new Portal({
       columns: plan.planned.columns,
       step: (sink) => {
         this.checkCancelled();
@@ -300,8 +300,12 @@ export class Session {
       }),
       close: () => {
         if (block === null) this.engine.manager.end(transaction);
+        else block.portals.delete(portal);
       },
     }, { keepAtMost: options.keepAtMost ?? 0 });
+    // One that locks rows or advances a sequence does so when they are fetched.
+    if (plan.planned.readOnly) block?.portals.add(portal);
+    return portal;
   }
 
   /** The end of a pipeline: commits its implicit transaction, if there is one. */
@@ -638,17 +642,10 @@ export class Session {
     const block = this.#block;
     if (block !== null) {
       block.hasQueried = true;
-      return whenDone(
-        runInTransaction(this.#environment, {
-          compiled,
-          sink,
-          transaction: block.transaction,
-          contextFor,
-          isBounded: false,
-          claims: [],
-        }),
-        finish,
-      );
+      const { transaction } = block;
+      const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [] };
+      const run = () => whenDone(runInTransaction(this.#environment, given), finish);
+      return options.readOnly || block.portals.size === 0 ? run() : block.readAhead().then(run);
     }
     return runAutocommit(this.#environment, {
       ...options,

@@ -8,6 +8,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import type { Portal } from "./portal.ts";
 import type { Settings } from "./settings.ts";
 
 /** A named place to return to. */
@@ -30,6 +31,8 @@ export class TransactionBlock {
   hasQueried = false;
   /** true: who began it commits it; BEGIN and COMMIT within it say nothing. */
   controlled = false;
+  /** Queries that were opened in it and may have rows left. */
+  readonly portals = new Set<Portal>();
   readonly #manager: TransactionManager;
   readonly #settings: Settings;
   readonly #savepoints: SavepointRecord[] = [];
@@ -45,6 +48,12 @@ export class TransactionBlock {
     this.#manager = options.manager;
     this.#settings = options.settings;
     this.#settings.beginScope();
+  }
+
+  /** Before the first change since: see {@link Portal.readAhead}. */
+  async readAhead(): Promise<void> {
+    for (const portal of this.portals) await portal.readAhead();
+    this.portals.clear();
   }
 
   /** SAVEPOINT. `cursorsMade`: how many cursors the session has declared so far. */

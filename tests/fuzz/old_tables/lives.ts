@@ -1,0 +1,162 @@
+/**
+ * Long lives of tables, the same here and in PostgreSQL: every answer and every failure, and after some statements all rows
+ * and questions of every kind.
+ *
+ * PostgreSQL is asked for many statements at once, after the database: what is next depends on the database's answers only.
+ */
+import { StateDatabase } from "../../support/state_database.ts";
+import { Choices } from "../choices.ts";
+import type { EdgePeer } from "../edge_oracle.ts";
+import { type Answer, answerOf } from "../engine_answers.ts";
+import { LifeStatements, type Move, type Step } from "./life_statements.ts";
+
+/** A statement with what the database does instead. */
+type Told = Pick<Step, "sql" | "move" | "isOrdered">;
+
+/** Between two reviews. */
+const REVIEW_EVERY = 60;
+const REVIEW_QUERIES = 20;
+/** Milliseconds to make a difference small. */
+const SHORTEN_TIME = 60_000;
+
+const PEERS_START =
+  "DROP SCHEMA IF EXISTS life CASCADE; CREATE SCHEMA life; SET search_path = life; DEALLOCATE ALL";
+
+async function perform(database: StateDatabase, { sql, move }: Told): Promise<Answer> {
+  return await answerOf(async () => {
+    if (move === null) return await database.run(sql);
+    await MOVES[move](database);
+    return [];
+  });
+}
+
+const MOVES: Readonly<Record<Move, (database: StateDatabase) => Promise<void>>> = {
+  checkpoint: (database) => database.checkpoint(),
+  reopen: (database) => database.reopen(),
+};
+
+function textOf(answer: Answer, isOrdered: boolean): string {
+  if ("error" in answer) return answer.error;
+  const rows = answer.rows.map((row) => JSON.stringify(row));
+  return (isOrdered ? rows : rows.sort()).join("\n");
+}
+
+/** Whether two answers say the same. Of several violations in one statement, any may be told. */
+function agrees(own: Answer, other: Answer, { move, isOrdered }: Told): boolean {
+  if (move !== null) return "rows" in own;
+  if ("error" in own && "error" in other) {
+    return own.error === other.error || [own.error, other.error].every((code) => /^2[123]/.test(code));
+  }
+  return textOf(own, isOrdered) === textOf(other, isOrdered);
+}
+
+/** A difference: all statements up to it, and what both said. */
+export interface LifeDifference {
+  readonly steps: readonly Told[];
+  readonly own: string;
+  readonly other: string;
+}
+
+/** Lives a life, and answers the first difference or null. Without a peer, only failures of the database itself are seen. */
+export async function live(
+  seed: number,
+  statements: number,
+  peer: EdgePeer | null,
+): Promise<LifeDifference | null> {
+  await using database = await StateDatabase.open();
+  await peer?.answers([PEERS_START]);
+  const life = new LifeStatements(Choices.ofSeed(seed));
+  const steps: Told[] = [];
+  const answers: Answer[] = [];
+  let compared = 0;
+  const take = async (step: Told): Promise<boolean> => {
+    const answer = await perform(database, step);
+    steps.push(step);
+    answers.push(answer);
+    return "rows" in answer;
+  };
+  const compare = async () => {
+    const others = await peer?.answers(steps.slice(compared).map(({ sql }) => sql)) ??
+      answers.slice(compared);
+    for (const [index, other] of others.entries()) {
+      const at = compared + index;
+      const step = steps[at], own = answers[at];
+      if (step === undefined || own === undefined) throw new Error("an answer to every statement");
+      if (agrees(own, other, step) && !("error" in own && own.error.startsWith("crash"))) continue;
+      return {
+        steps: steps.slice(0, at + 1),
+        own: textOf(own, step.isOrdered),
+        other: textOf(other, step.isOrdered),
+      };
+    }
+    compared = steps.length;
+    return null;
+  };
+  for (const sql of life.schema) await take({ sql, move: null, isOrdered: false });
+  for (let index = 1; index <= statements; index++) {
+    const step = life.next();
+    life.answered(step, await take(step));
+    if (index % REVIEW_EVERY !== 0 || life.isFailed) continue;
+    // A question that fails ends the block that it stands in.
+    for (const question of life.review(REVIEW_QUERIES)) {
+      if (life.isFailed) break;
+      life.answered(question, await take(question));
+    }
+    const difference = await compare();
+    if (difference !== null) return difference;
+  }
+  return await compare();
+}
+
+/** The steps answered anew; the first difference or null. */
+async function again(steps: readonly Told[], peer: EdgePeer): Promise<LifeDifference | null> {
+  await using database = await StateDatabase.open();
+  await peer.answers(["ROLLBACK", PEERS_START]);
+  const answers: Answer[] = [];
+  for (const step of steps) answers.push(await perform(database, step));
+  const others = await peer.answers(steps.map(({ sql }) => sql));
+  for (const [at, step] of steps.entries()) {
+    const own = answers[at], other = others[at];
+    if (own === undefined || other === undefined || agrees(own, other, step)) continue;
+    return {
+      steps: steps.slice(0, at + 1),
+      own: textOf(own, step.isOrdered),
+      other: textOf(other, step.isOrdered),
+    };
+  }
+  return null;
+}
+
+/** Whether two differences may have one cause. */
+function isAlike(one: LifeDifference, other: LifeDifference): boolean {
+  if (one.steps.at(-1)?.sql !== other.steps.at(-1)?.sql) return false;
+  const kind = (text: string) => /^[0-9A-Z]{5}$|^crash/.test(text) ? text.slice(0, 5) : "rows";
+  return kind(one.own) === kind(other.own) && kind(one.other) === kind(other.other);
+}
+
+/** Leaves out statements as long as a difference of the kind stays. */
+export async function shorten(difference: LifeDifference, peer: EdgePeer): Promise<LifeDifference> {
+  let best = difference;
+  const end = performance.now() + SHORTEN_TIME;
+  const withoutQuestions = await again(
+    best.steps.filter(({ sql }, at) => at === best.steps.length - 1 || !/^SELECT ./.test(sql)),
+    peer,
+  );
+  if (withoutQuestions !== null && isAlike(withoutQuestions, best)) best = withoutQuestions;
+  for (let size = Math.ceil(best.steps.length / 2); size >= 1; size = size === 1 ? 0 : size >> 1) {
+    for (let at = best.steps.length - 1 - size; at > -size && performance.now() < end; at -= size) {
+      const from = Math.max(0, at);
+      const steps = [...best.steps.slice(0, from), ...best.steps.slice(at + size)];
+      const smaller = await again(steps, peer);
+      if (smaller !== null && isAlike(smaller, best)) best = smaller;
+    }
+  }
+  return best;
+}
+
+/** A difference to read. */
+export function scriptOf({ steps, own, other }: LifeDifference): string {
+  const cut = (text: string) => text.length > 1500 ? `${text.slice(0, 1500)}…` : text;
+  const lines = steps.map(({ sql, move }) => move === null ? `${sql};` : `-- ${move}`);
+  return `${lines.join("\n")}\n-- here:\n${cut(own)}\n-- PostgreSQL:\n${cut(other)}`;
+}

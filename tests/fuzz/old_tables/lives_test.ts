@@ -1,0 +1,22 @@
+/** Lives of tables with checkpoints and restarts are as those of tables that nothing happens to; PostgreSQL is asked in the soak. */
+import assert from "node:assert/strict";
+import { StateDatabase } from "../../support/state_database.ts";
+import { answerOf } from "../engine_answers.ts";
+import { live, scriptOf } from "./lives.ts";
+
+const lives = 2;
+const statements = 180;
+
+Deno.test("tables that live long answer as if they had never been moved", async () => {
+  for (let seed = 1; seed <= lives; seed++) {
+    await using unmoved = await StateDatabase.open();
+    const difference = await live(seed, statements, {
+      answers: async (asked) => {
+        const answers = [];
+        for (const sql of asked) answers.push(await answerOf(() => unmoved.run(sql)));
+        return answers;
+      },
+    });
+    assert.equal(difference, null, difference === null ? "" : `seed ${seed}:\n${scriptOf(difference)}`);
+  }
+});
