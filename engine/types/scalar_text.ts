@@ -87,6 +87,9 @@ function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
+/** A number in C's hexadecimal notation: `0x1.8p3`. */
+const HEXADECIMAL = /^\s*([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?\s*$/i;
+
 const FLOAT = /^[ \t\n\r\f\v]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[ \t\n\r\f\v]*$/;
 
 /** Parses a `double precision` or, with `single`, a `real`; 22P02, and 22003 when the value over- or underflows. */
@@ -94,6 +97,10 @@ export function parseFloatText(text: string, single = false): number {
   const name = single ? "real" : "double precision";
   const match = FLOAT.exec(text);
   if (match === null) {
+    const hexadecimal = HEXADECIMAL.exec(text);
+    if (hexadecimal !== null && /x\.?[0-9a-f]/i.test(text)) {
+      return parseHexadecimal(hexadecimal, text.trim(), single);
+    }
     switch (text.trim().toLowerCase()) {
       case "nan":
         return NaN;
@@ -117,6 +124,30 @@ export function parseFloatText(text: string, single = false): number {
     throw new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${digits}" is out of range for type ${name}`);
   }
   return value;
+}
+
+function parseHexadecimal(match: RegExpExecArray, text: string, single: boolean): number {
+  const [, sign, whole = "", fraction = "", exponent = "0"] = match;
+  const digits = BigInt(`0x${whole}${fraction}`);
+  if (digits === 0n) return sign === "-" ? -0 : 0;
+  const size = digits.toString(2).length;
+  // The value is digits times two to the scale; below the lowest bit that the type has at this size, the rest is rounded to even.
+  const scale = Math.max(-1e6, Math.min(1e6, Number(exponent))) - 4 * fraction.length;
+  const lowest = Math.max(scale + size - (single ? 24 : 53), single ? -149 : -1074);
+  const drop = Math.max(0, Math.min(lowest - scale, size + 2));
+  const half = 1n << BigInt(drop) >> 1n;
+  const rest = digits & ((1n << BigInt(drop)) - 1n);
+  let kept = digits >> BigInt(drop);
+  if (drop > 0 && (rest > half || (rest === half && (kept & 1n) === 1n))) kept += 1n;
+  // Each factor is exact: what is kept has no more bits than the type, and its lowest one is not below the type's.
+  const shift = drop > 0 ? Math.max(lowest, scale) : scale;
+  const value = Number(kept) * 2 ** Math.floor(shift / 2) * 2 ** Math.ceil(shift / 2);
+  const isOutOfRange = single ? value > LARGEST_SINGLE : !Number.isFinite(value);
+  if (isOutOfRange || value === 0) {
+    const name = single ? "real" : "double precision";
+    throw new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${text}" is out of range for type ${name}`);
+  }
+  return sign === "-" ? -value : value;
 }
 
 const LARGEST_SINGLE = 2 ** 128 - 2 ** 104;

@@ -585,7 +585,8 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
  * undefined when there is no such type. Raises XX000 for an interval's modifier without meaning.
  */
 export function formatTypeByOid(oid: number, modifier: number | null): string | undefined {
-  if (oid === 1042 && (modifier ?? 0) <= 4) return modifier === -1 ? "bpchar" : "character";
+  if (oid === 1014) return `${formatTypeByOid(1042, modifier)}[]`;
+  if (oid === 1042 && (modifier ?? 0) <= 4) return (modifier ?? 0) < 0 ? "bpchar" : "character";
   const type = typeByOid(oid, modifier ?? -1);
   if (type === undefined || modifier === null || modifier < 0) {
     return type === undefined ? undefined : formatType(type);

@@ -80,11 +80,6 @@ export const DELIBERATE: readonly Rule[] = [
     label: /^internal_char :: char\(/,
     call: /^cast\(''/,
   },
-  {
-    reason: "numbers in hexadecimal are not read",
-    label: /^text\/of f32 :: f32$/,
-    call: /'0x/,
-  },
 ];
 
 /** Differences that are still to be corrected. */

@@ -24,7 +24,6 @@ import {
   lookupObject,
   objectName,
   relationById,
-  requireTypeName,
   routineSignature,
   typeText,
 } from "./object_names.ts";
@@ -242,9 +241,7 @@ function describeObject(evaluation: SessionEvaluation, args: readonly SqlValue[]
 /** `to_regclass` and its kin: NULL instead of an error. */
 function toObject(kind: ObjectTypeKind): CatalogFunction {
   return (evaluation, args) => {
-    const name = text(args, 0).trim();
-    if (kind === "regtype") requireTypeName(name);
-    return findObject(evaluation, kind, name) ?? null;
+    return findObject(evaluation, kind, text(args, 0)) ?? null;
   };
 }
 

@@ -23,13 +23,13 @@ export interface NamedRelation {
   readonly name: string;
 }
 
-/** The object id that a name means; undefined when there is no such object. */
+/** The object id that a name means; undefined when there is no such object. Raises 42602, 42601 for what is no name. */
 export function findObject(
   evaluation: SessionEvaluation,
   kind: ObjectTypeKind,
   name: string,
 ): number | undefined {
-  if (/^\s*\d+\s*$/.test(name)) return Number(name);
+  if (kind !== "regtype" && !(kind === "regproc" && name.includes("("))) requireName(evaluation, kind, name);
   const parts = splitName(name);
   const last = parts.at(-1) ?? "";
   const schema = parts.at(-2);
@@ -52,6 +52,46 @@ export function findObject(
       const known = only?.id ?? typeFunctionId(last);
       return known === 0 ? undefined : known;
     }
+  }
+}
+
+const NAME_PART = String.raw`\s*(?:"(?:[^"]|"")*"|[^\s."][^\s.]*)\s*`;
+const NAME = new RegExp(String.raw`^${NAME_PART}(?:\.${NAME_PART})*$`);
+
+/** 42602 for what is no name, 0A000 for one of another database. */
+function requireName(evaluation: SessionEvaluation, kind: ObjectTypeKind, text: string): void {
+  const parts = splitName(text);
+  if (!NAME.test(text) || (kind === "regnamespace" && parts.length > 1)) {
+    throw new DatabaseError(SQLSTATE.invalidName, "invalid name syntax");
+  }
+  if (parts.length > 3) {
+    throw new DatabaseError(
+      SQLSTATE.syntaxError,
+      `improper qualified name (too many dotted names): ${parts.join(".")}`,
+    );
+  }
+  if (parts.length === 3 && parts[0] !== evaluation.database) {
+    throw new DatabaseError(
+      SQLSTATE.featureNotSupported,
+      `cross-database references are not implemented: ${quoteName(parts, kind)}`,
+    );
+  }
+}
+
+function quoteName(parts: readonly string[], kind: ObjectTypeKind): string {
+  return kind === "regclass" ? `"${parts.join(".")}"` : parts.join(".");
+}
+
+/** 42601 for what is no type's name. */
+function requireTypeName(text: string): void {
+  const where = `invalid type name "${text}"`;
+  const invalid = () => new DatabaseError(SQLSTATE.syntaxError, where);
+  if (text.trim() === "") throw invalid();
+  try {
+    if (parseTypeName(text).setOf) throw invalid();
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    throw new DatabaseError(error.code, error.message, { where, cause: error });
   }
 }
 
@@ -80,11 +120,15 @@ function findTypeId(
   const schemas = schema === undefined ? evaluation.searchPath : [schema];
   const ids = schemas.map((each) => session.catalog.schema(each)?.id ?? -1);
   const found = allTypes(session).find((type) => type.name === plain && ids.includes(type.schemaId));
-  return found === undefined ? undefined : isArray ? found.arrayId : found.id;
+  if (found !== undefined) return isArray ? found.arrayId : found.id;
+  requireTypeName(written);
+  return undefined;
 }
 
 /** The object id that a name means for `::regclass` and its kin. Raises 42P01, 3F000, 42704, 42883 or 42725. */
 export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind, name: string): number {
+  if (/^\s*\d+\s*$/.test(name)) return Number(name);
+  if (name === "-") return 0;
   const found = findObject(evaluation, kind, name);
   if (found !== undefined) return found;
   switch (kind) {
@@ -99,20 +143,9 @@ export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind
     case "regnamespace":
       throw new DatabaseError(SQLSTATE.invalidSchemaName, `schema "${name}" does not exist`);
     case "regtype":
-      requireTypeName(name);
       throw new DatabaseError(SQLSTATE.undefinedObject, `type "${name}" does not exist`);
     case "regproc":
       throw new DatabaseError(SQLSTATE.undefinedFunction, `function "${name}" does not exist`);
-  }
-}
-
-/** Raises 42601 for a text that is not the name of a type. */
-export function requireTypeName(text: string): void {
-  try {
-    parseTypeName(text);
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    throw new DatabaseError(SQLSTATE.syntaxError, `invalid type name "${text}"`);
   }
 }
 

@@ -279,18 +279,17 @@ function replacePattern(
   options: string,
   place: { readonly start: number; readonly occurrence: number | undefined },
 ): string {
+  const start = unitIndex(text, place.start);
   const { compile, all } = splitOptions(options);
   const occurrence = place.occurrence ?? (all ? 0 : 1);
-  if (occurrence < 0) {
-    throw new DatabaseError(SQLSTATE.invalidParameterValue, `invalid value for parameter "n": ${occurrence}`);
-  }
+  checkParameter("n", occurrence, 0);
   return replaceMatches({
     text,
     expression: compileRegularExpression(pattern, compile),
     replacement,
     all: occurrence === 0,
     occurrence,
-    start: unitIndex(text, place.start),
+    start,
   });
 }
 
