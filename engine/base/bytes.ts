@@ -2,7 +2,7 @@
  * A growable byte writer and a bounds-checked byte reader: the base of every encoding of the database.
  *
  * Integers are little-endian unless the method's name ends in `BigEndian` (PostgreSQL's wire format). Variable-length
- * integers are LEB128. Texts are UTF-8 with their byte length in front; lone surrogates become U+FFFD.
+ * integers are LEB128. Texts are UTF-8 with their byte length in front; a writer makes U+FFFD of lone surrogates.
  * Invariant: a reader never reads outside its range; a damaged input raises `DatabaseError` with `dataCorrupted`,
  * never a RangeError. Limit: one writer holds at most 2^31 - 1 bytes.
  */
@@ -33,6 +33,33 @@ export function decodeUtf8Strict(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The error for bytes that are no UTF-8: 22021, with the bytes where decoding fails, as PostgreSQL shows them. */
+export function invalidUtf8(bytes: Uint8Array): DatabaseError {
+  const shown = [...firstInvalid(bytes)].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(" ");
+  return new DatabaseError(
+    SQLSTATE.characterNotInRepertoire,
+    `invalid byte sequence for encoding "UTF8": ${shown}`,
+  );
+}
+
+function firstInvalid(bytes: Uint8Array): Uint8Array {
+  for (let at = 0; at < bytes.length;) {
+    const lead = bytes[at] as number;
+    // As many bytes as the first one announces.
+    const length = lead >= 0xc0 && lead < 0xe0
+      ? 2
+      : lead >= 0xe0 && lead < 0xf0
+      ? 3
+      : lead >= 0xf0 && lead < 0xf8
+      ? 4
+      : 1;
+    const sequence = bytes.subarray(at, at + length);
+    if (decodeUtf8Strict(sequence) === undefined) return sequence;
+    at += length;
+  }
+  return Uint8Array.of(0);
 }
 
 /** The number of bytes that the text takes in UTF-8. */
@@ -550,10 +577,21 @@ export class ByteReader {
     return this.readBytes(this.readVarint());
   }
 
-  /** Reads that many bytes as UTF-8. */
+  /** Reads that many bytes as UTF-8; others are damage. */
   readUtf8(count: number): string {
     const start = this.#advance(count);
-    return decodeRange(this.#bytes, start, start + count);
+    const ascii = decodeAscii(this.#bytes, start, start + count);
+    if (ascii !== null) return ascii;
+    const encoded = this.#bytes.subarray(start, start + count);
+    const text = textDecoder.decode(encoded);
+    // The strict decoder is slower: it is asked only where something may have been replaced.
+    if (text.includes("\ufffd") && decodeUtf8Strict(encoded) === undefined) throw this.malformedText(encoded);
+    return text;
+  }
+
+  /** The error for a text that is not UTF-8. */
+  protected malformedText(_bytes: Uint8Array): DatabaseError {
+    return corrupted("a text is not UTF-8");
   }
 
   /** Reads what `writeText` wrote. */

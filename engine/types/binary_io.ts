@@ -8,7 +8,7 @@
 import { internalCharByte, internalCharOf } from "./internal_char.ts";
 import { enumLabel, enumValue } from "./enum_type.ts";
 import { unreachable } from "../base/assert.ts";
-import { ByteReader, ByteWriter, decodeUtf8Strict } from "../base/bytes.ts";
+import { ByteReader, ByteWriter, decodeUtf8Strict, invalidUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { checkDate, checkTimestamp, MICROSECONDS_PER_DAY } from "./calendar.ts";
 import { Decimal } from "./decimal.ts";
@@ -222,13 +222,9 @@ export function decodeBinary(type: SqlType, bytes: Uint8Array): SqlValue {
 }
 
 function readText(reader: ByteReader): string {
-  const text = decodeUtf8Strict(reader.readBytes(reader.remaining));
-  if (text === undefined) {
-    throw new DatabaseError(
-      SQLSTATE.characterNotInRepertoire,
-      'invalid byte sequence for encoding "UTF8"',
-    );
-  }
+  const bytes = reader.readBytes(reader.remaining);
+  const text = decodeUtf8Strict(bytes);
+  if (text === undefined) throw invalidUtf8(bytes);
   if (text.includes("\0")) {
     throw new DatabaseError(
       SQLSTATE.characterNotInRepertoire,

@@ -2,7 +2,7 @@
  * JSON bodies of requests. Numbers that a double cannot carry are kept with their own digits (`JSON.rawJSON`), so that a
  * NUMERIC or BIGINT parameter arrives as it was sent.
  */
-import { decodeUtf8Strict } from "../../engine/base/bytes.ts";
+import { decodeUtf8Strict, invalidUtf8 } from "../../engine/base/bytes.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import type { JavaScriptValue } from "../../engine/session/javascript_value.ts";
 import type { Parameter } from "../shared/operation/operation.ts";
@@ -14,7 +14,8 @@ import { type HttpFailure, httpFailure } from "./failure.ts";
 export function bodyText(body: Uint8Array): string {
   const text = decodeUtf8Strict(body);
   if (text === undefined) {
-    throw httpFailure(400, SQLSTATE.characterNotInRepertoire, 'invalid byte sequence for encoding "UTF8"');
+    const { code, message } = invalidUtf8(body);
+    throw httpFailure(400, code, message);
   }
   return text;
 }

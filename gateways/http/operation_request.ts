@@ -19,6 +19,7 @@ import {
   type TableName,
 } from "../shared/operation/operation.ts";
 import { decodeRequest } from "../shared/operation/operation_codec.ts";
+import { httpFailure } from "./failure.ts";
 import { badBody, jsonParameter, parseJsonBody } from "./json_request.ts";
 
 type Members = Record<string, unknown>;
@@ -51,7 +52,7 @@ export function readOperationRequest(
         return { operation, client };
     }
   } catch (error) {
-    if (error instanceof DatabaseError) throw badBody(error.message);
+    if (error instanceof DatabaseError) throw httpFailure(400, error.code, error.message);
     throw error;
   }
 }

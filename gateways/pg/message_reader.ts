@@ -10,6 +10,7 @@
  * raise 08P01, ill-formed UTF-8 22021.
  */
 import { decodeAscii } from "../../engine/base/ascii_text.ts";
+import { invalidUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { PG_LIMITS } from "./limits.ts";
 import { FRONTEND, isFrontendMessage } from "./protocol.ts";
@@ -217,12 +218,9 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
     // The lenient decoder takes a third of the time. It replaces what is wrong, and drops a byte order mark at the start.
     text = bytes[start] === 0xef ? strictDecoder.decode(encoded) : lenientDecoder.decode(encoded);
     if (text.includes("\ufffd")) text = strictDecoder.decode(encoded);
-  } catch (cause) {
-    throw new DatabaseError(
-      SQLSTATE.characterNotInRepertoire,
-      'invalid byte sequence for encoding "UTF8"',
-      { cause },
-    );
+  } catch {
+    // The error names the bytes, which the decoder's own does not.
+    throw invalidUtf8(bytes.subarray(start, end));
   }
   if (text.includes("\0")) {
     throw new DatabaseError(

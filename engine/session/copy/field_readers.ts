@@ -5,8 +5,7 @@
  * else, and everything that is wrong, goes through the type's text input, which decides. A reader gets the field after
  * unescaping; NULL has been recognised before.
  */
-import { decodeUtf8, decodeUtf8Strict } from "../../base/bytes.ts";
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { decodeUtf8, decodeUtf8Strict, invalidUtf8 } from "../../base/bytes.ts";
 import { INTEGER_RANGES, type IntegerKind } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
@@ -66,34 +65,7 @@ export function fieldText(bytes: Uint8Array, start: number, end: number): string
   const piece = bytes.subarray(start, end);
   const text = decodeUtf8Strict(piece);
   if (text !== undefined) return text;
-  throw new DatabaseError(
-    SQLSTATE.characterNotInRepertoire,
-    `invalid byte sequence for encoding "UTF8": ${firstBadBytes(piece)}`,
-  );
-}
-
-/** The bytes where decoding fails, as PostgreSQL shows them. */
-function firstBadBytes(bytes: Uint8Array): string {
-  for (let at = 0; at < bytes.length;) {
-    const lead = bytes[at] as number;
-    const length = lead < 0x80
-      ? 1
-      : lead < 0xc2
-      ? 0
-      : lead < 0xe0
-      ? 2
-      : lead < 0xf0
-      ? 3
-      : lead < 0xf5
-      ? 4
-      : 0;
-    const piece = bytes.subarray(at, at + Math.max(1, length));
-    if (length === 0 || piece.length < length || decodeUtf8Strict(piece) === undefined) {
-      return [...piece].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(" ");
-    }
-    at += length;
-  }
-  return "0x00";
+  throw invalidUtf8(piece);
 }
 
 /** Any type, by its text input. */

@@ -9,6 +9,7 @@
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import { ByteReader, ByteWriter } from "../../../engine/base/bytes.ts";
+import { requireWellFormed } from "../../../engine/types/text.ts";
 import { LIMITS } from "../../../engine/base/limits.ts";
 import { readRowId, readValue, writeRowId, writeValue } from "../../../engine/operations/value_codec.ts";
 import type { RowId } from "../../../engine/operations/effect.ts";
@@ -26,7 +27,7 @@ import {
   type TableName,
 } from "./operation.ts";
 import { readType, writeType } from "./type_codec.ts";
-import { decoding, undecodable } from "./undecodable.ts";
+import { decoding, OperationReader, undecodable } from "./undecodable.ts";
 
 /** First byte of a request, by kind. */
 export const OPERATION_CODES: Readonly<Record<(Operation | Continuation)["kind"], number>> = {
@@ -90,10 +91,10 @@ export function encodeOperation(operation: Operation): Uint8Array {
   return writer.finish();
 }
 
-/** Reads a request. Raises 08P01. */
+/** Reads a request. Raises 08P01, and 22021 for a text that is not UTF-8. */
 export function decodeRequest(bytes: Uint8Array): Request {
   return decoding(() => {
-    const reader = new ByteReader(bytes);
+    const reader = new OperationReader(bytes);
     const code = reader.readU8();
     const kind = KIND_OF_CODE.get(code);
     if (kind === undefined) throw undecodable(`unknown operation ${code}`);
@@ -117,7 +118,7 @@ export function requestNumberOf(bytes: Uint8Array): bigint {
 function writeBody(writer: ByteWriter, operation: Operation | Continuation): void {
   switch (operation.kind) {
     case "sql":
-      writer.writeText(operation.text);
+      writer.writeText(requireWellFormed(operation.text));
       writer.writeU8(operation.parameters === null ? 0 : 1);
       if (operation.parameters !== null) writeList(writer, operation.parameters, writeParameter);
       return;

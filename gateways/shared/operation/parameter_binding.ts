@@ -11,6 +11,7 @@ import { limitsTime } from "../../../engine/types/sql_type.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import { isStorable } from "../../../engine/types/stored_range.ts";
 import { fromStored, isEncoded, type StoredValue } from "../../../engine/types/stored_value.ts";
+import { requireWellFormed } from "../../../engine/types/text.ts";
 import { formatText, parseText, type TextOptions } from "../../../engine/types/text_io.ts";
 import { applyTypeModifier } from "../../../engine/types/type_modifier.ts";
 import { equalTypes, formatType } from "../../../engine/types/type_names.ts";
@@ -44,8 +45,10 @@ export function parameterOf(value: JavaScriptValue): Parameter {
   if (value === null || value === undefined) return { form: "untyped", value: null };
   switch (typeof value) {
     case "string":
+      // UTF-8 has no bytes for half a surrogate pair: on the way it would become another character.
+      return { form: "untyped", value: requireWellFormed(value) };
     case "bigint":
-      return { form: "untyped", value: typeof value === "bigint" ? normalised(value) : value };
+      return { form: "untyped", value: normalised(value) };
     case "number":
       return Number.isSafeInteger(value) && !Object.is(value, -0)
         ? { form: "untyped", value }
