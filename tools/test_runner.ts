@@ -36,6 +36,16 @@ const oracleFolders = [
   "tests/simulation",
   "tests/slt",
 ] as const;
+/** The files that take longest come first, or a processor would wait for one of them at the end. */
+const longestFiles = [
+  "tests/answers/answers_test.ts",
+  "tests/bench/smoke_test.ts",
+  "tests/fuzz/sql_oracle_test.ts",
+  "tests/slt/storage_states_test.ts",
+  "tests/slt/logic_test.ts",
+  "tests/fuzz/metamorphic/metamorphic_test.ts",
+  "tests/fuzz/programs/programs_test.ts",
+] as const;
 
 /** Reads the summary line of `deno test`; `undefined` when the line is another one. */
 export function parseSummary(line: string): Tally | undefined {
@@ -81,7 +91,9 @@ function groupsOf(files: readonly string[]): Group[] {
   const tests = files.filter((path) => /(^|[/_])test\.tsx?$/.test(path));
   const within = (folders: readonly string[]) =>
     tests.filter((path) => folders.some((folder) => path.startsWith(`${folder}/`)));
-  const endToEnd = within(endToEndFolders), oracles = within(oracleFolders);
+  const longest: readonly string[] = longestFiles.filter((path) => tests.includes(path));
+  const endToEnd = within(endToEndFolders);
+  const oracles = [...new Set([...longest, ...within(oracleFolders)])];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
   return [
     { name: "unit", parameters: ["--parallel"], files: rest },
