@@ -125,7 +125,7 @@ function insertSink(
     const location = code.define("found", `${run}.conflict(${rowId}, ${proposed.row})`);
     code.block(`if (${location} === -1) `, "conditional", () => {
       code.emit(`${run}.createUnlessConflict(${rowId}, ${proposed.row});`);
-      if (onConflict.action === "update") code.emit(`${run}.meetOnce(${rowId});`);
+      if (onConflict.action === "update") code.emit(`${run}.meet(${rowId});`);
       if (table.constraints.some((constraint) => constraint.kind === "foreign_key")) {
         code.emit(`${run}.changes.created(${rowId}, ${proposed.row});`);
       }
@@ -185,6 +185,7 @@ function emitConflictUpdate(
   const run = modify.run(code);
   const reader = code.define("T", `${run}.reader`);
   const rowId = code.define("id", `${reader}.idAt(${location})`);
+  code.emit(`${run}.refuseMet(${rowId});`);
   const existing = table.columns.map((column): Value => {
     const stored = code.define("s", `${reader}.valueAt(${location}, ${column.id})`);
     const read = storedCode(code, column.type, stored);
@@ -197,7 +198,6 @@ function emitConflictUpdate(
     if (excluded !== undefined) bindValue(code, excluded, column.type, proposed[position] as Value);
   });
   const update = (): void => {
-    code.emit(`${run}.meetOnce(${rowId});`);
     const values = table.columns.map((_, position) => {
       const assigned = onConflict.assignments[position] ?? null;
       return assigned === null ? existing[position] as Value : emitValue(code, assigned);
@@ -210,6 +210,7 @@ function emitConflictUpdate(
         values,
       );
       const newId = code.define("id", `${run}.change(${rowId}, ${changed.row})`);
+      code.emit(`${run}.meet(${newId});`);
       emitCounted(code, plan, modify, newId);
     });
   };

@@ -159,9 +159,9 @@ export class ModifyRun {
     }
   }
 
-  /** Notes a row that ON CONFLICT DO UPDATE has written; 21000 when the command has written it before. */
-  meetOnce(id: RowId): void {
-    if (this.meet(id)) return;
+  /** Raises 21000 for a row that the command with ON CONFLICT DO UPDATE has written before, whether it would change it again or not. */
+  refuseMet(id: RowId): void {
+    if (this.#seen?.has(id) !== true) return;
     throw new DatabaseError(
       SQLSTATE.cardinalityViolation,
       "ON CONFLICT DO UPDATE command cannot affect row a second time",

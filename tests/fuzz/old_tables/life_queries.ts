@@ -8,6 +8,12 @@ export interface Query {
   readonly isOrdered: boolean;
 }
 
+/** A column to group by. Which of equal values stands for its group, 1.5 or 1.50 and 0 or -0, nobody promises. */
+function keyOf({ name, type }: Column): string {
+  if (type.sql === "numeric") return `trim_scale(${name})`;
+  return type.sql === "double precision" ? `${name} + 0` : name;
+}
+
 /** Makes conditions and questions. */
 export class LifeQueries {
   readonly #choices: Choices;
@@ -124,7 +130,7 @@ export class LifeQueries {
         return list(`SELECT * FROM ${name}${this.#where(table)} ORDER BY ${this.#order(column)}, k${limit}`);
       }
       case 3: {
-        const key = choices.chance(70) ? column.name : `${column.name}, ${this.column(table).name}`;
+        const key = choices.chance(70) ? keyOf(column) : `${keyOf(column)}, ${keyOf(this.column(table))}`;
         const having = choices.chance(20) ? " HAVING count(*) > 1" : "";
         return bag(
           `SELECT ${key}, ${this.#aggregates(table)} FROM ${name}${
