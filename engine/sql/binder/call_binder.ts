@@ -92,7 +92,7 @@ const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
   "window arguments",
   "window definitions",
 ]);
-const SET_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
+const SET_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON", "GROUP BY"]);
 const WINDOW_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
 
 /** What PostgreSQL advises where a set-returning function cannot stand. */

@@ -159,7 +159,8 @@ function columnsOfTargets(
   });
 }
 
-function addSetFunctions(lists: readonly (readonly PendingSetFunction[])[], input: Plan): Plan {
+/** The rows with what set-returning functions make of each, by nesting depth. */
+export function addSetFunctions(lists: readonly (readonly PendingSetFunction[])[], input: Plan): Plan {
   let plan = input;
   for (const functions of lists) {
     plan = { kind: "function_scan", input: plan, functions, ordinality: null, rows: 0 };

@@ -14,7 +14,7 @@ import type {
   Target,
 } from "../parser/ast.ts";
 import { expressionKey } from "../plan/build.ts";
-import type { Expression } from "../plan/expression.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
 import { columnsOf } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
@@ -24,10 +24,10 @@ import { aggregatesBySet } from "./direct_arguments.ts";
 import { bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom } from "./from_binder.ts";
 import { Grouping } from "./grouping.ts";
-import { addProjection, type OrderItem } from "./projection.ts";
+import { addProjection, addSetFunctions, type OrderItem } from "./projection.ts";
 import { fieldsOf, findTable, missingTable } from "./names.ts";
 import { type BoundQuery, lockName, outputColumnOf, type QueryPlace } from "./query_binder.ts";
-import type { QueryLevel, ScopeColumn } from "./scope.ts";
+import type { PendingSetFunction, QueryLevel, ScopeColumn } from "./scope.ts";
 import { bindWindowClause } from "./window_binder.ts";
 
 /** An item of the select list. */
@@ -331,6 +331,7 @@ function group(binding: Binding, level: QueryLevel, select: Select, input: Plan,
   for (const key of grouping.keys) {
     requireEquality(binding, key.expression.type, binding.positions.get(key.expression));
   }
+  const below = takeGroupedSets(level, grouping.keys.map((key) => key.expression));
   const direct = aggregatesBySet(binding, level, grouping);
   for (const target of above.targets) target.expression = grouping.above(target.expression);
   for (const item of [...above.order, ...above.distinctOn]) {
@@ -370,7 +371,7 @@ function group(binding: Binding, level: QueryLevel, select: Select, input: Plan,
   }));
   let plan: Plan = {
     kind: "aggregate",
-    input,
+    input: addSetFunctions(below, input),
     groups: grouping.keys,
     aggregates: direct.aggregates,
     groupingSets: grouping.sets,
@@ -379,6 +380,35 @@ function group(binding: Binding, level: QueryLevel, select: Select, input: Plan,
   };
   if (having !== null) plan = { kind: "filter", input: plan, condition: having, rows: 0 };
   return plan;
+}
+
+/** Takes away the set-returning functions whose rows are grouped, and those that they need: they come before the grouping. */
+function takeGroupedSets(level: QueryLevel, keys: readonly Expression[]): PendingSetFunction[][] {
+  const needed = new Set(keys.flatMap((key) => [...columnsOf(key)]));
+  const taken: PendingSetFunction[][] = [];
+  for (const list of level.setFunctions.toReversed()) {
+    const grouped = list.filter((each) => each.outputs.some((output) => needed.has(output)));
+    for (const { args } of grouped) {
+      for (const arg of args) for (const column of columnsOf(arg)) needed.add(column);
+    }
+    taken.unshift(grouped);
+    list.splice(0, list.length, ...list.filter((each) => !grouped.includes(each)));
+  }
+  const left = level.setFunctions.filter((list) => list.length > 0);
+  level.setFunctions.splice(0, level.setFunctions.length, ...left);
+  return taken.filter((list) => list.length > 0);
+}
+
+/** The columns that an expression is made of; those of set-returning functions by what their arguments are made of. */
+function sourcesOf(level: QueryLevel, expression: Expression): ReadonlySet<ColumnRef> {
+  const sources = columnsOf(expression);
+  const result = new Set(sources);
+  for (const call of level.setFunctions.flat()) {
+    if (!call.outputs.some((output) => sources.has(output))) continue;
+    for (const output of call.outputs) result.delete(output);
+    for (const arg of call.args) for (const column of sourcesOf(level, arg)) result.add(column);
+  }
+  return result;
 }
 
 /** A GROUP BY item: an input column first, then an ordinal or output name, else an expression. */
@@ -394,7 +424,7 @@ function bindGroupItem(
   const expression = named === undefined
     ? inClause(level, "GROUP BY", () => settle(binding, bindExpression(binding, level, ast)))
     : named.expression;
-  for (const column of columnsOf(expression)) {
+  for (const column of sourcesOf(level, expression)) {
     if (!level.computed.has(column)) continue;
     const isWindow = level.pendingWindows.some(({ calls }) => calls.some((each) => each.output === column));
     throw binding.error(
