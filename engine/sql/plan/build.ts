@@ -149,13 +149,23 @@ function typeText(type: SqlType): string {
 function valueText(value: SqlValue): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Uint8Array) return `x${value.join()}`;
-  if (Object.is(value, -0)) return "-0";
   if (typeof value === "object" && value !== null) {
-    return `${value.constructor.name}${
-      JSON.stringify(value, (_key, part) => typeof part === "bigint" ? `${part}n` : part)
-    }${String(value)}`;
+    return `${value.constructor.name}${JSON.stringify(value, distinctPart)}${String(value)}`;
   }
-  return String(value);
+  return numberText(value) ?? String(value);
+}
+
+/** Within an object: JSON has no bigints, infinities, NaN or -0, and a text has no character of number 0. */
+function distinctPart(_key: string, part: unknown): unknown {
+  const text = numberText(part);
+  return text === undefined ? part : `\0${text}`;
+}
+
+/** A number that JSON does not tell apart from others. */
+function numberText(value: unknown): string | undefined {
+  if (typeof value === "bigint") return `${value}n`;
+  if (Object.is(value, -0)) return "-0";
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : undefined;
 }
 
 /** Whether two expressions are structurally equal. */
