@@ -3,6 +3,8 @@
  * units and ranges; and the values that PostgreSQL takes and this server cannot keep, which are refused.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { roundHalfEven } from "../types/mixed_integer.ts";
+import { truthOf } from "../types/scalar_text.ts";
 import type { SettingDefinition } from "./setting_table.ts";
 
 /** Sizes of units, from the largest: of memory in bytes, of time in microseconds. */
@@ -34,7 +36,7 @@ export function checkedValue(definition: SettingDefinition, text: string): strin
 function normalized(definition: SettingDefinition, text: string): string {
   switch (definition.type) {
     case "bool": {
-      const truth = parseBoolean(text);
+      const truth = truthOf(text);
       if (truth === undefined) {
         throw new DatabaseError(
           SQLSTATE.invalidParameterValue,
@@ -99,11 +101,11 @@ export function numberOf(definition: SettingDefinition, text: string): number {
     value *= found[1];
     // A fraction is kept to the next smaller unit.
     const smaller = units[index + 1];
-    if (smaller !== undefined) value = halfEven(value / smaller[1]) * smaller[1];
+    if (smaller !== undefined) value = roundHalfEven(value / smaller[1]) * smaller[1];
     value /= baseSize(definition);
   }
   if (definition.type === "integer") {
-    value = halfEven(value);
+    value = roundHalfEven(value);
     if (value > 2147483647 || value < -2147483648) throw invalid("Value exceeds integer range.");
   }
   if (!(value >= definition.minimum && value <= definition.maximum)) {
@@ -161,11 +163,6 @@ function unitHint(definition: SettingDefinition): string {
     : 'Valid units for this parameter are "B", "kB", "MB", "GB", and "TB".';
 }
 
-function halfEven(value: number): number {
-  const rounded = Math.round(value);
-  return rounded - value === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
-}
-
 /** Spellings that enumerations take and do not list. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   true: "on",
@@ -187,15 +184,6 @@ function choiceOf(definition: SettingDefinition, text: string): string {
   throw invalidSetting(definition.name.toLowerCase(), text, {
     hint: `Available values: ${choices.join(", ")}.`,
   });
-}
-
-/** A truth value in any of PostgreSQL's spellings, which may be cut short. */
-export function parseBoolean(text: string): boolean | undefined {
-  const lower = text.toLowerCase();
-  if (lower === "") return undefined;
-  if ("true".startsWith(lower) || "yes".startsWith(lower) || lower === "on" || lower === "1") return true;
-  if ("false".startsWith(lower) || "no".startsWith(lower) || lower === "0") return false;
-  return lower === "off" || lower === "of" ? false : undefined;
 }
 
 interface TextCheck {

@@ -85,7 +85,7 @@ export class Decimal {
     if (Number.isSafeInteger(value) && Math.abs(value) < 10 ** significantDigits) {
       return new Decimal(value + 0, 0, "finite");
     }
-    return Decimal.#parseFinite(roundHalfEven(value, significantDigits), true) ?? Decimal.NAN;
+    return Decimal.#parseFinite(decimalDigits(value, significantDigits), true) ?? Decimal.NAN;
   }
 
   /** Parses PostgreSQL's input forms of numeric; 22P02 otherwise. */
@@ -381,7 +381,7 @@ export class Decimal {
  * A finite double with that many significant digits. Where it lies exactly half way between two such texts, JavaScript
  * takes the larger and the C library, hence PostgreSQL, the one that ends in an even digit.
  */
-export function roundHalfEven(value: number, significantDigits: number): string {
+export function decimalDigits(value: number, significantDigits: number): string {
   return toEven(value, value.toPrecision(significantDigits), significantDigits);
 }
 

@@ -128,11 +128,14 @@ function signedPad(value: number, width: number): string {
 }
 
 function withOrdinal(text: string, ordinal: "" | "TH" | "th"): string {
-  if (ordinal === "") return text;
-  const tens = text.length > 1 && text[text.length - 2] === "1";
-  const last = text[text.length - 1];
-  const suffix = tens ? "th" : last === "1" ? "st" : last === "2" ? "nd" : last === "3" ? "rd" : "th";
-  return text + (ordinal === "TH" ? suffix.toUpperCase() : suffix);
+  return ordinal === "" ? text : text + ordinalSuffix(text, ordinal);
+}
+
+/** What makes an ordinal number of digits: `st`, `nd`, `rd` or `th`, in the case of the pattern. */
+export function ordinalSuffix(digits: string, pattern: string): string {
+  const last = digits.at(-2) === "1" ? "" : digits.at(-1);
+  const suffix = last === "1" ? "st" : last === "2" ? "nd" : last === "3" ? "rd" : "th";
+  return pattern === "TH" ? suffix.toUpperCase() : suffix;
 }
 
 /** A name in the case that the field is written in: `MONTH`, `Month`, `month`. */

@@ -8,6 +8,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, exactDecimal, exponentText } from "./decimal.ts";
+import { ordinalSuffix } from "./format_date_time.ts";
 import { absolute, checkInteger, modulo, powerOfTen, subtract } from "./mixed_integer.ts";
 import { numberTemplate } from "./number_template.ts";
 import type { NumberTemplate } from "./number_template.ts";
@@ -172,7 +173,7 @@ function layOut(template: NumberTemplate, digits: Digits): string {
       }
       case "TH":
         if (isRoman || digits.text.startsWith("#") || sign === "-" || template.has(".")) break;
-        writer.output += ordinalSuffix(digits.text, node.written);
+        writer.output += ordinalOf(digits.text, node.written);
         break;
       case "MI":
         if (sign === "-") writer.output += "-";
@@ -330,12 +331,7 @@ class DigitWriter {
   }
 }
 
-function ordinalSuffix(digits: string, written: string): string {
-  const last = digits.at(-1) ?? "";
-  if (!/^\d$/.test(last)) {
-    throw new DatabaseError(SQLSTATE.invalidTextRepresentation, `"${digits}" is not a number`);
-  }
-  const isTeen = digits.at(-2) === "1";
-  const suffix = isTeen ? "th" : last === "1" ? "st" : last === "2" ? "nd" : last === "3" ? "rd" : "th";
-  return written === "TH" ? suffix.toUpperCase() : suffix;
+function ordinalOf(digits: string, written: string): string {
+  if (/\d$/.test(digits)) return ordinalSuffix(digits, written);
+  throw new DatabaseError(SQLSTATE.invalidTextRepresentation, `"${digits}" is not a number`);
 }

@@ -5,14 +5,13 @@
  * may be asked (the functions with `_tz`); elsewhere that is an error even for silent callers, as in PostgreSQL.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dateFromTimestamp, timestampFromDate } from "./date_time.ts";
 import { formatDate, formatTime, formatTimestamp } from "./date_time_format.ts";
 import { add, compareMixed, subtract } from "./mixed_integer.ts";
 import { readDateTimeTemplate } from "./parse_date_time_template.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";
-
-const MICROSECONDS_PER_SECOND = 1_000_000;
 
 /** SQL names of the types, which `.type()` answers. */
 const TYPE_NAMES = {

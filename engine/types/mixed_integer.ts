@@ -73,6 +73,11 @@ export const INTEGER_RANGES: Readonly<Record<IntegerKind, readonly [MixedInteger
   oid: [0, 4294967295],
 };
 
+/** Whether a kind of type is one of integers. */
+export function isIntegerKind(kind: string): kind is IntegerKind {
+  return Object.hasOwn(INTEGER_RANGES, kind);
+}
+
 /** The error of a value outside its integer type, such as `integer out of range`. */
 export function integerOutOfRange(kind: IntegerKind): DatabaseError {
   return new DatabaseError(SQLSTATE.numericValueOutOfRange, `${INTEGER_NAMES[kind]} out of range`);

@@ -5,7 +5,7 @@
  * and from 1e15 (1e6 for single precision) on. All parsers ignore white space around the value.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { Decimal, exactDecimal, roundHalfEven } from "./decimal.ts";
+import { Decimal, decimalDigits, exactDecimal } from "./decimal.ts";
 import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./mixed_integer.ts";
 import type { IntegerKind } from "./mixed_integer.ts";
 import type { MixedInteger } from "./value.ts";
@@ -18,9 +18,9 @@ export function invalidText(typeName: string, text: string): DatabaseError {
   );
 }
 
-/** Parses `t`, `true`, `yes`, `on`, `1` and their opposites, and unambiguous beginnings of them. */
-export function parseBoolean(text: string): boolean {
-  switch (text.trim().toLowerCase()) {
+/** What `t`, `true`, `yes`, `on`, `1`, their opposites and their unambiguous beginnings say; undefined for other texts. */
+export function truthOf(text: string): boolean | undefined {
+  switch (text.toLowerCase()) {
     case "t":
     case "tr":
     case "tru":
@@ -43,8 +43,15 @@ export function parseBoolean(text: string): boolean {
     case "0":
       return false;
     default:
-      throw invalidText("boolean", text);
+      return undefined;
   }
+}
+
+/** Parses a boolean. */
+export function parseBoolean(text: string): boolean {
+  const truth = truthOf(text.trim());
+  if (truth === undefined) throw invalidText("boolean", text);
+  return truth;
 }
 
 /** Parses a decimal integer of an integer type; 22P02 when it is none, 22003 when the type cannot hold it. */
@@ -204,14 +211,14 @@ export function formatFloat32(value: number): string {
   if (!Number.isFinite(value)) return formatShortest(value, "");
   // Six digits identify every normal single; those beyond the shortest show as zeros at the end.
   for (let digits = Math.abs(value) < 1.1754943508222875e-38 ? 1 : 6; digits < 9; digits++) {
-    const text = roundHalfEven(value, digits);
+    const text = decimalDigits(value, digits);
     const double = Number(text);
     if (Math.fround(double) !== value) continue;
     const other = 2 * double - value;
     const isHalfWay = double !== value && Math.fround(other) === other;
     if (!isHalfWay) return formatSingle(value, text);
   }
-  return formatSingle(value, roundHalfEven(value, 9));
+  return formatSingle(value, decimalDigits(value, 9));
 }
 
 function formatSingle(value: number, text: string): string {

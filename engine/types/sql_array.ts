@@ -169,7 +169,6 @@ export class SqlArray {
   append(value: SqlValue): SqlArray {
     if (this.dimensions.length > 1) throw notOneDimensional();
     const elements = [...this.elements, value];
-    checkArrayBounds([elements.length], this.lowerBounds);
     return new SqlArray(elements, [elements.length], [this.lowerBounds[0] ?? 1]);
   }
 
@@ -294,14 +293,6 @@ function quoteElement(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Raises 54000 when a dimension's elements have no 32-bit index. */
-export function checkArrayBounds(dimensions: readonly number[], lowerBounds: readonly number[]): void {
-  for (const [index, lower] of lowerBounds.entries()) {
-    if (lower + (dimensions[index] ?? 0) <= 2147483647) continue;
-    throw new DatabaseError(SQLSTATE.programLimitExceeded, `array lower bound is too large: ${lower}`);
-  }
-}
-
 /** Parses an array literal; 22P02 `malformed array literal: "…"`. */
 export function parseArray(text: string, parseElement: (text: string) => SqlValue): SqlArray {
   return new ArrayParser(text, parseElement).parse();
@@ -351,7 +342,6 @@ class ArrayParser {
       return SqlArray.EMPTY;
     }
     const dimensions = this.#dimensions.slice(0, this.#elementDepth);
-    if (bounds !== undefined) checkArrayBounds(dimensions, bounds.map(([lower]) => lower));
     if (bounds === undefined) return new SqlArray(this.#elements, dimensions, dimensions.map(() => 1));
     if (!sameNumbers(bounds.map(([lower, upper]) => upper - lower + 1), dimensions)) {
       throw this.#malformed("Specified array dimensions do not match array contents.");

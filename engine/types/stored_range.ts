@@ -4,7 +4,14 @@
  * check is refused instead of stored.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { MAXIMUM_DATE, MAXIMUM_TIMESTAMP, MINIMUM_DATE, MINIMUM_TIMESTAMP } from "./calendar.ts";
+import {
+  MAXIMUM_DATE,
+  MAXIMUM_TIMESTAMP,
+  MICROSECONDS_PER_DAY,
+  MINIMUM_DATE,
+  MINIMUM_TIMESTAMP,
+} from "./calendar.ts";
+import { INTEGER_RANGES } from "./mixed_integer.ts";
 import { type SqlType, storageClassOf } from "./sql_type.ts";
 import type { StoredValue } from "./stored_value.ts";
 
@@ -16,27 +23,19 @@ export interface StoredRange {
   readonly hasInfinity: boolean;
 }
 
-const MICROSECONDS_PER_DAY = 86_400_000_000;
-
 function finite(low: number | bigint, high: number | bigint): StoredRange {
   return { low, high, hasInfinity: false };
 }
 
 const SIMPLE_RANGES: Readonly<Record<string, StoredRange>> = {
   bool: finite(0, 1),
-  i8: finite(-(2 ** 7), 2 ** 7 - 1),
-  i16: finite(-(2 ** 15), 2 ** 15 - 1),
-  i32: finite(-(2 ** 31), 2 ** 31 - 1),
-  i64: finite(-(2n ** 63n), 2n ** 63n - 1n),
-  u8: finite(0, 2 ** 8 - 1),
-  u16: finite(0, 2 ** 16 - 1),
-  u32: finite(0, 2 ** 32 - 1),
-  u64: finite(0, 2n ** 64n - 1n),
-  oid: finite(0, 2 ** 32 - 1),
-  regclass: finite(0, 2 ** 32 - 1),
-  regtype: finite(0, 2 ** 32 - 1),
-  regproc: finite(0, 2 ** 32 - 1),
-  regnamespace: finite(0, 2 ** 32 - 1),
+  ...Object.fromEntries(
+    Object.entries(INTEGER_RANGES).map(([kind, [low, high]]) => [kind, finite(low, high)]),
+  ),
+  regclass: finite(...INTEGER_RANGES.oid),
+  regtype: finite(...INTEGER_RANGES.oid),
+  regproc: finite(...INTEGER_RANGES.oid),
+  regnamespace: finite(...INTEGER_RANGES.oid),
   enum: finite(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
   time: finite(0, MICROSECONDS_PER_DAY),
   date: { low: MINIMUM_DATE, high: MAXIMUM_DATE, hasInfinity: true },

@@ -12,6 +12,7 @@ import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW, type ReadableTable, type RowLocation, type ZonePredicate } from "../../storage/vector.ts";
 import { compareColumnValues } from "../../transactions/stored_key.ts";
 import { Decimal } from "../../types/decimal.ts";
+import { isIntegerKind } from "../../types/mixed_integer.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
 import { formatText, parseText } from "../../types/text_io.ts";
@@ -182,7 +183,7 @@ export function converterBetween(from: SqlType, to: SqlType): KeyConverter | nul
   }
   const fromClass = storageClassOf(from), toClass = storageClassOf(to);
   if (fromClass === toClass && (fromClass === "text" || fromClass === "float")) return null;
-  if (isInteger(from) && isInteger(to)) return null;
+  if (isIntegerKind(from.kind) && isIntegerKind(to.kind)) return null;
   if (
     from.kind === "numeric" && to.kind === "numeric" && from.scale !== undefined && from.scale === to.scale
   ) {
@@ -192,7 +193,7 @@ export function converterBetween(from: SqlType, to: SqlType): KeyConverter | nul
     const value = fromStored(from, stored);
     if (value === null) return null;
     const text = formatText(from, value);
-    const plain = isInteger(to) ? text.replace(/\.0+$/, "") : text;
+    const plain = isIntegerKind(to.kind) ? text.replace(/\.0+$/, "") : text;
     try {
       const converted = parseText(to, plain);
       if (to.kind === "numeric" && converted !== null) {
@@ -205,8 +206,4 @@ export function converterBetween(from: SqlType, to: SqlType): KeyConverter | nul
       throw thrown;
     }
   };
-}
-
-function isInteger(type: SqlType): boolean {
-  return /^(?:[iu](?:8|16|32|64)|oid)$/.test(type.kind);
 }

@@ -11,7 +11,7 @@ import { addInterval, addIntervalTz, subtractInterval, subtractIntervalTz } from
 import { MICROSECONDS_PER_DAY } from "../../types/calendar.ts";
 import { Decimal } from "../../types/decimal.ts";
 import type { Interval } from "../../types/interval.ts";
-import { add, multiply, subtract } from "../../types/mixed_integer.ts";
+import { add, isIntegerKind, multiply, subtract } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
@@ -34,16 +34,8 @@ export type RangeLimit = (
 
 /** How keys of a type are moved by an offset of the type that the binder gives it; null: they cannot be. */
 export function rangeLimitOf(type: SqlType): RangeLimit | null {
+  if (isIntegerKind(type.kind)) return limitOfInteger;
   switch (type.kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-      return limitOfInteger;
     case "f32":
     case "f64":
       return limitOfFloat;

@@ -8,9 +8,9 @@ import { SQLSTATE } from "../../base/errors.ts";
 import { visibleKey } from "../../catalog/index_keys.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { isClassFor, requireKnownClass } from "../functions/operator_class_names.ts";
-import { requireCollation } from "../functions/collations.ts";
+import { isCollatable, requireCollation } from "../functions/collations.ts";
 import type { Expression as Ast, IndexKey, OnConflict as OnConflictAst } from "../parser/ast.ts";
-import { expressionKey, hasSubquery } from "../plan/build.ts";
+import { conjuncts, expressionKey, hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Binding } from "./binding.ts";
 import { settle } from "./coercion.ts";
@@ -137,7 +137,7 @@ class ConflictTarget {
     if (key.collation.length > 0) {
       requireCollation(this.#binding, { kind: "text" }, key.collation, key.position);
     }
-    const isCollated = key.collation.length === 0 || ["text", "varchar", "char", "name"].includes(type.kind);
+    const isCollated = key.collation.length === 0 || isCollatable(type);
     return isCollated && isClassFor(type, key.operatorClass);
   }
 
@@ -152,9 +152,4 @@ class ConflictTarget {
     const what = clause === "index predicates" ? "index predicate" : "index expression";
     throw this.#binding.error(SQLSTATE.featureNotSupported, `cannot use subquery in ${what}`, ast.position);
   }
-}
-
-/** The conditions that AND joins. */
-function conjuncts(condition: Expression): readonly Expression[] {
-  return condition.kind === "and" ? condition.args.flatMap(conjuncts) : [condition];
 }

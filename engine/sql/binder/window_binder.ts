@@ -4,6 +4,7 @@
  * Calls with equal partitions and orders share one operator; each has a frame of its own.
  */
 import { SQLSTATE } from "../../base/errors.ts";
+import { isIntegerKind } from "../../types/mixed_integer.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type {
@@ -224,6 +225,7 @@ function rangeOffset(binding: Binding, key: SqlType, offset: Expression, positio
 
 /** The type of what is added to keys of a type: one for all whole numbers, and one for both kinds of floats. */
 function rangeOffsetType(type: SqlType): SqlType | undefined {
+  if (isIntegerKind(type.kind) && type.kind !== "oid") return { kind: "i64" };
   switch (type.kind) {
     case "date":
     case "time":
@@ -231,15 +233,6 @@ function rangeOffsetType(type: SqlType): SqlType | undefined {
     case "timestamptz":
     case "interval":
       return { kind: "interval" };
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-      return { kind: "i64" };
     case "f32":
     case "f64":
       return { kind: "f64" };

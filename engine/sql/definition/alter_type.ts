@@ -2,12 +2,15 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { equalTypes, formatTypeFamily } from "../../types/type_names.ts";
-import type { AlterTableAction } from "../parser/ast.ts";
+import { isIntegerKind } from "../../types/mixed_integer.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { AlterTableAction, Expression as Ast } from "../parser/ast.ts";
 import { PLAIN_SEQUENCE } from "./columns.ts";
 import { changeSequence } from "./sequences.ts";
 import { indexesOver, requireIdentityType, requirePlain, withoutColumn } from "./alter_table.ts";
 import { requireComparable } from "./constraints.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
+import type { TableExpression } from "./definition_plan.ts";
 import { brokenViews, referencingKeys } from "./dependencies.ts";
 import { remakeIndex, withoutIndexes } from "./indexes.ts";
 
@@ -33,7 +36,7 @@ export function alterType(
     for (const index of indexes) altered = remakeIndex(binder, altered, table, index);
     return altered;
   }
-  if (table.rowIdColumn === column.id && isIntegerKind(type.kind) && action.using === null) {
+  if (table.rowIdColumn === column.id && canBeRowId(type) && action.using === null) {
     const range = binder.bind(columnAst(column.name, action.position), table, "transform expressions", {
       type,
       column: column.name,
@@ -49,10 +52,7 @@ export function alterType(
   if (referenced.some((key) => key.table.id !== table.id)) {
     throw binder.unsupported("changing the type of a column that foreign keys reference", action.position);
   }
-  const convert = (): {
-    expression: import("../plan/expression.ts").Expression;
-    columns: readonly number[];
-  } => {
+  const convert = (): TableExpression => {
     try {
       return binder.bind(
         action.using ?? columnAst(column.name, action.position),
@@ -102,9 +102,7 @@ export function alterType(
   const next: TableDefinition = {
     ...between,
     columns: table.columns.map((each) => each.id === column.id ? replacement : each),
-    rowIdColumn: table.rowIdColumn === column.id
-      ? (isIntegerKind(type.kind) ? newId : null)
-      : table.rowIdColumn,
+    rowIdColumn: table.rowIdColumn === column.id ? (canBeRowId(type) ? newId : null) : table.rowIdColumn,
     indexes: table.indexes.map((index) => ({
       ...index,
       // A new id makes storage build the index anew over the converted values.
@@ -203,21 +201,17 @@ function refuseViews(
   );
 }
 
-function isIntegerKind(kind: string): boolean {
-  return /^[iu](8|16|32|64)$/.test(kind) && kind !== "u64";
+/** Whether values of a type can be row ids. */
+function canBeRowId({ kind }: SqlType): boolean {
+  return isIntegerKind(kind) && kind !== "u64" && kind !== "oid";
 }
 
-function columnAst(name: string, position: number): import("../parser/ast.ts").Expression {
+function columnAst(name: string, position: number): Ast {
   return { kind: "column", parts: [name], position };
 }
 
 /** A condition that evaluates the value (which may raise) and is true. */
-function alwaysTrue(
-  value: {
-    readonly expression: import("../plan/expression.ts").Expression;
-    readonly columns: readonly number[];
-  },
-): { readonly expression: import("../plan/expression.ts").Expression; readonly columns: readonly number[] } {
+function alwaysTrue(value: TableExpression): TableExpression {
   const type = { kind: "bool" } as const;
   const isNull = { kind: "is_null", type, argument: value.expression, negated: false } as const;
   return {

@@ -27,29 +27,21 @@ export function alterDefaults(binder: DefinitionBinder, ast: AlterDefaults): str
     const value = ast.values[0]?.text ?? null;
     binder.change({ kind: "set_setting", name: prefix + ast.name.toLowerCase(), value });
   } else {
-    for (const [role, name] of storedNames(binder.catalog)) {
-      if (role !== (ast.role === null ? null : user)) continue;
+    const owner = ast.role === null ? null : user;
+    for (const name of Object.keys(storedSettings(binder.catalog, owner))) {
       binder.change({ kind: "set_setting", name: prefix + name, value: null });
     }
   }
   return ast.target === "database" ? "ALTER DATABASE" : "ALTER ROLE";
 }
 
-/** The settings that the catalog keeps: the role or null for the database, and the name. */
-function storedNames(catalog: Catalog): [role: string | null, name: string][] {
-  return Object.keys(catalog.contents.settings).map((key) => {
-    const at = key.lastIndexOf(SEPARATOR);
-    return at < 0 ? [null, key] : [key.slice(0, at), key.slice(at + 1)];
-  });
-}
-
-/** The settings of the database (null) or of a role. */
+/** The settings of the database (null) or of a role, by name. */
 export function storedSettings(catalog: Catalog, role: string | null): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const [owner, name] of storedNames(catalog)) {
-    const key = owner === null ? name : `${owner}${SEPARATOR}${name}`;
-    const value = catalog.contents.settings[key];
-    if (owner === role && value !== undefined) found[name] = value;
+  for (const [key, value] of Object.entries(catalog.contents.settings)) {
+    const at = key.lastIndexOf(SEPARATOR);
+    const owner = at < 0 ? null : key.slice(0, at);
+    if (owner === role) found[key.slice(at + 1)] = value;
   }
   return found;
 }

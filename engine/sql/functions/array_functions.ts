@@ -3,7 +3,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
-import { checkArrayBounds, SqlArray } from "../../types/sql_array.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -145,7 +145,6 @@ function fill(value: SqlValue, lengths: SqlArray | null, lowers: SqlArray | null
     );
   }
   if (counts.length === 0 || total === 0) return SqlArray.EMPTY;
-  checkArrayBounds(counts, bounds);
   return new SqlArray(Array<SqlValue>(total).fill(value), counts, bounds);
 }
 

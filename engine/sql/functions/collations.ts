@@ -34,7 +34,8 @@ export function requireCollation(
   );
 }
 
-function isCollatable(type: SqlType): boolean {
+/** Whether texts of a type, or in an array of it, have an order that a collation decides. */
+export function isCollatable(type: SqlType): boolean {
   const base = type.kind === "array" ? type.element : type;
   return ["text", "varchar", "char", "name", "unknown"].includes(base.kind);
 }

@@ -19,17 +19,9 @@ import type { SqlValue } from "../../types/value.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
+import { remembering } from "./remembering.ts";
 
 const json = { category: "json" } as const;
-
-/** Parses, and answers the same result for the same text as last time. */
-function remembering<T>(parse: (text: string) => T): (text: string) => T {
-  let last: { readonly text: string; readonly value: T } | undefined;
-  return (text) => {
-    if (last?.text !== text) last = { text, value: parse(text) };
-    return last.value;
-  };
-}
 
 type Reader = (
   document: string,

@@ -16,21 +16,9 @@ import {
 import type { SqlArray } from "../../types/sql_array.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
+import { remembering } from "./remembering.ts";
 
 const json = { category: "json" } as const;
-
-/** Parses, and answers the same tree for the same text as last time. */
-function remembering(): (text: string) => JsonValue {
-  let last: string | undefined;
-  let value: JsonValue = null;
-  return (text) => {
-    if (text !== last) {
-      value = parseJson(text);
-      last = text;
-    }
-    return value;
-  };
-}
 
 function stepsOf(path: SqlArray): (string | null)[] {
   return path.elements.map((step) => step === null ? null : String(step));
@@ -51,8 +39,8 @@ function containment(name: "@>" | "<@"): Overload {
       ? "Whether the left document contains the right one."
       : "Whether the right document contains the left one.",
     specialize: () => {
-      const parseLeft = remembering();
-      const parseRight = remembering();
+      const parseLeft = remembering<JsonValue>(parseJson);
+      const parseRight = remembering<JsonValue>(parseJson);
       return {
         run: name === "@>"
           ? (left: string, right: string) => jsonContains(parseLeft(left), parseRight(right))
