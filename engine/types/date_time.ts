@@ -172,6 +172,8 @@ function movedByDays(value: MixedInteger, days: number): MixedInteger {
 
 /** timestamp - interval. */
 export function subtractInterval(value: MixedInteger, interval: Interval): MixedInteger {
+  // The least interval has no negation, and an infinite timestamp needs none.
+  if (isInfinite(value)) return value;
   return addInterval(value, interval.negate());
 }
 
@@ -190,6 +192,7 @@ export function addIntervalTz(value: MixedInteger, interval: Interval, zone: Tim
 
 /** timestamptz - interval in a zone. */
 export function subtractIntervalTz(value: MixedInteger, interval: Interval, zone: TimeZone): MixedInteger {
+  if (isInfinite(value)) return value;
   return addIntervalTz(value, interval.negate(), zone);
 }
 
@@ -212,8 +215,17 @@ export function addDays(date: number, days: number): number {
 
 /** time + interval, around midnight; months and days do not count. */
 export function addToTime(time: number, interval: Interval): number {
-  const sum = Number(modulo(add(time, interval.microseconds), MICROSECONDS_PER_DAY));
-  return sum < 0 ? sum + MICROSECONDS_PER_DAY : sum;
+  return timeAroundMidnight(add(time, interval.microseconds));
+}
+
+/** time - interval, likewise. */
+export function subtractFromTime(time: number, interval: Interval): number {
+  return timeAroundMidnight(subtract(time, interval.microseconds));
+}
+
+function timeAroundMidnight(microseconds: MixedInteger): number {
+  const time = Number(modulo(microseconds, MICROSECONDS_PER_DAY));
+  return time < 0 ? time + MICROSECONDS_PER_DAY : time;
 }
 
 /** time - time. */
@@ -419,7 +431,10 @@ export function truncateInterval(name: string, interval: Interval): Interval {
   }
 }
 
-/** date_bin: the start of the stride, counted from the origin, in which the timestamp lies. */
+/**
+ * date_bin: the start of the stride, counted from the origin, in which the timestamp lies; 22008 when that is no timestamp, or when the
+ * distance from the origin is no interval.
+ */
 export function binTimestamp(stride: Interval, source: MixedInteger, origin: MixedInteger): MixedInteger {
   if (isInfinite(source)) return source;
   if (isInfinite(origin)) throw outOfRange("origin out of range");
@@ -431,10 +446,10 @@ export function binTimestamp(stride: Interval, source: MixedInteger, origin: Mix
   }
   const size = stride.span();
   if (size <= 0) throw outOfRange("stride must be greater than zero");
-  const distance = subtract(source, origin);
-  let rest = modulo(distance, size);
+  const distance = Interval.of(0, 0, subtract(source, origin));
+  let rest = modulo(distance.microseconds, size);
   if (rest < 0) rest = add(rest, size);
-  return subtract(source, rest);
+  return checkTimestamp(subtract(source, rest));
 }
 
 /** Fields that grow with time; the others go around and are null for infinite values. */

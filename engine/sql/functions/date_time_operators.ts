@@ -2,12 +2,15 @@
  * Arithmetic with dates, times, timestamps and intervals. Adding months or days to a `timestamptz` moves the local time of
  * the session's zone, so those operators are stable, not immutable.
  */
+import { checkTimestamp } from "../../types/calendar.ts";
 import {
   addDays,
   addInterval,
   addIntervalTz,
   addToTime,
+  isInfinite,
   subtractDates,
+  subtractFromTime,
   subtractInterval,
   subtractIntervalTz,
   subtractTimes,
@@ -26,7 +29,7 @@ const subtraction = { name: "-", category: "date/time", summary: "Difference." }
 
 function dateWithTime(date: number, time: number): MixedInteger {
   const start = timestampFromDate(date);
-  return start === Infinity || start === -Infinity ? start : add(start, time);
+  return isInfinite(start) ? start : checkTimestamp(add(start, time));
 }
 
 const zoneAddition = (context: EvaluationContext, value: MixedInteger, interval: Interval) =>
@@ -93,7 +96,7 @@ const overloads: readonly Overload[] = [
     ...subtraction,
     takes: "time, interval",
     returns: "time",
-    run: (time: number, interval: Interval) => addToTime(time, interval.negate()),
+    run: subtractFromTime,
   },
   { ...subtraction, takes: "timestamp, timestamp", returns: "interval", run: subtractTimestamps },
   { ...subtraction, takes: "timestamptz, timestamptz", returns: "interval", run: subtractTimestamps },
