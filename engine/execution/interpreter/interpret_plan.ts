@@ -449,7 +449,7 @@ function* limited(plan: Of<"limit">, scope: Scope): Iterable<Row> {
   const ties = plan.withTies;
   let count = 0;
   let last: readonly SqlValue[] | null = null;
-  if (end === 0) return;
+  if (end === offset) return;
   for (const row of interpretPlan(plan.input, scope)) {
     if (count >= end && ties === null) return;
     const keys = (ties ?? []).map((key) => evaluate(inside(scope, row), key.expression));

@@ -86,16 +86,17 @@ export function produceLimit(plan: Of<"limit">, region: Region, sink: Sink): voi
     const value = nullableCode(emitValue(code, expression));
     return `${code.use("rowLimit", rowLimit)}(${value}, "${what}", ${otherwise})`;
   };
+  // Before the input, of which nothing may run under LIMIT 0.
+  region.once(plan, (code) => {
+    const offset = bound(code, plan.offset, "OFFSET", "0");
+    const limit = code.define("limit", bound(code, plan.limit, "LIMIT", "Infinity"));
+    code.emit(`S.x[${limitSlot}] = { offset: ${offset}, limit: ${limit}, last: null };`);
+    code.emit(`if (${limit} === 0) S.x[${stopped}] = true;`);
+  });
   produce(plan.input, region.until(stopped), {
     open: (code) => {
       code.note(names.label, code.loopLabel);
-      const limits = code.name("limits");
-      code.emit(`let ${limits} = S.x[${limitSlot}];`);
-      code.block(`if (${limits} === undefined) `, "conditional", () => {
-        const offset = bound(code, plan.offset, "OFFSET", "0");
-        const limit = bound(code, plan.limit, "LIMIT", "Infinity");
-        code.emit(`${limits} = S.x[${limitSlot}] = { offset: ${offset}, limit: ${limit}, last: null };`);
-      });
+      const limits = code.define("limits", `S.x[${limitSlot}]`);
       const offset = code.define("offset", `${limits}.offset`);
       const end = code.define("end", `${offset} + ${limits}.limit`);
       const count = code.name("taken");
