@@ -564,7 +564,7 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
       const fields = INTERVAL_RANGES.find((range) => INTERVAL_MASKS[range] === mask);
       if (fields === undefined && mask !== ALL_FIELDS) {
         const message = `invalid INTERVAL typmod: 0x${modifier.toString(16)}`;
-        throw new DatabaseError(SQLSTATE.internalError, message);
+        throw new DatabaseError(SQLSTATE.invalidParameterValue, message);
       }
       const precision = digits === ANY_PRECISION ? {} : { precision: digits };
       return fields === undefined
@@ -582,7 +582,7 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
 
 /**
  * PostgreSQL's `format_type`: the type of an object identifier with its modifier, which is shown as it is where the type takes none;
- * undefined when there is no such type. Raises XX000 for an interval's modifier without meaning.
+ * undefined when there is no such type. Raises 22023 for an interval's modifier without meaning.
  */
 export function formatTypeByOid(oid: number, modifier: number | null): string | undefined {
   if (oid === 1014) return `${formatTypeByOid(1042, modifier)}[]`;
