@@ -1,5 +1,5 @@
 /**
- * What generated code may assume of a vector, all of it: code is made from the shape alone, is kept under the shape's name,
+ * What generated code may assume of a vector, all of it: code is made from the shape alone, is kept with the shape,
  * and reads only vectors of that shape. Nothing that the code relies on may come from elsewhere.
  */
 import { assert, assertDefined } from "../base/assert.ts";
@@ -26,7 +26,7 @@ export interface BlockShape {
   readonly columns: readonly VectorShape[];
   readonly ids: VectorShape | null;
   readonly hidesRows: boolean;
-  /** The shapes' names in one text. */
+  /** The shapes' names in one text, for EXPLAIN (CODE). */
   readonly name: string;
 }
 
@@ -81,6 +81,34 @@ export function blockShapeOf(block: Block): BlockShape {
   return { columns, ids, hidesRows, name: names.join(" ") };
 }
 
+/** Whether a block has this shape. Makes no object and no text: scans ask for every block that they read. */
+export function hasShape(block: Block, shape: BlockShape): boolean {
+  if (block.hidden !== null !== shape.hidesRows || block.columns.length !== shape.columns.length) {
+    return false;
+  }
+  for (let index = 0; index < shape.columns.length; index++) {
+    if (!vectorHasShape(block.columns[index] as Vector, shape.columns[index] as VectorShape)) return false;
+  }
+  const { ids } = block;
+  return ids === null || shape.ids === null ? ids === shape.ids : vectorHasShape(ids, shape.ids);
+}
+
+function vectorHasShape(vector: Vector, shape: VectorShape): boolean {
+  switch (vector.kind) {
+    case "number":
+      return shape.kind === "number" && elementName(vector.data) === shape.element &&
+        vector.nulls !== null === shape.hasNulls && vector.big !== null === shape.hasBig &&
+        vector.span?.low === shape.span?.low && vector.span?.high === shape.span?.high;
+    case "bytes":
+      return shape.kind === "bytes" && vector.nulls !== null === shape.hasNulls;
+    case "dictionary":
+      return shape.kind === "dictionary" && vector.codes.BYTES_PER_ELEMENT * 8 === shape.bits &&
+        vector.nulls !== null === shape.hasNulls;
+    case "constant":
+      return shape.kind === "constant" && vector.value === null === shape.isNull;
+  }
+}
+
 /** Bounds of the integers in a vector of this shape that follow from the shape; null: none. */
 export function integerBoundsOf(shape: VectorShape): { readonly low: number; readonly high: number } | null {
   if (shape.kind !== "number" || shape.hasBig) return null;
@@ -122,7 +150,7 @@ function assertVector(
 ): void {
   const { shape, type, rowCount } = expected;
   assert(
-    shapeName(shapeOf(vector)) === shapeName(shape),
+    vectorHasShape(vector, shape),
     `a vector ${shapeName(shapeOf(vector))} is read as ${shapeName(shape)}`,
   );
   switch (vector.kind) {

@@ -2,7 +2,7 @@
 import { equal, ok, throws } from "node:assert/strict";
 import type { SqlType } from "../types/sql_type.ts";
 import { type Block, spanOf, type Vector } from "./vector.ts";
-import { assertBlock, blockShapeOf, integerBoundsOf, shapeName, shapeOf } from "./vector_shape.ts";
+import { assertBlock, blockShapeOf, hasShape, integerBoundsOf, shapeName, shapeOf } from "./vector_shape.ts";
 
 function numbers(
   data: Float64Array | Int8Array,
@@ -34,7 +34,7 @@ Deno.test("integerBoundsOf() has the bounds of the data itself, not of any other
   equal(integerBoundsOf(shapeOf(numbers(new Float64Array([NaN]), { big: new Map([[0, 2n ** 60n]]) }))), null);
 });
 
-Deno.test("shapeName() tells apart what code must tell apart", () => {
+Deno.test("shapeName() and hasShape() tell apart what code must tell apart", () => {
   const nulls = new Uint8Array(1);
   const shapes = [
     numbers(new Float64Array(1)),
@@ -43,11 +43,28 @@ Deno.test("shapeName() tells apart what code must tell apart", () => {
     numbers(new Float64Array(1), { span: spanOf(0, 1) }),
     numbers(new Float64Array(1), { span: spanOf(-1, 1) }),
     numbers(new Int8Array(1)),
+    numbers(new Float64Array(1), { span: spanOf(0, 7) }),
     { kind: "constant", value: 1 },
     { kind: "constant", value: null },
+    { kind: "bytes", bytes: nulls, starts: new Uint32Array(1), ends: new Uint32Array(1), nulls: null },
+    { kind: "bytes", bytes: nulls, starts: new Uint32Array(1), ends: new Uint32Array(1), nulls },
+    { kind: "dictionary", codes: nulls, dictionary: ["a"], nulls: null },
+    { kind: "dictionary", codes: nulls, dictionary: ["a"], nulls },
+    { kind: "dictionary", codes: new Uint16Array(1), dictionary: ["a"], nulls },
   ] as const;
   const names = shapes.map((vector) => shapeName(shapeOf(vector)));
   equal(new Set(names).size, names.length, names.join(" "));
+  const blocks: Block[] = shapes.flatMap((vector) => [
+    blockOf(vector, 1),
+    { ...blockOf(vector, 1), ids: numbers(new Float64Array(1)) },
+    { ...blockOf(vector, 1), ids: vector },
+    { ...blockOf(vector, 1), hidden: new Uint8Array(1) },
+    { ...blockOf(vector, 1), columns: [vector, vector] },
+  ]);
+  for (const block of blocks) {
+    const own = blockShapeOf(block);
+    for (const other of blocks) equal(hasShape(other, own), blockShapeOf(other).name === own.name, own.name);
+  }
 });
 
 Deno.test("assertBlock() finds values that the shape or the type does not allow", () => {

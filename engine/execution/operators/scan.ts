@@ -3,7 +3,7 @@
  *
  * A scan at the beginning of a program's stage runs a *kernel* over a range of a block's rows: a function generated for the
  * shape of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
- * statement by the name of the shape, which is all that their code knows of the vectors.
+ * statement and the shape, which is all that their code knows of the vectors.
  */
 import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
@@ -22,6 +22,7 @@ import {
   assertBlock,
   type BlockShape,
   blockShapeOf,
+  hasShape,
   integerBoundsOf,
   type VectorShape,
 } from "../../storage/vector_shape.ts";
@@ -58,6 +59,12 @@ class ScanRun {
   }
 }
 
+/** Code and the only shape that it may read. */
+interface Kernel {
+  readonly shape: BlockShape;
+  readonly code: StageCode;
+}
+
 class ScanStage implements Stage {
   writesResult = false;
   readonly operators: readonly number[];
@@ -67,7 +74,8 @@ class ScanStage implements Stage {
   readonly #slot: number;
   readonly #selectionSlot: number;
   readonly #columnIds: readonly number[];
-  readonly #kernels = new Map<string, StageCode>();
+  /** The one that ran last comes first. */
+  readonly #kernels: Kernel[] = [];
   #prune: PruneFunction | null = null;
 
   constructor(plan: TableScan, program: Program, sink: Sink) {
@@ -145,15 +153,19 @@ class ScanStage implements Stage {
   }
 
   #kernelOf(block: Block): StageCode {
+    const kernels = this.#kernels;
+    const at = kernels.findIndex(({ shape }) => hasShape(block, shape));
+    const kernel = kernels[at] ?? this.#newKernel(block);
+    if (at > 0) kernels.splice(at, 1);
+    if (at !== 0) kernels.unshift(kernel);
+    if (kernels.length > MAXIMUM_KERNELS) kernels.pop();
+    if (checksInput()) assertBlock(block, kernel.shape, this.#plan.columns.map(({ type }) => type));
+    return kernel.code;
+  }
+
+  #newKernel(block: Block): Kernel {
     const shape = blockShapeOf(block);
-    if (checksInput()) assertBlock(block, shape, this.#plan.columns.map(({ type }) => type));
-    let kernel = this.#kernels.get(shape.name);
-    if (kernel === undefined) {
-      if (this.#kernels.size >= MAXIMUM_KERNELS) this.#kernels.clear();
-      kernel = this.#makeKernel(shape);
-      this.#kernels.set(shape.name, kernel);
-    }
-    return kernel;
+    return { shape, code: this.#makeKernel(shape) };
   }
 
   #makeKernel(shape: BlockShape): StageCode {
@@ -172,18 +184,18 @@ class ScanStage implements Stage {
 
   /** The kernels that have run; before a run those for the blocks that the table has at this moment. */
   source(context: ExecutionContext): string {
-    const cursor = this.#kernels.size === 0 ? this.#cursor(context, noPredicates) : null;
+    const cursor = this.#kernels.length === 0 ? this.#cursor(context, noPredicates) : null;
     for (let blocks = 0; cursor !== null && blocks < MAXIMUM_BLOCKS_EXPLAINED; blocks++) {
       const block = cursor.next();
       if (block === null) break;
       this.#kernelOf(block);
     }
-    if (this.#kernels.size === 0) {
+    if (this.#kernels.length === 0) {
       return `// no code for table "${this.#plan.table.name}": a scan finds no block`;
     }
-    const shown = [...this.#kernels].slice(0, MAXIMUM_SOURCES);
-    const texts = shown.map(([name, kernel]) => `// vectors: ${name}\n${kernel.source()}`);
-    const hidden = this.#kernels.size - shown.length;
+    const shown = this.#kernels.slice(0, MAXIMUM_SOURCES);
+    const texts = shown.map(({ shape, code }) => `// vectors: ${shape.name}\n${code.source()}`);
+    const hidden = this.#kernels.length - shown.length;
     if (hidden > 0) texts.push(`// and ${hidden} more for other shapes of vectors`);
     return texts.join("\n\n");
   }
