@@ -18,11 +18,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     layer: "codegen",
     edits: [{
       file: "engine/execution/operators/scan.ts",
-      find: "kernel = this.#makeKernel(shape);",
-      replace: `kernel = this.#makeKernel({
+      find: "code: this.#makeKernel(shape)",
+      replace: `code: this.#makeKernel({
         ...shape,
         columns: shape.columns.map((each) => each.kind === "number" ? { ...each, element: "u8" } : each),
-      });`,
+      })`,
     }],
   },
   {
