@@ -15,11 +15,11 @@ const COMPARISON = new RegExp(
   `^(\\^|~|>=|<=|=|>|<)?\\s*(${NUMBER}(?:\\.${NUMBER}(?:\\.${NUMBER}${SUFFIX})?)?)$`,
 );
 const WILDCARD = new RegExp(`^(?:\\*|${NUMBER}\\.\\*|${NUMBER}\\.${NUMBER}\\.\\*)$`);
-const MAXIMUM_LENGTH = 200;
+const MAX_LENGTH = 200;
 
 /** Whether it is a semantic version (semver.org 2.0.0), of numbers that are exact. */
 export function isVersion(text: string): boolean {
-  return text.length <= MAXIMUM_LENGTH && VERSION.test(text);
+  return text.length <= MAX_LENGTH && VERSION.test(text);
 }
 
 const versions = new Map<string, SemVer>();
@@ -69,7 +69,7 @@ const requirements = new Map<string, Requirement>();
 export function parseRequirement(text: string): Requirement | null {
   const known = requirements.get(text);
   if (known !== undefined) return known;
-  if (text.length > MAXIMUM_LENGTH) return null;
+  if (text.length > MAX_LENGTH) return null;
   const parts = text.split(",").map((part) => comparison(part.trim()));
   if (parts.includes(null)) return null;
   let range: Range;
@@ -103,7 +103,7 @@ const accepted = new Set<string>();
 /** Whether it is a requirement. */
 export function isRequirement(text: string): boolean {
   if (accepted.has(text)) return true;
-  const isGood = text.length <= MAXIMUM_LENGTH &&
+  const isGood = text.length <= MAX_LENGTH &&
     text.split(",").every((part) => comparison(part.trim()) !== null);
   if (!isGood) return false;
   if (accepted.size >= CACHE_SIZE) accepted.clear();

@@ -8,7 +8,7 @@ import { isQuit, runCommand } from "./shell_commands.ts";
 import { isCopyIn, type StatementRunner } from "./statement_runner.ts";
 import { type Piece, StatementSplitter } from "./statement_splitter.ts";
 
-const MAXIMUM_INCLUDE_DEPTH = 16;
+const MAX_INCLUDE_DEPTH = 16;
 
 /** How a script ended. */
 export type ScriptOutcome = "done" | "failed" | "quit";
@@ -42,8 +42,8 @@ export async function runScript(
     }
     const outcome = await runCommand(piece.text, { runner, copySource: () => copyData(input) });
     if (typeof outcome === "string") return outcome;
-    if (depth >= MAXIMUM_INCLUDE_DEPTH) {
-      runner.terminal.error(`ERROR:  files include each other more than ${MAXIMUM_INCLUDE_DEPTH} deep\n`);
+    if (depth >= MAX_INCLUDE_DEPTH) {
+      runner.terminal.error(`ERROR:  files include each other more than ${MAX_INCLUDE_DEPTH} deep\n`);
       return "failed";
     }
     return await includeFile(outcome.include, runner, { keepGoing: options.keepGoing, depth: depth + 1 });

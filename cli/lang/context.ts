@@ -55,9 +55,9 @@ export function wholeNumber(name: string, text: string): number {
 /** Milliseconds of an option in seconds; 0 is none, null. */
 export function timeLimit(name: string, text: string): number | null {
   const seconds = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || seconds > MAXIMUM_SECONDS) {
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds > MAX_SECONDS) {
     throw new CommandError(
-      `Cannot use ${name} "${text}": it is no number of seconds from 0 to ${MAXIMUM_SECONDS}`,
+      `Cannot use ${name} "${text}": it is no number of seconds from 0 to ${MAX_SECONDS}`,
       "0 is no limit.",
     );
   }
@@ -65,7 +65,7 @@ export function timeLimit(name: string, text: string): number | null {
 }
 
 /** Longest limit: a day. */
-const MAXIMUM_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 /** Gas of an option, at least 1. */
 export function gasLimit(text: string): number {

@@ -14,7 +14,7 @@ interface Options {
   readonly open?: boolean;
 }
 
-const HIGHEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
 /** Adds the command. */
 export function addServeCommand(program: Command, context: Context): void {
@@ -38,8 +38,8 @@ export function addServeCommand(program: Command, context: Context): void {
     )
     .action(async (options: Options) => {
       const port = wholeNumber("--port", options.port);
-      if (port < 0 || port > HIGHEST_PORT) {
-        throw new CommandError(`Cannot use --port "${options.port}": ports are 0 to ${HIGHEST_PORT}`);
+      if (port < 0 || port > MAX_PORT) {
+        throw new CommandError(`Cannot use --port "${options.port}": ports are 0 to ${MAX_PORT}`);
       }
       const root = options.manifestDir === undefined ? findPackage().root : resolve(options.manifestDir);
       if (!await readyPackages(context, root)) return;

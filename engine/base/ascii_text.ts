@@ -7,17 +7,17 @@
  */
 
 /** Longer texts are left to the platform's decoder. */
-export const LONGEST_ASCII_TEXT = 96;
+export const MAX_ASCII_TEXT_LENGTH = 96;
 
 type Decoder = (bytes: Uint8Array, start: number) => string | null;
 
-const decoders: (Decoder | undefined)[] = new Array<undefined>(LONGEST_ASCII_TEXT + 1).fill(undefined);
+const decoders: (Decoder | undefined)[] = new Array<undefined>(MAX_ASCII_TEXT_LENGTH + 1).fill(undefined);
 decoders[0] = () => "";
 
-/** The text of bytes that are all ASCII and at most {@link LONGEST_ASCII_TEXT} many; null when they are not. */
+/** The text of bytes that are all ASCII and at most {@link MAX_ASCII_TEXT_LENGTH} many; null when they are not. */
 export function decodeAscii(bytes: Uint8Array, start: number, end: number): string | null {
   const length = end - start;
-  if (length > LONGEST_ASCII_TEXT) return null;
+  if (length > MAX_ASCII_TEXT_LENGTH) return null;
   return (decoders[length] ?? makeDecoder(length))(bytes, start);
 }
 

@@ -1,10 +1,10 @@
 /** Decoding of short ASCII texts. */
 import assert from "node:assert/strict";
-import { decodeAscii, LONGEST_ASCII_TEXT } from "./ascii_text.ts";
+import { decodeAscii, MAX_ASCII_TEXT_LENGTH } from "./ascii_text.ts";
 
 Deno.test("decodeAscii() decodes every length, from any place", () => {
-  const bytes = Uint8Array.from({ length: LONGEST_ASCII_TEXT + 10 }, (_, index) => (index * 37) % 128);
-  for (let length = 0; length <= LONGEST_ASCII_TEXT; length++) {
+  const bytes = Uint8Array.from({ length: MAX_ASCII_TEXT_LENGTH + 10 }, (_, index) => (index * 37) % 128);
+  for (let length = 0; length <= MAX_ASCII_TEXT_LENGTH; length++) {
     for (const start of [0, 1, 10]) {
       const expected = [...bytes.subarray(start, start + length)].map((byte) => String.fromCharCode(byte))
         .join("");
@@ -14,7 +14,7 @@ Deno.test("decodeAscii() decodes every length, from any place", () => {
 });
 
 Deno.test("decodeAscii() leaves longer texts and other bytes to others", () => {
-  const bytes = new Uint8Array(LONGEST_ASCII_TEXT + 1).fill(65);
+  const bytes = new Uint8Array(MAX_ASCII_TEXT_LENGTH + 1).fill(65);
   assert.equal(decodeAscii(bytes, 0, bytes.length), null);
   for (const at of [0, 7, 30]) {
     const other = bytes.slice(0, 31);

@@ -22,7 +22,7 @@ import { LoopTurns } from "./loop_turns.ts";
 const EPOCH_MILLISECONDS = 946_684_800_000;
 
 /** A single read or write call moves at most this many bytes; Linux itself stops below 2 GiB. */
-const MAXIMUM_TRANSFER_BYTES = 1 << 30;
+const MAX_TRANSFER_BYTES = 1 << 30;
 
 /** What the system says for its error codes; the ones that users meet. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ class DenoFile implements DiskFile {
     let done = 0;
     try {
       while (done < target.length) {
-        const wanted = Math.min(target.length - done, MAXIMUM_TRANSFER_BYTES);
+        const wanted = Math.min(target.length - done, MAX_TRANSFER_BYTES);
         const count = fs.readSync(this.#descriptor, target, done, wanted, position + done);
         if (count === 0) break;
         done += count;
@@ -83,7 +83,7 @@ class DenoFile implements DiskFile {
     let done = 0;
     try {
       while (done < bytes.length) {
-        const wanted = Math.min(bytes.length - done, MAXIMUM_TRANSFER_BYTES);
+        const wanted = Math.min(bytes.length - done, MAX_TRANSFER_BYTES);
         done += fs.writeSync(this.#descriptor, bytes, done, wanted, position + done);
       }
     } catch (error) {

@@ -17,7 +17,7 @@ import { type DiskFaults, NO_FAULTS, SimulatedDisk } from "./simulated_disk.ts";
 const START_MICROSECONDS = 757_382_400_000_000;
 
 /** A simulation that takes more steps than this without end is stuck. */
-const MAXIMUM_STEPS = 10_000_000;
+const MAX_STEPS = 10_000_000;
 
 interface Timer {
   readonly id: TimerId;
@@ -112,7 +112,7 @@ export class SimulatedHost implements Host {
     watched.catch(() => undefined);
     for (let steps = 0; !settled; steps++) {
       if (!(await this.step()) && !settled) throw new Error("the simulation came to rest before the promise");
-      if (steps > MAXIMUM_STEPS) throw new Error("the simulation does not end");
+      if (steps > MAX_STEPS) throw new Error("the simulation does not end");
     }
     return await watched;
   }
@@ -120,7 +120,7 @@ export class SimulatedHost implements Host {
   /** Drives the machine until no timer is left. */
   async rest(): Promise<void> {
     for (let steps = 0; await this.step(); steps++) {
-      if (steps > MAXIMUM_STEPS) throw new Error("the simulation does not end");
+      if (steps > MAX_STEPS) throw new Error("the simulation does not end");
     }
   }
 

@@ -26,7 +26,7 @@ import type {
   RowId,
 } from "../operations/effect.ts";
 import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
-import { MAXIMUM_ROW_ID } from "../operations/value_codec.ts";
+import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import type { CommitSink } from "../transactions/transaction_manager.ts";
@@ -116,11 +116,11 @@ export class StateMachine implements CommitSink {
 
   /** Raises 2200H beyond the largest id, which a statement may have given to a row by itself. */
   #handOut(tableId: number, last: RowId): void {
-    if (last > MAXIMUM_ROW_ID) {
+    if (last > MAX_ROW_ID) {
       const name = this.catalog.table(tableId)?.name ?? tableId;
       throw new DatabaseError(
         SQLSTATE.sequenceGeneratorLimitExceeded,
-        `Cannot give a row of table "${name}" an id: the largest, ${MAXIMUM_ROW_ID}, is taken`,
+        `Cannot give a row of table "${name}" an id: the largest, ${MAX_ROW_ID}, is taken`,
         { hint: "Say which id a row is to have: INSERT INTO … ID n." },
       );
     }

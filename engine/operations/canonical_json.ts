@@ -9,7 +9,7 @@
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
-const MAXIMUM_DEPTH = 200;
+const MAX_DEPTH = 200;
 
 /** Strings this long or longer are checked for digits only up to here in error messages. */
 const SHOWN_CHARACTERS = 40;
@@ -31,7 +31,7 @@ export function encodeCanonicalJson(value: unknown): string {
 }
 
 function encode(value: unknown, depth: number): string {
-  assert(depth <= MAXIMUM_DEPTH, "a value to encode as JSON is nested too deeply");
+  assert(depth <= MAX_DEPTH, "a value to encode as JSON is nested too deeply");
   switch (typeof value) {
     case "boolean":
       return value ? "true" : "false";
@@ -82,7 +82,7 @@ export function decodeCanonicalJson(text: string): CanonicalValue {
 }
 
 function revive(value: unknown, depth: number): CanonicalValue {
-  if (depth > MAXIMUM_DEPTH) throw corrupted("nested too deeply");
+  if (depth > MAX_DEPTH) throw corrupted("nested too deeply");
   if (
     value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string"
   ) {

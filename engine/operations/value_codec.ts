@@ -36,7 +36,7 @@ const SHORT_TEXT_BYTES = 0x80;
 
 const MINIMUM_ROW_ID = -(1n << 63n);
 /** The largest id of a row. */
-export const MAXIMUM_ROW_ID = (1n << 63n) - 1n;
+export const MAX_ROW_ID = (1n << 63n) - 1n;
 
 /** Appends a value. */
 export function writeValue(writer: ByteWriter, value: StoredValue): void {
@@ -137,7 +137,7 @@ export function writeRowId(writer: ByteWriter, id: RowId): void {
   if (typeof id === "number") {
     assert(Number.isSafeInteger(id), `row id ${id} is not a safe integer`);
   } else {
-    assert(id >= MINIMUM_ROW_ID && id <= MAXIMUM_ROW_ID, `row id ${id} is out of range`);
+    assert(id >= MINIMUM_ROW_ID && id <= MAX_ROW_ID, `row id ${id} is out of range`);
     assert(!isSafe(id), `row id ${id} is not normalised`);
   }
   writer.writeSignedVarint(id);
@@ -162,7 +162,7 @@ export function readRowId(reader: ByteReader): RowId {
   // Ten LEB128 bytes carry the 64 bits of a row id, and six more that must be 0.
   const big = BigInt(zigzag) + (reader.readBigVarint(3) << 49n);
   const id = (big & 1n) === 0n ? big >> 1n : -((big + 1n) >> 1n);
-  if (id < MINIMUM_ROW_ID || id > MAXIMUM_ROW_ID) throw corrupted(`row id ${id}`);
+  if (id < MINIMUM_ROW_ID || id > MAX_ROW_ID) throw corrupted(`row id ${id}`);
   return isSafe(id) ? Number(id) : id;
 }
 

@@ -209,7 +209,7 @@ export class Engine {
     const known = this.#blockTexts.get(text);
     if (known !== undefined) return known;
     const statements = parseStatements(text);
-    if (text.length <= BLOCK_TEXT_LENGTH_MAX && isBlockText(statements)) {
+    if (text.length <= MAX_BLOCK_TEXT_LENGTH && isBlockText(statements)) {
       if (this.#blockTexts.size === LIMITS.keptBlockTexts) this.#blockTexts.clear();
       this.#blockTexts.set(text, statements);
     }
@@ -312,7 +312,7 @@ export class Engine {
 }
 
 /** A longer text is not worth a place among those that begin and end blocks. */
-const BLOCK_TEXT_LENGTH_MAX = 64;
+const MAX_BLOCK_TEXT_LENGTH = 64;
 
 /** Whether a text only begins or ends a block. */
 function isBlockText(statements: readonly ParsedStatement[]): boolean {

@@ -9,7 +9,7 @@ import type { PreparedStatement } from "./outcome.ts";
 import type { CachedPlan } from "./plan_cache.ts";
 
 /** Texts longer than this are parsed again when their tree is needed again. */
-const KEPT_TREE_LENGTH_MAX = 16_384;
+const MAX_KEPT_TREE_LENGTH = 16_384;
 
 /** A statement's tree, kept while it is small: the tree of a long text takes a hundred times as much as the text. */
 export class StatementTree {
@@ -24,7 +24,7 @@ export class StatementTree {
     this.#text = text;
     this.#start = parsed.start;
     this.#literals = literals;
-    this.#parsed = text.length > KEPT_TREE_LENGTH_MAX ? null : parsed;
+    this.#parsed = text.length > MAX_KEPT_TREE_LENGTH ? null : parsed;
   }
 
   /** The tree. */

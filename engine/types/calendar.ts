@@ -26,7 +26,7 @@ export const JULIAN_DAY_2000 = 2451545;
 /** The first day that dates can have, Julian day 0. */
 export const MINIMUM_DATE: number = -JULIAN_DAY_2000;
 /** The last day that dates can have, 5874897-12-31. */
-export const MAXIMUM_DATE = 2145031948;
+export const MAX_DATE = 2145031948;
 
 /** Up to this day the count of microseconds is a safe integer. */
 const SAFE_DAYS = 104248;
@@ -134,12 +134,12 @@ export function microsecondsFromDay(days: number, time: number): MixedInteger {
 /** The first timestamp, in microseconds. */
 export const MINIMUM_TIMESTAMP: bigint = BigInt(MINIMUM_DATE) * DAY_BIG;
 /** The last timestamp, in microseconds. */
-export const MAXIMUM_TIMESTAMP: bigint = BigInt(daysFromCivil(294277, 1, 1)) * DAY_BIG - 1n;
+export const MAX_TIMESTAMP: bigint = BigInt(daysFromCivil(294277, 1, 1)) * DAY_BIG - 1n;
 
 /** Whether a finite count of microseconds is a timestamp that the database can hold. */
 export function isTimestampInRange(microseconds: MixedInteger): boolean {
   return typeof microseconds === "number" ||
-    (microseconds >= MINIMUM_TIMESTAMP && microseconds <= MAXIMUM_TIMESTAMP);
+    (microseconds >= MINIMUM_TIMESTAMP && microseconds <= MAX_TIMESTAMP);
 }
 
 /** The timestamp itself, infinities included, or 22008 `timestamp out of range`. */
@@ -150,6 +150,6 @@ export function checkTimestamp(microseconds: MixedInteger): MixedInteger {
 
 /** The date itself, infinities included, or 22008 `date out of range`. */
 export function checkDate(days: number): number {
-  if ((days >= MINIMUM_DATE && days <= MAXIMUM_DATE) || days === Infinity || days === -Infinity) return days;
+  if ((days >= MINIMUM_DATE && days <= MAX_DATE) || days === Infinity || days === -Infinity) return days;
   throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, "date out of range");
 }

@@ -17,7 +17,7 @@ import {
   isoWeek,
   isTimestampInRange,
   JULIAN_DAY_2000,
-  MAXIMUM_DATE,
+  MAX_DATE,
   MICROSECONDS_PER_DAY,
   MICROSECONDS_PER_HOUR,
   MICROSECONDS_PER_MINUTE,
@@ -651,7 +651,7 @@ function daysOfParts(year: number, month: number, day: number, shownYear: number
     throw outOfRange(`date field value out of range: ${year}-${pad2(month)}-${pad2(day)}`);
   }
   const days = daysFromCivil(astronomical, month, day);
-  if (days <= MAXIMUM_DATE && days >= daysFromCivil(-4713, 11, 1)) return days;
+  if (days <= MAX_DATE && days >= daysFromCivil(-4713, 11, 1)) return days;
   throw dateOutOfRange(shownYear, month, day);
 }
 

@@ -12,7 +12,7 @@ import {
   daysInMonth,
   isTimestampInRange,
   JULIAN_DAY_2000,
-  MAXIMUM_DATE,
+  MAX_DATE,
   MICROSECONDS_PER_DAY,
   MICROSECONDS_PER_HOUR,
   MICROSECONDS_PER_MINUTE,
@@ -104,7 +104,7 @@ export function parseDate(text: string, context: DateTimeContext): number {
   return attempt("date", text, () => {
     const decoded = new Decoder(text, context, true).decode();
     if (typeof decoded === "number") return decoded;
-    if (decoded.days < MINIMUM_DATE || decoded.days > MAXIMUM_DATE) throw new DecodeFailure("range");
+    if (decoded.days < MINIMUM_DATE || decoded.days > MAX_DATE) throw new DecodeFailure("range");
     return decoded.days;
   });
 }

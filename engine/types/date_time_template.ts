@@ -33,7 +33,7 @@ export type TemplateNode =
   };
 
 const templates = new Map<string, readonly TemplateNode[]>();
-const MAXIMUM_TEMPLATES = 200;
+const MAX_TEMPLATES = 200;
 
 /** The nodes of a template; remembered. */
 export function parseTemplate(template: string): readonly TemplateNode[] {
@@ -83,7 +83,7 @@ export function parseTemplate(template: string): readonly TemplateNode[] {
     nodes.push({ kind: isSeparator(text) ? "separator" : "character", text, quoted: false });
     position += text.length;
   }
-  if (templates.size >= MAXIMUM_TEMPLATES) templates.clear();
+  if (templates.size >= MAX_TEMPLATES) templates.clear();
   templates.set(template, nodes);
   return nodes;
 }

@@ -30,7 +30,7 @@ function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
-const MAXIMUM_FIELDS = 25;
+const MAX_FIELDS = 25;
 const DATE_SEPARATORS = new Set(["-", "/", "."]);
 
 /** Splits a text into fields, or undefined when it cannot be a date, time or interval. */
@@ -101,14 +101,14 @@ export function splitFields(source: string): Field[] | undefined {
         kind = "special";
         skip(isLetter);
       } else return undefined;
-      if (fields.length >= MAXIMUM_FIELDS) return undefined;
+      if (fields.length >= MAX_FIELDS) return undefined;
       fields.push({ kind, text: sign + text.slice(rest, position) });
       continue;
     } else if (code > 32 && code < 127) {
       position++;
       continue;
     } else return undefined;
-    if (fields.length >= MAXIMUM_FIELDS) return undefined;
+    if (fields.length >= MAX_FIELDS) return undefined;
     fields.push({ kind, text: text.slice(start, position) });
   }
   return fields;

@@ -32,11 +32,11 @@ import type { MixedInteger } from "./value.ts";
 /** Quotients have at least this many significant digits. */
 export const MINIMUM_SIGNIFICANT_DIGITS = 16;
 /** Quotients and function results are never calculated to more digits after the point. */
-export const MAXIMUM_RESULT_SCALE = 1000;
-const MAXIMUM_SCALE = 16383;
+export const MAX_RESULT_SCALE = 1000;
+const MAX_SCALE = 16383;
 /** The exponent of a text is less, even that of zero. */
-const MAXIMUM_EXPONENT = 2 ** 30 - 1;
-const MAXIMUM_WHOLE_DIGITS = 131072;
+const MAX_EXPONENT = 2 ** 30 - 1;
+const MAX_WHOLE_DIGITS = 131072;
 
 /** Whether a decimal is finite, and otherwise what it is. */
 export type Form = "finite" | "nan" | "infinity" | "-infinity";
@@ -126,19 +126,19 @@ export class Decimal {
     if (whole.length + fraction.length === 0) return undefined;
     if (trimZeros && fraction.endsWith("0")) fraction = fraction.replace(/0+$/, "");
     const exponent = match[4] === undefined ? 0 : Number(match[4]);
-    if (Math.abs(exponent) >= MAXIMUM_EXPONENT) throw overflow();
+    if (Math.abs(exponent) >= MAX_EXPONENT) throw overflow();
     const digits = whole + fraction;
     let coefficient: MixedInteger = digits.length <= 15 ? Number(digits) : normalize(BigInt(digits));
     if (match[1] === "-") coefficient = negate(coefficient);
     let scale = fraction.length - exponent;
     if (scale < 0) {
-      if (coefficient !== 0 && -scale + digits.length > MAXIMUM_WHOLE_DIGITS + MAXIMUM_SCALE) {
+      if (coefficient !== 0 && -scale + digits.length > MAX_WHOLE_DIGITS + MAX_SCALE) {
         throw overflow();
       }
       coefficient = coefficient === 0 ? 0 : multiply(coefficient, powerOfTen(-scale));
       scale = 0;
     }
-    if (scale > MAXIMUM_SCALE) throw overflow();
+    if (scale > MAX_SCALE) throw overflow();
     return Decimal.of(coefficient, scale);
   }
 
@@ -229,7 +229,7 @@ export class Decimal {
       return this.sign * other.sign > 0 ? Decimal.INFINITY : Decimal.NEGATIVE_INFINITY;
     }
     const product = Decimal.of(multiply(this.coefficient, other.coefficient), this.scale + other.scale);
-    return product.scale > MAXIMUM_SCALE ? product.round(MAXIMUM_SCALE) : product;
+    return product.scale > MAX_SCALE ? product.round(MAX_SCALE) : product;
   }
 
   /** Quotient, rounded to PostgreSQL's scale for it; 22012 on a zero divisor. */
@@ -325,7 +325,7 @@ export class Decimal {
   /** Rounded half away from zero to that many digits after the point; negative counts digits before it. */
   round(scale = 0): Decimal {
     if (this.form !== "finite") return this;
-    const wanted = Math.min(Math.max(scale, -MAXIMUM_WHOLE_DIGITS), MAXIMUM_SCALE);
+    const wanted = Math.min(Math.max(scale, -MAX_WHOLE_DIGITS), MAX_SCALE);
     if (wanted >= 0) return Decimal.of(rescale(this.coefficient, this.scale, wanted), wanted);
     const rounded = divideRounded(this.coefficient, powerOfTen(this.scale - wanted));
     return Decimal.of(multiply(rounded, powerOfTen(-wanted)), 0);
@@ -334,7 +334,7 @@ export class Decimal {
   /** Cut toward zero to that many digits after the point; negative counts digits before it. */
   trunc(scale = 0): Decimal {
     if (this.form !== "finite") return this;
-    const wanted = Math.min(Math.max(scale, -MAXIMUM_WHOLE_DIGITS), MAXIMUM_SCALE);
+    const wanted = Math.min(Math.max(scale, -MAX_WHOLE_DIGITS), MAX_SCALE);
     if (wanted >= this.scale) return Decimal.of(rescale(this.coefficient, this.scale, wanted), wanted);
     const cut = divide(this.coefficient, powerOfTen(this.scale - wanted));
     return wanted >= 0 ? Decimal.of(cut, wanted) : Decimal.of(multiply(cut, powerOfTen(-wanted)), 0);
@@ -447,7 +447,7 @@ function formRank(form: Form): number {
 function checkSize(coefficient: bigint, scale: number): void {
   // Cheap for all but enormous values: only then are limits made, which takes milliseconds.
   if (typeof coefficient !== "bigint" || (coefficient < LARGE && coefficient > -LARGE)) return;
-  wholeLimit ??= bigPowerOfTen(MAXIMUM_WHOLE_DIGITS);
+  wholeLimit ??= bigPowerOfTen(MAX_WHOLE_DIGITS);
   if (coefficient < wholeLimit && coefficient > -wholeLimit) return;
   const limit = wholeLimit * bigPowerOfTen(scale);
   if (coefficient >= limit || coefficient <= -limit) throw overflow();
@@ -463,7 +463,7 @@ function divisionScale(dividend: Decimal, divisor: Decimal): number {
   const [weightRight, digitRight] = leadingDigit(divisor);
   const weight = weightLeft - weightRight - (digitLeft <= digitRight ? 1 : 0);
   const scale = Math.max(MINIMUM_SIGNIFICANT_DIGITS - weight * 4, dividend.scale, divisor.scale, 0);
-  return Math.min(scale, MAXIMUM_RESULT_SCALE);
+  return Math.min(scale, MAX_RESULT_SCALE);
 }
 
 /** Weight and value of the first digit in base 10000; zero has weight 0 and digit 0. */

@@ -12,19 +12,19 @@ import {
   Decimal,
   decimalExponent,
   leadingDigit,
-  MAXIMUM_RESULT_SCALE,
+  MAX_RESULT_SCALE,
   MINIMUM_SIGNIFICANT_DIGITS,
   overflow,
 } from "./decimal.ts";
 import { absolute, bigPowerOfTen, modulo, normalize } from "./mixed_integer.ts";
 import type { MixedInteger } from "./value.ts";
 
-const MAXIMUM_EXPONENT = 2000;
+const MAX_EXPONENT = 2000;
 const LOG10_E = 0.434294481903252;
 const LN_10 = 2.302585092994046;
 
 function clampScale(scale: number, ...operands: Decimal[]): number {
-  return Math.min(Math.max(scale, 0, ...operands.map((operand) => operand.scale)), MAXIMUM_RESULT_SCALE);
+  return Math.min(Math.max(scale, 0, ...operands.map((operand) => operand.scale)), MAX_RESULT_SCALE);
 }
 
 /** Fixed-point value with `digits` digits after the point, rounded half away from zero to a decimal's scale. */
@@ -69,13 +69,13 @@ export function decimalSquareRoot(value: Decimal): Decimal {
 /** e to the power of the value; 22003 when the result is too large. */
 export function decimalExp(value: Decimal): Decimal {
   if (value.form !== "finite") return value.form === "-infinity" ? Decimal.ZERO : value;
-  const weight = Math.max(-MAXIMUM_EXPONENT, Math.min(MAXIMUM_EXPONENT, value.toNumber() * LOG10_E));
+  const weight = Math.max(-MAX_EXPONENT, Math.min(MAX_EXPONENT, value.toNumber() * LOG10_E));
   return expToScale(value, clampScale(MINIMUM_SIGNIFICANT_DIGITS - Math.trunc(weight), value));
 }
 
 function expToScale(value: Decimal, scale: number): Decimal {
   const estimate = value.toNumber();
-  if (Math.abs(estimate) >= MAXIMUM_EXPONENT * 3) {
+  if (Math.abs(estimate) >= MAX_EXPONENT * 3) {
     if (estimate > 0) throw overflow();
     return Decimal.of(0, scale);
   }
@@ -242,12 +242,12 @@ function powerError(message: string): DatabaseError {
 
 function powerReal(base: Decimal, exponent: Decimal): Decimal {
   const weight = lnWeight(base);
-  const roughScale = Math.min(Math.max(8 - weight, 0), MAXIMUM_RESULT_SCALE);
+  const roughScale = Math.min(Math.max(8 - weight, 0), MAX_RESULT_SCALE);
   // PostgreSQL chooses the scale by the rounded product.
   const rough = lnToScale(base, roughScale).multiply(exponent).round(roughScale).toNumber();
-  if (Math.abs(rough) > MAXIMUM_EXPONENT * 3.01) {
+  if (Math.abs(rough) > MAX_EXPONENT * 3.01) {
     if (rough > 0) throw overflow();
-    return Decimal.of(0, MAXIMUM_RESULT_SCALE);
+    return Decimal.of(0, MAX_RESULT_SCALE);
   }
   const scale = clampScale(MINIMUM_SIGNIFICANT_DIGITS - Math.trunc(rough * LOG10_E), base, exponent);
   const significant = Math.max(0, scale + Math.trunc(rough * LOG10_E));
@@ -261,9 +261,9 @@ function powerInteger(base: Decimal, exponent: number, exponentScale: number): D
   if (weight > (32767 + 1) * 4) throw overflow();
   const scale = Math.min(
     Math.max(MINIMUM_SIGNIFICANT_DIGITS, base.scale, exponentScale),
-    MAXIMUM_RESULT_SCALE,
+    MAX_RESULT_SCALE,
   );
-  if (weight + 1 < -MAXIMUM_RESULT_SCALE) return Decimal.of(0, scale);
+  if (weight + 1 < -MAX_RESULT_SCALE) return Decimal.of(0, scale);
   if (exponent === 0) return Decimal.ONE.round(scale);
   if (base.isZero) return Decimal.of(0, scale);
   const positive = Math.abs(exponent);

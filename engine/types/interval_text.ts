@@ -43,8 +43,8 @@ export function parseInterval(
 ): Interval {
   try {
     const parts = decode(text, fields, style);
-    checkField(parts.days, MAXIMUM_I32);
-    checkField(parts.microseconds, MAXIMUM_I64);
+    checkField(parts.days, MAX_I32);
+    checkField(parts.microseconds, MAX_I64);
     const interval = Interval.of(parts.months, parts.days, parts.microseconds);
     return fields === undefined ? interval : restrictInterval(interval, fields);
   } catch (error) {
@@ -61,8 +61,8 @@ export function parseInterval(
   }
 }
 
-const MAXIMUM_I32 = 2 ** 31 - 1;
-const MAXIMUM_I64 = 2n ** 63n - 1n;
+const MAX_I32 = 2 ** 31 - 1;
+const MAX_I64 = 2n ** 63n - 1n;
 
 function checkField(value: MixedInteger, maximum: MixedInteger): void {
   if (value > maximum || negate(value) > maximum && negate(value) !== add(maximum, 1)) {
@@ -162,7 +162,7 @@ function addNumber(
   const fractionDigits = number[2] ?? "";
   const whole = sign * Number(digits === "" ? "0" : digits);
   const exactWhole = normalize(BigInt(digits === "" ? "0" : digits) * BigInt(sign));
-  checkField(exactWhole, MAXIMUM_I64);
+  checkField(exactWhole, MAX_I64);
   const fraction = fractionDigits === "" ? 0 : sign * Number(`0.${fractionDigits}`);
   addUnit(parts, unit, whole, exactWhole, fraction);
   if (unit === "second" && fraction !== 0) mark("second", "millisecond", "microsecond");
@@ -187,7 +187,7 @@ function addUnit(
     parts.microseconds = add(parts.microseconds, fromIntegralNumber(rest));
   };
   const addYears = (years: number): void => {
-    checkField(whole * years, MAXIMUM_I32);
+    checkField(whole * years, MAX_I32);
     parts.months += whole * years * 12 + roundHalfEven(fraction * years * 12);
   };
   switch (unit) {
@@ -208,7 +208,7 @@ function addUnit(
       parts.days += whole * 7;
       return addDayFraction(fraction * 7);
     case "month":
-      checkField(whole, MAXIMUM_I32);
+      checkField(whole, MAX_I32);
       parts.months += whole;
       return addDayFraction(fraction * 30);
     case "year":

@@ -17,7 +17,7 @@ export type JsonArray = readonly JsonValue[];
 /** A JSON object, its keys in jsonb's order. */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
 
-const MAXIMUM_DEPTH = 2000;
+const MAX_DEPTH = 2000;
 
 /** Checks that the text is JSON; raises 22P02 as PostgreSQL does. */
 export function validateJson(text: string): void {
@@ -153,9 +153,9 @@ class JsonParser {
   }
 
   #value(depth: number, expected: string): JsonValue {
-    if (depth > MAXIMUM_DEPTH) {
+    if (depth > MAX_DEPTH) {
       throw new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
-        detail: `JSON is nested more than ${MAXIMUM_DEPTH} levels deep.`,
+        detail: `JSON is nested more than ${MAX_DEPTH} levels deep.`,
       });
     }
     switch (this.#token) {

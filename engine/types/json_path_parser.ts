@@ -19,7 +19,7 @@ import {
 import { compileRegularExpression } from "./pattern.ts";
 import type { Matcher } from "./regular_expression/matcher.ts";
 
-const MAXIMUM_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 interface Token {
   readonly kind: "end" | "name" | "string" | "number" | "variable" | "symbol";
@@ -219,9 +219,9 @@ class PathParser {
   }
 
   #nested<T>(parse: () => T): T {
-    if (++this.#depth > MAXIMUM_DEPTH) {
+    if (++this.#depth > MAX_DEPTH) {
       throw new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
-        detail: `The jsonpath is nested more than ${MAXIMUM_DEPTH} levels deep.`,
+        detail: `The jsonpath is nested more than ${MAX_DEPTH} levels deep.`,
       });
     }
     const result = parse();

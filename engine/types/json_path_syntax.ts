@@ -88,7 +88,7 @@ export function isPathPredicate(step: PathStep): step is PathPredicate {
 }
 
 const UNARY_PRIORITY = 5;
-const HIGHEST_PRIORITY = 6;
+const MAX_PRIORITY = 6;
 
 function priorityOf(node: PathNode): number {
   const step = node[0];
@@ -105,7 +105,7 @@ function priorityOf(node: PathNode): number {
     case "sign":
       return UNARY_PRIORITY;
     default:
-      return HIGHEST_PRIORITY;
+      return MAX_PRIORITY;
   }
 }
 

@@ -35,14 +35,14 @@ export interface NumberTemplate {
 }
 
 const templates = new Map<string, NumberTemplate>();
-const MAXIMUM_TEMPLATES = 200;
+const MAX_TEMPLATES = 200;
 
 /** The template of a text; 42601 when its patterns contradict each other. */
 export function numberTemplate(source: string): NumberTemplate {
   const known = templates.get(source);
   if (known !== undefined) return known;
   const template = measure(split(source));
-  if (templates.size >= MAXIMUM_TEMPLATES) templates.clear();
+  if (templates.size >= MAX_TEMPLATES) templates.clear();
   templates.set(source, template);
   return template;
 }

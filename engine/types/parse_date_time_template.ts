@@ -12,7 +12,7 @@ import {
   daysInMonth,
   isoYearStart,
   JULIAN_DAY_2000,
-  MAXIMUM_DATE,
+  MAX_DATE,
   MICROSECONDS_PER_HOUR,
   MICROSECONDS_PER_MINUTE,
   MICROSECONDS_PER_SECOND,
@@ -73,7 +73,7 @@ export function parseDateTemplate(text: string, template: string): number {
   const parsed = new TemplateParser(text, template).parse();
   timeOfParsed(parsed, text);
   const days = daysOfParsed(parsed, text);
-  if (days >= MINIMUM_DATE && days <= MAXIMUM_DATE) return days;
+  if (days >= MINIMUM_DATE && days <= MAX_DATE) return days;
   throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date out of range: "${text}"`);
 }
 
@@ -110,7 +110,7 @@ export function readDateTimeTemplate(text: string, template: string): DateTimePa
   if (!isDated && !isTimed) throw templateError("datetime format is not dated and not timed");
   if (isZoned && !isTimed) throw templateError("datetime format is zoned but not timed");
   const days = isDated ? daysOfParsed(parsed, text) : null;
-  if (days !== null && !(days >= MINIMUM_DATE && days <= MAXIMUM_DATE)) {
+  if (days !== null && !(days >= MINIMUM_DATE && days <= MAX_DATE)) {
     throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date out of range: "${text}"`);
   }
   const time = timeOfParsed(parsed, text);

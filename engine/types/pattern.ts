@@ -217,13 +217,13 @@ function similarToRegularExpression(pattern: string, escape: string): string {
 }
 
 const compiled = new Map<string, Matcher>();
-const MAXIMUM_COMPILED = 500;
+const MAX_COMPILED = 500;
 
 function remember(key: string, make: () => RegExp): Matcher {
   const known = compiled.get(key);
   if (known !== undefined) return known;
   const expression = chooseMatcher(make());
-  if (compiled.size >= MAXIMUM_COMPILED) compiled.clear();
+  if (compiled.size >= MAX_COMPILED) compiled.clear();
   compiled.set(key, expression);
   return expression;
 }

@@ -149,7 +149,7 @@ function parseHexadecimal(match: RegExpExecArray, text: string, single: boolean)
   // Each factor is exact: what is kept has no more bits than the type, and its lowest one is not below the type's.
   const shift = drop > 0 ? Math.max(lowest, scale) : scale;
   const value = Number(kept) * 2 ** Math.floor(shift / 2) * 2 ** Math.ceil(shift / 2);
-  const isOutOfRange = single ? value > LARGEST_SINGLE : !Number.isFinite(value);
+  const isOutOfRange = single ? value > MAX_SINGLE : !Number.isFinite(value);
   if (isOutOfRange || value === 0) {
     const name = single ? "real" : "double precision";
     throw new DatabaseError(SQLSTATE.numericValueOutOfRange, `"${text}" is out of range for type ${name}`);
@@ -157,7 +157,7 @@ function parseHexadecimal(match: RegExpExecArray, text: string, single: boolean)
   return sign === "-" ? -value : value;
 }
 
-const LARGEST_SINGLE = 2 ** 128 - 2 ** 104;
+const MAX_SINGLE = 2 ** 128 - 2 ** 104;
 
 /**
  * The single nearest to a decimal text whose nearest double is given. Rounding twice errs only where the double is half
@@ -166,7 +166,7 @@ const LARGEST_SINGLE = 2 ** 128 - 2 ** 104;
 function roundToSingle(double: number, text: string): number {
   const single = Math.fround(double);
   if (single === double) return single;
-  const other = Number.isFinite(single) ? 2 * double - single : Math.sign(double) * LARGEST_SINGLE;
+  const other = Number.isFinite(single) ? 2 * double - single : Math.sign(double) * MAX_SINGLE;
   if (!Number.isFinite(single) && 2 * double - other !== Math.sign(double) * 2 ** 128) return single;
   if (Math.fround(other) !== other) return single;
   const order = Decimal.fromString(text).compare(exactDecimal(double));

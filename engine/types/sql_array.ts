@@ -7,10 +7,10 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { SqlValue } from "./value.ts";
 
-const MAXIMUM_DIMENSIONS = 6;
+const MAX_DIMENSIONS = 6;
 
 /** Indexes are integers of 32 bits, and so is the one after the last. */
-const MAXIMUM_INDEX = 2_147_483_647;
+const MAX_INDEX = 2_147_483_647;
 const MINIMUM_INDEX = -2_147_483_648;
 
 function outOfBounds(lower: number): DatabaseError {
@@ -38,7 +38,7 @@ export class SqlArray {
     this.lowerBounds = lowerBounds;
     for (let index = 0; index < dimensions.length; index++) {
       const lower = lowerBounds[index] ?? 1;
-      if (lower + (dimensions[index] ?? 0) > MAXIMUM_INDEX || lower < MINIMUM_INDEX) throw outOfBounds(lower);
+      if (lower + (dimensions[index] ?? 0) > MAX_INDEX || lower < MINIMUM_INDEX) throw outOfBounds(lower);
     }
   }
 
@@ -61,7 +61,7 @@ export class SqlArray {
         );
       }
     }
-    if (first.dimensions.length >= MAXIMUM_DIMENSIONS) throw tooManyDimensions(first.dimensions.length + 1);
+    if (first.dimensions.length >= MAX_DIMENSIONS) throw tooManyDimensions(first.dimensions.length + 1);
     return new SqlArray(
       parts.flatMap((part) => [...part.elements]),
       [parts.length, ...first.dimensions],
@@ -225,7 +225,7 @@ function wrongSubscripts(): DatabaseError {
 function tooManyDimensions(count: number): DatabaseError {
   return new DatabaseError(
     SQLSTATE.programLimitExceeded,
-    `number of array dimensions (${count}) exceeds the maximum allowed (${MAXIMUM_DIMENSIONS})`,
+    `number of array dimensions (${count}) exceeds the maximum allowed (${MAX_DIMENSIONS})`,
   );
 }
 
@@ -366,7 +366,7 @@ class ArrayParser {
         );
       }
       bounds.push([lower, upper]);
-      if (bounds.length > MAXIMUM_DIMENSIONS) throw tooManyDimensions(bounds.length);
+      if (bounds.length > MAX_DIMENSIONS) throw tooManyDimensions(bounds.length);
       this.#position = pattern.lastIndex;
     }
     if (this.#text[this.#position] !== "=") throw this.#malformed('Missing "=" after array dimensions.');
@@ -377,7 +377,7 @@ class ArrayParser {
 
   /** Parses from `{` to its `}`; the lengths of all lists of one depth must agree. */
   #parseLevel(depth: number): void {
-    if (depth >= MAXIMUM_DIMENSIONS) throw tooManyDimensions(depth + 1);
+    if (depth >= MAX_DIMENSIONS) throw tooManyDimensions(depth + 1);
     this.#position++;
     let count = 0;
     let wantsItem = false;

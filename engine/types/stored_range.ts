@@ -5,8 +5,8 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import {
-  MAXIMUM_DATE,
-  MAXIMUM_TIMESTAMP,
+  MAX_DATE,
+  MAX_TIMESTAMP,
   MICROSECONDS_PER_DAY,
   MINIMUM_DATE,
   MINIMUM_TIMESTAMP,
@@ -38,9 +38,9 @@ const SIMPLE_RANGES: Readonly<Record<string, StoredRange>> = {
   regnamespace: finite(...INTEGER_RANGES.oid),
   enum: finite(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
   time: finite(0, MICROSECONDS_PER_DAY),
-  date: { low: MINIMUM_DATE, high: MAXIMUM_DATE, hasInfinity: true },
-  timestamp: { low: MINIMUM_TIMESTAMP, high: MAXIMUM_TIMESTAMP, hasInfinity: true },
-  timestamptz: { low: MINIMUM_TIMESTAMP, high: MAXIMUM_TIMESTAMP, hasInfinity: true },
+  date: { low: MINIMUM_DATE, high: MAX_DATE, hasInfinity: true },
+  timestamp: { low: MINIMUM_TIMESTAMP, high: MAX_TIMESTAMP, hasInfinity: true },
+  timestamptz: { low: MINIMUM_TIMESTAMP, high: MAX_TIMESTAMP, hasInfinity: true },
 };
 
 const numericRanges = new Map<number, StoredRange>();

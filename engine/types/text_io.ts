@@ -70,7 +70,7 @@ export const DEFAULT_TEXT_OPTIONS: TextOptions = {
   intervalStyle: "postgres",
 };
 
-const MAXIMUM_NAME_BYTES = 63;
+const MAX_NAME_BYTES = 63;
 
 function dateTimeContext(options: TextOptions) {
   return { now: options.now, zone: options.timeZone, order: options.dateStyle.order };
@@ -243,10 +243,10 @@ export function padCharacters(text: string, length: number): string {
 
 /** A name cut to 63 bytes, never within a character. */
 export function truncateName(text: string): string {
-  if (text.length * 3 <= MAXIMUM_NAME_BYTES) return text;
+  if (text.length * 3 <= MAX_NAME_BYTES) return text;
   const bytes = encodeUtf8(text);
-  if (bytes.length <= MAXIMUM_NAME_BYTES) return text;
-  let end = MAXIMUM_NAME_BYTES;
+  if (bytes.length <= MAX_NAME_BYTES) return text;
+  let end = MAX_NAME_BYTES;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return decodeUtf8(bytes.subarray(0, end));
 }

@@ -12,11 +12,11 @@ import { enumName } from "./enum_type.ts";
 import type { IntervalRange, SimpleTypeKind, SqlType, TemporalTypeKind } from "./sql_type.ts";
 import { declaredScale, INTERVAL_RANGES, intervalRange, temporalPrecision } from "./sql_type.ts";
 
-const MAXIMUM_LENGTH = 10485760;
+const MAX_LENGTH = 10485760;
 /** Up to so many digits a `numeric` is kept as an integer. */
-const MAXIMUM_STATIC_PRECISION = 38;
-const MAXIMUM_PRECISION = 1000;
-const MAXIMUM_TYPE_DIMENSIONS = 6;
+const MAX_STATIC_PRECISION = 38;
+const MAX_PRECISION = 1000;
+const MAX_TYPE_DIMENSIONS = 6;
 
 /** Single-word names of types that take no modifier. */
 const PLAIN: Readonly<Record<string, SimpleTypeKind>> = {
@@ -184,10 +184,10 @@ export function resolveTypeName(parts: TypeNameParts): SqlType {
   }
   const dimensions = parts.arrayDimensions ?? 0;
   if (dimensions === 0) return type;
-  if (dimensions > MAXIMUM_TYPE_DIMENSIONS) {
+  if (dimensions > MAX_TYPE_DIMENSIONS) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `number of array dimensions (${dimensions}) exceeds the maximum allowed (${MAXIMUM_TYPE_DIMENSIONS})`,
+      `number of array dimensions (${dimensions}) exceeds the maximum allowed (${MAX_TYPE_DIMENSIONS})`,
     );
   }
   return { kind: "array", element: type };
@@ -219,8 +219,8 @@ function checkLength(name: string, modifiers: readonly number[]): number {
   const [length = 0] = modifiers;
   if (modifiers.length !== 1) throw invalidModifier("invalid type modifier");
   if (length < 1) throw invalidModifier(`length for type ${name} must be at least 1`);
-  if (length > MAXIMUM_LENGTH) {
-    throw invalidModifier(`length for type ${name} cannot exceed ${MAXIMUM_LENGTH}`);
+  if (length > MAX_LENGTH) {
+    throw invalidModifier(`length for type ${name} cannot exceed ${MAX_LENGTH}`);
   }
   return length;
 }
@@ -244,12 +244,12 @@ function numericType(modifiers: readonly number[]): SqlType {
   const [precision, scale = 0] = modifiers;
   if (precision === undefined) return { kind: "numeric" };
   if (modifiers.length > 2) throw invalidModifier("invalid NUMERIC type modifier");
-  if (precision < 1 || precision > MAXIMUM_PRECISION) {
-    throw invalidModifier(`NUMERIC precision ${precision} must be between 1 and ${MAXIMUM_PRECISION}`);
+  if (precision < 1 || precision > MAX_PRECISION) {
+    throw invalidModifier(`NUMERIC precision ${precision} must be between 1 and ${MAX_PRECISION}`);
   }
-  if (scale < -MAXIMUM_PRECISION || scale > MAXIMUM_PRECISION) {
+  if (scale < -MAX_PRECISION || scale > MAX_PRECISION) {
     throw invalidModifier(
-      `NUMERIC scale ${scale} must be between ${-MAXIMUM_PRECISION} and ${MAXIMUM_PRECISION}`,
+      `NUMERIC scale ${scale} must be between ${-MAX_PRECISION} and ${MAX_PRECISION}`,
     );
   }
   return declaredNumeric(precision, scale);
@@ -257,7 +257,7 @@ function numericType(modifiers: readonly number[]): SqlType {
 
 /** `numeric(precision, scale)`, as an integer where it may be one. */
 function declaredNumeric(precision: number, scale: number): SqlType {
-  return precision <= MAXIMUM_STATIC_PRECISION && scale >= 0 && scale <= MAXIMUM_STATIC_PRECISION
+  return precision <= MAX_STATIC_PRECISION && scale >= 0 && scale <= MAX_STATIC_PRECISION
     ? { kind: "numeric", precision, scale }
     : { kind: "numeric", precision, declaredScale: scale };
 }
@@ -295,7 +295,7 @@ export function formatType(type: SqlType): string {
     case "interval":
       return `interval${intervalSuffix(type)}${precisionSuffix(type)}`;
     case "numeric":
-      return type.precision === undefined || type.precision > MAXIMUM_PRECISION
+      return type.precision === undefined || type.precision > MAX_PRECISION
         ? "numeric"
         : `numeric(${type.precision},${declaredScale(type) ?? 0})`;
     case "varchar":
@@ -490,7 +490,7 @@ export function typeModifier(type: SqlType): number {
     case "char":
       return type.length + 4;
     case "numeric":
-      return type.precision === undefined || type.precision > MAXIMUM_PRECISION
+      return type.precision === undefined || type.precision > MAX_PRECISION
         ? -1
         : ((type.precision << 16) | ((declaredScale(type) ?? 0) & 0x7ff)) + 4;
     case "time":

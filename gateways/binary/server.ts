@@ -25,7 +25,7 @@ import {
   decodeClientProof,
   encodeServerHello,
   encodeWelcome,
-  MAXIMUM_HANDSHAKE_BYTES,
+  MAX_HANDSHAKE_BYTES,
   NONCE_BYTES,
   sameProof,
   serverProof,
@@ -115,7 +115,7 @@ class Link {
   readonly #socket: Socket;
   readonly #options: BinaryServerOptions;
   readonly #watch: DurabilityWatch;
-  readonly #reader = new FrameReader(MAXIMUM_HANDSHAKE_BYTES);
+  readonly #reader = new FrameReader(MAX_HANDSHAKE_BYTES);
   readonly #nonce = new Uint8Array(randomBytes(NONCE_BYTES));
   readonly #timer: ReturnType<typeof setTimeout>;
   #hello: ClientHello | null = null;

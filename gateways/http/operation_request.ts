@@ -24,7 +24,7 @@ import { badBody, jsonParameter, parseJsonBody } from "./json_request.ts";
 
 type Members = Record<string, unknown>;
 
-const MAXIMUM_ID = (1n << 63n) - 1n;
+const MAX_ID = (1n << 63n) - 1n;
 
 /** An operation and who asks, when the encoded request says so. */
 export interface OperationRequest {
@@ -265,7 +265,7 @@ function countOf(body: Members, member: string): number {
 function idOf(value: unknown): RowId {
   const parameter = isAbsent(value) ? null : jsonParameter(value);
   const text = parameter?.form === "untyped" ? String(parameter.value) : "";
-  if (!/^-?\d{1,19}$/.test(text) || BigInt(text) > MAXIMUM_ID || BigInt(text) < -MAXIMUM_ID - 1n) {
+  if (!/^-?\d{1,19}$/.test(text) || BigInt(text) > MAX_ID || BigInt(text) < -MAX_ID - 1n) {
     throw badBody('"id" must be an integer from -9223372036854775808 to 9223372036854775807');
   }
   const id = Number(text);

@@ -26,7 +26,7 @@ const ROUTES: Readonly<Record<string, { readonly route: Route; readonly methods:
   "/v1/ws": { route: "ws", methods: ["GET"] },
 };
 
-const MAXIMUM_SEQUENCE = (1n << 64n) - 1n;
+const MAX_SEQUENCE = (1n << 64n) - 1n;
 
 /** Compares tokens in a time that tells nothing about them. */
 export class TokenCheck {
@@ -123,7 +123,7 @@ export function clientSequenceOf(head: RequestHead): ClientSequence | null {
       "X-Db-Client-Id must be 32 lower-case hexadecimal digits",
     );
   }
-  if (!/^\d{1,20}$/.test(sequence) || BigInt(sequence) > MAXIMUM_SEQUENCE) {
+  if (!/^\d{1,20}$/.test(sequence) || BigInt(sequence) > MAX_SEQUENCE) {
     throw httpFailure(400, SQLSTATE.protocolViolation, "X-Db-Req-Seq must be a decimal number below 2^64");
   }
   return { clientId, sequence: BigInt(sequence) };

@@ -43,9 +43,9 @@ import { checkUpgrade, WebSockets } from "./web_socket.ts";
 const KEEP_ALIVE_MILLISECONDS = 75_000;
 const HEADERS_MILLISECONDS = 30_000;
 const REQUEST_MILLISECONDS = 300_000;
-const MAXIMUM_HEADER_BYTES = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 /** Input without a request in it, after which the connection ends; empty lines between requests count too. */
-const MAXIMUM_UNFINISHED_HEAD_BYTES = 256 * 1024;
+const MAX_UNFINISHED_HEAD_BYTES = 256 * 1024;
 
 /** How to start the listener. */
 export interface HttpServerOptions {
@@ -119,7 +119,7 @@ class Gateway implements HttpServer {
       keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
       headersTimeout: HEADERS_MILLISECONDS,
       requestTimeout: REQUEST_MILLISECONDS,
-      maxHeaderSize: MAXIMUM_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // The check is made here, for an answer with a failure object.
       requireHostHeader: false,
     });
@@ -222,7 +222,7 @@ class Gateway implements HttpServer {
       const isHead = latest === seen && latest?.complete !== false;
       seen = latest;
       headBytes = isHead ? headBytes + data.length : 0;
-      if (headBytes <= MAXIMUM_UNFINISHED_HEAD_BYTES) return;
+      if (headBytes <= MAX_UNFINISHED_HEAD_BYTES) return;
       // Neither this nor the parser is to see any more of it.
       socket.removeAllListeners("data");
       refuseSocket(

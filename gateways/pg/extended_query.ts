@@ -34,7 +34,7 @@ const ALONE = { inPipeline: false } as const;
 const IN_PIPELINE = { inPipeline: true } as const;
 const NO_TYPES: readonly (SqlType | undefined)[] = [];
 /** Longer texts are not kept. */
-const MAXIMUM_RECENT_LENGTH = 4096;
+const MAX_RECENT_LENGTH = 4096;
 /** `unknown`: the client leaves the type to the server. */
 const UNKNOWN_OID = 705;
 
@@ -284,7 +284,7 @@ export class ExtendedQuery {
   /** Statements without plans, and those of a transaction that may have changed the catalog, are always made anew. */
   #prepareUnnamed(text: string, types: readonly (SqlType | undefined)[]): PreparedStatement {
     const session = this.#session;
-    if (types.length > 0 || session.status === "failed" || text.length > MAXIMUM_RECENT_LENGTH) {
+    if (types.length > 0 || session.status === "failed" || text.length > MAX_RECENT_LENGTH) {
       return session.prepare(text, types);
     }
     if (session.currentTransaction?.hasDdl === true) {

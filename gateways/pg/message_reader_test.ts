@@ -1,6 +1,6 @@
 /** Tests of {@link MessageReader}: framing in any pieces, limits, fields. */
 import { deepStrictEqual as same, strictEqual as equal, throws } from "node:assert/strict";
-import { LONGEST_ASCII_TEXT } from "../../engine/base/ascii_text.ts";
+import { MAX_ASCII_TEXT_LENGTH } from "../../engine/base/ascii_text.ts";
 import type { DatabaseError } from "../../engine/base/errors.ts";
 import { SeededRandom } from "../../engine/base/random.ts";
 import { decodeText, MessageReader } from "./message_reader.ts";
@@ -121,7 +121,7 @@ Deno.test("MessageReader.next() refuses a startup packet that is too short for i
 });
 
 Deno.test("decodeText() reads what is UTF-8 as it is, and raises 22021 for the rest", () => {
-  const long = "x".repeat(LONGEST_ASCII_TEXT);
+  const long = "x".repeat(MAX_ASCII_TEXT_LENGTH);
   for (
     const text of ["", "a", long, `${long}y`, "é", "\ufeffa", `${long}\ufeff`, "\ufffd", `${long}\ufffd`, "𝄞"]
   ) {

@@ -16,7 +16,7 @@ const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 18;
 const PROOF_BYTES = 32;
-const MAXIMUM_NONCE_LENGTH = 1024;
+const MAX_NONCE_LENGTH = 1024;
 
 /** What the server keeps of the password. */
 export class ScramVerifier {
@@ -74,7 +74,7 @@ export class ScramExchange {
     if (bare.startsWith("m=")) {
       throw new DatabaseError(SQLSTATE.featureNotSupported, "client requires an unsupported SCRAM extension");
     }
-    if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(clientNonce) || clientNonce.length > MAXIMUM_NONCE_LENGTH) {
+    if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(clientNonce) || clientNonce.length > MAX_NONCE_LENGTH) {
       throw malformed("The nonce is not made of printable characters.");
     }
     this.#header = header;

@@ -105,13 +105,13 @@ export class AnswerLines {
 }
 
 /** Most lines of source that a diagnostic is given with. */
-const MAXIMUM_SOURCE_LINES = 20;
+const MAX_SOURCE_LINES = 20;
 
 /** The lines that a diagnostic's place touches. */
 function sourceOf({ file, span }: Diagnostic): string {
   const first = file.lineIndexAt(span.start);
   const last = Math.min(
-    first + MAXIMUM_SOURCE_LINES - 1,
+    first + MAX_SOURCE_LINES - 1,
     span.end > span.start ? file.lineIndexAt(span.end - 1) : first,
   );
   const lines: string[] = [];

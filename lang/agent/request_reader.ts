@@ -22,7 +22,7 @@ export interface ReadRequest {
 }
 
 /** Longest line or body, in bytes. */
-export const MAXIMUM_REQUEST_BYTES = 8 * 1024 * 1024;
+export const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 /** Reads a line. */
 export function readRequest(line: string): ReadRequest | ProtocolFailure {
@@ -117,9 +117,9 @@ function unknownOp(op: string): string {
 }
 
 /** Most fields that are named as meaningless. */
-const MAXIMUM_NAMED = 20;
+const MAX_NAMED = 20;
 
 function unknownFields(op: Op, value: object): readonly string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(REQUESTS[op].shape, name)).sort()
-    .slice(0, MAXIMUM_NAMED).map((name) => name.slice(0, 80));
+    .slice(0, MAX_NAMED).map((name) => name.slice(0, 80));
 }

@@ -13,7 +13,7 @@ export const REQUEST_ID = z.union([z.string().max(1024), z.number()]);
 export type RequestId = z.infer<typeof REQUEST_ID>;
 
 /** Most seconds that a request may give a program. */
-export const MAXIMUM_SECONDS = 600;
+export const MAX_SECONDS = 600;
 /** Gas that a test may use when `inspect` measures, and nobody says how much. */
 export const DEFAULT_COST_GAS = 100_000_000;
 /** Seconds that a program has when nobody says. */
@@ -39,7 +39,7 @@ const BUDGET = {
 };
 
 const LIMITS = {
-  timeout: z.number().min(0.001).max(MAXIMUM_SECONDS).optional().describe(
+  timeout: z.number().min(0.001).max(MAX_SECONDS).optional().describe(
     `seconds after which the program, or each test, is stopped (default ${DEFAULT_SECONDS})`,
   ),
   gas: z.int().min(1).optional().describe("stop when so much gas is used up (default: no limit)"),

@@ -58,4 +58,4 @@ export interface AgentWorld {
 }
 
 /** Most bytes that a program may write; it is stopped at the first one more. */
-export const MAXIMUM_OUTPUT_BYTES = 1024 * 1024;
+export const MAX_OUTPUT_BYTES = 1024 * 1024;

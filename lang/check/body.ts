@@ -24,7 +24,7 @@ import type { SymbolTable } from "./symbol_table.ts";
 import type { World } from "./world.ts";
 
 /** Parts that the type of an expression may have. */
-const MAXIMUM_WEIGHT = 2_000;
+const MAX_WEIGHT = 2_000;
 
 /** Why a type is expected. */
 export type Reason =
@@ -239,7 +239,7 @@ export class Body {
 
   /** Keeps a node whose type is not known yet. */
   node<T extends Expression>(node: T): T {
-    return weightOf(node.type) > MAXIMUM_WEIGHT ? this.#tooLarge(node) : this.session.keep(node);
+    return weightOf(node.type) > MAX_WEIGHT ? this.#tooLarge(node) : this.session.keep(node);
   }
 
   /** Types that double at each step would take all memory. */

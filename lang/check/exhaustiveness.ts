@@ -35,8 +35,8 @@ type Shape =
   | { readonly kind: "either"; readonly alternatives: readonly Shape[] };
 
 const ANY: Shape = { kind: "any" };
-const MAXIMUM_STEPS = 20_000;
-const MAXIMUM_WITNESSES = 12;
+const MAX_STEPS = 20_000;
+const MAX_WITNESSES = 12;
 
 /** What a match leaves out, as patterns to be written, and which of its arms are never reached. */
 export interface MatchFindings {
@@ -191,7 +191,7 @@ class Matcher {
     const [type, ...rest] = types;
     if (type === undefined) return rows.length === 0 ? [[]] : [];
     if (rows.some(takesAll)) return [];
-    if (++this.#steps > MAXIMUM_STEPS) return [types.map(() => ANY)];
+    if (++this.#steps > MAX_STEPS) return [types.map(() => ANY)];
     const all = expand(rows);
     const heads = all.flatMap(([first]) => first === undefined || first.kind === "any" ? [] : [first]);
     if (heads.length === 0) {
@@ -233,7 +233,7 @@ class Matcher {
     const [first, ...others] = row;
     if (type === undefined || first === undefined) return rows.length === 0;
     if (rows.some(takesAll)) return false;
-    if (++this.#steps > MAXIMUM_STEPS) return true;
+    if (++this.#steps > MAX_STEPS) return true;
     const all = expand(rows);
     switch (first.kind) {
       case "either":
@@ -325,7 +325,7 @@ function limited<T>(items: readonly T[], find: (item: T) => Row[]): Row[] {
   const found: Row[] = [];
   for (const item of items) {
     found.push(...find(item));
-    if (found.length >= MAXIMUM_WITNESSES) return found.slice(0, MAXIMUM_WITNESSES);
+    if (found.length >= MAX_WITNESSES) return found.slice(0, MAX_WITNESSES);
   }
   return found;
 }

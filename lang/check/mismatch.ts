@@ -205,12 +205,12 @@ function callFix(body: Body, expression: ast.Expression, call: string, isSafe: b
 }
 
 /** Longer expressions are left out of a fix's title. */
-const LONGEST_TITLE = 30;
+const MAX_TITLE_LENGTH = 30;
 
 function wrapFix(body: Body, expression: ast.Expression, before: string, after: string): Fix {
   const { start, end } = expression.span;
   const text = body.reporter.text(expression.span);
-  const told = text.length > LONGEST_TITLE || text.includes("\n") ? "…" : text;
+  const told = text.length > MAX_TITLE_LENGTH || text.includes("\n") ? "…" : text;
   return {
     title: `write \`${before}${told}${after}\``,
     applicability: "maybe",

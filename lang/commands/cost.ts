@@ -50,7 +50,7 @@ export interface CostReport {
 const GAS = 1n << 50n;
 /** How often properties are tried to measure them. */
 const PROPERTY_TRIES = 20;
-const MAXIMUM_PAGES = 4096;
+const MAX_PAGES = 4096;
 /** What functions tell of themselves by. */
 const PROBES: readonly HostFunction[] = ["enter", "leave"].map((name) => ({
   module: PROBE_MODULE,
@@ -97,7 +97,7 @@ export async function measureCost(
   const functions = module.functions.filter((target) => target.body !== null && isOwn(target));
   const static_ = functions.map((target) => ({ bound: bounds.of(target), copies: copiesOf(target) }));
   const probed = addProbes(module, isOwn);
-  const { bytes } = encodeModule(probed.module, { maximumPages: MAXIMUM_PAGES, hasNames: false });
+  const { bytes } = encodeModule(probed.module, { maximumPages: MAX_PAGES, hasNames: false });
   const measured = await meter.measure({
     module: { bytes, externs: [...externsOf(program), ...PROBES] },
     functionCount: probed.functions.length,

@@ -7,7 +7,7 @@ import { trapOf } from "../testing/trap_of.ts";
 import { SeededRandom } from "../../engine/base/random.ts";
 
 /** Most measurements of a function that are kept. */
-const MAXIMUM_SAMPLES = 100_000;
+const MAX_SAMPLES = 100_000;
 
 /** What is measured. */
 export interface CostRun {
@@ -100,7 +100,7 @@ class CostHost extends ChoiceHost {
     else {
       const used = (this.#open.pop() ?? 0n) - run.gasLeft;
       const samples = this.#samples[Number(call.args[0])];
-      if (samples !== undefined && samples.length < MAXIMUM_SAMPLES) samples.push(Number(used));
+      if (samples !== undefined && samples.length < MAX_SAMPLES) samples.push(Number(used));
     }
     return null;
   }

@@ -45,7 +45,7 @@ export interface TestOutcome {
 }
 
 /** Most snapshots that one test may have to be renewed at once. */
-const MAXIMUM_ROUNDS = 200;
+const MAX_ROUNDS = 200;
 
 /** How long one test may take when nobody says. */
 export const DEFAULT_TIMEOUT_MILLISECONDS = 10_000;
@@ -63,7 +63,7 @@ export async function test(workspace: Workspace, options: TestOptions = {}): Pro
     const prepared = prepareTests(program, planned, options);
     const limits = { timeoutMilliseconds, ...(signal === undefined ? {} : { signal }) };
     const results = prepared.results(await runner.run(prepared.suite, limits));
-    const edits = options.update === true && round < MAXIMUM_ROUNDS ? snapshotEdits(program, results) : [];
+    const edits = options.update === true && round < MAX_ROUNDS ? snapshotEdits(program, results) : [];
     if (edits.length === 0) {
       return {
         diagnostics,

@@ -10,7 +10,7 @@ import type { Role, Style } from "./style.ts";
 import { displayLine } from "./text_width.ts";
 
 /** Longest part of a line that is shown, in columns. */
-const MAXIMUM_WIDTH = 160;
+const MAX_WIDTH = 160;
 /** Columns kept before what is marked when a line is cut. */
 const MARGIN = 40;
 
@@ -104,7 +104,7 @@ function markRows(
 ): string[] {
   const marks = parts.map(({ start, end, message, isPrimary }): PlacedMark => {
     const from = Math.max(column(start), 0);
-    return { from, to: Math.max(from + 1, Math.min(column(end), MAXIMUM_WIDTH)), message, isPrimary };
+    return { from, to: Math.max(from + 1, Math.min(column(end), MAX_WIDTH)), message, isPrimary };
   });
   const shared: PlacedMark[] = [];
   const alone: PlacedMark[] = [];
@@ -190,12 +190,12 @@ function sourceLine(
   const number = style("quiet", String(line + 1).padStart(gutter));
   const columnOf = (offset: number) => display.columns[Math.min(offset, display.columns.length - 1)] ?? 0;
   const width = display.columns.at(-1) ?? 0;
-  if (width <= MAXIMUM_WIDTH) {
+  if (width <= MAX_WIDTH) {
     return { text: `${number} ${bar} ${display.text}`.trimEnd(), column: columnOf };
   }
   const characters = [...display.text];
   const start = Math.max(0, columnOf(from) - MARGIN);
-  const cut = characters.slice(start, start + MAXIMUM_WIDTH).join("");
+  const cut = characters.slice(start, start + MAX_WIDTH).join("");
   const lead = start > 0 ? "…" : "";
   return {
     text: `${number} ${bar} ${lead}${cut}…`,

@@ -1,7 +1,7 @@
 /**
  * The difference of two lists of lines: the shortest list of steps, after E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
  *
- * Bounded: when more than {@link MAXIMUM_STEPS} lines differ, everything between the common beginning and end is taken out and put in.
+ * Bounded: when more than {@link MAX_STEPS} lines differ, everything between the common beginning and end is taken out and put in.
  */
 
 /** One line of a difference. */
@@ -10,7 +10,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-const MAXIMUM_STEPS = 2_000;
+const MAX_STEPS = 2_000;
 
 /** The steps from one list of lines to another. */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
@@ -30,7 +30,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 
 function diffMiddle(before: readonly string[], after: readonly string[]): DiffLine[] {
   const total = before.length + after.length;
-  const limit = Math.min(total, MAXIMUM_STEPS);
+  const limit = Math.min(total, MAX_STEPS);
   let reached = new Map<number, number>([[1, 0]]);
   const trace: Map<number, number>[] = [];
   for (let steps = 0; steps <= limit; steps++) {

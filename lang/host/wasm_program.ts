@@ -21,7 +21,7 @@ const BLOCK_HEADER = 16;
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Calls that are looked through for one in the package. */
-const MAXIMUM_FRAMES = 2_500;
+const MAX_FRAMES = 2_500;
 
 const PROCESS_MODULE = "lang:host/process@1.0.0";
 
@@ -123,7 +123,7 @@ export class WasmRun {
     if (typeof target !== "function") throw new Error(`Cannot call ${name}: the module does not export it`);
     const limit = Error.stackTraceLimit;
     // Only what traps pays for a long trace: the calls that led there are read from it.
-    Error.stackTraceLimit = MAXIMUM_FRAMES;
+    Error.stackTraceLimit = MAX_FRAMES;
     try {
       return target(...args);
     } catch (error) {

@@ -22,7 +22,7 @@ const FINE_LIMIT = 64;
 /** Classes: 8 fine ones, then 4 for each power of two from 2^6 to 2^30, counted from 1. */
 export const CLASS_COUNT = 8 + 25 * 4 + 1;
 /** Largest block in bytes. */
-const MAXIMUM_BLOCK = 0x7000_0000;
+const MAX_BLOCK = 0x7000_0000;
 
 /** The class of a size and the bytes that blocks of the class have. */
 export function sizeClass(bytes: number): { readonly index: number; readonly rounded: number } {
@@ -189,7 +189,7 @@ export class Allocator {
     this.#takeAny = out.function;
     const bytes = out.parameter("bytes");
     out.result();
-    out.check(op("i32.gt_u", get(bytes), i32(MAXIMUM_BLOCK)), this.#site());
+    out.check(op("i32.gt_u", get(bytes), i32(MAX_BLOCK)), this.#site());
     const { head, rounded } = this.#classify(out, get(bytes));
     out.return({ kind: "call", function: this.#takeFunction(), args: [head, rounded] });
     this.#register(out.function);

@@ -19,10 +19,10 @@ import { weightOf } from "../types/weight.ts";
 import type { IrFunction, PointerKind, ScalarType } from "./node.ts";
 
 /** Records and tuples of more slots become boxes. */
-const MAXIMUM_FLAT_SLOTS = 16;
+const MAX_FLAT_SLOTS = 16;
 /** Types nested deeper, or of more parts than the checker lets anybody write, are taken for types that grow without end. */
-const MAXIMUM_TYPE_DEPTH = 64;
-const MAXIMUM_TYPE_WEIGHT = 4_000;
+const MAX_TYPE_DEPTH = 64;
+const MAX_TYPE_WEIGHT = 4_000;
 
 /** Bytes before the elements of a block. */
 export const BLOCK_HEADER = 16;
@@ -208,7 +208,7 @@ export class Layouts {
 
   /** A text that is the same for equal types and for no others. */
   key(type: Type): string {
-    if (weightOf(type) > MAXIMUM_TYPE_WEIGHT || isDeeper(type, MAXIMUM_TYPE_DEPTH)) throw endless(type);
+    if (weightOf(type) > MAX_TYPE_WEIGHT || isDeeper(type, MAX_TYPE_DEPTH)) throw endless(type);
     return this.#key(type);
   }
 
@@ -319,7 +319,7 @@ export class Layouts {
   #record(key: string, name: string, type: Type, parts: readonly Type[]): Layout {
     const layouts = parts.map((part) => this.of(part));
     const count = layouts.reduce((sum, layout) => sum + layout.slots.length, 0);
-    if (count <= MAXIMUM_FLAT_SLOTS) return flat(key, name, type, layouts);
+    if (count <= MAX_FLAT_SLOTS) return flat(key, name, type, layouts);
     const cell = new CellKind(name, this.#functions, () => ({
       kind: "variants",
       variants: [cellVariant(0, layouts, 4)],
@@ -354,7 +354,7 @@ export class Layouts {
       });
       return { tag, fields };
     });
-    if (slots.length > MAXIMUM_FLAT_SLOTS) return this.#cellUnion(key, name, type, variants);
+    if (slots.length > MAX_FLAT_SLOTS) return this.#cellUnion(key, name, type, variants);
     return fromSlots(key, name, type, slots, { kind: "union", hasTag, variants: flatVariants });
   }
 

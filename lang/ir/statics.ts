@@ -11,7 +11,7 @@ const IMMORTAL = 1 << 30;
 /** Addresses below are never used, so that 0 is no pointer and an empty block has the length 0. */
 const FIRST_ADDRESS = 16;
 /** Longer lists are made when the program runs. */
-const MAXIMUM_LIST_BYTES = 1 << 16;
+const MAX_LIST_BYTES = 1 << 16;
 /** Runs of so many zeros split a segment. */
 const ZERO_RUN = 16;
 
@@ -91,7 +91,7 @@ export class Statics {
 
   /** A list of values that are all known, or null. */
   constantList(element: Layout, values: readonly (readonly IrExpression[])[]): number | null {
-    if (values.length * element.size > MAXIMUM_LIST_BYTES) return null;
+    if (values.length * element.size > MAX_LIST_BYTES) return null;
     const constants: (number | bigint)[][] = [];
     for (const value of values) {
       const parts: (number | bigint)[] = [];

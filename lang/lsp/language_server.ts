@@ -43,7 +43,7 @@ import { codeActions, editorDiagnostic } from "./diagnostics.ts";
 import { changed, type EditorDocument } from "./documents.ts";
 import { foldingRanges } from "./folding.ts";
 import { formattingEdits } from "./formatting.ts";
-import { type EditorPackage, MAXIMUM_VIEWED_LENGTH, PackageSession } from "./package_session.ts";
+import { type EditorPackage, MAX_VIEWED_LENGTH, PackageSession } from "./package_session.ts";
 import {
   documentSymbol,
   editorCompletion,
@@ -261,7 +261,7 @@ export class LanguageServer {
     const placement = this.#placement(uri);
     const file = placement?.session.file(placement.path) ?? null;
     const isViewed = moduleNameOf(placement?.path ?? "") !== null &&
-      (file?.text.length ?? 0) <= MAXIMUM_VIEWED_LENGTH;
+      (file?.text.length ?? 0) <= MAX_VIEWED_LENGTH;
     return placement === null || file === null || !isViewed
       ? null
       : { ...placement, file, lines: linesOf(file) };

@@ -12,7 +12,7 @@ import { SymbolLookups } from "../symbols/lookups.ts";
 import type { SymbolService } from "../symbols/symbol_service.ts";
 
 /** Longest source, in UTF-16 units, that is looked into; of longer ones, which nobody writes by hand, mistakes are told and nothing else. */
-export const MAXIMUM_VIEWED_LENGTH = 400_000;
+export const MAX_VIEWED_LENGTH = 400_000;
 
 /** Files that are read once, until they are forgotten. */
 class RememberedFiles implements PackageFiles {
@@ -139,7 +139,7 @@ export class PackageSession {
   /** Look-ups in the package as it is now. */
   symbols(): SymbolService {
     const texts = this.#workspace.sources(this.#overlay);
-    for (const [path, text] of texts) if (text.length > MAXIMUM_VIEWED_LENGTH) texts.delete(path);
+    for (const [path, text] of texts) if (text.length > MAX_VIEWED_LENGTH) texts.delete(path);
     return this.#lookups.of(texts, this.#checked?.analysis.files);
   }
 

@@ -3,14 +3,14 @@
  *
  * Clients of the revision of 2026 and later ask without a session, each request for itself. Older ones begin with `initialize` and get a session, so that a
  * cancellation, which is a request of its own to them, finds what it is for. Sessions are few and cost little: what is known of the package is shared. When there
- * are {@link MAXIMUM_SESSIONS}, the one that was quiet for the longest time ends.
+ * are {@link MAX_SESSIONS}, the one that was quiet for the longest time ends.
  */
 import type {
   McpHttpHandler,
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { MAXIMUM_MESSAGE_BYTES, MAXIMUM_SESSIONS } from "./limits.ts";
+import { MAX_MESSAGE_BYTES, MAX_SESSIONS } from "./limits.ts";
 
 /** Where the protocol is spoken. */
 export const ENDPOINT_PATH = "/mcp";
@@ -44,7 +44,7 @@ export class HttpEndpoint {
     this.#options = options;
     this.#modern = options.sdk.createMcpHandler(options.createServer, {
       legacy: "reject",
-      maxRequestBodySize: MAXIMUM_MESSAGE_BYTES,
+      maxRequestBodySize: MAX_MESSAGE_BYTES,
       ...(options.onError === undefined ? {} : { onerror: options.onError }),
     });
   }
@@ -105,7 +105,7 @@ export class HttpEndpoint {
 
   #keep(name: string, session: Session): void {
     this.#sessions.set(name, session);
-    const maximum = this.#options.maximumSessions ?? MAXIMUM_SESSIONS;
+    const maximum = this.#options.maximumSessions ?? MAX_SESSIONS;
     for (const [oldest, { server }] of this.#sessions) {
       if (this.#sessions.size <= maximum) break;
       this.#sessions.delete(oldest);

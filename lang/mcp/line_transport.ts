@@ -2,11 +2,11 @@
  * Messages of the Model Context Protocol as lines over two streams of bytes, as it has them on standard input and output.
  *
  * What is no message is answered with an error without an id, and the next line is read: one bad line never ends a session. A line is held only up to
- * {@link MAXIMUM_MESSAGE_BYTES}; the rest of a longer one is dropped as it comes. Requests beyond {@link MAXIMUM_IN_FLIGHT} are refused at once. Reading waits
+ * {@link MAX_MESSAGE_BYTES}; the rest of a longer one is dropped as it comes. Requests beyond {@link MAX_IN_FLIGHT} are refused at once. Reading waits
  * for its own refusals to be written, so a client that sends without reading stops itself. When the input ends, what was asked before is still answered, for a while.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { MAXIMUM_IN_FLIGHT, MAXIMUM_MESSAGE_BYTES } from "./limits.ts";
+import { MAX_IN_FLIGHT, MAX_MESSAGE_BYTES } from "./limits.ts";
 
 /** The implementation of the protocol. */
 type Sdk = typeof import("./sdk.ts");
@@ -52,7 +52,7 @@ export class LineTransport implements Transport {
   constructor(
     sdk: Sdk,
     streams: LineStreams,
-    limits: LineLimits = { maximumBytes: MAXIMUM_MESSAGE_BYTES, maximumInFlight: MAXIMUM_IN_FLIGHT },
+    limits: LineLimits = { maximumBytes: MAX_MESSAGE_BYTES, maximumInFlight: MAX_IN_FLIGHT },
   ) {
     this.#sdk = sdk;
     this.#streams = streams;

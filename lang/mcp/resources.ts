@@ -10,7 +10,7 @@ import { LIBRARY_MODULES, type LibraryModule } from "../library/library.ts";
 import { libraryModuleReference } from "../library/reference.ts";
 import type { PackageFiles } from "../package/package_files.ts";
 import { languageReference } from "./language_reference.ts";
-import { MAXIMUM_LISTED_FILES } from "./limits.ts";
+import { MAX_LISTED_FILES } from "./limits.ts";
 
 /** A resource as it is listed. */
 export interface ResourceEntry {
@@ -135,7 +135,7 @@ export class Resources {
           mimeType: MARKDOWN,
         }));
       case "path":
-        return this.#paths().slice(0, MAXIMUM_LISTED_FILES).map((path) => ({
+        return this.#paths().slice(0, MAX_LISTED_FILES).map((path) => ({
           uri: `lang://package/${encodedPath(path)}`,
           name: path,
           title: path,

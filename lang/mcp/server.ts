@@ -6,7 +6,7 @@
  */
 import type { CallToolResult, GetPromptResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { MAXIMUM_ARGUMENT_VALUES } from "./limits.ts";
+import { MAX_ARGUMENT_VALUES } from "./limits.ts";
 import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
 import { READ_ARGUMENTS, READ_TOOL, readPage } from "./read_tool.ts";
 import { FAMILIES, FIXED_RESOURCES, type ResourceFamily, type Resources } from "./resources.ts";
@@ -44,7 +44,7 @@ export function createServer(context: PackageContext): McpServer {
       resources: { listChanged: false },
       prompts: { listChanged: false },
     },
-    maxToolInputElements: MAXIMUM_ARGUMENT_VALUES,
+    maxToolInputElements: MAX_ARGUMENT_VALUES,
   });
   for (const tool of TOOLS) addTool(server, tool, context);
   addReadTool(server, context);

@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { LINES, type ResultFields, RESULTS } from "../agent/lines.ts";
-import { MAXIMUM_TEXT_CHARACTERS } from "./limits.ts";
+import { MAX_TEXT_CHARACTERS } from "./limits.ts";
 import { type AnsweredDiagnostic, type AnsweredPatch, type AnswerParts, toolText } from "./tool_text.ts";
 import type { ToolOp } from "./tools.ts";
 
@@ -133,8 +133,8 @@ function withoutFrame<Framed extends { readonly kind: string; readonly id?: unkn
 }
 
 function shortened(text: string): string {
-  if (text.length <= MAXIMUM_TEXT_CHARACTERS) return text;
-  return `${text.slice(0, MAXIMUM_TEXT_CHARACTERS)}\n… and ${
-    text.length - MAXIMUM_TEXT_CHARACTERS
+  if (text.length <= MAX_TEXT_CHARACTERS) return text;
+  return `${text.slice(0, MAX_TEXT_CHARACTERS)}\n… and ${
+    text.length - MAX_TEXT_CHARACTERS
   } characters more; ask for less, by \`path\`, \`filter\`, \`top\` or \`max_diagnostics\`\n`;
 }

@@ -1,10 +1,10 @@
 /** Paths that stay where they begin, links aside. */
 
 /** Longest path, in UTF-16 units. */
-const MAXIMUM_LENGTH = 1_024;
+const MAX_LENGTH = 1_024;
 
 /** Whether a relative path has no `..`, nothing absolute and `/` alone between its parts. */
 export function isPlainPath(path: string): boolean {
-  return path.length <= MAXIMUM_LENGTH && !path.includes("\0") && !path.includes("\\") &&
+  return path.length <= MAX_LENGTH && !path.includes("\0") && !path.includes("\\") &&
     !/^[A-Za-z]:/.test(path) && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

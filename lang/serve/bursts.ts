@@ -14,7 +14,7 @@ export interface Timer {
 /** An editor's save is a handful of events within a few milliseconds. */
 const QUIET_MILLISECONDS = 15;
 /** Something that never ends, as a copy of a large folder, is looked at in between. */
-const LONGEST_WAIT_MILLISECONDS = 150;
+const MAX_WAIT_MILLISECONDS = 150;
 
 /** Calls once for each burst. */
 export class Bursts {
@@ -39,7 +39,7 @@ export class Bursts {
     const now = this.#timer.now();
     if (this.#cancel === null) this.#first = now;
     else this.#cancel();
-    const wait = Math.max(0, Math.min(QUIET_MILLISECONDS, this.#first + LONGEST_WAIT_MILLISECONDS - now));
+    const wait = Math.max(0, Math.min(QUIET_MILLISECONDS, this.#first + MAX_WAIT_MILLISECONDS - now));
     this.#cancel = this.#timer.after(wait, () => void this.#run());
   }
 

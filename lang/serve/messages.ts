@@ -38,7 +38,7 @@ export type BuildMessage =
   );
 
 /** So many diagnostics are told. */
-const MOST_DIAGNOSTICS = 100;
+const MAX_DIAGNOSTICS = 100;
 
 /** The message of a build. */
 export function buildMessage(
@@ -53,7 +53,7 @@ export function buildMessage(
 ): BuildMessage {
   const { version, reload, milliseconds, isBuilt } = options;
   const all: readonly Diagnostic[] = attempt.kind === "failed" ? [] : attempt.diagnostics;
-  const told = [...all].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_DIAGNOSTICS);
+  const told = [...all].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_DIAGNOSTICS);
   const common = {
     version,
     reload,

@@ -19,7 +19,7 @@ export type RangeChoice =
   | { readonly kind: "unsatisfiable" };
 
 /** More parts than this are not given one by one. */
-const MOST_PARTS = 16;
+const MAX_PARTS = 16;
 
 const WHOLE: RangeChoice = { kind: "whole" };
 
@@ -28,7 +28,7 @@ export function chooseRanges(header: string | null, size: number): RangeChoice {
   const [, list] = /^\s*bytes\s*=\s*(.*?)\s*$/i.exec(header ?? "") ?? [];
   if (list === undefined) return WHOLE;
   const specifications = list.split(",").map((each) => each.trim()).filter((each) => each !== "");
-  if (specifications.length === 0 || specifications.length > MOST_PARTS) return WHOLE;
+  if (specifications.length === 0 || specifications.length > MAX_PARTS) return WHOLE;
   const parts: ByteRange[] = [];
   for (const specification of specifications) {
     const part = readRange(specification, size);

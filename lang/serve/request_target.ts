@@ -15,7 +15,7 @@ export type RequestTarget =
   | { readonly kind: "unknown" };
 
 /** So many times a path may be encoded before it is refused unread. */
-const MOST_LAYERS = 8;
+const MAX_LAYERS = 8;
 
 /** Two bytes that careless decoders take for a dot (overlong UTF-8). */
 const OVERLONG_DOT = "\xc0\xae";
@@ -37,7 +37,7 @@ export function readTarget(target: string): RequestTarget {
 
 function leadsUp(raw: string): boolean {
   let text = raw;
-  for (let layer = 0; layer < MOST_LAYERS; layer++) {
+  for (let layer = 0; layer < MAX_LAYERS; layer++) {
     if (text.replaceAll(OVERLONG_DOT, ".").includes("..")) return true;
     // Bytes as they are, valid UTF-8 or not.
     const decoded = text.replace(

@@ -46,7 +46,7 @@ const replacements: Readonly<Record<string, string>> = {
 };
 
 /** Longest text between backticks that is told as one. */
-const MAXIMUM_TEXT = 1_000;
+const MAX_TEXT = 1_000;
 
 /** The diagnostics of all mistakes of a file. Semicolons are one mistake, however many there are. */
 export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalMistake[]): Diagnostic[] {
@@ -57,7 +57,7 @@ export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalM
   const apart = mistakes.filter((mistake) => {
     if (mistake.start < open) return false;
     const length = mistake.text.startsWith("`")
-      ? /^`[^`\n]*`/.exec(file.text.slice(mistake.start, mistake.start + MAXIMUM_TEXT))?.[0].length ?? 0
+      ? /^`[^`\n]*`/.exec(file.text.slice(mistake.start, mistake.start + MAX_TEXT))?.[0].length ?? 0
       : 0;
     open = Math.max(open, mistake.start + length);
     return true;

@@ -7,13 +7,13 @@ import type { Host, HostCall, HostValue } from "../interpret/host.ts";
 import { TestHost } from "./test_host.ts";
 
 /** Most numbers for one value; then all further ones are 0, which ends it. */
-const MAXIMUM_CHOICES = 1_000;
+const MAX_CHOICES = 1_000;
 /** From so many numbers on, more and more are 0, so that values that contain one another end soon. */
 const MANY_CHOICES = 64;
 /** Most tries to make a failure small. */
-const MAXIMUM_SHRINKS = 2_000;
+const MAX_SHRINKS = 2_000;
 /** Numbers that are taken out or set to 0 together, at most. */
-const LONGEST_CHUNK = 8;
+const MAX_CHUNK_LENGTH = 8;
 
 /** Gives numbers from a list, then from a source of more; the rest of the world as for other tests. */
 export class ChoiceHost implements Host {
@@ -66,14 +66,14 @@ export class ChoiceHost implements Host {
   }
 
   #moreAt(index: number, limit: number): number {
-    const isEnding = index > MANY_CHOICES && this.#more(MAXIMUM_CHOICES) < 2 * (index - MANY_CHOICES);
+    const isEnding = index > MANY_CHOICES && this.#more(MAX_CHOICES) < 2 * (index - MANY_CHOICES);
     return isEnding ? 0 : this.#more(limit);
   }
 
   #choose(limit: number): number {
     const index = this.choices.length;
     const given = this.#given[index];
-    const chosen = index >= MAXIMUM_CHOICES
+    const chosen = index >= MAX_CHOICES
       ? 0
       : given !== undefined
       ? Math.min(given, limit - 1)
@@ -97,21 +97,21 @@ export function shrink(
   let best = start;
   let tries = 0;
   const improve = (candidate: readonly number[]): boolean => {
-    if (tries >= MAXIMUM_SHRINKS || !isSimpler(candidate, best)) return false;
+    if (tries >= MAX_SHRINKS || !isSimpler(candidate, best)) return false;
     tries++;
     const used = attempt(candidate);
     if (used === null || !isSimpler(used, best)) return false;
     best = used;
     return true;
   };
-  for (let before: readonly number[] | null = null; before !== best && tries < MAXIMUM_SHRINKS;) {
+  for (let before: readonly number[] | null = null; before !== best && tries < MAX_SHRINKS;) {
     before = best;
     for (const size of chunkSizes(best.length)) {
       for (let at = best.length - size; at >= 0; at--) {
         if (improve(best.toSpliced(at, size))) at = Math.min(at, best.length - size + 1);
       }
     }
-    for (let size = LONGEST_CHUNK; size > 0; size--) {
+    for (let size = MAX_CHUNK_LENGTH; size > 0; size--) {
       for (let at = 0; at + size <= best.length; at++) {
         if (best.slice(at, at + size).some((value) => value > 0)) {
           improve(best.map((value, index) => index >= at && index < at + size ? 0 : value));
@@ -127,8 +127,8 @@ export function shrink(
 /** Half of all, a quarter and so on, then every size that a small value may have. */
 function chunkSizes(length: number): number[] {
   const sizes: number[] = [];
-  for (let size = length >> 1; size > LONGEST_CHUNK; size >>= 1) sizes.push(size);
-  return [...sizes, ...Array.from({ length: LONGEST_CHUNK }, (_, index) => LONGEST_CHUNK - index)];
+  for (let size = length >> 1; size > MAX_CHUNK_LENGTH; size >>= 1) sizes.push(size);
+  return [...sizes, ...Array.from({ length: MAX_CHUNK_LENGTH }, (_, index) => MAX_CHUNK_LENGTH - index)];
 }
 
 /** Finds the smallest number at a place by halving, then by steps of one. */
@@ -154,7 +154,7 @@ function lowerKind(
   improve: (candidate: readonly number[]) => boolean,
 ): void {
   const kind = current()[at] ?? 0;
-  if (kind === 0 || kind > LONGEST_CHUNK || at + 1 >= current().length) return;
+  if (kind === 0 || kind > MAX_CHUNK_LENGTH || at + 1 >= current().length) return;
   for (let lower = 0; lower < kind; lower++) {
     if (improve(current().with(at, lower).with(at + 1, Number.MAX_SAFE_INTEGER))) return;
   }

@@ -3,7 +3,7 @@ import { outputTrap } from "../host/wasm_trap.ts";
 import type { Host, HostCall } from "../interpret/host.ts";
 
 /** Most that a test may print, in UTF-16 units; one that prints more is stopped. */
-const MAXIMUM_OUTPUT = 1024 * 1024;
+const MAX_OUTPUT = 1024 * 1024;
 
 /** Keeps what is printed. */
 export class TestHost implements Host {
@@ -20,7 +20,7 @@ export class TestHost implements Host {
     if (!module.startsWith("lang:host/log@")) return null;
     const line = `${String(args[0])}\n`;
     this.#length += line.length;
-    if (this.#length > MAXIMUM_OUTPUT) throw outputTrap(MAXIMUM_OUTPUT);
+    if (this.#length > MAX_OUTPUT) throw outputTrap(MAX_OUTPUT);
     this.#lines.push(line);
     return null;
   }

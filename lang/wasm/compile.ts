@@ -54,7 +54,7 @@ export interface CompiledModule extends EncodedModule {
 }
 
 /** 256 MiB. */
-const MAXIMUM_PAGES = 4096;
+const MAX_PAGES = 4096;
 
 /** Compiles a program. */
 export function compile(program: TypedProgram, options: CompileOptions): CompiledModule {
@@ -78,7 +78,7 @@ export function compileComponent(program: TypedProgram, options: CompileOptions)
 
 function encode(module: IrModule, options: CompileOptions): CompiledModule {
   const encoded = encodeModule(module, {
-    maximumPages: options.maximumPages ?? MAXIMUM_PAGES,
+    maximumPages: options.maximumPages ?? MAX_PAGES,
     hasNames: true,
   });
   return {

@@ -11,12 +11,12 @@
 export type Answer = string;
 
 /** The longest text that is kept as it is, in characters of JavaScript. */
-const MOST_KEPT = 24;
+const MAX_KEPT = 24;
 
 /** Of an answer's text, or of NULL. */
 export function answerOfText(text: string | null): Answer {
   if (text === null) return "\\N";
-  if (text.length > MOST_KEPT) return `~${text.length}:${hashOf(text)}`;
+  if (text.length > MAX_KEPT) return `~${text.length}:${hashOf(text)}`;
   const escaped = text.replace(/[\\\t\n\r]/g, (character) => `\\${ESCAPES[character] ?? character}`);
   return /^[!~*#]/.test(escaped) || escaped === "" ? `\\${escaped === "" ? "e" : escaped}` : escaped;
 }

@@ -12,7 +12,7 @@ import { type Difference, Replay } from "./replay.ts";
 import { replayCalls, replayGroups } from "./replay_tables.ts";
 
 /** Differences that are shown when there are too many. */
-const MOST_SHOWN = 40;
+const MAX_SHOWN = 40;
 
 const deliberate = new Map(DELIBERATE.map((rule) => [rule, 0]));
 
@@ -41,7 +41,7 @@ function report(differences: readonly Difference[]): void {
     if (rule !== undefined) deliberate.set(rule, (deliberate.get(rule) ?? 0) + 1);
     return rule === undefined && ruleOf(PENDING, difference) === undefined;
   });
-  const lines = unknown.slice(0, MOST_SHOWN).map(({ form, call, expected, answer }) =>
+  const lines = unknown.slice(0, MAX_SHOWN).map(({ form, call, expected, answer }) =>
     `${form}: ${call}\n  PostgreSQL: ${expected}\n  here: ${answer}`
   );
   assert.equal(unknown.length, 0, `${unknown.length} answers differ\n${lines.join("\n")}`);

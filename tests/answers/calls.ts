@@ -30,11 +30,11 @@ export const CALL_TABLES = ["operators", "functions", "casts", "forms"] as const
 export type CallTable = typeof CALL_TABLES[number];
 
 /** Calls of one signature. */
-const MOST_CALLS = 400;
+const MAX_CALLS = 400;
 /** Calls of a signature with three arguments or more. */
-const MOST_SAMPLED_CALLS = 150;
+const MAX_SAMPLED_CALLS = 150;
 /** Rows of a set-returning function. */
-const MOST_ROWS = 10;
+const MAX_ROWS = 10;
 
 /** The signatures of a table, in order. */
 export function signaturesOf(table: CallTable): Signature[] {
@@ -57,7 +57,7 @@ export function callsOf(pools: readonly Pool[]): readonly (readonly number[])[] 
   if (calls === undefined) {
     calls = sampleOf(
       pools.map(({ values }) => values.length),
-      pools.length > 2 ? MOST_SAMPLED_CALLS : MOST_CALLS,
+      pools.length > 2 ? MAX_SAMPLED_CALLS : MAX_CALLS,
     );
     knownCalls.set(key, calls);
   }
@@ -119,7 +119,7 @@ function functionSignatures(definition: FunctionDefinition): Signature[] {
     call: (args) => {
       const call = `"${definition.name}"(${args.join(", ")})`;
       if (!returnsRows) return call;
-      return `array(select x::text from (select ${call} as x limit ${MOST_ROWS}) q)`;
+      return `array(select x::text from (select ${call} as x limit ${MAX_ROWS}) q)`;
     },
   }));
   return [...plain, ...spreadSignatures(definition)];

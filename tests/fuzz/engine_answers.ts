@@ -40,14 +40,14 @@ function textRow(types: readonly SqlType[], row: readonly SqlValue[]): (string |
 }
 
 /** More rows than this are not compared: joins multiply, and all answers to a statement are kept in memory. */
-const MOST_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 /** Rows that the interpreter looks at. */
-const MOST_INTERPRETED_ROWS = 1_000_000;
+const MAX_INTERPRETED_ROWS = 1_000_000;
 /** Milliseconds for a statement. */
-const MOST_TIME = 5000;
+const MAX_MILLISECONDS = 5000;
 
 /** Makes servers, and the database under test, give up statements that take too long. */
-export const BOUND_STATEMENTS = `SET statement_timeout = ${MOST_TIME}`;
+export const BOUND_STATEMENTS = `SET statement_timeout = ${MAX_MILLISECONDS}`;
 
 const TOO_LARGE: ReadonlySet<string> = new Set([
   SQLSTATE.programLimitExceeded,
@@ -64,8 +64,8 @@ export function isTooLarge(answer: Answer): boolean {
 class BoundedRows extends RowBuffer {
   override endRow(): void {
     super.endRow();
-    if (this.rows.length > MOST_ROWS) {
-      throw new DatabaseError(SQLSTATE.programLimitExceeded, `more than ${MOST_ROWS} rows`);
+    if (this.rows.length > MAX_ROWS) {
+      throw new DatabaseError(SQLSTATE.programLimitExceeded, `more than ${MAX_ROWS} rows`);
     }
   }
 }
@@ -93,7 +93,7 @@ export class EngineAnswers {
       const sink = new BoundedRows();
       sink.begin(planned.columns);
       const execution = compileStatement(planned).start(context);
-      const end = performance.now() + MOST_TIME;
+      const end = performance.now() + MAX_MILLISECONDS;
       while (!execution.step(sink)) {
         if (performance.now() > end) {
           throw new DatabaseError(SQLSTATE.queryCanceled, "the plan takes too long");
@@ -107,7 +107,7 @@ export class EngineAnswers {
   interpreted(sql: string, optimize: boolean): (string | null)[][] {
     const planned = this.#plan(sql, optimize);
     return this.#within((context) => {
-      const budget = { rows: MOST_INTERPRETED_ROWS };
+      const budget = { rows: MAX_INTERPRETED_ROWS };
       const scope = { context, row: new Map(), definitions: new Map(), working: new Map(), budget };
       const types = planned.columns.map(({ type }) => type);
       return [...interpretPlan(planned.plan, scope)].map((row) =>

@@ -341,7 +341,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/types/decimal_functions.ts",
     kind: "comparison",
-    text: "if (weight + 1 < -MAXIMUM_RESULT_SCALE) return Decimal.of(0, scale);",
+    text: "if (weight + 1 < -MAX_RESULT_SCALE) return Decimal.of(0, scale);",
     at: 15,
     before: "<",
     after: "<=",
@@ -559,7 +559,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/runtime/execution_state.ts",
     kind: "minus_one",
-    text: "export const LARGEST_QUOTA = 4096;",
+    text: "export const MAX_BATCH_ROWS = 4096;",
     at: 29,
     before: "4096",
     after: "4095",
@@ -568,7 +568,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/runtime/execution_state.ts",
     kind: "plus_one",
-    text: "const MOST_PIECES_A_LOOK = 32;",
+    text: "const MAX_MORSELS_PER_DEADLINE_CHECK = 32;",
     at: 27,
     before: "32",
     after: "33",

@@ -53,7 +53,7 @@ export interface RunOptions {
 
 /** What a test may take beyond many times its usual time, on a machine with other work. */
 const PATIENCE_MILLISECONDS = 120_000;
-const MOST_FACTOR = 10;
+const MAX_FACTOR = 10;
 
 /** Runs all trials and answers their results in the order of the trials. */
 export async function runTrials(trials: readonly Trial[], options: RunOptions): Promise<TrialResult[]> {
@@ -155,7 +155,7 @@ async function tryOne(copy: TreeCopy, trial: Trial, tests: readonly KnownTest[])
     const usual = new Map(plan.map((test) => [nameOf(test), test.milliseconds]));
     outcome = await copy.run(plan.map(({ module, name }) => ({ module, name })), {
       limitMilliseconds: (test) =>
-        PATIENCE_MILLISECONDS + MOST_FACTOR * (test === null ? 0 : usual.get(nameOf(test)) ?? 0),
+        PATIENCE_MILLISECONDS + MAX_FACTOR * (test === null ? 0 : usual.get(nameOf(test)) ?? 0),
     });
   } finally {
     for (const undo of restore) undo();

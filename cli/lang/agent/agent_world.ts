@@ -1,6 +1,6 @@
 /** The agent's surroundings in this process: packages on disk, programs and tests in threads. */
 import type { AgentWorld, OpenedPackage, ProgramWorld } from "../../../lang/agent/world.ts";
-import { AgentFailure, MAXIMUM_OUTPUT_BYTES } from "../../../lang/agent/world.ts";
+import { AgentFailure, MAX_OUTPUT_BYTES } from "../../../lang/agent/world.ts";
 import type { CostMeter } from "../../../lang/commands/cost_run.ts";
 import type { CommandRunner } from "../../../lang/commands/run.ts";
 import type { PackageFiles } from "../../../lang/package/package_files.ts";
@@ -13,9 +13,9 @@ import { DryFiles } from "./dry_files.ts";
 import { FolderPackages } from "./folder_packages.ts";
 
 /** Most programs and suites of tests that run at a time. */
-const MAXIMUM_RUNNING = 4;
+const MAX_RUNNING = 4;
 /** Most that wait for it. */
-const MAXIMUM_WAITING = 256;
+const MAX_WAITING = 256;
 
 /** A world in a folder. */
 export class FolderWorld implements AgentWorld, Disposable {
@@ -53,7 +53,7 @@ export class FolderWorld implements AgentWorld, Disposable {
     const thread = new CommandThread({
       onWritten,
       hasInput: false,
-      guest: { folder, stdin, seed, isDry: this.#isDry, maximumOutputBytes: MAXIMUM_OUTPUT_BYTES },
+      guest: { folder, stdin, seed, isDry: this.#isDry, maximumOutputBytes: MAX_OUTPUT_BYTES },
     });
     return {
       run: (module, options) => this.#turns.take(options.signal, () => thread.run(module, options)),
@@ -89,9 +89,9 @@ class Turns {
 
   async take<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
     signal?.throwIfAborted();
-    if (this.#running >= MAXIMUM_RUNNING) {
-      if (this.#waiting.length >= MAXIMUM_WAITING) {
-        throw new AgentFailure("busy", `Cannot run it: ${MAXIMUM_WAITING} others wait already`);
+    if (this.#running >= MAX_RUNNING) {
+      if (this.#waiting.length >= MAX_WAITING) {
+        throw new AgentFailure("busy", `Cannot run it: ${MAX_WAITING} others wait already`);
       }
       await this.#turn(signal);
     } else this.#running++;

@@ -16,7 +16,7 @@ import { LoneSource } from "../lone_source.ts";
 import { ConfinedFiles } from "./confined_files.ts";
 
 /** Most packages that are kept; the one that was not asked for longest goes. */
-const MAXIMUM_PACKAGES = 16;
+const MAX_PACKAGES = 16;
 
 /** Packages in and below a folder. */
 export class FolderPackages {
@@ -86,7 +86,7 @@ export class FolderPackages {
     this.#open.delete(key);
     this.#open.set(key, known);
     const [oldest] = this.#open.keys();
-    if (this.#open.size > MAXIMUM_PACKAGES && oldest !== undefined) this.#open.delete(oldest);
+    if (this.#open.size > MAX_PACKAGES && oldest !== undefined) this.#open.delete(oldest);
     return known;
   }
 

@@ -6,7 +6,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { MAXIMUM_REQUEST_BYTES, readRequest } from "../../../lang/agent/request_reader.ts";
+import { MAX_REQUEST_BYTES, readRequest } from "../../../lang/agent/request_reader.ts";
 import { RunningRequests } from "../../../lang/agent/running_requests.ts";
 import { PROTOCOL_VERSION } from "../../../lang/agent/schema.ts";
 import { AgentSession } from "../../../lang/agent/session.ts";
@@ -20,14 +20,14 @@ import { failureLines, problemOf, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Most connections at a time; one more is told 503 and closed. */
-const MAXIMUM_CONNECTIONS = 1_024;
+const MAX_CONNECTIONS = 1_024;
 /** Bytes of bodies that are read at the same time. */
-const BUDGET_BYTES = 8 * MAXIMUM_REQUEST_BYTES;
+const BUDGET_BYTES = 8 * MAX_REQUEST_BYTES;
 const HEADERS_MILLISECONDS = 15_000;
 /** Longest time that a request may take to arrive. */
 const REQUEST_MILLISECONDS = 30_000;
 const KEEP_ALIVE_MILLISECONDS = 75_000;
-const MAXIMUM_HEADER_BYTES = 16 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 /** How long somebody who was refused may take to read why. */
 const GOODBYE_MILLISECONDS = 2_000;
 
@@ -94,7 +94,7 @@ class HttpService implements AgentHttpServer {
       keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
       headersTimeout: HEADERS_MILLISECONDS,
       requestTimeout: REQUEST_MILLISECONDS,
-      maxHeaderSize: MAXIMUM_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
       // Missing, it is refused as a wrong one is.
       requireHostHeader: false,
     });
@@ -134,7 +134,7 @@ class HttpService implements AgentHttpServer {
     const [attach] = this.#server.listeners("connection");
     this.#server.removeAllListeners("connection");
     this.#server.on("connection", (socket: Socket) => {
-      if (this.#sockets.size >= MAXIMUM_CONNECTIONS) {
+      if (this.#sockets.size >= MAX_CONNECTIONS) {
         socket.on("error", () => {});
         socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
         return letGo(socket);
@@ -231,9 +231,9 @@ class HttpService implements AgentHttpServer {
       new Refusal(
         413,
         "too_large",
-        `Cannot take the request: its body is longer than ${MAXIMUM_REQUEST_BYTES} bytes`,
+        `Cannot take the request: its body is longer than ${MAX_REQUEST_BYTES} bytes`,
       );
-    if (Number(request.headers["content-length"] ?? 0) > MAXIMUM_REQUEST_BYTES) {
+    if (Number(request.headers["content-length"] ?? 0) > MAX_REQUEST_BYTES) {
       return Promise.reject(tooLarge());
     }
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array[]>();
@@ -245,7 +245,7 @@ class HttpService implements AgentHttpServer {
       reject(refusal);
     };
     request.on("data", (part: Uint8Array) => {
-      if (length + part.length > MAXIMUM_REQUEST_BYTES) return fail(tooLarge());
+      if (length + part.length > MAX_REQUEST_BYTES) return fail(tooLarge());
       if (!this.#budget.take(part.length)) {
         return fail(new Refusal(503, "busy", "Cannot take the request: too much of others is being read"));
       }

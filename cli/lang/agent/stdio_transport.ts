@@ -1,6 +1,6 @@
 /** The agent on standard input and output: a session of lines, or one request. */
 import { failureAnswer } from "../../../lang/agent/answer.ts";
-import { MAXIMUM_REQUEST_BYTES } from "../../../lang/agent/request_reader.ts";
+import { MAX_REQUEST_BYTES } from "../../../lang/agent/request_reader.ts";
 import { AgentSession } from "../../../lang/agent/session.ts";
 import type { AgentWorld } from "../../../lang/agent/world.ts";
 import { ByteBudget, lineOf, readLines } from "./line_reader.ts";
@@ -21,9 +21,9 @@ export async function serveStdio(
 ): Promise<number> {
   const session = new AgentSession(world);
   const reader = input.getReader();
-  const budget = new ByteBudget(2 * MAXIMUM_REQUEST_BYTES);
+  const budget = new ByteBudget(2 * MAX_REQUEST_BYTES);
   await serveLines(session, {
-    lines: readLines(reader, { maximumBytes: MAXIMUM_REQUEST_BYTES, budget }),
+    lines: readLines(reader, { maximumBytes: MAX_REQUEST_BYTES, budget }),
     write,
     stopReading: () => void reader.cancel().catch(() => {}),
   }, recorder?.session() ?? null);
@@ -40,11 +40,11 @@ export async function serveSingleShot(
   let length = 0;
   for await (const part of input) {
     length += part.length;
-    if (length > MAXIMUM_REQUEST_BYTES) break;
+    if (length > MAX_REQUEST_BYTES) break;
     parts.push(part);
   }
   const session = new AgentSession(world);
-  const line = length > MAXIMUM_REQUEST_BYTES ? { kind: "too_large" } as const : lineOf(parts);
+  const line = length > MAX_REQUEST_BYTES ? { kind: "too_large" } as const : lineOf(parts);
   const failure = line === null ? null : problemOf(line);
   const request = line?.kind === "line" ? line.text : "";
   const answer = await (failure === null ? session.submit(request) : session.submitRead(failure)) ??

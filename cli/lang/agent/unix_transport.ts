@@ -3,7 +3,7 @@
  *
  * Only its owner may connect. What stands at the path is removed when it is a socket, and left alone when it is anything else.
  */
-import { MAXIMUM_REQUEST_BYTES } from "../../../lang/agent/request_reader.ts";
+import { MAX_REQUEST_BYTES } from "../../../lang/agent/request_reader.ts";
 import { AgentSession } from "../../../lang/agent/session.ts";
 import type { AgentWorld } from "../../../lang/agent/world.ts";
 import { CommandError } from "../../../lang/commands/command_error.ts";
@@ -13,11 +13,11 @@ import { failureLines, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Most connections at a time; one more is told so and closed. */
-const MAXIMUM_CONNECTIONS = 1_024;
+const MAX_CONNECTIONS = 1_024;
 /** Bytes of lines that are not whole yet, of all connections together. */
-const BUDGET_BYTES = 8 * MAXIMUM_REQUEST_BYTES;
+const BUDGET_BYTES = 8 * MAX_REQUEST_BYTES;
 /** Longest path of a socket. */
-const MAXIMUM_PATH_BYTES = Deno.build.os === "linux" ? 107 : 103;
+const MAX_PATH_BYTES = Deno.build.os === "linux" ? 107 : 103;
 /** Only the owner may read and write. */
 const OWNER_ONLY = 0o600;
 
@@ -38,7 +38,7 @@ export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | 
   const accept = async (): Promise<void> => {
     const budget = new ByteBudget(BUDGET_BYTES);
     for await (const connection of listener) {
-      if (open.size >= MAXIMUM_CONNECTIONS) {
+      if (open.size >= MAX_CONNECTIONS) {
         await refuse(connection);
         continue;
       }
@@ -66,10 +66,10 @@ function bind(path: string): Deno.UnixListener {
   const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) || "/" : ".";
   const own = `${folder}/.${crypto.randomUUID().slice(0, 6)}`;
   // Moved there, a socket could have a path that nobody can connect to.
-  if ([path, `${own}/s`].some((each) => new TextEncoder().encode(each).length > MAXIMUM_PATH_BYTES)) {
+  if ([path, `${own}/s`].some((each) => new TextEncoder().encode(each).length > MAX_PATH_BYTES)) {
     throw new CommandError(
       `Cannot listen on ${path}: the path is too long for a socket`,
-      `Systems allow ${MAXIMUM_PATH_BYTES} bytes; name a shorter one.`,
+      `Systems allow ${MAX_PATH_BYTES} bytes; name a shorter one.`,
     );
   }
   let isMade = false;
@@ -97,7 +97,7 @@ async function serveConnection(connection: Deno.Conn, { world, recorder, budget 
   const reader = new ConnectionReader(connection);
   try {
     await serveLines(new AgentSession(world), {
-      lines: readLines(reader, { maximumBytes: MAXIMUM_REQUEST_BYTES, budget }),
+      lines: readLines(reader, { maximumBytes: MAX_REQUEST_BYTES, budget }),
       write: (text) => writeAll(connection, text),
       stopReading: () => reader.cancel(),
     }, recorder?.session() ?? null);
@@ -117,7 +117,7 @@ async function refuse(connection: Deno.Conn): Promise<void> {
   try {
     await writeAll(
       connection,
-      failureLines("busy", `Cannot serve the connection: ${MAXIMUM_CONNECTIONS} are open`),
+      failureLines("busy", `Cannot serve the connection: ${MAX_CONNECTIONS} are open`),
     );
   } catch {
     // Nobody reads it.

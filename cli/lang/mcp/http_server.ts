@@ -1,16 +1,12 @@
 /**
  * `lang mcp --http`: the protocol on a port of the loopback address.
  *
- * Before anything is read: a foreign `Host` or `Origin` is 403, a missing token 401, another path 404. Bodies are at most {@link MAXIMUM_MESSAGE_BYTES} (413), have
- * {@link BODY_TIMEOUT_MILLISECONDS} to arrive (408), and only {@link MAXIMUM_BODIES} arrive at a time (503), so that clients, however many and slow, hold a bounded
+ * Before anything is read: a foreign `Host` or `Origin` is 403, a missing token 401, another path 404. Bodies are at most {@link MAX_MESSAGE_BYTES} (413), have
+ * {@link BODY_TIMEOUT_MILLISECONDS} to arrive (408), and only {@link MAX_BODIES} arrive at a time (503), so that clients, however many and slow, hold a bounded
  * part of memory. There are no headers that let a page of another site read an answer.
  */
 import { ENDPOINT_PATH, type HttpEndpoint, jsonRpcError } from "../../../lang/mcp/http_endpoint.ts";
-import {
-  BODY_TIMEOUT_MILLISECONDS,
-  MAXIMUM_BODIES,
-  MAXIMUM_MESSAGE_BYTES,
-} from "../../../lang/mcp/limits.ts";
+import { BODY_TIMEOUT_MILLISECONDS, MAX_BODIES, MAX_MESSAGE_BYTES } from "../../../lang/mcp/limits.ts";
 import { hasToken, hostRefusal } from "../loopback_guard.ts";
 
 /** What the door of a server asks and holds. */
@@ -27,7 +23,7 @@ export interface DoorOptions {
 /** A function that answers requests as `Deno.serve` hands them over. */
 export function httpDoor(options: DoorOptions): (request: Request) => Promise<Response> {
   const { endpoint, sdk, token } = options;
-  const maximumBodies = options.maximumBodies ?? MAXIMUM_BODIES;
+  const maximumBodies = options.maximumBodies ?? MAX_BODIES;
   const timeout = options.bodyTimeoutMilliseconds ?? BODY_TIMEOUT_MILLISECONDS;
   let bodies = 0;
   return async (request) => {
@@ -40,7 +36,7 @@ export function httpDoor(options: DoorOptions): (request: Request) => Promise<Re
     bodies++;
     let body: unknown;
     try {
-      const read = await withTimeout(sdk.readRequestBody(request, MAXIMUM_MESSAGE_BYTES), timeout);
+      const read = await withTimeout(sdk.readRequestBody(request, MAX_MESSAGE_BYTES), timeout);
       if (read === null) {
         return closing(jsonRpcError(408, -32_000, "Cannot take the request: its body takes too long"));
       }
@@ -49,7 +45,7 @@ export function httpDoor(options: DoorOptions): (request: Request) => Promise<Re
           jsonRpcError(
             413,
             -32_000,
-            `Cannot take the request: its body is over ${MAXIMUM_MESSAGE_BYTES} bytes`,
+            `Cannot take the request: its body is over ${MAX_MESSAGE_BYTES} bytes`,
           ),
         );
       }

@@ -14,7 +14,7 @@ import type { Terminal } from "../terminal.ts";
 import { httpDoor } from "./http_server.ts";
 
 /** Longest remark that is written to standard error. */
-const MAXIMUM_REMARK = 300;
+const MAX_REMARK = 300;
 
 /** How long answers are still waited for when the input has ended. */
 const FAREWELL_MILLISECONDS = 2_000;
@@ -131,6 +131,6 @@ function filesOf(world: FolderWorld): PackageFiles | null {
 
 /** What the protocol's implementation remarks goes where clients keep what servers say beside the protocol. */
 function remark(terminal: Terminal, error: Error): void {
-  const text = error.message.replaceAll(/\s+/g, " ").slice(0, MAXIMUM_REMARK);
+  const text = error.message.replaceAll(/\s+/g, " ").slice(0, MAX_REMARK);
   terminal.writeError(`lang mcp: ${text}\n`);
 }

@@ -3,7 +3,7 @@ import { plainReply, type Reply } from "../../../lang/serve/reply.ts";
 import type { SocketRoute } from "../../../lang/serve/site.ts";
 
 /** More pages than anybody has open. */
-const MOST_SOCKETS = 512;
+const MAX_SOCKETS = 512;
 /** A page that does not answer a ping for so long is gone. */
 const IDLE_SECONDS = 30;
 /** The server goes away (RFC 6455, section 7.4.1). */
@@ -18,7 +18,7 @@ export class Sockets {
     const refusal = refuse(request.headers);
     if (refusal !== null) return refusal;
     const open = this.#open[route];
-    if (this.#open.reload.size + this.#open.events.size >= MOST_SOCKETS) {
+    if (this.#open.reload.size + this.#open.events.size >= MAX_SOCKETS) {
       return plainReply(503, "too many pages are connected", "GET");
     }
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: IDLE_SECONDS });

@@ -10,9 +10,9 @@ import type { WebFile, WebFiles } from "../../../lang/serve/site.ts";
 import { messageOf } from "../disk_files.ts";
 
 /** Larger files are read as they are sent. */
-const LARGEST_KEPT_BYTES = 32 * 1024 * 1024;
+const MAX_FILE_KEPT_BYTES = 32 * 1024 * 1024;
 /** All files that are kept. */
-const MOST_KEPT_BYTES = 128 * 1024 * 1024;
+const MAX_KEPT_BYTES = 128 * 1024 * 1024;
 /** A change within this time before reading may be followed by another with the same time. */
 const COARSE_MILLISECONDS = 2_000;
 const PART_BYTES = 256 * 1024;
@@ -49,7 +49,7 @@ export class WebFolder implements WebFiles, PageFiles {
     if (!info.isFile) return null;
     const modified = info.mtime?.getTime() ?? null;
     const identity = `${info.dev} ${info.ino} ${info.size} ${modified}`;
-    if (info.size > LARGEST_KEPT_BYTES) return largeFile(real, { size: info.size, modified, identity });
+    if (info.size > MAX_FILE_KEPT_BYTES) return largeFile(real, { size: info.size, modified, identity });
     const known = this.#kept.get(real);
     if (
       known !== undefined && known.identity === identity &&
@@ -77,7 +77,7 @@ export class WebFolder implements WebFiles, PageFiles {
     this.#kept.set(real, { identity, readAt, changedAt: modified ?? readAt, file });
     this.#keptBytes += bytes.length;
     for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes <= MOST_KEPT_BYTES) break;
+      if (this.#keptBytes <= MAX_KEPT_BYTES) break;
       this.#drop(oldest);
     }
     return file;

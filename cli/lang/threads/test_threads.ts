@@ -17,7 +17,7 @@ import { jobWord, SHARED_WORDS_PER_THREAD, tryWord } from "./messages.ts";
 import { failureOf, Thread } from "./thread.ts";
 
 /** Most threads at a time. */
-const MAXIMUM_THREADS = 8;
+const MAX_THREADS = 8;
 /** After how long one thread alone is joined by more: starting them costs about as much as it saves before. */
 const ALONE_MILLISECONDS = 200;
 /** How long the arguments of a try that did not end are waited for. */
@@ -30,7 +30,7 @@ export class TestThreads implements TestRunner, Disposable {
   #spare: Thread | null = new Thread();
 
   constructor(options: { readonly threads?: number; readonly aloneMilliseconds?: number } = {}) {
-    this.#maximum = options.threads ?? Math.min(MAXIMUM_THREADS, Math.max(1, navigator.hardwareConcurrency));
+    this.#maximum = options.threads ?? Math.min(MAX_THREADS, Math.max(1, navigator.hardwareConcurrency));
     this.#aloneMilliseconds = options.aloneMilliseconds ?? ALONE_MILLISECONDS;
   }
 

@@ -108,7 +108,7 @@ const PLAIN = { isStepping: false } as const;
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
   loopLabel = "";
-  /** An expression of how often the outermost loop goes round, at most `LARGEST_QUOTA` times; null: nothing is known. */
+  /** An expression of how often the outermost loop goes round, at most `MAX_BATCH_ROWS` times; null: nothing is known. */
   pieceRows: string | null = null;
   /** How many loops the code stands in. */
   rowDepth = 0;

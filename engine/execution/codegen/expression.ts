@@ -350,12 +350,12 @@ function emitExtreme(code: Emitter, expression: Of<"greatest" | "least">): Value
 }
 
 /** Lists of constants longer than this are looked up in a set. */
-const LONGEST_COMPARED_LIST = 4;
+const MAX_COMPARED_LIST_LENGTH = 4;
 
 function emitInList(code: Emitter, expression: Of<"in_list">): Value {
   const argument = emitValue(code, expression.argument);
   if (argument.isNull === "true") return NULL_VALUE;
-  if (expression.list.length > LONGEST_COMPARED_LIST && expression.list.every(isExecutionConstant)) {
+  if (expression.list.length > MAX_COMPARED_LIST_LENGTH && expression.list.every(isExecutionConstant)) {
     const set = setOfExecution(
       code,
       code.compilation.derivedKey(expression, "set"),

@@ -28,7 +28,7 @@ export function groupsOf(
 }
 
 /** Codes of all keys together may have this many bits to be an index. */
-const MAXIMUM_INDEX_BITS = 16;
+const MAX_INDEX_BITS = 16;
 
 /** Group numbers by dictionary codes; -1: not known yet. */
 export function groupMemo(
@@ -126,7 +126,7 @@ export class GroupCode {
       return expression === undefined ? null : key.dictionary(code, expression);
     });
     const bits = places.reduce((sum, place) => sum + (place?.bits ?? 99), 0);
-    if (onNew === null && places.length > 0 && bits <= MAXIMUM_INDEX_BITS) {
+    if (onNew === null && places.length > 0 && bits <= MAX_INDEX_BITS) {
       const dictionaries = places.map((place) => place?.dictionary ?? "");
       const key = this.#compilation.derivedKey(this, dictionaries.join());
       const memo = code.once(key, () => {

@@ -18,7 +18,7 @@ const comparisonNames: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">",
 const harmlessFunctions: ReadonlySet<string> = new Set([...comparisonNames, "~~", "!~~"]);
 
 /** Elements of a list that are compared one by one. */
-const LONGEST_MASKED_LIST = 8;
+const MAX_MASKED_LIST_LENGTH = 8;
 
 /** Whether a condition over bound columns can be a mask. */
 export function isMaskable(code: Emitter, condition: Expression): boolean {
@@ -44,7 +44,7 @@ function isMask(condition: Expression, isVector: (column: ColumnRef) => boolean)
     case "is_null":
       return isColumn(condition.argument);
     case "in_list":
-      return condition.list.length > 0 && condition.list.length <= LONGEST_MASKED_LIST &&
+      return condition.list.length > 0 && condition.list.length <= MAX_MASKED_LIST_LENGTH &&
         isOperand(condition.argument) &&
         condition.list.every((element) => isExecutionConstant(element) && isOperand(element)) &&
         isPlainComparison(condition.equals);

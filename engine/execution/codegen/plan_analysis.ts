@@ -167,13 +167,13 @@ export function expressionFacts(expression: Expression): Facts {
 
 const factsOfColumns: Facts[] = [];
 /** Columns whose facts are kept; numbers of columns begin at 1 in each statement. */
-const COLUMN_FACTS_MAX = 4096;
+const MAX_COLUMN_FACTS = 4096;
 
 function columnFacts(column: ColumnRef): Facts {
   const known = factsOfColumns[column];
   if (known !== undefined) return known;
   const facts = { ...CONSTANT_FACTS, mentioned: new Map([[column, 1]]), free: [column] };
-  if (column < COLUMN_FACTS_MAX) factsOfColumns[column] = facts;
+  if (column < MAX_COLUMN_FACTS) factsOfColumns[column] = facts;
   return facts;
 }
 

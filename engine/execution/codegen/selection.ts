@@ -13,11 +13,11 @@ import { emitMask, isHarmless, isMaskable } from "./mask.ts";
 import { conjuncts, expressionFacts } from "./plan_analysis.ts";
 
 /** Rows that a selection can number. */
-const MOST_ROWS = 65_536;
+const MAX_ROWS = 65_536;
 
 /** The array for the numbers of a block's chosen rows, which an execution uses again for each block. */
 export function selectionOf(state: ExecutionState, slot: number, rows: number): Uint16Array {
-  assert(rows <= MOST_ROWS, `a block of ${rows} rows`);
+  assert(rows <= MAX_ROWS, `a block of ${rows} rows`);
   const known = state.x[slot];
   if (known instanceof Uint16Array && known.length >= rows) return known;
   const made = new Uint16Array(rows);

@@ -7,13 +7,13 @@
  */
 import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import { magnitudeOf } from "../../sql/functions/integer_range.ts";
-import { LARGEST_QUOTA } from "../runtime/execution_state.ts";
+import { MAX_BATCH_ROWS } from "../runtime/execution_state.ts";
 import { SETTLED_SUM, type SumPlace } from "../runtime/group_table.ts";
 import type { Emitter } from "./emitter.ts";
 import type { GroupCode } from "./group_code.ts";
 
 /** What one call may add to a sum. */
-const MOST_ADDED = 2 ** 50;
+const MAX_ADDED = 2 ** 50;
 /** Values up to this are small: a sum of them becomes large after millions of rows. */
 const SMALL_VALUE = 2 ** 26;
 
@@ -58,7 +58,7 @@ export class SettlingCode {
   /** Whether a row's value is folded without tests: the name of the sum's number after it. Undefined: with tests. */
   begin(code: Emitter, range: IntegerRange | undefined): string | undefined {
     if (range === undefined || !code.isOncePerRow) return undefined;
-    if (magnitudeOf(range) * LARGEST_QUOTA > MOST_ADDED) return undefined;
+    if (magnitudeOf(range) * MAX_BATCH_ROWS > MAX_ADDED) return undefined;
     return code.name("sum");
   }
 

@@ -25,7 +25,7 @@ export interface StageText {
 }
 
 /** Rounds of inner loops that one row may take in the plain version. */
-const MOST_ROUNDS = 64;
+const MAX_ROUNDS = 64;
 
 /** See the file's head. */
 export class StageCode {
@@ -62,7 +62,7 @@ export class StageCode {
       // Loops may stand behind one another: one without rounds does not make the others short.
       if (limit > 1) rounds *= limit;
     }
-    return rounds === 1 || rounds <= MOST_ROUNDS && rounds <= state.quota;
+    return rounds === 1 || rounds <= MAX_ROUNDS && rounds <= state.quota;
   }
 
   #compile(): void {

@@ -31,7 +31,7 @@ export interface ModifyFacts {
 /** Rows created in one piece. */
 const PIECE = 64;
 /** A statement that keeps losing against rows it cannot see gives up after so many attempts. */
-const MOST_CONFLICT_RETRIES = 20;
+const MAX_CONFLICT_RETRIES = 20;
 const NO_ARBITERS: readonly (readonly number[])[] = [];
 const conflictRetries = new WeakMap<RowTransaction, number>();
 
@@ -153,7 +153,7 @@ export class ModifyRun {
           : arbiter.name === thrown.constraint
       );
       const attempts = (conflictRetries.get(this.#writer) ?? 0) + 1;
-      if (!isArbiter || attempts > MOST_CONFLICT_RETRIES) throw thrown;
+      if (!isArbiter || attempts > MAX_CONFLICT_RETRIES) throw thrown;
       conflictRetries.set(this.#writer, attempts);
       throw new StaleSnapshot(this.table.id, id);
     }

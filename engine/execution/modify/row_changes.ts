@@ -24,7 +24,7 @@ import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillRefere
 /** Rows looked up or changed in one piece. */
 const PIECE = 64;
 /** Parent keys remembered for each foreign key. */
-const MOST_KEYS_REMEMBERED = 65_536;
+const MAX_REMEMBERED_KEYS = 65_536;
 /** Rough memory of a queued check or action. */
 const TASK_BYTES = 160;
 
@@ -181,7 +181,7 @@ export class RowChanges implements UnfinishedChanges {
     if (!this.#parentExists(rule, key)) return false;
     if (this.#keysGo) return true;
     if (present === undefined) this.#present.set(rule, new Set([noted]));
-    else if (present.size < MOST_KEYS_REMEMBERED) present.add(noted);
+    else if (present.size < MAX_REMEMBERED_KEYS) present.add(noted);
     return true;
   }
 

@@ -10,7 +10,7 @@ import { fromStored } from "../../types/stored_value.ts";
 import { formatText } from "../../types/text_io.ts";
 
 /** Longest text of one value in a detail line, in characters. */
-const LONGEST_SHOWN_VALUE = 64;
+const MAX_SHOWN_VALUE_LENGTH = 64;
 
 /** The text of a stored value in a detail line. */
 export function shownValue(column: ColumnDefinition, stored: StoredValue): string {
@@ -24,7 +24,7 @@ export function failingRow(table: TableDefinition, row: StoredRow): string {
   for (const [position, column] of table.columns.entries()) {
     if (column.hidden) continue;
     const text = shownValue(column, row[position] ?? null);
-    shown.push(text.length > LONGEST_SHOWN_VALUE ? `${text.slice(0, LONGEST_SHOWN_VALUE)}...` : text);
+    shown.push(text.length > MAX_SHOWN_VALUE_LENGTH ? `${text.slice(0, MAX_SHOWN_VALUE_LENGTH)}...` : text);
   }
   return `Failing row contains (${shown.join(", ")}).`;
 }

@@ -37,11 +37,11 @@ export function produceTableScan(plan: TableScan, program: Program, sink: Sink):
 }
 
 /** Kernels that one scan keeps; far more than the shapes that one table has at a time. */
-const MAXIMUM_KERNELS = 64;
+const MAX_KERNELS = 64;
 /** Kernels whose text EXPLAIN (CODE) shows. */
-const MAXIMUM_SOURCES = 4;
+const MAX_SOURCES = 4;
 /** Blocks that EXPLAIN (CODE) looks through for shapes. */
-const MAXIMUM_BLOCKS_EXPLAINED = 64;
+const MAX_EXPLAINED_BLOCKS = 64;
 
 const noPredicates: readonly ZonePredicate[] = [];
 
@@ -158,7 +158,7 @@ class ScanStage implements Stage {
     const kernel = kernels[at] ?? this.#newKernel(block);
     if (at > 0) kernels.splice(at, 1);
     if (at !== 0) kernels.unshift(kernel);
-    if (kernels.length > MAXIMUM_KERNELS) kernels.pop();
+    if (kernels.length > MAX_KERNELS) kernels.pop();
     if (checksInput()) assertBlock(block, kernel.shape, this.#plan.columns.map(({ type }) => type));
     return kernel.code;
   }
@@ -185,7 +185,7 @@ class ScanStage implements Stage {
   /** The kernels that have run; before a run those for the blocks that the table has at this moment. */
   source(context: ExecutionContext): string {
     const cursor = this.#kernels.length === 0 ? this.#cursor(context, noPredicates) : null;
-    for (let blocks = 0; cursor !== null && blocks < MAXIMUM_BLOCKS_EXPLAINED; blocks++) {
+    for (let blocks = 0; cursor !== null && blocks < MAX_EXPLAINED_BLOCKS; blocks++) {
       const block = cursor.next();
       if (block === null) break;
       this.#kernelOf(block);
@@ -193,7 +193,7 @@ class ScanStage implements Stage {
     if (this.#kernels.length === 0) {
       return `// no code for table "${this.#plan.table.name}": a scan finds no block`;
     }
-    const shown = this.#kernels.slice(0, MAXIMUM_SOURCES);
+    const shown = this.#kernels.slice(0, MAX_SOURCES);
     const texts = shown.map(({ shape, code }) => `// vectors: ${shape.name}\n${code.source()}`);
     const hidden = this.#kernels.length - shown.length;
     if (hidden > 0) texts.push(`// and ${hidden} more for other shapes of vectors`);

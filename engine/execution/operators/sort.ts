@@ -67,7 +67,7 @@ export function appendSorted(code: Emitter, { buffer, computed }: SortedBuffer):
 const SLACK_ROWS = 2048;
 
 /** Up to this limit the buffer is sorted at once when it is cut. */
-const LARGEST_CUT_AT_ONCE = 1000;
+const MAX_ROWS_CUT_AT_ONCE = 1000;
 
 /** Keeps the first rows of an order. */
 export function cutBuffer(
@@ -95,7 +95,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   const cutRounds = (state: ExecutionState): number => {
     const limits = state.x[limitSlot];
     const known = typeof limits === "object" && limits !== null && "limit" in limits ? limits.limit : 0;
-    return region.isInline || Number(known) > LARGEST_CUT_AT_ONCE ? Infinity : 1;
+    return region.isInline || Number(known) > MAX_ROWS_CUT_AT_ONCE ? Infinity : 1;
   };
   const names = { limit: {} };
   produce(plan.input, region, {

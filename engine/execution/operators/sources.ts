@@ -33,11 +33,11 @@ export function expressionBinding(expression: Expression): Binding {
 }
 
 /** Lists with more rows than this are kept as data and looped over. */
-const LONGEST_UNROLLED_LIST = 1;
+const MAX_UNROLLED_LIST_LENGTH = 1;
 
 /** VALUES. */
 export function produceValues(plan: Extract<Plan, { kind: "values" }>, region: Region, sink: Sink): void {
-  if (plan.list.length <= LONGEST_UNROLLED_LIST) {
+  if (plan.list.length <= MAX_UNROLLED_LIST_LENGTH) {
     for (const row of plan.list) {
       region.loop(plan, {
         kind: "single",

@@ -47,10 +47,10 @@ const LONG_PIECE_MICROSECONDS = 120;
 /** Rows of the first piece of a stage, whose rows may cost anything. */
 const FIRST_QUOTA = 1024;
 /** A piece of a scan works through so many rows at most. */
-export const LARGEST_QUOTA = 4096;
+export const MAX_BATCH_ROWS = 4096;
 
 /** So many pieces, if they are that short, pass between two looks at the clock. */
-const MOST_PIECES_A_LOOK = 32;
+const MAX_MORSELS_PER_DEADLINE_CHECK = 32;
 
 /** A program that has called a procedure. */
 interface Caller {
@@ -167,14 +167,14 @@ export class ExecutionState implements StatementExecution {
       if (this.#piecesALook > 1) this.#piecesALook >>= 1;
       const excess = Math.ceil(elapsed / LONG_PIECE_MICROSECONDS);
       this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));
-    } else if (this.quota < LARGEST_QUOTA) {
+    } else if (this.quota < MAX_BATCH_ROWS) {
       // A few long pieces cost less than many short ones: what is not too long moves from their number to their length.
       if (elapsed < SHORT_PIECE_MICROSECONDS) this.quota *= 2;
       else if (this.#piecesALook > 1) {
         this.quota *= 2;
         this.#piecesALook >>= 1;
       }
-    } else if (elapsed < SHORT_PIECE_MICROSECONDS && this.#piecesALook < MOST_PIECES_A_LOOK) {
+    } else if (elapsed < SHORT_PIECE_MICROSECONDS && this.#piecesALook < MAX_MORSELS_PER_DEADLINE_CHECK) {
       this.#piecesALook *= 2;
     }
   }

@@ -19,7 +19,7 @@ export interface SumPlace {
 /** The number of a sum that is farther from 0 is moved to its bigint when the sum is settled. */
 export const SETTLED_SUM = 2 ** 51;
 /** What is folded without tests between two times that all sums are settled. */
-const MOST_UNSETTLED = 2 ** 50;
+const MAX_UNSETTLED = 2 ** 50;
 
 /** See the file's head. */
 export class GroupTable {
@@ -74,7 +74,7 @@ export class GroupTable {
   noteUnsettled(amount: number, sums: readonly SumPlace[]): void {
     this.#unsettled += amount;
     for (const sum of sums) this.#unsettledSums.set(sum.float, sum);
-    if (this.#unsettled <= MOST_UNSETTLED) return;
+    if (this.#unsettled <= MAX_UNSETTLED) return;
     const all = [...this.#unsettledSums.values()];
     for (let group = 0; group < this.count; group++) this.#settle(group, all);
     this.#unsettled = 0;

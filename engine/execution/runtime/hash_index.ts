@@ -15,7 +15,7 @@ import type { Work } from "./work.ts";
 const PIECE_ROWS = 8192;
 
 /** Chains are counted up to here while the index is built. */
-const LONGEST_COUNTED = 255;
+const MAX_COUNTED = 255;
 
 /** See the file's head. It is complete when {@link HashIndex.advance} has answered true. */
 export class HashIndex implements Work {
@@ -118,12 +118,12 @@ export class HashIndex implements Work {
       heads[bucket] = row + 1;
       let depth = 1;
       if (after >= 0) {
-        depth = Math.min(LONGEST_COUNTED, (depths[after] as number) + 1);
+        depth = Math.min(MAX_COUNTED, (depths[after] as number) + 1);
         depths[row] = depth;
       } else depths[row] = 1;
       if (depth > longest) longest = depth;
     }
-    this.longestChain = longest === LONGEST_COUNTED ? Infinity : longest;
+    this.longestChain = longest === MAX_COUNTED ? Infinity : longest;
     this.#linked = end;
   }
 

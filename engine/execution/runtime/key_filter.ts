@@ -10,9 +10,9 @@ import { NULL_CODE, powerOfTwo } from "./hashing.ts";
 
 const BITS_PER_KEY = 64;
 /** A filter beyond a processor's cache costs more than it spares. */
-const MAXIMUM_BITS = 2 ** 23;
+const MAX_BITS = 2 ** 23;
 /** With more keys than this the filter says "yes" to all. */
-const MAXIMUM_KEYS = 2 ** 21;
+const MAX_KEYS = 2 ** 21;
 
 /** See the file's head. Generated code reads `words` and `mask` itself. */
 export class KeyFilter {
@@ -23,8 +23,8 @@ export class KeyFilter {
 
   /** An empty filter for so many keys. */
   constructor(state: ExecutionState, keys: number) {
-    const isUseful = keys <= MAXIMUM_KEYS;
-    const bits = isUseful ? Math.min(MAXIMUM_BITS, powerOfTwo(Math.max(keys, 1) * BITS_PER_KEY)) : 32;
+    const isUseful = keys <= MAX_KEYS;
+    const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(Math.max(keys, 1) * BITS_PER_KEY)) : 32;
     this.#state = state;
     state.charge(bits >> 3);
     this.words = new Int32Array(bits >> 5);

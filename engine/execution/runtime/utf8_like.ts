@@ -25,14 +25,14 @@ export interface Utf8Pattern {
 }
 
 /** Longer stretches would not fit their shifts. */
-const LONGEST_STRETCH = 60_000;
+const MAX_STRETCH = 60_000;
 
 /** Makes a pattern ready; `onText` decides where bytes cannot. */
 export function utf8Pattern(pattern: string, onText: (text: string) => boolean): Utf8Pattern {
   const parts = splitPattern(pattern);
   const encoded = (parts ?? []).map((part) => encodeUtf8(part));
   const isPlain = parts !== null && pattern.isWellFormed() &&
-    encoded.every(({ length }) => length <= LONGEST_STRETCH);
+    encoded.every(({ length }) => length <= MAX_STRETCH);
   const filled = encoded.filter(({ length }) => length > 0);
   return {
     stretches: filled.map((bytes) => ({ bytes, shifts: shiftsOf(bytes) })),

@@ -16,7 +16,7 @@ const PIECE_BYTES = 1 << 16;
 
 const NEWLINE = 10, RETURN = 13, SPACE = 32, MINUS = 45, ZERO = 48, BACKSLASH = 92, DOT = 46;
 /** Integers up to this are written digit by digit. */
-const MAXIMUM_DIRECT = 999_999_999_999_999;
+const MAX_DIRECT = 999_999_999_999_999;
 /** Texts up to this are encoded without a call of the encoder, which costs more than they do. */
 const SHORT_TEXT = 128;
 
@@ -193,7 +193,7 @@ export class CopyEncoder implements ResultWriter {
 
   /** Puts the digits of an integer into the scratch; answers how many bytes they are. */
   #encodeInteger(value: number | bigint): number {
-    if (typeof value !== "number" || value > MAXIMUM_DIRECT || value < -MAXIMUM_DIRECT) {
+    if (typeof value !== "number" || value > MAX_DIRECT || value < -MAX_DIRECT) {
       return this.#encode(String(value));
     }
     const scratch = this.#scratch;

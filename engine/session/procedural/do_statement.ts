@@ -33,7 +33,7 @@ export async function runDo(
       return { ...outcome, durableOp: Math.max(durableOp, outcome.durableOp) as OpNumber };
     } catch (thrown) {
       const isConflict = thrown instanceof DatabaseError && RETRIED.has(thrown.code);
-      if (!isConflict || attempt >= MAXIMUM_ATTEMPTS) throw thrown;
+      if (!isConflict || attempt >= MAX_ATTEMPTS) throw thrown;
       session.takeNotices();
       session.endBlock(true);
       await session.engine.yieldToLoop();
@@ -42,7 +42,7 @@ export async function runDo(
 }
 
 /** How often a block is run when others keep coming in its way. */
-const MAXIMUM_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 const RETRIED: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
 

@@ -21,16 +21,16 @@ import {
 } from "./advisory_locks.ts";
 
 /** pg_sleep waits at most this long; more is an error rather than a timer that overflows. */
-const MAXIMUM_SLEEP_SECONDS = 86_400 * 24;
+const MAX_SLEEP_SECONDS = 86_400 * 24;
 
 /** `pg_sleep`. */
 function sleep(evaluation: SessionEvaluation, seconds: number): SqlValue {
   const { session } = evaluation;
   if (!(seconds > 0)) return "";
-  if (seconds > MAXIMUM_SLEEP_SECONDS) {
+  if (seconds > MAX_SLEEP_SECONDS) {
     throw new DatabaseError(
       SQLSTATE.numericValueOutOfRange,
-      `pg_sleep cannot wait more than ${MAXIMUM_SLEEP_SECONDS} seconds`,
+      `pg_sleep cannot wait more than ${MAX_SLEEP_SECONDS} seconds`,
     );
   }
   const { outside } = effectsOf(session);

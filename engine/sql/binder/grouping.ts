@@ -16,7 +16,7 @@ import type { Binding } from "./binding.ts";
 import type { QueryLevel, ScopeTable } from "./scope.ts";
 
 /** Limit on what CUBE and combinations of grouping sets may expand to, as in PostgreSQL. */
-const MAXIMUM_GROUPING_SETS = 4096;
+const MAX_GROUPING_SETS = 4096;
 
 /** A grouped expression and the column that stands for it above the grouping. */
 export interface GroupKey {
@@ -65,10 +65,10 @@ export class Grouping {
     for (const list of lists) {
       const next: number[][] = [];
       for (const left of combined) for (const right of list) next.push([...new Set([...left, ...right])]);
-      if (next.length > MAXIMUM_GROUPING_SETS) {
+      if (next.length > MAX_GROUPING_SETS) {
         throw this.#binding.error(
           SQLSTATE.statementTooComplex,
-          `too many grouping sets present (maximum ${MAXIMUM_GROUPING_SETS})`,
+          `too many grouping sets present (maximum ${MAX_GROUPING_SETS})`,
         );
       }
       combined = next;

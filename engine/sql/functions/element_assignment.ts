@@ -17,7 +17,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { BoundFunction } from "./definition.ts";
 
-const MAXIMUM_ELEMENTS = 16_777_216;
+const MAX_ELEMENTS = 16_777_216;
 
 /** The array with one element replaced: takes the array, its subscripts and the element. */
 export function arrayAssignment(
@@ -100,10 +100,10 @@ function assignInLine(array: SqlArray, index: number, value: SqlValue): SqlArray
   const offset = index - lower;
   const { elements } = array;
   const length = offset < 0 ? elements.length - offset : Math.max(elements.length, offset + 1);
-  if (length > MAXIMUM_ELEMENTS) {
+  if (length > MAX_ELEMENTS) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `array size exceeds the maximum allowed (${MAXIMUM_ELEMENTS})`,
+      `array size exceeds the maximum allowed (${MAX_ELEMENTS})`,
     );
   }
   const gap = (count: number): SqlValue[] => Array<SqlValue>(Math.max(0, count)).fill(null);
@@ -160,10 +160,10 @@ function missing(path: readonly string[], depth: number, part: JsonValue): JsonV
 }
 
 function nulls(count: number): JsonValue[] {
-  if (count > MAXIMUM_ELEMENTS) {
+  if (count > MAX_ELEMENTS) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `array size exceeds the maximum allowed (${MAXIMUM_ELEMENTS})`,
+      `array size exceeds the maximum allowed (${MAX_ELEMENTS})`,
     );
   }
   return Array<JsonValue>(count).fill(null);

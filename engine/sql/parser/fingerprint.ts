@@ -11,7 +11,7 @@
  * they must match), type modifiers, typed literals, conflict targets. What the scanner cannot tell, the parser can:
  * a statement whose `pinnedLiterals` is not empty must not be cached under the key.
  *
- * Limits: data statements only, one per text, at most {@link LITERAL_COUNT_MAX} constants, {@link DEPTH_MAX} nested
+ * Limits: data statements only, one per text, at most {@link MAX_LITERAL_COUNT} constants, {@link MAX_DEPTH} nested
  * parentheses, and no comments, dollar quotes or prefixed strings; otherwise the answer is `null` and the text is its own key.
  */
 
@@ -32,13 +32,13 @@ export interface NormalizedText {
 }
 
 /** More constants than this (bulk INSERTs) are not worth a plan of their own. */
-export const LITERAL_COUNT_MAX = 512;
+export const MAX_LITERAL_COUNT = 512;
 
 /** Nested parentheses that the scanner follows. */
-export const DEPTH_MAX = 64;
+export const MAX_DEPTH = 64;
 
 /** Digits of a decimal constant that is taken out. */
-const DECIMAL_DIGITS_MAX = 18;
+const MAX_DECIMAL_DIGITS = 18;
 
 /** Opens a placeholder in a key; a text that contains it has no key. */
 const MARK = "\u0001";
@@ -163,9 +163,9 @@ const AFTER_NAME = 1;
 const AFTER_CLOSE = 2;
 
 /** The states of open parentheses; one scan runs at a time, so they are shared. */
-const clauses = new Uint8Array(DEPTH_MAX);
+const clauses = new Uint8Array(MAX_DEPTH);
 /** Whether a SELECT has been seen inside the parenthesis: only then its FROM, WHERE … are clauses. */
-const isQuery = new Uint8Array(DEPTH_MAX);
+const isQuery = new Uint8Array(MAX_DEPTH);
 
 function scan(text: string, start: number, pinTargets: boolean): NormalizedText | null | typeof RESCAN {
   const length = text.length;
@@ -248,7 +248,7 @@ function scan(text: string, start: number, pinTargets: boolean): NormalizedText 
       if (kind === "decimal") key += String(offset - pointAt - 1) + MARK;
       copied = offset;
       literals.push({ kind, text: digits, position: numberStart });
-      if (literals.length > LITERAL_COUNT_MAX) return null;
+      if (literals.length > MAX_LITERAL_COUNT) return null;
       continue;
     }
     switch (code) {
@@ -280,7 +280,7 @@ function scan(text: string, start: number, pinTargets: boolean): NormalizedText 
           text: hasQuotes ? raw.replaceAll("''", "'") : raw,
           position: stringStart,
         });
-        if (literals.length > LITERAL_COUNT_MAX) return null;
+        if (literals.length > MAX_LITERAL_COUNT) return null;
         continue;
       }
       case 34: { // "
@@ -296,7 +296,7 @@ function scan(text: string, start: number, pinTargets: boolean): NormalizedText 
         continue;
       }
       case 40: { // (
-        if (depth === DEPTH_MAX) return null;
+        if (depth === MAX_DEPTH) return null;
         clauses[depth] = clause;
         isQuery[depth] = inQuery;
         if (clause === TARGET && targetDepth < 0) targetDepth = depth;
@@ -382,5 +382,5 @@ function integerKind(digits: string): "integer" | "bigint" | null {
 }
 
 function decimalKind(digits: string): "decimal" | null {
-  return digits.length <= DECIMAL_DIGITS_MAX + 1 ? "decimal" : null;
+  return digits.length <= MAX_DECIMAL_DIGITS + 1 ? "decimal" : null;
 }

@@ -15,7 +15,7 @@ import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 import { requireWellFormed } from "../../types/text.ts";
 
 /** Bytes of UTF-8 that an identifier keeps; the rest is cut, as PostgreSQL does. */
-const IDENTIFIER_BYTES_MAX = 63;
+const MAX_IDENTIFIER_BYTES = 63;
 
 /** Classes of the first 128 character codes; everything above starts or continues an identifier. */
 const CLASS = { other: 0, space: 1, letter: 2, digit: 3, operator: 4, punctuation: 5 } as const;
@@ -738,15 +738,15 @@ function foldCase(name: string): string {
   return folded;
 }
 
-/** The identifier cut to {@link IDENTIFIER_BYTES_MAX} bytes of UTF-8, at a character's boundary. */
+/** The identifier cut to {@link MAX_IDENTIFIER_BYTES} bytes of UTF-8, at a character's boundary. */
 function cutIdentifier(name: string): string {
-  if (name.length * 3 <= IDENTIFIER_BYTES_MAX) return name;
+  if (name.length * 3 <= MAX_IDENTIFIER_BYTES) return name;
   let bytes = 0;
   let cut = "";
   for (const character of name) {
     const code = character.codePointAt(0) ?? 0;
     bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > IDENTIFIER_BYTES_MAX) return cut;
+    if (bytes > MAX_IDENTIFIER_BYTES) return cut;
     cut += character;
   }
   return name;

@@ -13,16 +13,16 @@ import { tokenize } from "./lexer.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 
 /** Nested levels of expressions, subqueries and joins that a statement may have. */
-export const NESTING_DEPTH_MAX = 500;
+export const MAX_NESTING_DEPTH = 500;
 
 /**
  * Levels that a syntax tree may have. Chains of left-associative operators (`a + b + c …`, `… UNION ALL …`) are read without
  * recursion but are trees as deep as they are long, and whoever walks the tree recurses.
  */
-export const TREE_DEPTH_MAX = 1000;
+export const MAX_TREE_DEPTH = 1000;
 
 /** The highest number of a parameter, as in the wire protocol. */
-const PARAMETER_NUMBER_MAX = 65_535;
+const MAX_PARAMETER_NUMBER = 65_535;
 
 /** What a parse may be told. */
 export interface ParseOptions {
@@ -233,9 +233,9 @@ export class TokenStream {
     return this.take();
   }
 
-  /** Goes one level deeper; raises 54001 behind {@link NESTING_DEPTH_MAX}. */
+  /** Goes one level deeper; raises 54001 behind {@link MAX_NESTING_DEPTH}. */
   enter(): void {
-    if (++this.#depth > NESTING_DEPTH_MAX) throw this.tooDeep();
+    if (++this.#depth > MAX_NESTING_DEPTH) throw this.tooDeep();
   }
 
   /** Comes back from the level that `enter` went to. */
@@ -255,9 +255,9 @@ export class TokenStream {
     this.#treeDepth = Math.max(outer, this.#treeDepth + 1);
   }
 
-  /** Puts one more level on top of what has been read; raises 54001 behind {@link TREE_DEPTH_MAX}. */
+  /** Puts one more level on top of what has been read; raises 54001 behind {@link MAX_TREE_DEPTH}. */
   deepen(): void {
-    if (++this.#treeDepth > TREE_DEPTH_MAX) throw this.tooDeep();
+    if (++this.#treeDepth > MAX_TREE_DEPTH) throw this.tooDeep();
   }
 
   /** The error of a statement that nests too deeply. */
@@ -272,7 +272,7 @@ export class TokenStream {
   takeParameter(): number {
     const digits = this.value();
     const number = Number(digits);
-    if (number < 1 || number > PARAMETER_NUMBER_MAX) {
+    if (number < 1 || number > MAX_PARAMETER_NUMBER) {
       throw this.error(SQLSTATE.undefinedParameter, `there is no parameter $${digits}`, this.position);
     }
     this.advance();

@@ -251,7 +251,7 @@ function isLeaf(expression: Expression): boolean {
 }
 
 /** Operands that an operation may have and still count as flat. */
-const FLAT_OPERANDS_MAX = 4;
+const MAX_FLAT_OPERANDS = 4;
 
 /**
  * Whether facts about an expression are found as quickly as remembered: it is a leaf, or an operation on a few of them. What a
@@ -264,7 +264,7 @@ export function isFlat(expression: Expression): boolean {
     case "column":
       return true;
     case "call":
-      return expression.args.length <= FLAT_OPERANDS_MAX && expression.args.every(isLeaf);
+      return expression.args.length <= MAX_FLAT_OPERANDS && expression.args.every(isLeaf);
     case "cast":
     case "is_null":
     case "not":
@@ -277,10 +277,10 @@ export function isFlat(expression: Expression): boolean {
 const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
 const singleColumns: ReadonlySet<ColumnRef>[] = [];
 /** Columns whose sets of one are kept; numbers of columns begin at 1 in each statement. */
-const SINGLE_COLUMNS_MAX = 4096;
+const MAX_SINGLE_COLUMNS = 4096;
 
 function singleColumn(column: ColumnRef): ReadonlySet<ColumnRef> {
-  return column < SINGLE_COLUMNS_MAX ? singleColumns[column] ??= new Set([column]) : new Set([column]);
+  return column < MAX_SINGLE_COLUMNS ? singleColumns[column] ??= new Set([column]) : new Set([column]);
 }
 
 /** The columns that an expression refers to, including those that its subqueries take from outside of themselves. */

@@ -74,7 +74,7 @@ const SWAPPED: Readonly<Record<KeyCondition["operator"], KeyCondition["operator"
 const PREFIX_FACTOR = 0.1;
 
 /** Longer lists are not looked up one by one. */
-const MAXIMUM_LOOKUPS = 10_000;
+const MAX_LOOKUPS = 10_000;
 
 /** See the file's head. */
 export class AccessPaths {
@@ -454,7 +454,7 @@ class Request {
       }
       case "in_list": {
         const column = this.#ownColumn(condition.argument);
-        if (condition.negated || column === undefined || condition.list.length > MAXIMUM_LOOKUPS) return;
+        if (condition.negated || column === undefined || condition.list.length > MAX_LOOKUPS) return;
         const values = condition.list.map((value) => this.#asKey(value, column));
         if (values.some((value) => value === undefined)) return;
         this.lists.push({

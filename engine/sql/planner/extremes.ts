@@ -21,7 +21,7 @@ type Aggregate = Plan & { readonly kind: "aggregate" };
 type AggregateCall = Aggregate["aggregates"][number];
 
 /** More of them are worth a scan. */
-const MAXIMUM_EXTREMES = 8;
+const MAX_EXTREMES = 8;
 
 /** The plan by ends of indexes; null when not every aggregate has one. */
 export function planExtremes(
@@ -31,7 +31,7 @@ export function planExtremes(
 ): Plan | null {
   const { aggregates } = plan;
   if (plan.groups.length > 0 || plan.groupingSets !== null) return null;
-  if (aggregates.length === 0 || aggregates.length > MAXIMUM_EXTREMES) return null;
+  if (aggregates.length === 0 || aggregates.length > MAX_EXTREMES) return null;
   const conditions: Expression[] = [];
   let source = plan.input;
   while (source.kind === "filter") {

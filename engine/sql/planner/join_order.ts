@@ -1,6 +1,6 @@
 /**
  * The order of inner joins: dynamic programming over sets of relations, bushy trees included (G. Moerkotte, T. Neumann,
- * "Dynamic Programming Strikes Back", SIGMOD 2008, without hyperedges), greedy beyond {@link MAXIMUM_EXACT} relations.
+ * "Dynamic Programming Strikes Back", SIGMOD 2008, without hyperedges), greedy beyond {@link MAX_EXACT} relations.
  *
  * The size of a set of relations does not depend on the order in which they are joined: it is the product of their sizes
  * and of the selectivities of all conditions inside of the set.
@@ -24,10 +24,10 @@ import type { Estimator } from "./estimate.ts";
 import { joinKeys } from "./join_keys.ts";
 
 /** Up to so many relations all orders are compared. */
-const MAXIMUM_EXACT = 10;
+const MAX_EXACT = 10;
 
 /** Sets of relations are bit masks: no graph has more relations than this. */
-export const MAXIMUM_RELATIONS = 24;
+export const MAX_RELATIONS = 24;
 
 /** A relation of a join: its own plan, and what it is made of when it is a stored table. */
 export interface Relation {
@@ -282,7 +282,7 @@ export class JoinOrder {
         method: "leaf",
       })
     );
-    if (count <= MAXIMUM_EXACT) this.#exact(count);
+    if (count <= MAX_EXACT) this.#exact(count);
     else this.#greedy(count);
     return this.#build((1 << count) - 1);
   }

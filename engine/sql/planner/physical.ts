@@ -23,7 +23,7 @@ import { CostModel } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
 import { planExtremes } from "./extremes.ts";
 import { joinKeys } from "./join_keys.ts";
-import { JoinGraph, JoinOrder, MAXIMUM_RELATIONS, type Relation } from "./join_order.ts";
+import { JoinGraph, JoinOrder, MAX_RELATIONS, type Relation } from "./join_order.ts";
 import { groupRelations } from "./large_joins.ts";
 import { refersTo } from "./outer_joins.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
@@ -334,7 +334,7 @@ export class PhysicalPlanner {
     const [free, fixed] = split(all, isMovable);
     // A subquery runs for each row that is left: semi and anti joins go first.
     const [expensive, movable] = region.reducing.length === 0 ? [[], free] : split(free, hasSubquery);
-    const grouped = groupRelations(region.relations, movable, MAXIMUM_RELATIONS);
+    const grouped = groupRelations(region.relations, movable, MAX_RELATIONS);
     const graph = new JoinGraph(grouped, movable);
     const early = new Map<number, Join[]>();
     const late: Join[] = [];

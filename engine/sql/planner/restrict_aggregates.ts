@@ -26,7 +26,7 @@ type Aggregate = Plan & { readonly kind: "aggregate" };
 type Scan = Plan & { readonly kind: "table_scan" };
 
 /** A restriction must leave at most this share of the groups to be worth a second look at the outer table. */
-const LARGEST_SHARE = 0.1;
+const MAX_SHARE = 0.1;
 
 /** What surely holds for each outer row: rows of these tables under these conditions belong to it. */
 class OuterFacts {
@@ -116,7 +116,7 @@ export function restrictAggregate(
       estimator.register(copy.plan);
       const condition: Expression = { ...pair.equality, args: [pair.inner, column] };
       const share = estimator.semiSelectivity(condition, copy.plan);
-      if (share <= LARGEST_SHARE && (best === null || share < best.share)) {
+      if (share <= MAX_SHARE && (best === null || share < best.share)) {
         best = { right: copy.plan, condition, share };
       }
     }

@@ -17,7 +17,7 @@ const FIRST_SLOTS = 64;
 /** A table of this many places is split rather than doubled. */
 const SPLIT_SLOTS = 4096;
 /** Leading bits that the directory may use; ids that agree in all of them share a table that doubles. */
-const MAXIMUM_DEPTH = 20;
+const MAX_DEPTH = 20;
 /** Last bits of an id that its hash leaves alone. */
 const NEIGHBOUR_BITS = 3;
 const NEIGHBOUR_MASK = (1 << NEIGHBOUR_BITS) - 1;
@@ -141,7 +141,7 @@ export class SlotHash {
   }
 
   #grow(table: SmallTable, hash: number): void {
-    if (table.slots.length < SPLIT_SLOTS || table.depth >= MAXIMUM_DEPTH) {
+    if (table.slots.length < SPLIT_SLOTS || table.depth >= MAX_DEPTH) {
       const old = table.slots;
       table.slots = new Int32Array(old.length * 2).fill(EMPTY);
       table.used = 0;

@@ -2,7 +2,7 @@
  * A matcher for what no automaton can serve: back references, and look-around with repetitions inside. It tries one way after the
  * other, the preferred first, and takes the first match. A reference to a group that has not matched fails, as in PostgreSQL.
  *
- * Limit: a search takes {@link MAXIMUM_STEPS} steps at most, all matches of one text together, then it raises 54001: the ways
+ * Limit: a search takes {@link MAX_STEPS} steps at most, all matches of one text together, then it raises 54001: the ways
  * may double with each character.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -11,9 +11,9 @@ import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
 
 /** Some tenths of a second. */
-const MAXIMUM_STEPS = 1e7;
+const MAX_STEPS = 1e7;
 /** Ways that are still to be tried, at once. */
-const MAXIMUM_WAYS = 1e6;
+const MAX_WAYS = 1e6;
 
 /** See the file's head. */
 export class BacktrackingMatcher implements Matcher {
@@ -83,7 +83,7 @@ export class BacktrackingMatcher implements Matcher {
       let place = ways.pop() as number;
       let at = ways.pop() as number;
       for (let goesOn = true; goesOn;) {
-        if (++this.#steps > MAXIMUM_STEPS || ways.length > MAXIMUM_WAYS * 3) throw this.#tooComplex();
+        if (++this.#steps > MAX_STEPS || ways.length > MAX_WAYS * 3) throw this.#tooComplex();
         const operand = first[at] as number;
         switch (operations[at]) {
           case OPERATION.set:

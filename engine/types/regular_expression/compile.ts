@@ -11,7 +11,7 @@ import { compileProgram } from "./program.ts";
 import { type Node, type ParsedSource, parseSource } from "./syntax.ts";
 
 /** Steps that V8 may need for a search at worst; about a tenth of a second. */
-const MAXIMUM_BACKTRACKING_STEPS = 2e7;
+const MAX_BACKTRACKING_STEPS = 2e7;
 
 /** A matcher for a translated expression that V8 has accepted as `native`. */
 export function chooseMatcher(native: RegExp): Matcher {
@@ -54,7 +54,7 @@ class ChoosingMatcher implements Matcher {
 
   #isCheap(length: number): boolean {
     const { power, doublings } = this.#cost;
-    return Math.max(2, length) ** power * 2 ** doublings <= MAXIMUM_BACKTRACKING_STEPS;
+    return Math.max(2, length) ** power * 2 ** doublings <= MAX_BACKTRACKING_STEPS;
   }
 
   #linear(): Automaton {

@@ -49,7 +49,7 @@ export interface Program {
 }
 
 /** Instructions that a program may have; repetition counts multiply. */
-const MAXIMUM_INSTRUCTIONS = 50_000;
+const MAX_INSTRUCTIONS = 50_000;
 
 /** Compiles a tree. Raises 2201B when counts make it too large. */
 export function compileProgram({ root, groups, isRegular }: ParsedSource): Program {
@@ -76,7 +76,7 @@ class Compiler {
   readonly assertions: string[] = [];
 
   emit(operation: number, first = 0, second = 0): number {
-    if (this.operations.length >= MAXIMUM_INSTRUCTIONS) {
+    if (this.operations.length >= MAX_INSTRUCTIONS) {
       throw new DatabaseError(
         SQLSTATE.invalidRegularExpression,
         "invalid regular expression: regular expression is too complex",

@@ -61,8 +61,8 @@ const KIND_OF_CODE: ReadonlyMap<number, Kind> = new Map(
 );
 
 const FLAG_CLIENT = 1;
-const MAXIMUM_TXN_OPERATIONS = 1_000_000;
-const MAXIMUM_U64 = (1n << 64n) - 1n;
+const MAX_TXN_OPERATIONS = 1_000_000;
+const MAX_U64 = (1n << 64n) - 1n;
 
 /** The bytes of a request. */
 export function encodeRequest(request: Request, writer: ByteWriter = new ByteWriter()): Uint8Array {
@@ -112,7 +112,7 @@ export function decodeRequest(bytes: Uint8Array): Request {
 
 /** The number in a message that could not be decoded, so that the error can name the request; 0 when it has none. */
 export function requestNumberOf(bytes: Uint8Array): bigint {
-  return bytes.length < 9 ? 0n : new ByteReader(bytes, 1).readU64() & MAXIMUM_U64;
+  return bytes.length < 9 ? 0n : new ByteReader(bytes, 1).readU64() & MAX_U64;
 }
 
 function writeBody(writer: ByteWriter, operation: Operation | Continuation): void {
@@ -225,7 +225,7 @@ function readBody(reader: ByteReader, kind: Kind): Operation | Continuation {
       };
     }
     case "txn":
-      return { kind, operations: readList(reader, readRowOperation, MAXIMUM_TXN_OPERATIONS) };
+      return { kind, operations: readList(reader, readRowOperation, MAX_TXN_OPERATIONS) };
     case "create":
     case "update":
     case "delete":

@@ -43,8 +43,8 @@ interface Waiting {
   readonly bytes: number;
 }
 
-const MAXIMUM_WAITING_REQUESTS = 10_000;
-const MAXIMUM_WAITING_BYTES = 64 << 20;
+const MAX_WAITING_REQUESTS = 10_000;
+const MAX_WAITING_BYTES = 64 << 20;
 /** Requests that arrived together and are answered before other connections get a turn. */
 const REQUESTS_PER_TURN = 64;
 
@@ -384,8 +384,8 @@ export class OperationConnection implements ReplyTarget {
   }
 
   #updatePause(): void {
-    const tooMany = this.#waiting.length > MAXIMUM_WAITING_REQUESTS ||
-      this.#waitingBytes > MAXIMUM_WAITING_BYTES;
+    const tooMany = this.#waiting.length > MAX_WAITING_REQUESTS ||
+      this.#waitingBytes > MAX_WAITING_BYTES;
     if (tooMany && this.#copy !== null) {
       // The data that the running COPY waits for stands behind those requests: neither would ever move.
       this.#end(

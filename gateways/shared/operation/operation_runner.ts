@@ -115,7 +115,7 @@ export function runStatement(
 
 /** Statements that sessions have run before, so that each is parsed once for a connection that repeats it. */
 const preparedOf = new WeakMap<Session, Map<string, PreparedStatement>>();
-const MAXIMUM_PREPARED = 200;
+const MAX_PREPARED = 200;
 
 function prepare(session: Session, text: string, parameters: readonly Parameter[]): PreparedStatement {
   const declared = parameters.map(declaredType);
@@ -130,7 +130,7 @@ function prepare(session: Session, text: string, parameters: readonly Parameter[
   if (found !== undefined && session.status === "idle") return found;
   const prepared = session.prepare(text, declared);
   if (session.status !== "idle" || text.length > 10_000) return prepared;
-  if (known.size >= MAXIMUM_PREPARED) known.clear();
+  if (known.size >= MAX_PREPARED) known.clear();
   known.set(key, prepared);
   return prepared;
 }

@@ -268,4 +268,4 @@ export function errorOf(failure: Failure): DatabaseError {
 }
 
 /** Bytes that a message may have. */
-export const MAXIMUM_MESSAGE_BYTES = LIMITS.maximumFrameBytes;
+export const MAX_MESSAGE_BYTES = LIMITS.maximumFrameBytes;

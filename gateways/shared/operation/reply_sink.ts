@@ -16,7 +16,7 @@ import { toStored } from "../../../engine/types/stored_value.ts";
 import { formatText, type TextOptions } from "../../../engine/types/text_io.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
 import type { Reply } from "./operation.ts";
-import { MAXIMUM_MESSAGE_BYTES, REPLY_CODES, writeReply } from "./reply_codec.ts";
+import { MAX_MESSAGE_BYTES, REPLY_CODES, writeReply } from "./reply_codec.ts";
 
 /** A message of rows is handed on when it has grown to this. */
 const PIECE_BYTES = 64 * 1024;
@@ -152,7 +152,7 @@ export class ReplySink implements ResultSink {
 
   endRow(): void {
     const size = this.#writer.length - this.#messageStart;
-    if (size - 4 > MAXIMUM_MESSAGE_BYTES) this.#splitMessage();
+    if (size - 4 > MAX_MESSAGE_BYTES) this.#splitMessage();
     this.#messageRows++;
     if (size < PIECE_BYTES) return;
     this.#endMessage();
@@ -193,10 +193,10 @@ export class ReplySink implements ResultSink {
   /** The row that made the message too large gets a message of its own. */
   #splitMessage(): void {
     const row = this.#writer.view().slice(this.#rowStart);
-    if (row.length + 64 > MAXIMUM_MESSAGE_BYTES) {
+    if (row.length + 64 > MAX_MESSAGE_BYTES) {
       throw new DatabaseError(
         SQLSTATE.programLimitExceeded,
-        `a row of ${row.length} bytes does not fit into a message of ${MAXIMUM_MESSAGE_BYTES} bytes`,
+        `a row of ${row.length} bytes does not fit into a message of ${MAX_MESSAGE_BYTES} bytes`,
         { hint: "Select fewer columns, or read the value in pieces with substring()." },
       );
     }

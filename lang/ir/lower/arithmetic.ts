@@ -9,7 +9,7 @@ import { fold } from "../fold.ts";
 import type { Frame, Interval } from "./frame.ts";
 
 const INT_MINIMUM = -2147483648;
-const INT_MAXIMUM = 2147483647;
+const MAX_INT = 2147483647;
 const LONG_MINIMUM = -(1n << 63n);
 
 /** Numbers that an `i32` expression lies between. */
@@ -37,7 +37,7 @@ export function intervalOf(frame: Frame, value: IrExpression): Interval {
   }
 }
 
-const ANY: Interval = { low: INT_MINIMUM, high: INT_MAXIMUM };
+const ANY: Interval = { low: INT_MINIMUM, high: MAX_INT };
 
 function intervalOfOperation(frame: Frame, name: string, args: readonly IrExpression[]): Interval {
   const [first, second] = args;
@@ -96,7 +96,7 @@ function intervalOfOperation(frame: Frame, name: string, args: readonly IrExpres
 }
 
 function inInt(interval: Interval): Interval {
-  return interval.low < INT_MINIMUM || interval.high > INT_MAXIMUM ? ANY : interval;
+  return interval.low < INT_MINIMUM || interval.high > MAX_INT ? ANY : interval;
 }
 
 /** An operation of two numbers. */
@@ -172,7 +172,7 @@ function intArithmetic(
       if (left.kind === "const" && right.kind !== "const") {
         return intArithmetic(frame, operator, right, left, span);
       }
-      if (a.low + b.low >= INT_MINIMUM && a.high + b.high <= INT_MAXIMUM) {
+      if (a.low + b.low >= INT_MINIMUM && a.high + b.high <= MAX_INT) {
         return fold(op("i32.add", left, right));
       }
       const first = frame.reusable(left);
@@ -181,12 +181,12 @@ function intArithmetic(
       frame.check(overflowOfSum(first, second, sum, a, b), "overflow", span);
       remember(frame, sum, {
         low: Math.max(INT_MINIMUM, a.low + b.low),
-        high: Math.min(INT_MAXIMUM, a.high + b.high),
+        high: Math.min(MAX_INT, a.high + b.high),
       });
       return sum;
     }
     case "-": {
-      if (a.low - b.high >= INT_MINIMUM && a.high - b.low <= INT_MAXIMUM) {
+      if (a.low - b.high >= INT_MINIMUM && a.high - b.low <= MAX_INT) {
         return fold(op("i32.sub", left, right));
       }
       const first = frame.reusable(left);
@@ -195,13 +195,13 @@ function intArithmetic(
       frame.check(overflowOfDifference(first, second, difference, b), "overflow", span);
       remember(frame, difference, {
         low: Math.max(INT_MINIMUM, a.low - b.high),
-        high: Math.min(INT_MAXIMUM, a.high - b.low),
+        high: Math.min(MAX_INT, a.high - b.low),
       });
       return difference;
     }
     case "*": {
       const corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
-      if (Math.min(...corners) >= INT_MINIMUM && Math.max(...corners) <= INT_MAXIMUM) {
+      if (Math.min(...corners) >= INT_MINIMUM && Math.max(...corners) <= MAX_INT) {
         return fold(op("i32.mul", left, right));
       }
       const product = frame.temporary(
@@ -211,7 +211,7 @@ function intArithmetic(
       frame.check(op("i64.ne", op("i64.extend_i32_s", short), product), "overflow", span);
       remember(frame, short, {
         low: Math.max(INT_MINIMUM, Math.min(...corners)),
-        high: Math.min(INT_MAXIMUM, Math.max(...corners)),
+        high: Math.min(MAX_INT, Math.max(...corners)),
       });
       return short;
     }

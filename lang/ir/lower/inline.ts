@@ -19,7 +19,7 @@ const SMALL_BODY = 28;
 /** Closures of up to so many expressions are written where they are called. */
 const SMALL_CLOSURE = 60;
 /** Calls in place within one another. */
-const MAXIMUM_NESTING = 5;
+const MAX_NESTING = 5;
 /** Statements of a function from which on nothing more is lowered in place. */
 const LARGE_FUNCTION = 4000;
 
@@ -57,7 +57,7 @@ function sizeOf(target: TypedFunction): BodySize {
 export function isInlined(frame: Frame, target: TypedFunction, args: readonly Argument[]): boolean {
   if (frame.program.keepsCalls && target.file.path.endsWith(".lang")) return false;
   if (target.body === null || frame.inlined.includes(target) || frame.source === target) return false;
-  if (frame.inlined.length >= MAXIMUM_NESTING || frame.statementCount >= LARGE_FUNCTION) return false;
+  if (frame.inlined.length >= MAX_NESTING || frame.statementCount >= LARGE_FUNCTION) return false;
   const { expressions, hasTexts } = sizeOf(target);
   if (expressions > SMALL_BODY) return false;
   return !hasTexts || args.every((argument) => argument.kind === "value" && isKnown(frame, argument.value));

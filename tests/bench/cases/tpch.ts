@@ -17,7 +17,7 @@ import { connect, copyIn } from "./client.ts";
 export const SMOKE_SCALE = 0.01;
 
 /** Peers that would take hours above this scale. */
-const LARGEST_SCALE: Readonly<Record<EmbeddedPeer["name"], number>> = {
+const MAX_SCALE: Readonly<Record<EmbeddedPeer["name"], number>> = {
   DuckDB: 10,
   SQLite: 0.1,
   PGlite: 0.1,
@@ -75,13 +75,13 @@ function queries(scale: number, extra: (name: string) => Partial<Benchmark>): re
     },
     embedded: {
       prepare: async (peer, size) => {
-        if (actual(size) > LARGEST_SCALE[peer.name]) return;
+        if (actual(size) > MAX_SCALE[peer.name]) return;
         await fill(peer, actual(size));
         const { rows } = await peer.query(textFor(peer, name));
         await checkAnswer(name, actual(size), rows);
       },
       measure: async (peer, size) => {
-        if (actual(size) > LARGEST_SCALE[peer.name]) return NaN;
+        if (actual(size) > MAX_SCALE[peer.name]) return NaN;
         return (await peer.query(textFor(peer, name))).milliseconds;
       },
     },

@@ -2,7 +2,7 @@
 
 const CHUNK_BYTES = 256 * 1024;
 /** More than any row takes. */
-const LONGEST_ROW = 1024;
+const MAX_ROW_BYTES = 1024;
 
 const SEPARATOR = 0x7c;
 const NEWLINE = 0x0a;
@@ -11,7 +11,7 @@ const HYPHEN = 0x2d;
 
 /** See the file's head. Fields follow one another; each but the first of a row is preceded by a separator. */
 export class RowWriter {
-  #bytes = new Uint8Array(CHUNK_BYTES + LONGEST_ROW);
+  #bytes = new Uint8Array(CHUNK_BYTES + MAX_ROW_BYTES);
   #length = 0;
   #isFirst = true;
 
@@ -23,7 +23,7 @@ export class RowWriter {
   /** The rows so far; the writer begins anew. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#bytes.subarray(0, this.#length);
-    this.#bytes = new Uint8Array(CHUNK_BYTES + LONGEST_ROW);
+    this.#bytes = new Uint8Array(CHUNK_BYTES + MAX_ROW_BYTES);
     this.#length = 0;
     return taken;
   }

@@ -36,7 +36,7 @@ export interface Source {
 /** Rows of a table as texts, in the order of its columns. */
 export type TableRows = ReadonlyMap<string, readonly (readonly (string | null)[])[]>;
 
-const MOST_CROSS_ROWS = 2000;
+const MAX_CROSS_ROWS = 2000;
 
 /** Chooses the parts of checks. */
 export class CheckMaker {
@@ -58,7 +58,7 @@ export class CheckMaker {
   smallPair(): readonly [WorldTable, WorldTable] | null {
     const first = this.table();
     const second = this.table();
-    return first.rows * second.rows <= MOST_CROSS_ROWS ? [first, second] : null;
+    return first.rows * second.rows <= MAX_CROSS_ROWS ? [first, second] : null;
   }
 
   expressions(columns: readonly ScopeColumn[]): ExpressionGenerator {

@@ -2,7 +2,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { httpDoor } from "../../../cli/lang/mcp/http_server.ts";
 import { HttpEndpoint } from "../../../lang/mcp/http_endpoint.ts";
-import { MAXIMUM_MESSAGE_BYTES } from "../../../lang/mcp/limits.ts";
+import { MAX_MESSAGE_BYTES } from "../../../lang/mcp/limits.ts";
 import * as sdk from "../../../lang/mcp/sdk.ts";
 import { createServer } from "../../../lang/mcp/server.ts";
 import { memoryWorld } from "./memory_world.ts";
@@ -127,7 +127,7 @@ Deno.test("the door answers what is no message with 400, and goes on", async () 
 
 Deno.test("the door takes bodies up to its limit, whether they say their length or not", async () => {
   await withDoor({}, async ({ send }) => {
-    const long = "x".repeat(MAXIMUM_MESSAGE_BYTES + 1);
+    const long = "x".repeat(MAX_MESSAGE_BYTES + 1);
     const said = await send({ body: long, headers: { ...HEADERS, "content-length": String(long.length) } });
     strictEqual(said.status, 413);
     let pulled = 0;

@@ -14,7 +14,7 @@ import { callerOf } from "./trace.js";
 
 const STEPS_A_SECOND = 60;
 /** A page that was asleep does not make up for more than this many steps at once. */
-const MOST_STEPS_A_FRAME = 5;
+const MAX_STEPS_A_FRAME = 5;
 
 /**
  * Starts the game of a canvas.
@@ -196,7 +196,7 @@ class Game {
 
   #frame(now) {
     if (!this.#isRunning) return;
-    this.#late = Math.min(this.#late + (now - this.#before) * STEPS_A_SECOND / 1000, MOST_STEPS_A_FRAME);
+    this.#late = Math.min(this.#late + (now - this.#before) * STEPS_A_SECOND / 1000, MAX_STEPS_A_FRAME);
     this.#before = now;
     this.#guard(() => {
       // Screens do not show exactly 60 pictures a second: a step that is due within a tenth of its time is made now.
