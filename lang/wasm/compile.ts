@@ -12,7 +12,7 @@ import { commandEntries, databaseEntries, exportName, webEntries } from "../ir/l
 import { ProgramLowering } from "../ir/lower/program.ts";
 import { type Exported, lowerTest } from "../ir/lower/test_entry.ts";
 import type { IrFunction, IrGlobal, IrModule } from "../ir/node.ts";
-import { optimise, optimiseCounted } from "../ir/optimise.ts";
+import { optimise, optimiseCounted } from "../ir/optimize.ts";
 import { insertCounts } from "../ir/ownership.ts";
 import { printModule } from "../ir/print.ts";
 import { reachable } from "../ir/reach.ts";

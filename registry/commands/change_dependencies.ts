@@ -21,7 +21,7 @@ import { requirementsOf } from "../protocol/responses.ts";
 import type { RegistryIndex } from "../registry_index.ts";
 import { RegistryError } from "../registry_error.ts";
 import { checkRequirement, isPrerelease, parseRequirement } from "../requirement.ts";
-import { Catalogue } from "../resolution/catalogue.ts";
+import { Catalogue } from "../resolution/catalog.ts";
 import { type LockChange, lockChanges } from "../resolution/changes.ts";
 
 /** What a command changed. */

@@ -6,7 +6,7 @@ import { openProject, type Session } from "../client/project.ts";
 import { sortPackages } from "../manifest/lockfile.ts";
 import { OFFICIAL_REGISTRY, sourceText } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
-import { Catalogue } from "../resolution/catalogue.ts";
+import { Catalogue } from "../resolution/catalog.ts";
 
 /** One used package. */
 export interface ListedPackage {

@@ -12,7 +12,7 @@ import type { LockedPackage } from "../manifest/lockfile.ts";
 import type { PackageVersion, Source } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
 import { checkRequirement, compareVersions, compatibleLine, type Requirement } from "../requirement.ts";
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue } from "./catalog.ts";
 import { type Conflict, explainConflict, type Step } from "./conflict.ts";
 
 /** A package that is not from a registry: its folder, or its repository, is there. */

@@ -5,7 +5,7 @@ import type { LockedPackage } from "../manifest/lockfile.ts";
 import { RegistryError } from "../registry_error.ts";
 import type { IndexEntry, RegistryIndex } from "../registry_index.ts";
 import { compatibleLine, parseRequirement } from "../requirement.ts";
-import { Catalogue } from "./catalogue.ts";
+import { Catalogue } from "./catalog.ts";
 import { lockChanges } from "./changes.ts";
 import { resolve } from "./resolver.ts";
 

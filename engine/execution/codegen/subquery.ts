@@ -9,7 +9,7 @@ import type { Expression } from "../../sql/plan/expression.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { runsOnce } from "../operators/materialise.ts";
+import { runsOnce } from "../operators/materialize.ts";
 import { emitAnyRow } from "../operators/nested_loop_join.ts";
 import { produce } from "../operators/produce.ts";
 import type { Emitter, Value } from "./emitter.ts";

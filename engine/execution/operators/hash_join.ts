@@ -12,7 +12,7 @@ import { type LoopSource, Program, type Region, type Sink } from "../codegen/reg
 import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
-import { isClosed } from "./materialise.ts";
+import { isClosed } from "./materialize.ts";
 import { produceMarkJoin } from "./mark_join.ts";
 import { produce } from "./produce.ts";
 

@@ -7,7 +7,7 @@ import { emitGuards } from "../codegen/condition.ts";
 import { conjuncts, expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
 import { before, type Region, type Sink } from "../codegen/region.ts";
-import { bufferSource, KeptPlan } from "./materialise.ts";
+import { bufferSource, KeptPlan } from "./materialize.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
 

@@ -11,7 +11,7 @@ import { emitTruth } from "../codegen/condition.ts";
 import { before, InlineRegion, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { emitOptionalGuards } from "./hash_join.ts";
 import { marksOf } from "./hash_probe.ts";
-import { appendSink, bufferFor, bufferSource, isClosed, KeptPlan, rowsIn } from "./materialise.ts";
+import { appendSink, bufferFor, bufferSource, isClosed, KeptPlan, rowsIn } from "./materialize.ts";
 import { produce } from "./produce.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 

@@ -7,7 +7,7 @@ import { before, type Program, type Region, type Sink } from "../codegen/region.
 import { produceAggregate } from "./aggregate.ts";
 import { produceHashJoin } from "./hash_join.ts";
 import { produceLookup } from "./lookup.ts";
-import { isWorthKeeping, produceKept } from "./materialise.ts";
+import { isWorthKeeping, produceKept } from "./materialize.ts";
 import { produceNestedLoopJoin } from "./nested_loop_join.ts";
 import { produceTableScan } from "./scan.ts";
 import { produceInlineScan } from "./inline_scan.ts";

@@ -21,7 +21,7 @@ import { formOf, isFloat, nullableCode } from "../codegen/value_form.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { bufferSource } from "./materialise.ts";
+import { bufferSource } from "./materialize.ts";
 import { produce } from "./produce.ts";
 import { rowLimit } from "./streaming.ts";
 

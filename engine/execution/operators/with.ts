@@ -17,7 +17,7 @@ import { planFacts } from "../codegen/plan_analysis.ts";
 import { InlineRegion, Program, type Region, type Sink } from "../codegen/region.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
-import { bufferSource, rowsIn } from "./materialise.ts";
+import { bufferSource, rowsIn } from "./materialize.ts";
 import { produce } from "./produce.ts";
 
 type With = Extract<Plan, { kind: "with" }>;
