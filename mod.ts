@@ -5,10 +5,10 @@
  * import { open } from "./mod.ts";
  *
  * await using database = await open(":memory:");
- * await database.execute("CREATE TABLE ball (id BIGINT PRIMARY KEY, colour TEXT NOT NULL)");
+ * await database.execute("CREATE TABLE ball (id BIGINT PRIMARY KEY, color TEXT NOT NULL)");
  * await database.execute("INSERT INTO ball VALUES ($1, $2)", [1, "red"]);
- * const rows = await database.query("SELECT colour FROM ball WHERE id = $1", [1]);
- * if (rows[0]?.colour !== "red") throw new Error("unexpected");
+ * const rows = await database.query("SELECT color FROM ball WHERE id = $1", [1]);
+ * if (rows[0]?.color !== "red") throw new Error("unexpected");
  * ```
  *
  * @module

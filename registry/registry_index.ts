@@ -1,5 +1,5 @@
 /**
- * The catalogue of one registry, kept in `.lang/registry/<owner>__<repo>/index.json`, so that resolving needs no network.
+ * The catalog of one registry, kept in `.lang/registry/<owner>__<repo>/index.json`, so that resolving needs no network.
  *
  *     {"slug": "octo-games/packages", "fetched_at": 1790000000, "last_modified": "…"|null, "etag": "…"|null, "releases": [
  *       {"name": "fx", "version": "0.3.2", "tag": "fx-0.3.2", "tarball_url": "…", "sha256_url": "…"|"", "html_url": "…",

@@ -129,7 +129,7 @@ async function bundleProgram(program: Program, configuration: string, folder: st
   return await packFile(bundle);
 }
 
-/** `lang` is started often and for short, so its functions are compiled now; the optimiser of releases, ten times as large as all the rest, and what one command alone needs are packed. */
+/** `lang` is started often and for short, so its functions are compiled now; the optimizer of releases, ten times as large as all the rest, and what one command alone needs are packed. */
 function langRequest(configuration: string, folder: string): CachedProgramRequest {
   return {
     program: "lang",

@@ -1,5 +1,5 @@
 /**
- * The layer table of the project and the one judgement made with it: may this file import that file?
+ * The layer table of the project and the one judgment made with it: may this file import that file?
  *
  * Read by the lint plugin (one file at a time, in the editor) and by `check_layers.ts` (the whole graph, cycles
  * included), so both always say the same. All paths here are relative to the project root with `/` between

@@ -14,7 +14,7 @@ export interface RunResult {
   readonly code: number;
   /** Everything it wrote to standard output. */
   readonly stdout: string;
-  /** Everything it wrote to standard error, without colour codes. */
+  /** Everything it wrote to standard error, without color codes. */
   readonly stderr: string;
   /** Whether it was stopped because its time was up. */
   readonly timedOut: boolean;
@@ -30,8 +30,8 @@ export interface RunOptions {
   readonly timeoutMilliseconds?: number;
 }
 
-/** Removes terminal colour codes. */
-export function withoutColour(text: string): string {
+/** Removes terminal color codes. */
+export function withoutColor(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.replace(/\x1b\[[0-9;]*[A-Za-z]/g, "");
 }
@@ -56,7 +56,7 @@ export async function run(
   return {
     code: output.code,
     stdout: decoder.decode(output.stdout),
-    stderr: withoutColour(decoder.decode(output.stderr)),
+    stderr: withoutColor(decoder.decode(output.stderr)),
     timedOut: output.signal !== null && timeout?.aborted === true,
   };
 }

@@ -12,7 +12,7 @@
  * Limits: a file that cannot even be loaded counts as one failure. Types are checked by `deno task ok` only.
  */
 import { notRunMarker } from "./not_run.ts";
-import { projectRoot, sourceFiles, withoutColour } from "./project.ts";
+import { projectRoot, sourceFiles, withoutColor } from "./project.ts";
 
 /** What one run of `deno test` came to. */
 export interface Tally {
@@ -50,7 +50,7 @@ const longestFiles = [
 /** Reads the summary line of `deno test`; `undefined` when the line is another one. */
 export function parseSummary(line: string): Tally | undefined {
   const match = /^(?:ok|FAILED) \| (\d+) passed(?: \(\d+ steps?\))? \| (\d+) failed(?: \(\d+ steps?\))?(.*)$/
-    .exec(withoutColour(line).trim());
+    .exec(withoutColor(line).trim());
   if (match === null) return undefined;
   const ignored = /\| (\d+) ignored/.exec(match[3] ?? "");
   return { passed: Number(match[1]), failed: Number(match[2]), ignored: Number(ignored?.[1] ?? 0) };
@@ -58,7 +58,7 @@ export function parseSummary(line: string): Tally | undefined {
 
 /** The name of a test that `deno test` reports as ignored; `undefined` for any other line. */
 export function parseIgnored(line: string): string | undefined {
-  return /^(.*) \.\.\. ignored(?: \(.*\))?$/.exec(withoutColour(line).trim())?.[1];
+  return /^(.*) \.\.\. ignored(?: \(.*\))?$/.exec(withoutColor(line).trim())?.[1];
 }
 
 /** Tests that are run by one `deno test`. */
@@ -144,8 +144,8 @@ export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupRe
     tally = parseSummary(line) ?? tally;
     const ignored = parseIgnored(line);
     if (ignored !== undefined) notRun.push(`${ignored} (ignored)`);
-    const reported = withoutColour(line).indexOf(notRunMarker);
-    if (reported >= 0) notRun.push(withoutColour(line).slice(reported + notRunMarker.length).trim());
+    const reported = withoutColor(line).indexOf(notRunMarker);
+    if (reported >= 0) notRun.push(withoutColor(line).slice(reported + notRunMarker.length).trim());
   };
   const [status] = await Promise.all([
     child.status,

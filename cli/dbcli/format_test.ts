@@ -92,9 +92,9 @@ Deno.test("formatResult() has a form for each kind of answer", () => {
           kind: "bool",
         },
       ]],
-      rows: [["id", "bigint", 0, null, 1], ["colour", "text", 1, null, 0]],
+      rows: [["id", "bigint", 0, null, 1], ["color", "text", 1, null, 0]],
     })),
-    "ball\n  column  type    null\n  id      bigint  NO\n  colour  text    YES\n",
+    "ball\n  column  type    null\n  id      bigint  NO\n  color   text    YES\n",
   );
   strictEqual(
     formatResult(

@@ -73,7 +73,7 @@ export function formatTable(table: TextTable): string {
       for (const line of lines) widths[index] = Math.max(widths[index] ?? 0, displayWidth(line));
     }
   }
-  let text = `${names.map((name, index) => ` ${centre(name, widths[index] ?? 0)} `).join("|")}\n`;
+  let text = `${names.map((name, index) => ` ${center(name, widths[index] ?? 0)} `).join("|")}\n`;
   text += `${widths.map((width) => "-".repeat(width + 2)).join("+")}\n`;
   for (const row of cells) {
     const height = Math.max(...row.map((lines) => lines.length), 1);
@@ -98,7 +98,7 @@ function padStart(text: string, width: number): string {
   return " ".repeat(Math.max(0, width - displayWidth(text))) + text;
 }
 
-function centre(text: string, width: number): string {
+function center(text: string, width: number): string {
   const free = Math.max(0, width - displayWidth(text));
   const left = Math.floor(free / 2);
   return " ".repeat(left) + text + " ".repeat(free - left);

@@ -20,7 +20,7 @@ import { addPkgCommand, pkgParameters } from "./pkg.ts";
 import { addRunCommand } from "./run_command.ts";
 import { addServeCommand } from "./serve_command.ts";
 import { addExplainCommand, addFindCommand, addFixCommand, addFmtCommand } from "./source_commands.ts";
-import type { ColourChoice, Terminal } from "./terminal.ts";
+import type { ColorChoice, Terminal } from "./terminal.ts";
 import { addTestCommand } from "./test_command.ts";
 
 /** Exit code of bad usage and missing files. */
@@ -61,7 +61,7 @@ function makeProgram(context: Context): Command {
     .version(`lang ${version}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
     .addOption(
-      new Option("--color <when>", "colours: always, never, or auto (when a person reads)").choices([
+      new Option("--color <when>", "colors: always, never, or auto (when a person reads)").choices([
         "always",
         "never",
         "auto",
@@ -75,8 +75,8 @@ function makeProgram(context: Context): Command {
       outputError: (text, write) => write(text),
     })
     .hook("preAction", (_program, command) => {
-      const { color } = command.optsWithGlobals<{ color: ColourChoice }>();
-      terminal.useColours(color);
+      const { color } = command.optsWithGlobals<{ color: ColorChoice }>();
+      terminal.useColors(color);
     });
   addNewCommand(program, context);
   addCheckCommand(program, context);

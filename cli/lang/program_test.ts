@@ -102,8 +102,8 @@ pub fn points(phase: Phase) -> Int {
     match(await Deno.readTextFile(`${folder}/src/main.lang`), /Over\(_\) => panic\("not handled yet"\)/);
     strictEqual((await lang(["check", folder])).code, 0);
     strictEqual((await lang(["fix", "MX0001", folder, "--write"])).code, 1);
-    const coloured = await lang(["check", `${folder}/src`, "--color", "always"]);
-    deepStrictEqual([coloured.code, coloured.stdout], [0, "no mistakes\n"]);
+    const colored = await lang(["check", `${folder}/src`, "--color", "always"]);
+    deepStrictEqual([colored.code, colored.stdout], [0, "no mistakes\n"]);
   });
 });
 

@@ -7,7 +7,7 @@ import { fix } from "../../lang/commands/fix.ts";
 import { fmt } from "../../lang/commands/fmt.ts";
 import { diagnosticToJson } from "../../lang/diagnostics/json.ts";
 import { countText } from "../../lang/diagnostics/human.ts";
-import { colouredDiff } from "../../lang/diagnostics/unified_diff.ts";
+import { coloredDiff } from "../../lang/diagnostics/unified_diff.ts";
 import { type Context, openPackage, wholeNumber } from "./context.ts";
 import { examples } from "./examples.ts";
 
@@ -47,7 +47,7 @@ export function addFmtCommand(program: Command, context: Context): void {
         });
       }
       for (const patch of patches) {
-        terminal.write(check ? colouredDiff(patch.diff, terminal.style) : `formatted ${patch.path}\n`);
+        terminal.write(check ? coloredDiff(patch.diff, terminal.style) : `formatted ${patch.path}\n`);
       }
       if (patches.length === 0) {
         terminal.write(`${fileCount} ${fileCount === 1 ? "file is" : "files are"} formatted\n`);
@@ -110,7 +110,7 @@ export function addFixCommand(program: Command, context: Context): void {
         return terminal.writeError(`${reason}\n`);
       }
       if (!isWritten) {
-        for (const patch of patches) terminal.write(colouredDiff(patch.diff, terminal.style));
+        for (const patch of patches) terminal.write(coloredDiff(patch.diff, terminal.style));
       }
       for (const { diagnostic, fix } of fixed) {
         const { line } = diagnostic.file.positionOf(diagnostic.span);

@@ -1,8 +1,8 @@
-/** What the commands write to: standard output and error, with colours where a person reads them. */
-import { colourStyle, plainStyle, type Style } from "../../lang/diagnostics/style.ts";
+/** What the commands write to: standard output and error, with colors where a person reads them. */
+import { colorStyle, plainStyle, type Style } from "../../lang/diagnostics/style.ts";
 
-/** When colours are used. */
-export type ColourChoice = "always" | "never" | "auto";
+/** When colors are used. */
+export type ColorChoice = "always" | "never" | "auto";
 
 /** 128 and the number of SIGPIPE. */
 const READER_IS_GONE = 141;
@@ -16,16 +16,16 @@ interface Stream {
 export class Terminal {
   readonly #stdout: Stream;
   readonly #stderr: Stream;
-  #colours: ColourChoice = "auto";
+  #colors: ColorChoice = "auto";
 
   constructor(stdout: Stream = Deno.stdout, stderr: Stream = Deno.stderr) {
     this.#stdout = stdout;
     this.#stderr = stderr;
   }
 
-  /** Sets when colours are used. */
-  useColours(choice: ColourChoice): void {
-    this.#colours = choice;
+  /** Sets when colors are used. */
+  useColors(choice: ColorChoice): void {
+    this.#colors = choice;
   }
 
   /** Writes to standard output. */
@@ -78,11 +78,11 @@ export class Terminal {
   }
 
   #styleFor(stream: Stream): Style {
-    if (this.#colours === "always") return colourStyle;
-    if (this.#colours === "never") return plainStyle;
+    if (this.#colors === "always") return colorStyle;
+    if (this.#colors === "never") return plainStyle;
     // See no-color.org: set to anything but the empty text.
     const isRefused = (Deno.env.get("NO_COLOR") ?? "") !== "" || Deno.env.get("TERM") === "dumb";
-    return stream.isTerminal() && !isRefused ? colourStyle : plainStyle;
+    return stream.isTerminal() && !isRefused ? colorStyle : plainStyle;
   }
 }
 

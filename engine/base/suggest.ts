@@ -3,7 +3,7 @@
  *
  * Distance is the optimal string alignment variant of Damerau-Levenshtein (F. J. Damerau, "A technique for computer
  * detection and correction of spelling errors", CACM 7(3), 1964): insertions, deletions, substitutions and swaps of
- * neighbours cost 1. A candidate is close at distance 2 or less, or a third of the name's length when that is more,
+ * neighbors cost 1. A candidate is close at distance 2 or less, or a third of the name's length when that is more,
  * and always nearer than half of the longer name, so that short names do not suggest unrelated short names.
  */
 

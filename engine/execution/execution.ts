@@ -37,11 +37,11 @@ export interface ExecutionContext {
     /** Notes that the statement changes a row. false: it has changed it before. */
     meet(tableId: number, id: RowId): boolean;
   };
-  /** Raises 57014 when the statement has been cancelled or has timed out; cheap. */
-  checkCancelled(): void;
+  /** Raises 57014 when the statement has been canceled or has timed out; cheap. */
+  checkCanceled(): void;
   /** Microseconds of a clock that only moves forward; it bounds how long a step takes, never what it answers. */
   monotonic(): number;
-  /** Bytes that sorts, hash tables and materialised results of this statement may hold before 53200. */
+  /** Bytes that sorts, hash tables and materialized results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
 }
 

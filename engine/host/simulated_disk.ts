@@ -12,7 +12,7 @@
  * Failures: reads, writes and syncs fail on demand, at random, or at one counted operation; the disk is full beyond its
  * capacity. A write that fails has done any part of its work, front to back. A name change that fails has done nothing.
  * Bits at rest flip on demand. When only the process dies, everything written stays, durable or not.
- * Not modelled: misdirected writes, and damage within a sector while it is written.
+ * Not modeled: misdirected writes, and damage within a sector while it is written.
  *
  * Every operation is mixed into the trace, so that two runs of a seed can be compared.
  */

@@ -58,7 +58,7 @@ export function writeValue(writer: ByteWriter, value: StoredValue): void {
       writeTextValue(writer, value);
       return;
     case "bigint":
-      assert(!isSafe(value), `bigint ${value} is not normalised`);
+      assert(!isSafe(value), `bigint ${value} is not normalized`);
       writer.writeU8(TAG_BIGINT);
       writer.writeSignedVarint(value);
       return;
@@ -138,7 +138,7 @@ export function writeRowId(writer: ByteWriter, id: RowId): void {
     assert(Number.isSafeInteger(id), `row id ${id} is not a safe integer`);
   } else {
     assert(id >= MINIMUM_ROW_ID && id <= MAX_ROW_ID, `row id ${id} is out of range`);
-    assert(!isSafe(id), `row id ${id} is not normalised`);
+    assert(!isSafe(id), `row id ${id} is not normalized`);
   }
   writer.writeSignedVarint(id);
 }

@@ -236,7 +236,7 @@ function isSamePath(left: readonly string[], right: readonly string[]): boolean 
   return true;
 }
 
-/** Binds, optimises and compiles. Raises 54001 for what nests more deeply than the stack. */
+/** Binds, optimizes and compiles. Raises 54001 for what nests more deeply than the stack. */
 function compile(
   statement: Statement,
   environment: PlanEnvironment,

@@ -83,7 +83,7 @@ export class Session {
   #statementTransaction: Transaction | null = null;
   #notices: Notice[] = [];
   #abort = new AbortController();
-  #cancelled: DatabaseError | null = null;
+  #canceled: DatabaseError | null = null;
   #isClosed = false;
   #terminated: ((error: DatabaseError) => void) | null = null;
   #derivedAt = -1;
@@ -121,7 +121,7 @@ export class Session {
       get abort() {
         return abortSignal();
       },
-      checkCancelled: () => this.checkCancelled(),
+      checkCanceled: () => this.checkCanceled(),
     };
   }
 
@@ -284,7 +284,7 @@ export class Session {
     const portal = new Portal({
       columns: plan.planned.columns,
       step: (sink) => {
-        this.checkCancelled();
+        this.checkCanceled();
         execution ??= compiled.start(this.#context(transaction, parameters));
         return execution.step(sink);
       },
@@ -455,15 +455,15 @@ export class Session {
   /** Ends the running statement with 57014. */
   cancel(error?: DatabaseError): void {
     if (!this.isRunning) return;
-    this.#cancelled = error ??
+    this.#canceled = error ??
       new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
-    this.#abort.abort(this.#cancelled);
+    this.#abort.abort(this.#canceled);
   }
 
-  /** Raises 57014 when the running statement has been cancelled. */
-  checkCancelled(): void {
+  /** Raises 57014 when the running statement has been canceled. */
+  checkCanceled(): void {
     this.#timeouts.check();
-    if (this.#cancelled !== null) throw this.#cancelled;
+    if (this.#canceled !== null) throw this.#canceled;
   }
 
   /** What the runner needs; for COPY, which runs statements piece by piece. */
@@ -538,7 +538,7 @@ export class Session {
       onOutcome(outcomes.at(-1) ?? outcome);
       if (last || this.engine.monotonic() < turnEnd) continue;
       await this.engine.yieldToLoop();
-      this.checkCancelled();
+      this.checkCanceled();
       turnEnd = this.engine.monotonic() + TURN_MICROSECONDS;
     }
   }
@@ -710,8 +710,8 @@ export class Session {
     if (this.#block === null) this.settings.endScope(hasFailed);
     if (this.#isClosed) this.#timeouts.stop();
     else this.#timeouts.idleBegins(this.#block !== null);
-    if (this.#cancelled === null) return;
-    this.#cancelled = null;
+    if (this.#canceled === null) return;
+    this.#canceled = null;
     this.#abort = new AbortController();
   }
 

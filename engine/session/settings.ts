@@ -95,9 +95,9 @@ export class Settings {
   /** SET. Raises 42704, 22023 or 55000 for names and values that are not accepted. */
   set(name: string, value: string, options: { readonly local: boolean }): void {
     const key = name.toLowerCase();
-    const normalised = this.#check(key, value);
+    const normalized = this.#check(key, value);
     this.#remember(key, options.local);
-    this.#assign(key, normalised);
+    this.#assign(key, normalized);
   }
 
   /** RESET, and SET … TO DEFAULT. */

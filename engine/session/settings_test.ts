@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
 import { parseSearchPath, Settings } from "./settings.ts";
 
-Deno.test("Settings.set() normalises booleans and choices and refuses others", () => {
+Deno.test("Settings.set() normalizes booleans and choices and refuses others", () => {
   const settings = new Settings();
   settings.set("Default_Transaction_Read_Only", "TRUE", { local: false });
   strictEqual(settings.get("default_transaction_read_only"), "on");

@@ -30,8 +30,8 @@ export class StatementContext implements ExecutionContext {
     return this.transaction.table(tableId);
   }
 
-  checkCancelled(): void {
-    this.#session.checkCancelled();
+  checkCanceled(): void {
+    this.#session.checkCanceled();
   }
 
   monotonic(): number {

@@ -31,10 +31,10 @@ export interface RunnerEnvironment {
   yieldToLoop(): Promise<void>;
   /** What to wait for before a commit while another transaction commits in steps; null: nothing. */
   whenIdle(): Promise<void> | null;
-  /** Rejects waits when the statement is cancelled. */
+  /** Rejects waits when the statement is canceled. */
   readonly abort: AbortSignal;
-  /** Raises 57014 when the statement has been cancelled. */
-  checkCancelled(): void;
+  /** Raises 57014 when the statement has been canceled. */
+  checkCanceled(): void;
 }
 
 /** One run. */
@@ -92,7 +92,7 @@ function goOnAlone(
 ): MaybePromise<StatementExecution> {
   const end = environment.monotonic() + SHORT_MICROSECONDS;
   while (!execution.step(run.sink)) {
-    environment.checkCancelled();
+    environment.checkCanceled();
     if (run.isBounded || environment.monotonic() < end) continue;
     run.sink.retract();
     run.transaction.becomeInterruptible();
@@ -116,10 +116,10 @@ async function goOn(
         if (run.sink.full) break;
         if (execution.step(run.sink)) return execution;
       } while (environment.monotonic() < sliceEnd);
-      environment.checkCancelled();
+      environment.checkCanceled();
       if (run.sink.full) await run.sink.drained();
       else await environment.yieldToLoop();
-      environment.checkCancelled();
+      environment.checkCanceled();
     }
   } catch (thrown) {
     if (!isRetrySignal(thrown)) throw thrown;
@@ -142,7 +142,7 @@ async function retry(
   if (signal.kind === "lock_wait") await manager.locks.wait(signal.lock, transaction, environment.abort);
   else if (signal.kind === "table_wait") await waitForEnd(signal.holder, transaction, environment.abort);
   else if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
-  environment.checkCancelled();
+  environment.checkCanceled();
   assert(transaction.isOpen, "a waiting transaction stays open");
   if (signal.kind === "outside_wait") {
     // What others committed meanwhile is seen if that is possible, and does not matter otherwise.
@@ -212,7 +212,7 @@ export function runAutocommit<T>(
       const busy = environment.whenIdle();
       if (busy !== null) {
         return busy.then(() => {
-          environment.checkCancelled();
+          environment.checkCanceled();
           return first(attemptNumber);
         });
       }

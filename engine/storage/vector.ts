@@ -2,8 +2,8 @@
  * Column vectors: what a scan hands to generated code, one vector per column for a block of at most
  * {@link BLOCK_ROWS} rows.
  *
- * Generated code is specialised by the *shape* of a block's vectors (element type, nulls or not, …; see `vector_shape.ts`), so
- * that each specialisation only ever sees one kind of typed array and V8 keeps its loops monomorphic.
+ * Generated code is specialized by the *shape* of a block's vectors (element type, nulls or not, …; see `vector_shape.ts`), so
+ * that each specialization only ever sees one kind of typed array and V8 keeps its loops monomorphic.
  */
 import type { StoredValue } from "../operations/effect.ts";
 

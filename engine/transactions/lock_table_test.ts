@@ -73,8 +73,8 @@ Deno.test("LockTable.wait() that is aborted leaves the queue", async () => {
   ok(lock);
   const abort = new AbortController();
   const waiting = locks.wait(lock, waiter, abort.signal);
-  abort.abort(new Error("cancelled"));
-  await rejects(waiting, /cancelled/);
+  abort.abort(new Error("canceled"));
+  await rejects(waiting, /canceled/);
   locks.releaseAll(owner);
   strictEqual(locks.count, 0);
 });

@@ -67,7 +67,7 @@ export class Decimal {
     this.form = form;
   }
 
-  /** coefficient · 10^-scale; the coefficient must be normalised and the scale not negative. */
+  /** coefficient · 10^-scale; the coefficient must be normalized and the scale not negative. */
   static of(coefficient: MixedInteger, scale: number): Decimal {
     if (typeof coefficient === "bigint") checkSize(coefficient, scale);
     return new Decimal(coefficient, scale, "finite");

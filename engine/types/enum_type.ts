@@ -1,11 +1,11 @@
 /**
- * Values of enumerated types: a number for each label, in the order of the labels, with room between neighbours for labels
+ * Values of enumerated types: a number for each label, in the order of the labels, with room between neighbors for labels
  * that come later. Stored values keep their numbers when labels are added or renamed.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { EnumType } from "./sql_type.ts";
 
-/** The distance between the numbers of neighbours when a type is made. */
+/** The distance between the numbers of neighbors when a type is made. */
 const GAP = 1 << 20;
 
 interface Lookup {

@@ -1,9 +1,9 @@
 /**
- * Arithmetic on mixed integers: a number when the value is a safe integer, otherwise a bigint, always normalised.
+ * Arithmetic on mixed integers: a number when the value is a safe integer, otherwise a bigint, always normalized.
  *
  * The fast path is a number operation and a range test: when the exact result of adding, subtracting or multiplying
  * two safe integers is not safe, the rounded double is not safe either (rounding is monotone and 2^53 is a double),
- * so the test after the operation is exact. Invariants: results are normalised and never -0; an operation named after
+ * so the test after the operation is exact. Invariants: results are normalized and never -0; an operation named after
  * a width raises 22003 instead of wrapping. The plain operations (`add`, `multiply`, …) have no range and serve
  * scaled numerics, whose columns are checked by {@link checkNumericRange}.
  */
@@ -339,7 +339,7 @@ export function integerFromFloat(kind: IntegerKind, value: number): MixedInteger
   return checkInteger(kind, fromIntegralNumber(roundHalfEven(value)));
 }
 
-/** The nearest integral number, halves to the even neighbour. */
+/** The nearest integral number, halves to the even neighbor. */
 export function roundHalfEven(value: number): number {
   const floor = Math.floor(value);
   const fraction = value - floor;

@@ -3,7 +3,7 @@
  *
  * - `bool`: boolean. Integers up to 32 bits, `oid` and `date`: number.
  * - `i64 u64 time timestamp timestamptz` and `numeric` with a static scale: a *mixed integer*, that is a number when
- *   it is a safe integer and a bigint otherwise, always normalised, so that `===`, `<` and Map keys are exact.
+ *   it is a safe integer and a bigint otherwise, always normalized, so that `===`, `<` and Map keys are exact.
  * - `numeric` without a static scale: `Decimal`. Floats: number. Text kinds, `uuid json jsonb`: string.
  * - `enum`: the number of its label, see `enum_type.ts`.
  * - `bytea bytes`: Uint8Array. `interval`: `Interval`. `array`: `SqlArray`. NULL: null, in every type.

@@ -1,6 +1,6 @@
 /**
  * The values that storage may keep for a column of a type. Arithmetic checks its results where it computes them; this is
- * the second line of defence, asked on every write and by the verification of a database, so that a result that has escaped its
+ * the second line of defense, asked on every write and by the verification of a database, so that a result that has escaped its
  * check is refused instead of stored.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";

@@ -9,7 +9,7 @@ import type { SqlValue } from "./value.ts";
 import { decodeValueBytes, encodeValueBytes } from "./value_codec.ts";
 
 /**
- * A value as storage keeps it. By storage class: `int` number or bigint (normalised mixed integer, bool as 0/1),
+ * A value as storage keeps it. By storage class: `int` number or bigint (normalized mixed integer, bool as 0/1),
  * `float` number, `text` string, `bytes` Uint8Array; null is SQL NULL.
  */
 export type StoredValue = null | number | bigint | string | Uint8Array;

@@ -5,7 +5,7 @@ import type { Decimal } from "./decimal.ts";
 import type { Interval } from "./interval.ts";
 import type { SqlArray } from "./sql_array.ts";
 
-/** A 64-bit or scaled integer: a number when it is a safe integer, else a bigint; always normalised. */
+/** A 64-bit or scaled integer: a number when it is a safe integer, else a bigint; always normalized. */
 export type MixedInteger = number | bigint;
 
 /** Any SQL value; `null` is SQL NULL. */

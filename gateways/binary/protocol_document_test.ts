@@ -67,7 +67,7 @@ Deno.test("docs/protocols.md shows requests", async () => {
         kind: "create",
         table: { schema: null, name: "ball" },
         id: 7,
-        columns: ["colour"],
+        columns: ["color"],
         values: [{ form: "untyped", value: "red" }],
       },
     },

@@ -159,7 +159,7 @@ Deno.test("Client.request() carries out every operation on rows", () =>
     const value = (item: string | number) => ({ form: "untyped", value: item }) as const;
     await client.request({
       kind: "ddl",
-      text: 'CREATE TABLE "Ball" (id BIGINT PRIMARY KEY, colour TEXT, size INT)',
+      text: 'CREATE TABLE "Ball" (id BIGINT PRIMARY KEY, color TEXT, size INT)',
     });
     await rejects(client.request({ kind: "ddl", text: "SELECT 1" }), code("42601"));
     for (let id = 1; id <= 5; id++) {
@@ -167,7 +167,7 @@ Deno.test("Client.request() carries out every operation on rows", () =>
         kind: "create",
         table,
         id,
-        columns: ["colour", "size"],
+        columns: ["color", "size"],
         values: [value(id % 2 === 0 ? "red" : "blue"), value(id * 10)],
       });
     }
@@ -175,13 +175,13 @@ Deno.test("Client.request() carries out every operation on rows", () =>
       client.request({ kind: "create", table, id: 5, columns: ["size"], values: [value(1)] }),
       code("23505"),
     );
-    await client.request({ kind: "update", table, id: 2, columns: ["colour"], values: [value("green")] });
+    await client.request({ kind: "update", table, id: 2, columns: ["color"], values: [value("green")] });
     await client.request({ kind: "delete", table, id: 5 });
     const rows = async (...parameters: Parameters<OperationClient["request"]>) =>
       (await client.request(...parameters)).at(-1)?.values();
     deepStrictEqual(await rows({ kind: "get", table, id: 2, columns: [] }), [[2, "green", 20]]);
     deepStrictEqual(
-      await rows({ kind: "find", table, columns: ["id"], keys: ["colour"], values: [value("blue")] }),
+      await rows({ kind: "find", table, columns: ["id"], keys: ["color"], values: [value("blue")] }),
       [[1], [3]],
     );
     deepStrictEqual(
@@ -203,7 +203,7 @@ Deno.test("Client.request() carries out every operation on rows", () =>
         table,
         columns: ["id"],
         conditions: [{ column: "size", operator: "between", values: [value(10), value(30)] }, {
-          column: "colour",
+          column: "color",
           operator: "in",
           values: [value("blue"), value("green")],
         }],
@@ -218,14 +218,14 @@ Deno.test("Client.request() carries out every operation on rows", () =>
         kind: "aggregate",
         table,
         aggregates: [{ function: "count", column: null }, { function: "sum", column: "size" }],
-        groupBy: ["colour"],
+        groupBy: ["color"],
         conditions: [],
       }),
       [["blue", 2, 40], ["green", 1, 20], ["red", 1, 40]],
     );
     deepStrictEqual((await rows({ kind: "describe", table }))?.map((row) => row[0]), [
       "id",
-      "colour",
+      "color",
       "size",
     ]);
     deepStrictEqual(await rows({ kind: "list_tables" }), [["public", "Ball", "table", 4]]);

@@ -45,8 +45,8 @@ Deno.test("POST /v1/op carries out every operation in JSON", () =>
     const check = async (body: unknown, expected: unknown) => {
       deepStrictEqual(await post(body), [200, { status: "ok", ...expected as object }], JSON.stringify(body));
     };
-    await check({ op: "ddl", sql: "CREATE TABLE ball (id BIGINT PRIMARY KEY, colour TEXT, size INT)" }, {});
-    await check({ op: "create", table: "ball", id: 1, values: { colour: "red", size: 10 } }, {
+    await check({ op: "ddl", sql: "CREATE TABLE ball (id BIGINT PRIMARY KEY, color TEXT, size INT)" }, {});
+    await check({ op: "create", table: "ball", id: 1, values: { color: "red", size: 10 } }, {
       affected: 1,
       id: 1,
     });
@@ -54,15 +54,15 @@ Deno.test("POST /v1/op carries out every operation in JSON", () =>
       op: "create",
       table: "ball",
       schema: "public",
-      values: { id: 2, colour: "blue", size: 20 },
+      values: { id: 2, color: "blue", size: 20 },
     }, {
       affected: 1,
       id: 2,
     });
-    await check({ op: "update", table: "ball", id: 2, values: { colour: "green" } }, { affected: 1 });
-    await check({ op: "get", table: "ball", id: 2 }, { rows: [{ id: 2, colour: "green", size: 20 }] });
+    await check({ op: "update", table: "ball", id: 2, values: { color: "green" } }, { affected: 1 });
+    await check({ op: "get", table: "ball", id: 2 }, { rows: [{ id: 2, color: "green", size: 20 }] });
     await check({ op: "get", table: "ball", id: "9223372036854775807" }, { rows: [] });
-    await check({ op: "find", table: "ball", where: { colour: "red" }, columns: ["id"] }, {
+    await check({ op: "find", table: "ball", where: { color: "red" }, columns: ["id"] }, {
       rows: [{ id: 1 }],
     });
     await check({ op: "find_range", table: "ball", column: "size", from: 10, below: 20, columns: ["id"] }, {
@@ -81,8 +81,8 @@ Deno.test("POST /v1/op carries out every operation in JSON", () =>
       value: 30,
     });
     await check(
-      { op: "aggregate", table: "ball", aggregates: [{ function: "count" }], group_by: ["colour"] },
-      { rows: [{ colour: "green", count: 1 }, { colour: "red", count: 1 }] },
+      { op: "aggregate", table: "ball", aggregates: [{ function: "count" }], group_by: ["color"] },
+      { rows: [{ color: "green", count: 1 }, { color: "red", count: 1 }] },
     );
     await check({
       op: "txn",

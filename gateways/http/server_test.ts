@@ -477,8 +477,8 @@ Deno.test("beyond the cap of requests in flight, a request is answered 429", () 
       "53000",
     ]);
     for (const session of engine.sessions) session.cancel();
-    const cancelled = await long;
-    deepStrictEqual([cancelled.status, cancelled.json.code], [504, "57014"]);
+    const canceled = await long;
+    deepStrictEqual([canceled.status, canceled.json.code], [504, "57014"]);
     strictEqual((await sql("SELECT 1")).status, 200);
   }, { maximumRequestsInFlight: 1 }));
 
@@ -500,7 +500,7 @@ Deno.test("a connection is kept for further requests, pipelined ones included", 
     match(text, /"a":1[^]*22012[^]*"a":3/);
   }));
 
-Deno.test("a client that goes away has its statement cancelled", () =>
+Deno.test("a client that goes away has its statement canceled", () =>
   withServer(async ({ port, engine }) => {
     const body = "SELECT count(*) FROM generate_series(1, 1000000000)";
     await raw(

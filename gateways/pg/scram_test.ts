@@ -68,7 +68,7 @@ Deno.test("ScramExchange.first() accepts the flag of clients that know channel b
   equal(server.final(encode(`c=eSws,r=${NONCE},p=${PROOF}`)), null);
 });
 
-Deno.test("prepareText() normalises as SASLprep does", () => {
+Deno.test("prepareText() normalizes as SASLprep does", () => {
   same(["I\u00ADX", "user", "\u00AA", "\u2168", "a\u00A0b"].map(prepareText), [
     "IX",
     "user",

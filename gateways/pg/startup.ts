@@ -88,7 +88,7 @@ function refuseReplication(value: string): void {
   throw new DatabaseError(SQLSTATE.featureNotSupported, "replication connections are not supported");
 }
 
-/** Applies the settings to fresh ones, which checks and normalises them. */
+/** Applies the settings to fresh ones, which checks and normalizes them. */
 function checkSettings(given: readonly (readonly [string, string])[]): Record<string, string> {
   const settings = new Settings();
   const checked: Record<string, string> = {};

@@ -1,7 +1,7 @@
 /**
  * A package as the agent sees it: its files by a port, and what checking them gave, kept for as long as their texts stay the same.
  *
- * A check reads all texts first and works on that snapshot, so what is analysed is one state of the package; the same texts again cost nothing. What it uses of
+ * A check reads all texts first and works on that snapshot, so what is analyzed is one state of the package; the same texts again cost nothing. What it uses of
  * other packages is read when it is needed, below `.lang/`, where `lang pkg fetch` has unpacked it.
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
@@ -107,7 +107,7 @@ export class AgentPackage {
     return PACKAGE_RECORDS.map((path) => this.files.read(path) ?? "").join("\n");
   }
 
-  /** A workspace of texts that remembers what was analysed; good until the next call of this object. */
+  /** A workspace of texts that remembers what was analyzed; good until the next call of this object. */
   workspaceOf(texts: Texts): Workspace {
     this.check(texts);
     return this.#workspace;

@@ -1,4 +1,4 @@
-/** Ops that run programs: `run` and `test`. What is run runs elsewhere, within limits, and can be cancelled. */
+/** Ops that run programs: `run` and `test`. What is run runs elsewhere, within limits, and can be canceled. */
 import { runBy } from "../commands/run.ts";
 import { test } from "../commands/tests.ts";
 import { makePatch, writePatches } from "../commands/patch.ts";

@@ -1,7 +1,7 @@
 /**
  * Recordings: a line of JSON for each request, `{"request": "<the line as it came>", "response": ["<line>", …]}`, in the order of the answers.
  *
- * Where a recording holds more than one session, the lines of all but the first carry its number, `"session": 1`. Whether a request was cancelled is decided by the time at
+ * Where a recording holds more than one session, the lines of all but the first carry its number, `"session": 1`. Whether a request was canceled is decided by the time at
  * which the cancel came in, so it is part of the recording, and replayed.
  */
 import * as z from "zod";
@@ -64,7 +64,7 @@ export async function replay(recorded: readonly RecordedRequest[], world: AgentW
     // A session that ended was followed by another one.
     const session = known === undefined || known.hasEnded ? new AgentSession(world) : known;
     sessions.set(number, session);
-    const answer = await session.submit(request, { isCancelled: tellsCancellation(response) });
+    const answer = await session.submit(request, { isCanceled: tellsCancellation(response) });
     const now = answer?.lines ?? [];
     if (now.length !== response.length || now.some((line, at) => line !== response[at])) {
       drifts.push({ number: index + 1, request, recorded: response, now });
@@ -73,14 +73,14 @@ export async function replay(recorded: readonly RecordedRequest[], world: AgentW
   return drifts;
 }
 
-/** Whether an answer says that its request was cancelled, or that it cancelled one. */
+/** Whether an answer says that its request was canceled, or that it canceled one. */
 function tellsCancellation(response: readonly string[]): boolean {
   return response.some((line) => {
     try {
       const value: unknown = JSON.parse(line);
       if (typeof value !== "object" || value === null) return false;
-      return "code" in value && value.code === "cancelled" ||
-        "cancelled" in value && value.cancelled === true;
+      return "code" in value && value.code === "canceled" ||
+        "canceled" in value && value.canceled === true;
     } catch {
       return false;
     }

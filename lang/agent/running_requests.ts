@@ -29,7 +29,7 @@ export class RunningRequests {
   }
 }
 
-/** Why a request that was cancelled is not answered. */
+/** Why a request that was canceled is not answered. */
 export function cancellation(): AgentFailure {
-  return new AgentFailure("cancelled", "Cannot go on: the request was cancelled", { exitCode: 1 });
+  return new AgentFailure("canceled", "Cannot go on: the request was canceled", { exitCode: 1 });
 }

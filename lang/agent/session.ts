@@ -15,8 +15,8 @@ import { AgentFailure, type AgentWorld } from "./world.ts";
 
 /** How a request is taken. */
 export interface SubmitOptions {
-  /** Whether it was cancelled, or did cancel something, when it was recorded. */
-  readonly isCancelled?: boolean;
+  /** Whether it was canceled, or did cancel something, when it was recorded. */
+  readonly isCanceled?: boolean;
 }
 
 /** One session. */
@@ -57,20 +57,20 @@ export class AgentSession {
   /** Takes a request that was read before. */
   submitRead(
     read: ReadRequest | ProtocolFailure,
-    { isCancelled = false }: SubmitOptions = {},
+    { isCanceled = false }: SubmitOptions = {},
   ): Promise<Answer | null> {
     const turn = new AbortController();
     this.#turns.add(turn);
-    if (isCancelled) turn.abort(cancellation());
+    if (isCanceled) turn.abort(cancellation());
     const release = read.kind === "request" && read.request.op !== "cancel" && read.id !== undefined
       ? this.#running.add(read.id, turn)
       : null;
-    const wasCancelled = read.kind === "request" && read.request.op === "cancel"
-      ? this.#running.cancel(cancelled(read.request)) || isCancelled
+    const wasCanceled = read.kind === "request" && read.request.op === "cancel"
+      ? this.#running.cancel(canceled(read.request)) || isCanceled
       : false;
     const answered = this.#tail.then(async () => {
       if (this.#hasEnded) return null;
-      const answer = await this.#answer(read, turn.signal, wasCancelled);
+      const answer = await this.#answer(read, turn.signal, wasCanceled);
       this.#hasEnded = answer.end !== null;
       this.#exitCode = Math.max(this.#exitCode, answer.end === "failure" ? 2 : answer.exitCode === 0 ? 0 : 1);
       return answer;
@@ -91,14 +91,14 @@ export class AgentSession {
   async #answer(
     read: ReadRequest | ProtocolFailure,
     signal: AbortSignal,
-    wasCancelled: boolean,
+    wasCanceled: boolean,
   ): Promise<Answer> {
     if (read.kind === "failure") return failureAnswer(read);
     const { request, id, ignored } = read;
     const answer = new AnswerLines(id, ignored);
     try {
       if (request.op === "cancel") {
-        answer.result("cancel", { ok: true }, { cancelled: wasCancelled });
+        answer.result("cancel", { ok: true }, { canceled: wasCanceled });
         return answer.done(0);
       }
       signal.throwIfAborted();
@@ -108,7 +108,7 @@ export class AgentSession {
         signal,
         answer,
       });
-      // Who was told that it is cancelled is not answered as if it were not.
+      // Who was told that it is canceled is not answered as if it were not.
       signal.throwIfAborted();
       return answer.done(exitCode, request.op === "halt" ? "halt" : null);
     } catch (error) {
@@ -118,7 +118,7 @@ export class AgentSession {
 }
 
 /** The request that a `cancel` is about. */
-function cancelled(
+function canceled(
   request: { readonly request?: RequestId | undefined; readonly id?: RequestId | undefined },
 ) {
   return request.request ?? request.id;

@@ -5,7 +5,7 @@
  */
 import { SourceFile } from "../source/source_file.ts";
 import { parse } from "../syntax/parser.ts";
-import { PackageAnalyser } from "./package_analysis.ts";
+import { PackageAnalyzer } from "./package_analysis.ts";
 
 /** One of the module's nine groups of functions. */
 function group(module: number, index: number): string {
@@ -87,27 +87,27 @@ function main(rounds: number): void {
   const files = generatedPackage(40);
   const lines = [...files.values()].reduce((sum, text) => sum + text.split("\n").length, 0);
   const bytes = [...files.values()].reduce((sum, text) => sum + text.length, 0);
-  const times: Record<"parse" | "analyse" | "change", number[]> = { parse: [], analyse: [], change: [] };
+  const times: Record<"parse" | "analyze" | "change", number[]> = { parse: [], analyze: [], change: [] };
   const measure = (work: () => unknown): number => {
     const start = performance.now();
     work();
     return performance.now() - start;
   };
   for (let round = 0; round < rounds; round++) {
-    const analyser = new PackageAnalyser();
+    const analyzer = new PackageAnalyzer();
     const parsing = measure(() => {
       for (const [path, text] of files) parse(new SourceFile(path, text));
     });
-    const analysing = measure(() => analyser.analyse(files));
+    const analyzing = measure(() => analyzer.analyze(files));
     const changed = new Map(files);
     changed.set(
       "src/part20.lang",
       (files.get("src/part20.lang") ?? "").replace("var moved = 0", "var moved = 1"),
     );
-    const changing = measure(() => analyser.analyse(changed));
+    const changing = measure(() => analyzer.analyze(changed));
     if (round < 2) continue;
     times.parse.push(parsing);
-    times.analyse.push(analysing);
+    times.analyze.push(analyzing);
     times.change.push(changing);
   }
   console.log(

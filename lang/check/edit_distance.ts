@@ -2,7 +2,7 @@
  * "Did you mean": the names nearest to one that does not exist, by the distance of Damerau and Levenshtein (adjacent letters may swap).
  */
 
-/** How many letters must be added, taken, changed or swapped with their neighbour; at most `limit` + 1. */
+/** How many letters must be added, taken, changed or swapped with their neighbor; at most `limit` + 1. */
 export function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1;
   let before: number[] = [];

@@ -1,12 +1,12 @@
 /** Entry points: what a target's host calls, and what it refuses. */
 import assert from "node:assert/strict";
 import { findEntryPoints, type Target } from "./entry_points.ts";
-import { PackageAnalyser } from "./package_analysis.ts";
+import { PackageAnalyzer } from "./package_analysis.ts";
 
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 
 function check(target: Target, source: string): string[] {
-  const { program, diagnostics } = analyser.analyse(new Map([["src/main.lang", source]]));
+  const { program, diagnostics } = analyzer.analyze(new Map([["src/main.lang", source]]));
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),
     [],

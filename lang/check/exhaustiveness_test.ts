@@ -1,8 +1,8 @@
 /** Matches: what they miss, and what is never reached. */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "./package_analysis.ts";
+import { PackageAnalyzer } from "./package_analysis.ts";
 
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 
 /** The texts in backquotes of what is missing, and the lines of the arms that are never reached. */
 function check(
@@ -20,7 +20,7 @@ ${arms.map((arm, index) => `    ${arm} => ${index}`).join("\n")}
   }
 }
 `;
-  const { diagnostics } = analyser.analyse(new Map([["src/main.lang", source]]));
+  const { diagnostics } = analyzer.analyze(new Map([["src/main.lang", source]]));
   const others = diagnostics.filter(({ code }) =>
     code !== "MX0001" && code !== "MX0002" && !code.startsWith("LI")
   );

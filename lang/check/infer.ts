@@ -22,7 +22,7 @@ import { inferPropagate } from "./propagation.ts";
 /** The wanted type of what is thrown away: anything will do. Equal to `()` for who looks at it. */
 export const DISCARDED: Type = { kind: "tuple", elements: [] };
 
-/** The typed expression; `expected` is a hint that it need not fulfil. */
+/** The typed expression; `expected` is a hint that it need not fulfill. */
 export function infer(
   body: Body,
   expression: ast.Expression,

@@ -23,7 +23,7 @@ export interface UsedPackages {
   readonly read: (path: string) => string | undefined;
 }
 
-/** What analysing a package gives. */
+/** What analyzing a package gives. */
 export interface PackageAnalysis {
   /** Of parsing and checking, in the order of files and places. */
   readonly diagnostics: readonly Diagnostic[];
@@ -46,8 +46,8 @@ export function isLoneSource(path: string): boolean {
   return /^[^/]+\.lang$/.test(path);
 }
 
-/** Analyses versions of one package, one after the other. */
-export class PackageAnalyser {
+/** Analyzes versions of one package, one after the other. */
+export class PackageAnalyzer {
   readonly #checker: PackageChecker;
   readonly #library: LibrarySource;
   readonly #dependencies = new DependencyModules();
@@ -59,7 +59,7 @@ export class PackageAnalyser {
   }
 
   /** Parses and checks what changed since the last call. */
-  analyse(texts: PackageTexts, used: UsedPackages | null = null): PackageAnalysis {
+  analyze(texts: PackageTexts, used: UsedPackages | null = null): PackageAnalysis {
     const files = new Map<string, ParsedFile>();
     for (const [path, text] of texts) {
       const before = this.#files.get(path);

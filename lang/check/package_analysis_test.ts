@@ -1,6 +1,6 @@
-/** Analysing versions of one package: what is checked again, what stays, and that nothing goes stale. */
+/** Analyzing versions of one package: what is checked again, what stays, and that nothing goes stale. */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "./package_analysis.ts";
+import { PackageAnalyzer } from "./package_analysis.ts";
 
 const physics = `/// Gravity.
 pub type Body = { x: Float, speed: Float }
@@ -38,29 +38,29 @@ function texts(changes: Record<string, string> = {}): Map<string, string> {
   }));
 }
 
-function codes(analyser: PackageAnalyser, files: ReadonlyMap<string, string>): string[] {
-  return analyser.analyse(files).diagnostics.map(({ code, file, span }) =>
+function codes(analyzer: PackageAnalyzer, files: ReadonlyMap<string, string>): string[] {
+  return analyzer.analyze(files).diagnostics.map(({ code, file, span }) =>
     `${code} ${file.path}:${file.positionOf(span).line}`
   );
 }
 
-Deno.test("analyse() checks nothing again when nothing changed", () => {
-  const analyser = new PackageAnalyser();
-  const first = analyser.analyse(texts());
+Deno.test("analyze() checks nothing again when nothing changed", () => {
+  const analyzer = new PackageAnalyzer();
+  const first = analyzer.analyze(texts());
   assert.deepEqual(first.diagnostics, []);
   assert.deepEqual(first.checkedModules, ["physics", "main", "tools.other"]);
-  const second = analyser.analyse(texts());
+  const second = analyzer.analyze(texts());
   assert.deepEqual(second.checkedModules, []);
   assert.deepEqual(second.diagnostics, []);
   assert.ok(second.program?.root?.name === "main");
 });
 
-Deno.test("analyse() checks one module again when a body changed, and the others see the new body", () => {
-  const analyser = new PackageAnalyser();
-  const before = analyser.analyse(texts());
+Deno.test("analyze() checks one module again when a body changed, and the others see the new body", () => {
+  const analyzer = new PackageAnalyzer();
+  const before = analyzer.analyze(texts());
   const caller = before.program?.root?.functions[0];
   const changed = texts({ "src/physics.lang": physics.replace("9.8", "1.6 + 0.0") });
-  const after = analyser.analyse(changed);
+  const after = analyzer.analyze(changed);
   assert.deepEqual(after.checkedModules, ["physics"]);
   assert.equal(after.program?.root?.functions[0], caller);
   const physicsModule = after.program?.modules.find((module) => module.name === "physics");
@@ -72,20 +72,20 @@ Deno.test("analyse() checks one module again when a body changed, and the others
   );
 });
 
-Deno.test("analyse() checks importers again when a signature changed", () => {
-  const analyser = new PackageAnalyser();
-  analyser.analyse(texts());
+Deno.test("analyze() checks importers again when a signature changed", () => {
+  const analyzer = new PackageAnalyzer();
+  analyzer.analyze(texts());
   const changed = texts({
     "src/physics.lang": physics.replace("resting(x: Float)", "resting(x: Int)").replace(
       "x: x",
       "x: x.to_float()",
     ),
   });
-  assert.deepEqual(codes(analyser, changed), ["TY0001 src/main.lang:4"]);
-  assert.deepEqual(codes(analyser, texts()), []);
+  assert.deepEqual(codes(analyzer, changed), ["TY0001 src/main.lang:4"]);
+  assert.deepEqual(codes(analyzer, texts()), []);
 });
 
-Deno.test("analyse() gives the same diagnostics as a fresh analysis, whatever came before", () => {
+Deno.test("analyze() gives the same diagnostics as a fresh analysis, whatever came before", () => {
   const versions = [
     texts(),
     texts({ "src/physics.lang": physics.replace("self.speed * time", "self.sped * time") }),
@@ -100,8 +100,8 @@ Deno.test("analyse() gives the same diagnostics as a fresh analysis, whatever ca
     texts({ "src/physics.lang": "pub type Body = {" }),
     texts(),
   ];
-  const plain = (analyser: PackageAnalyser, files: ReadonlyMap<string, string>) =>
-    analyser.analyse(files).diagnostics.map((diagnostic) => ({
+  const plain = (analyzer: PackageAnalyzer, files: ReadonlyMap<string, string>) =>
+    analyzer.analyze(files).diagnostics.map((diagnostic) => ({
       code: diagnostic.code,
       message: diagnostic.message,
       place: diagnostic.file.positionOf(diagnostic.span),
@@ -115,26 +115,26 @@ Deno.test("analyse() gives the same diagnostics as a fresh analysis, whatever ca
         edits: fix.edits.map(({ span, text }) => ({ span, text })),
       })),
     }));
-  const analyser = new PackageAnalyser();
+  const analyzer = new PackageAnalyzer();
   for (const from of versions) {
     for (const to of versions) {
-      plain(analyser, from);
-      assert.deepEqual(plain(analyser, to), plain(new PackageAnalyser(), to));
+      plain(analyzer, from);
+      assert.deepEqual(plain(analyzer, to), plain(new PackageAnalyzer(), to));
     }
   }
 });
 
-Deno.test("analyse() keeps inferred signatures from one version out of the next", () => {
-  const analyser = new PackageAnalyser();
+Deno.test("analyze() keeps inferred signatures from one version out of the next", () => {
+  const analyzer = new PackageAnalyzer();
   const source = (value: string) =>
     `fn twice(n) { n + n }\n\npub fn start() -> Bool {\n  let value = twice(${value})\n  value == ${value}\n}\n`;
   const version = (value: string) => new Map([["src/main.lang", source(value)]]);
-  assert.deepEqual(analyser.analyse(version("1")).diagnostics, []);
-  assert.deepEqual(analyser.analyse(version("1.5")).diagnostics, []);
-  assert.deepEqual(analyser.analyse(version('"a"')).diagnostics, []);
+  assert.deepEqual(analyzer.analyze(version("1")).diagnostics, []);
+  assert.deepEqual(analyzer.analyze(version("1.5")).diagnostics, []);
+  assert.deepEqual(analyzer.analyze(version('"a"')).diagnostics, []);
 });
 
-Deno.test("analyse() makes tests of the examples in documentation, in their places", () => {
+Deno.test("analyze() makes tests of the examples in documentation, in their places", () => {
   const source = `/// Doubles.
 ///
 /// \`\`\`
@@ -149,15 +149,15 @@ pub fn double(n: Int) -> Int {
   n * 2
 }
 `;
-  const analyser = new PackageAnalyser();
-  const wrong = analyser.analyse(new Map([["src/main.lang", source]]));
+  const analyzer = new PackageAnalyzer();
+  const wrong = analyzer.analyze(new Map([["src/main.lang", source]]));
   assert.deepEqual(
     wrong.diagnostics.map((
       { code, file, span },
     ) => [code, file.positionOf(span).line, file.text.slice(span.start, span.end)]),
     [["TY0001", 5, "1.5"]],
   );
-  const right = analyser.analyse(
+  const right = analyzer.analyze(
     new Map([["src/main.lang", source.replace("let n = main.double(1.5)", "expect(main.double(3) == 6)")]]),
   );
   assert.deepEqual(right.diagnostics, []);
@@ -168,9 +168,9 @@ pub fn double(n: Int) -> Int {
 });
 
 Deno.test("symbolsOf() finds definitions, references and types", () => {
-  const analyser = new PackageAnalyser({ withSymbols: true });
-  analyser.analyse(texts());
-  const symbols = analyser.symbolsOf("src/main.lang");
+  const analyzer = new PackageAnalyzer({ withSymbols: true });
+  analyzer.analyze(texts());
+  const symbols = analyzer.symbolsOf("src/main.lang");
   const target = symbols?.targetAt(main.indexOf("resting") + 2);
   assert.ok(target !== null && target !== undefined && "id" in target);
   assert.equal(target.id, "physics.resting");
@@ -179,9 +179,9 @@ Deno.test("symbolsOf() finds definitions, references and types", () => {
   assert.deepEqual(local.span, { start: main.indexOf("body ="), end: main.indexOf("body =") + 4 });
 });
 
-Deno.test("analyse() tells one error for a mistake of syntax, whoever uses what is broken", () => {
+Deno.test("analyze() tells one error for a mistake of syntax, whoever uses what is broken", () => {
   const check = (broken: string, rest: string) => {
-    const { diagnostics } = new PackageAnalyser().analyse(
+    const { diagnostics } = new PackageAnalyzer().analyze(
       new Map([["src/main.lang", `${broken}\n${rest}\n`]]),
     );
     const errors = diagnostics.filter(({ severity }) => severity === "error");

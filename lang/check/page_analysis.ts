@@ -1,13 +1,13 @@
-/** Analyses the programs of pages about codes: their files, and under `packages/fx/` those of a package that they use. */
+/** Analyzes the programs of pages about codes: their files, and under `packages/fx/` those of a package that they use. */
 import { filesOfPage } from "../diagnostics/codes/code_page.ts";
 import type { DependencyPackage } from "../package/dependencies.ts";
-import type { PackageAnalyser, PackageAnalysis, UsedPackages } from "./package_analysis.ts";
+import type { PackageAnalysis, PackageAnalyzer, UsedPackages } from "./package_analysis.ts";
 
-/** What analysing a page's program gives. */
-export function analysePage(analyser: PackageAnalyser, program: string): PackageAnalysis {
+/** What analyzing a page's program gives. */
+export function analyzePage(analyzer: PackageAnalyzer, program: string): PackageAnalysis {
   const files = filesOfPage(program);
   const own = new Map([...files].filter(([path]) => !path.startsWith("packages/")));
-  return analyser.analyse(own, usedPackages(files));
+  return analyzer.analyze(own, usedPackages(files));
 }
 
 function usedPackages(files: ReadonlyMap<string, string>): UsedPackages | null {

@@ -4,8 +4,8 @@ import { type CodePage, filesOfPage } from "../diagnostics/codes/code_page.ts";
 import { CODE_PAGES } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import { findEntryPoints, type Target } from "./entry_points.ts";
-import { PackageAnalyser } from "./package_analysis.ts";
-import { analysePage } from "./page_analysis.ts";
+import { PackageAnalyzer } from "./package_analysis.ts";
+import { analyzePage } from "./page_analysis.ts";
 
 /** Codes that the building of a target raises. */
 const targets: Readonly<Record<string, Target>> = {
@@ -15,10 +15,10 @@ const targets: Readonly<Record<string, Target>> = {
   EF0007: "wasm32-db",
 };
 
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 
 function check(page: CodePage, program: string): readonly Diagnostic[] {
-  const { diagnostics, program: typed } = analysePage(analyser, program);
+  const { diagnostics, program: typed } = analyzePage(analyzer, program);
   const target = targets[page.code];
   if (target === undefined || typed === null) return diagnostics;
   return [...diagnostics, ...findEntryPoints(typed, target).diagnostics];

@@ -325,7 +325,7 @@ const FOREIGN_NAMES: Readonly<Record<string, { readonly hint: string; readonly r
   throw: { hint: 'There are no exceptions: return a `Result`, or end with `panic("…")`.' },
 };
 
-/** Reports a capitalised name that is neither variant nor type. */
+/** Reports a capitalized name that is neither variant nor type. */
 export function reportUnknownVariant(body: Body, name: ast.Name): void {
   const { reporter, scope, world } = body;
   if (scope.hasNameless) return;

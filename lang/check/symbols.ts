@@ -230,7 +230,7 @@ export interface AliasSymbol {
   state: "unresolved" | "resolving" | "resolved";
 }
 
-/** What a capitalised name stands for among types. */
+/** What a capitalized name stands for among types. */
 export type TypeEntry =
   & { readonly isPublic: boolean; readonly scope: ModuleScope; readonly span: Span }
   & (

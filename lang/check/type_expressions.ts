@@ -115,7 +115,7 @@ function hasArguments(context: TypeContext, expression: ast.NamedTypeExpression,
   return false;
 }
 
-/** What a capitalised name, perhaps of a module, stands for; null after a report. */
+/** What a capitalized name, perhaps of a module, stands for; null after a report. */
 function typeEntry(context: TypeContext, module: ast.Name | null, name: ast.Name): TypeEntry | null {
   const { scope, world } = context;
   if (module !== null) return qualifiedType(context, module, name);

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import type { Expression, Pattern, Place, Statement, TypedFunction } from "../typed/tree.ts";
 import { typeText } from "../types/type_text.ts";
-import { PackageAnalyser } from "./package_analysis.ts";
+import { PackageAnalyzer } from "./package_analysis.ts";
 
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 
 /** The last function of a module without errors. */
 function lastFunction(source: string): TypedFunction {
-  const { program, diagnostics } = analyser.analyse(new Map([["src/main.lang", source]]));
+  const { program, diagnostics } = analyzer.analyze(new Map([["src/main.lang", source]]));
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message),
     [],
@@ -291,7 +291,7 @@ pub fn f(pair: Pair[Int, Float]) -> String {
   "{pair}"
 }
 `;
-  const { program } = analyser.analyse(new Map([["src/main.lang", source]]));
+  const { program } = analyzer.analyze(new Map([["src/main.lang", source]]));
   const pair = program?.root?.functions[1]?.parameters[0]?.type;
   const interfaceOf = (name: string) =>
     program?.modules.flatMap((module) => module.interfaces).find((each) => each.name === name);
@@ -312,7 +312,7 @@ fn deep(n: Int) { if n > 0 { deep(n - 1) } else { log_it() } }
 fn pure(n: Int) -> Int { n }
 pub fn f() uses Log { deep(pure(1)) }
 `;
-  const { program } = analyser.analyse(new Map([["src/main.lang", source]]));
+  const { program } = analyzer.analyze(new Map([["src/main.lang", source]]));
   const effects = program?.root?.functions.map((each) => `${each.name}: ${[...each.effects].join(" ")}`);
   assert.deepEqual(effects, ["log_it: Log", "deep: Log", "pure: ", "f: Log"]);
 });

@@ -87,7 +87,7 @@ interface MadeModule {
   readonly ir: string | null;
 }
 
-/** The module as it is written: for page and command in a component's envelope, for a release optimised. */
+/** The module as it is written: for page and command in a component's envelope, for a release optimized. */
 async function makeModule(
   program: TypedProgram,
   target: PackageTarget | null,
@@ -97,10 +97,10 @@ async function makeModule(
   const compiled = isComponent
     ? compileComponent(program, compileOptions(program, target, options))
     : { ...compileProgram(program, target, options), wrap: null };
-  if (options.isRelease === true) options.onStep?.("optimising");
+  if (options.isRelease === true) options.onStep?.("optimizing");
   const fileName = `${options.name}.wasm`;
   const { bytes: core, sourceMap } = options.isRelease === true
-    ? await optimised(compiled, target, fileName)
+    ? await optimized(compiled, target, fileName)
     : { bytes: compiled.bytes, sourceMap: compiled.sourceMap(fileName) };
   return {
     bytes: compiled.wrap === null ? core : compiled.wrap(core),
@@ -109,14 +109,14 @@ async function makeModule(
   };
 }
 
-async function optimised(
+async function optimized(
   compiled: CompiledModule,
   target: PackageTarget | null,
   fileName: string,
 ): Promise<Pick<MadeModule, "bytes" | "sourceMap">> {
-  // Loaded for releases only, because the optimiser is large.
-  const { optimiseLocated } = await import("../wasm/release.ts");
-  return await optimiseLocated(compiled, { isSmall: target === "wasm32-web" }, fileName);
+  // Loaded for releases only, because the optimizer is large.
+  const { optimizeLocated } = await import("../wasm/release.ts");
+  return await optimizeLocated(compiled, { isSmall: target === "wasm32-web" }, fileName);
 }
 
 function write(workspace: Workspace, made: MadeModule): string[] {

@@ -1,6 +1,6 @@
 /** `explain`: what a code means, a program that raises it, and the program after each fix. */
-import { PackageAnalyser } from "../check/package_analysis.ts";
-import { analysePage } from "../check/page_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
+import { analyzePage } from "../check/page_analysis.ts";
 import { type CodePage, codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { renderDiagnostic } from "../diagnostics/human.ts";
@@ -22,7 +22,7 @@ export function explain(code: string): Explanation {
   const page = codePage(knownCode(code));
   const diagnostics = page.code.startsWith("PK")
     ? parseManifest(page.bad).diagnostics
-    : analysePage(new PackageAnalyser(), page.bad).diagnostics;
+    : analyzePage(new PackageAnalyzer(), page.bad).diagnostics;
   const diagnostic = diagnostics.find((each) => each.code === page.code) ?? null;
   const fixed = page.fixed.map((program, index) => ({
     title: diagnostic?.fixes[index]?.title ?? "a right program",

@@ -1,13 +1,13 @@
 /**
- * A package that commands work on: its files, and what analysing them gave.
+ * A package that commands work on: its files, and what analyzing them gave.
  *
- * Analysing again costs what changed. Texts laid over the files, as an editor's unsaved ones, are taken instead of them.
+ * Analyzing again costs what changed. Texts laid over the files, as an editor's unsaved ones, are taken instead of them.
  */
 import {
   isLoneSource,
   moduleNameOf,
-  PackageAnalyser,
   type PackageAnalysis,
+  PackageAnalyzer,
   type UsedPackages,
 } from "../check/package_analysis.ts";
 import { findEntryPoints } from "../check/entry_points.ts";
@@ -23,7 +23,7 @@ import { CommandError } from "./command_error.ts";
 /** Where the manifest stands. */
 export const MANIFEST_PATH = "project.toml";
 
-/** A package, analysed. */
+/** A package, analyzed. */
 export interface CheckedPackage {
   /** Of manifest and sources. */
   readonly diagnostics: readonly Diagnostic[];
@@ -41,11 +41,11 @@ export interface CheckedPackage {
 /** A package and what is known of it. */
 export class Workspace {
   readonly files: PackageFiles;
-  readonly #analyser: PackageAnalyser;
+  readonly #analyzer: PackageAnalyzer;
 
   constructor(files: PackageFiles, options: { readonly withSymbols?: boolean } = {}) {
     this.files = files;
-    this.#analyser = new PackageAnalyser(options);
+    this.#analyzer = new PackageAnalyzer(options);
   }
 
   /** Paths of the sources, sorted. */
@@ -78,7 +78,7 @@ export class Workspace {
     return dependencies.packages.size === 0 ? null : { dependencies, read };
   }
 
-  /** Analyses the package as it is now. */
+  /** Analyzes the package as it is now. */
   check(overlay: ReadonlyMap<string, string> = new Map()): CheckedPackage {
     const text = overlay.get(MANIFEST_PATH) ?? this.files.read(MANIFEST_PATH);
     if (text === undefined) {
@@ -95,7 +95,7 @@ export class Workspace {
         "The root module of a package is src/main.lang.",
       );
     }
-    const analysis = internally("checking", () => this.#analyser.analyse(sources, this.#used(text)));
+    const analysis = internally("checking", () => this.#analyzer.analyze(sources, this.#used(text)));
     const diagnostics = [
       ...parsed.diagnostics,
       ...withPackageHints(

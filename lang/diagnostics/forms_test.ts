@@ -7,7 +7,7 @@ import { renderDiagnostic, renderReport } from "./human.ts";
 import { diagnosticToJson, reportToJson } from "./json.ts";
 import { diffLines } from "./line_diff.ts";
 import { reportToSarif } from "./sarif.ts";
-import { colourStyle } from "./style.ts";
+import { colorStyle } from "./style.ts";
 import { displayLine } from "./text_width.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
@@ -80,11 +80,11 @@ Deno.test("renderDiagnostic() shows the first and last line of a long span, and 
   assert.match(renderDiagnostic(atEnd), /main\.lang:5:1\n/);
 });
 
-Deno.test("renderReport() counts, and colours when asked", () => {
+Deno.test("renderReport() counts, and colors when asked", () => {
   const file = new SourceFile("src/main.lang", "let a = 1\n");
   const warning = diagnosticAt(file, "a", { severity: "warning" });
   assert.match(renderReport([warning, diagnosticAt(file, "1"), warning]), /\n1 error, 2 warnings\n$/);
-  assert.ok(renderReport([warning], { style: colourStyle }).includes("\x1b[1;33mwarning[TY0001]\x1b[0m"));
+  assert.ok(renderReport([warning], { style: colorStyle }).includes("\x1b[1;33mwarning[TY0001]\x1b[0m"));
   assert.equal(renderReport([]), "");
 });
 

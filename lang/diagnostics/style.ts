@@ -1,9 +1,9 @@
-/** Colours of what is written to a terminal, and plain text for everything else. */
+/** Colors of what is written to a terminal, and plain text for everything else. */
 
 /** What a piece of text is. */
 export type Role = "error" | "warning" | "info" | "success" | "strong" | "quiet" | "add" | "remove";
 
-/** Writes pieces of text in their colours. */
+/** Writes pieces of text in their colors. */
 export type Style = (role: Role, text: string) => string;
 
 const CODES: Readonly<Record<Role, string>> = {
@@ -17,8 +17,8 @@ const CODES: Readonly<Record<Role, string>> = {
   remove: "31",
 };
 
-/** Without colours. */
+/** Without colors. */
 export const plainStyle: Style = (_role, text) => text;
 
-/** With the colours of ANSI terminals (ECMA-48). */
-export const colourStyle: Style = (role, text) => text === "" ? "" : `\x1b[${CODES[role]}m${text}\x1b[0m`;
+/** With the colors of ANSI terminals (ECMA-48). */
+export const colorStyle: Style = (role, text) => text === "" ? "" : `\x1b[${CODES[role]}m${text}\x1b[0m`;

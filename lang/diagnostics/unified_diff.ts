@@ -66,8 +66,8 @@ function renderHunk(lines: readonly NumberedLine[]): string {
   return text;
 }
 
-/** A difference in the colours of a terminal. */
-export function colouredDiff(diff: string, style: Style): string {
+/** A difference in the colors of a terminal. */
+export function coloredDiff(diff: string, style: Style): string {
   return diff.replaceAll(/^.+$/gm, (line) => {
     if (line.startsWith("---") || line.startsWith("+++")) return style("strong", line);
     if (line.startsWith("@@")) return style("info", line);

@@ -1,6 +1,6 @@
 /** Where traps are told: at the package's own line, whatever was called or lowered in place on the way there. */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { Interpreter, RecordingHost } from "../interpret/interpreter.ts";
 import { compile, type CompileOptions } from "../wasm/compile.ts";
 import { CodeMap } from "./code_map.ts";
@@ -9,7 +9,7 @@ import { externsOf, WasmProgram } from "./wasm_program.ts";
 import type { TrapReport } from "./wasm_trap.ts";
 
 function programOf(text: string) {
-  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", text]]));
+  const { program, diagnostics } = new PackageAnalyzer().analyze(new Map([["src/main.lang", text]]));
   assert.ok(program !== null, diagnostics.map(({ message }) => message).join("\n"));
   const main = program.root?.functions.find(({ name }) => name === "main");
   assert.ok(main !== undefined);

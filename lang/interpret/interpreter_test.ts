@@ -1,12 +1,12 @@
 /** The interpreter from outside: what goes to the host, what traps tell, calls with places, scores; tests/lang/run has whole programs. */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
 import { ExpectationTrap, type HostValue, Interpreter, ProgramTrap, RecordingHost } from "./interpreter.ts";
 import { decodeText, encodeText, ListValue, type Value } from "./value.ts";
 
 function checked(text: string): TypedProgram {
-  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", text]]));
+  const { program, diagnostics } = new PackageAnalyzer().analyze(new Map([["src/main.lang", text]]));
   assert.ok(program !== null, diagnostics.map((each) => each.message).join("; "));
   return program;
 }

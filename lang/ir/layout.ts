@@ -54,7 +54,7 @@ export interface FlatField {
   readonly offset: number;
 }
 
-/** A field of a variant: its slots need not be neighbours. */
+/** A field of a variant: its slots need not be neighbors. */
 export interface VariantField {
   readonly layout: Layout;
   readonly slots: readonly number[];

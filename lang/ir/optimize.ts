@@ -6,13 +6,13 @@ import { useFacts } from "./facts.ts";
 import type { IrFunction } from "./node.ts";
 
 /** Runs the passes on a function. */
-export function optimise(target: IrFunction): void {
+export function optimize(target: IrFunction): void {
   if (target.isRaw) return;
   cleanUp(target, { isCounted: false });
   useFacts(target);
 }
 
 /** Runs what is left to do when counting has been written. */
-export function optimiseCounted(target: IrFunction): void {
+export function optimizeCounted(target: IrFunction): void {
   if (!target.isRaw) cleanUp(target, { isCounted: true });
 }

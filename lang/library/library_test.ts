@@ -1,6 +1,6 @@
 /** The library: every module is right and without warnings, its tests, properties and examples hold, and the list of intrinsics is complete. */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { PackageChecker } from "../check/package_checker.ts";
 import { STANDARD_LIBRARY } from "../check/standard_library.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -110,7 +110,7 @@ Deno.test("the examples in the documentation of the library hold", () => {
     if (examples.length === 0) continue;
     const tests = examples.map((example, index) => `test "${name} ${index}" {\n${example}\n}\n`);
     const source = `${isPrelude ? "" : `use ${name}\n\n`}${tests.join("\n")}`;
-    const { diagnostics, program } = new PackageAnalyser().analyse(new Map([["src/main.lang", source]]));
+    const { diagnostics, program } = new PackageAnalyzer().analyze(new Map([["src/main.lang", source]]));
     assert.deepEqual(diagnostics.filter((each) => each.severity === "error").map(told), [], name);
     assert.ok(program !== null);
     const module = moduleOf(program, "main");

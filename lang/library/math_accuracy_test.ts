@@ -3,7 +3,7 @@
  * comparison. The largest errors, in units in the last place, stay below what the module's head says.
  */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { Interpreter, RecordingHost } from "../interpret/interpreter.ts";
 
 /** Bits behind the point while series are summed: enough for the worst cancellation of doubles. */
@@ -252,7 +252,7 @@ const source = `use std.math\n\n${
   }).join("\n")
 }`;
 
-const { program } = new PackageAnalyser().analyse(new Map([["src/main.lang", source]]));
+const { program } = new PackageAnalyzer().analyze(new Map([["src/main.lang", source]]));
 
 for (const { name, limit, points, right } of measured) {
   Deno.test(`math.${name} is at most ${limit} units in the last place from what is right`, () => {

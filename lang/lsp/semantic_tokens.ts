@@ -1,4 +1,4 @@
-/** Names of a file as editors colour them. */
+/** Names of a file as editors color them. */
 import type { SemanticTokensLegend } from "vscode-languageserver";
 import type { SourceFile } from "../source/source_file.ts";
 import type { SemanticName, SymbolKind } from "../symbols/symbol_service.ts";

@@ -1,13 +1,13 @@
 /** Tests of what pages are told of builds, and of the script in them. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { renderReport } from "../diagnostics/human.ts";
 import { buildMessage } from "./messages.ts";
 import { reportPieces } from "./report_pieces.ts";
 import { watchedPage } from "./watched_page.ts";
 
 function mistakesOf(text: string) {
-  return new PackageAnalyser().analyse(new Map([["src/main.lang", text]])).diagnostics;
+  return new PackageAnalyzer().analyze(new Map([["src/main.lang", text]])).diagnostics;
 }
 
 Deno.test("reportPieces() are what the terminal shows, with what each piece is", () => {

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { readTarget } from "./request_target.ts";
 
-Deno.test("readTarget() refuses `..` in every spelling, before anything is normalised", () => {
+Deno.test("readTarget() refuses `..` in every spelling, before anything is normalized", () => {
   const refused = [
     "/..",
     "/../project.toml",

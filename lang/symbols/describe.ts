@@ -150,7 +150,7 @@ export function introductionOf(world: World, module: string): string | null {
   return lines.length === 0 ? null : lines.join("\n");
 }
 
-/** Examples in documentation are in the language: editors colour them. */
+/** Examples in documentation are in the language: editors color them. */
 function trimmed(documentation: string | null | undefined): string | null {
   if (documentation === null || documentation === undefined || documentation.trim() === "") return null;
   let isOpen = false;

@@ -1,7 +1,7 @@
 /**
  * Look-ups over a package that changes: see `symbol_service.ts` for what can be asked.
  *
- * Analysing costs what changed, and only when something is asked that needs it.
+ * Analyzing costs what changed, and only when something is asked that needs it.
  */
 import { libraryModuleNamed } from "../library/library.ts";
 import { moduleNameOf } from "../check/package_analysis.ts";
@@ -284,7 +284,7 @@ class Lookups implements SymbolService {
     };
   }
 
-  /** What can be looked at by itself around a place; the package is analysed when it has to be. */
+  /** What can be looked at by itself around a place; the package is analyzed when it has to be. */
   #pieceAt(place: SymbolPlace): Piece | null {
     return pieceAt(this.#view, this.#texts, place) ??
       (this.#isReady ? null : pieceAt(this.#ready, this.#texts, place));
@@ -340,7 +340,7 @@ class Lookups implements SymbolService {
     const { file, index, world } = viewed;
     const found: SemanticName[] = [];
     for (const { span, target, isDefinition, isShorthand } of index.occurrences) {
-      // A field that is named by itself is coloured as the variable.
+      // A field that is named by itself is colored as the variable.
       if (isShorthand && target.kind === "field") continue;
       const back = file.spanBack(span);
       if (back === null) continue;

@@ -1,5 +1,5 @@
 /**
- * One analysed version of a package after the other, as look-ups need it: files mended, modules checked with what their names refer to.
+ * One analyzed version of a package after the other, as look-ups need it: files mended, modules checked with what their names refer to.
  */
 import type { SymbolTable } from "../check/symbol_table.ts";
 import { type NamedModule, PackageChecker } from "../check/package_checker.ts";
@@ -63,7 +63,7 @@ export class PackageView {
   #files = new Map<string, MendedFile>();
   #diagnostics: readonly Diagnostic[] = [];
 
-  /** Analyses the texts; parsed files of the same texts need not be parsed again. */
+  /** Analyzes the texts; parsed files of the same texts need not be parsed again. */
   update(texts: Texts, known: ReadonlyMap<string, ParsedFile> = new Map()): void {
     const files = new Map<string, MendedFile>();
     const modules: NamedModule[] = [];

@@ -1,7 +1,7 @@
 /**
  * The declaration that is being written, cut out of its file: what is asked about a place in it needs nothing of the file but what was known of it before.
  *
- * A piece goes from a line that begins a declaration to the next such line. It can be looked at by itself when the package was analysed as it is now but for this
+ * A piece goes from a line that begins a declaration to the next such line. It can be looked at by itself when the package was analyzed as it is now but for this
  * piece, and stood in its place, then, one declaration or none.
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
@@ -19,7 +19,7 @@ export interface Piece {
   /** Where it begins in the file. */
   readonly start: number;
   readonly parsed: ParsedFile;
-  /** The module as it was analysed last. */
+  /** The module as it was analyzed last. */
   readonly home: ModuleScope;
   readonly world: World;
   /** The imports of the file; they stand before the piece. */
@@ -52,7 +52,7 @@ export function pieceAt(view: PackageView, texts: Texts, { path, offset }: Symbo
   return { start, parsed, home, world: view.world, uses };
 }
 
-/** Whether all files but one are those that were analysed. */
+/** Whether all files but one are those that were analyzed. */
 function areOthersSame(view: PackageView, texts: Texts, path: string): boolean {
   let count = 0;
   for (const [each, text] of texts) {

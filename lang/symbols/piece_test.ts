@@ -31,7 +31,7 @@ function viewOf(main: string): PackageView {
   return view;
 }
 
-/** The piece at the marker of a text, when another text was analysed before. */
+/** The piece at the marker of a text, when another text was analyzed before. */
 function pieceIn(text: string, { before = MAIN, other = "pub const one: Int = 1\n" } = {}): string | null {
   const offset = text.indexOf("|>");
   assert.ok(offset >= 0, text);

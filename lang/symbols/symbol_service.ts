@@ -1,7 +1,7 @@
 /**
  * Look-ups of symbols in one version of a package: what editors, the agent and the Model Context Protocol are answered with.
  *
- * {@link SymbolLookups} remembers between versions: `of(texts)` analyses what changed and gives the {@link SymbolService} of these texts, which stays good
+ * {@link SymbolLookups} remembers between versions: `of(texts)` analyzes what changed and gives the {@link SymbolService} of these texts, which stays good
  * until the next call. Files with mistakes of syntax are looked at as their best repairs make them, so that look-ups go on while somebody types.
  *
  * Places are a path and an offset in UTF-16 units of the text as it stands, never of a repaired one; `offsetAt` of `place.ts` makes one of a line and a column.

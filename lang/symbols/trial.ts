@@ -75,7 +75,7 @@ export class Trials {
     return lookAt(world, indexNames(world, scope, symbols), file.forward(word.start + 1));
   }
 
-  /** Analyses texts that somebody wants to have. */
+  /** Analyzes texts that somebody wants to have. */
   with(texts: Texts): PackageView {
     this.#last = null;
     this.#view.update(texts);

@@ -1,8 +1,8 @@
 /**
- * Settles the terminals that depend on line breaks and neighbours, so that the grammar itself is free of context.
+ * Settles the terminals that depend on line breaks and neighbors, so that the grammar itself is free of context.
  *
  * `(`, `[` and `-` go on with the expression before them, or begin something: they begin at the start of a line outside of `( )` and `[ ]`, and after
- * what ends no expression. `{` is a record's brace after a capitalised name when `name :` or `..` follows, and `{}` where no block may stand. `return` has a value when one
+ * what ends no expression. `{` is a record's brace after a capitalized name when `name :` or `..` follows, and `{}` where no block may stand. `return` has a value when one
  * begins on its line. `else` belongs to `let` unless it follows a `}`. Words such as `test` are keywords in their one place.
  */
 import { FOREIGN_STATEMENT_WORDS, FOREIGN_TYPES } from "./foreign_words.ts";

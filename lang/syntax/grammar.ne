@@ -1,9 +1,9 @@
 # The grammar of the language, in nearley's notation.
 #
 # A module is a row of declarations, and each is parsed alone. What stands in quotes is a keyword or punctuation, what begins with % a
-# terminal of the lexer. Terminals that depend on their neighbours are settled before (docs/compiler.md, "Syntax"):
+# terminal of the lexer. Terminals that depend on their neighbors are settled before (docs/compiler.md, "Syntax"):
 #   %open_paren %open_bracket %negate   ( [ - that go on with nothing: after what ends no expression, or at the start of a line outside of ( ) and [ ]
-#   %record_brace   { after a capitalised name and before `name :`, `..` or, in a value, `}`
+#   %record_brace   { after a capitalized name and before `name :`, `..` or, in a value, `}`
 #   %return_alone   return at the end of its line or before }
 #   %let_else       else after anything but }
 #   %test %property %eval %threshold %case %intrinsic %extern %builtin   words that are keywords in one place only

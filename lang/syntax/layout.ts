@@ -1,7 +1,7 @@
 /**
  * Lays out the concrete tree as a document.
  *
- * Most rules need no layout of their own: their parts follow one another with the space that two neighbouring tokens have between them, and what stands in
+ * Most rules need no layout of their own: their parts follow one another with the space that two neighboring tokens have between them, and what stands in
  * brackets between commas is a list. Of their own are blocks, unions, operators, chains of calls, and values behind `=`.
  */
 import type { CommentMap } from "./comments.ts";

@@ -7,7 +7,7 @@
 import type { Span } from "../source/source_file.ts";
 import type { Documentation } from "./ast.ts";
 
-/** One token. What its terminal is may depend on its neighbours; `classify` settles that. */
+/** One token. What its terminal is may depend on its neighbors; `classify` settles that. */
 export class Token implements Span {
   /** Index in {@link TERMINALS}. */
   terminal: number;

@@ -1,6 +1,6 @@
 /** Signatures are written as the language has them: with bodies behind them they parse, and give the same again. */
 import { strict as assert } from "node:assert";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import {
   functionSignature,
   interfaceSignature,
@@ -27,7 +27,7 @@ pub fn Shape.grow[T: Ord + Show](self: inout Shape, by: List[T], f: fn(inout Int
 `;
 
 Deno.test("functionSignature(), typeSignature() and interfaceSignature() write what was declared", () => {
-  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", SOURCE]]));
+  const { program, diagnostics } = new PackageAnalyzer().analyze(new Map([["src/main.lang", SOURCE]]));
   assert.deepEqual(diagnostics.filter(({ severity }) => severity === "error"), []);
   const root = program?.root;
   const [grow] = root?.functions ?? [];

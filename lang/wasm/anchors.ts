@@ -1,7 +1,7 @@
 /**
  * Instructions of a module that can be found again in another reading of it.
  *
- * An optimiser reads the code as a tree and keeps no offsets. Calls, constants, accesses and operations are the same in both, in the same order;
+ * An optimizer reads the code as a tree and keeps no offsets. Calls, constants, accesses and operations are the same in both, in the same order;
  * control, variables and what is thrown away need not be. So the n-th of these anchors in a function's bytes is the n-th in its tree.
  */
 

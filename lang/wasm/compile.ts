@@ -12,7 +12,7 @@ import { commandEntries, databaseEntries, exportName, webEntries } from "../ir/l
 import { ProgramLowering } from "../ir/lower/program.ts";
 import { type Exported, lowerTest } from "../ir/lower/test_entry.ts";
 import type { IrFunction, IrGlobal, IrModule } from "../ir/node.ts";
-import { optimise, optimiseCounted } from "../ir/optimize.ts";
+import { optimize, optimizeCounted } from "../ir/optimize.ts";
 import { insertCounts } from "../ir/ownership.ts";
 import { printModule } from "../ir/print.ts";
 import { reachable } from "../ir/reach.ts";
@@ -63,7 +63,7 @@ export function compile(program: TypedProgram, options: CompileOptions): Compile
 
 /** Compiles a program for the web or as a command, and puts the core module into a component. */
 export function compileComponent(program: TypedProgram, options: CompileOptions): CompiledModule & {
-  /** The component around a core module; an optimised one with the same imports and exports may take the first one's place. */
+  /** The component around a core module; an optimized one with the same imports and exports may take the first one's place. */
   wrap(core: Uint8Array): Uint8Array<ArrayBuffer>;
 } {
   const { module, compiled } = internally("compiling", () => {
@@ -147,9 +147,9 @@ export function lowerProgram(program: TypedProgram, options: CompileOptions): Ir
   }
   const roots = [...exports.map((exported) => exported.function), ...lowering.table];
   for (const target of reachable(roots)) {
-    optimise(target);
+    optimize(target);
     insertCounts(target);
-    optimiseCounted(target);
+    optimizeCounted(target);
   }
   // What lets cells go is made when it is met.
   reachable(roots);

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { transpile } from "@bytecodealliance/jco";
 import { compileComponent, type Target } from "./compile.ts";
-import { optimiseModule } from "./release.ts";
+import { optimizeModule } from "./release.ts";
 import { checkSource } from "./testing.ts";
 
 /** A component, transpiled and instantiated with these imports. */
@@ -16,7 +16,7 @@ async function instantiate(
   hasExitCodes = false,
 ): Promise<Record<string, unknown>> {
   const compiled = compileComponent(checkSource(text).program, { target, hasExitCodes });
-  const core = isRelease ? await optimiseModule(compiled.bytes, { isSmall: true }) : compiled.bytes;
+  const core = isRelease ? await optimizeModule(compiled.bytes, { isSmall: true }) : compiled.bytes;
   const { files } = await transpile(compiled.wrap(core), { name: "component", instantiation: "async" });
   const entries = new Map(Object.entries(files));
   const source = entries.get("component.js");

@@ -1,14 +1,14 @@
 /**
- * The release build: Binaryen's optimiser over our module. Loaded when it is first used, because it is large.
+ * The release build: Binaryen's optimizer over our module. Loaded when it is first used, because it is large.
  *
  * Only features that every engine of the last years has are allowed to it. Trap sites stay valid, because a site's number is stored before the trap;
- * names of functions stay in the name section. Places in the source are handed to the optimiser, which gives them back as a source map. The same
+ * names of functions stay in the name section. Places in the source are handed to the optimizer, which gives them back as a source map. The same
  * module gives the same bytes.
  */
 import { anchorsOf, sectionsOf } from "./anchors.ts";
 import type { CodePlace } from "./function_encoder.ts";
 
-/** How a release is optimised. */
+/** How a release is optimized. */
 export interface ReleaseOptions {
   /** For pages, size counts as much as speed. */
   readonly isSmall: boolean;
@@ -20,8 +20,8 @@ export interface LocatedModule {
   readonly places: readonly CodePlace[];
 }
 
-/** An optimised module and its source map. */
-export interface OptimisedModule {
+/** An optimized module and its source map. */
+export interface OptimizedModule {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** As JSON. */
   readonly sourceMap: string;
@@ -38,20 +38,20 @@ export function allowedFeatures({ Features }: Binaryen): number {
     Features.Multivalue | (typeof copying === "number" ? copying : 0);
 }
 
-/** Optimises a module. */
-export async function optimiseModule(
+/** Optimizes a module. */
+export async function optimizeModule(
   bytes: Uint8Array<ArrayBuffer>,
   options: ReleaseOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  return (await optimiseLocated({ bytes, places: [] }, options, "")).bytes;
+  return (await optimizeLocated({ bytes, places: [] }, options, "")).bytes;
 }
 
-/** Optimises a module and carries its places along; the source map is for a file of this name. */
-export async function optimiseLocated(
+/** Optimizes a module and carries its places along; the source map is for a file of this name. */
+export async function optimizeLocated(
   { bytes, places }: LocatedModule,
   options: ReleaseOptions,
   fileName: string,
-): Promise<OptimisedModule> {
+): Promise<OptimizedModule> {
   const { default: binaryen } = await import("binaryen");
   const module = binaryen.readBinary(bytes);
   module.setFeatures(allowedFeatures(binaryen));
@@ -90,7 +90,7 @@ function withoutMapName(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-/** Tells the optimiser where in the source each instruction comes from. Gives the number of functions that it could not be told of. */
+/** Tells the optimizer where in the source each instruction comes from. Gives the number of functions that it could not be told of. */
 export function locate(
   binaryen: Binaryen,
   module: BinaryenModule,

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { compile } from "./compile.ts";
 import binaryen from "binaryen";
-import { locate, optimiseLocated, optimiseModule } from "./release.ts";
+import { locate, optimizeLocated, optimizeModule } from "./release.ts";
 import { checkSource, RunningModule } from "./testing.ts";
 
 const SOURCE = `
@@ -36,7 +36,7 @@ pub fn outside(n: Int) -> Int { 1 + [1, 2, 3][n] }
 Deno.test("a release gives the same answers, leaves the heap as it was, and traps where the debug build traps", async () => {
   const { program, exports } = checkSource(SOURCE);
   const compiled = compile(program, { target: "core", exports });
-  const bytes = await optimiseModule(compiled.bytes, { isSmall: false });
+  const bytes = await optimizeModule(compiled.bytes, { isSmall: false });
   const debug = new RunningModule(compiled);
   const release = new RunningModule({ ...compiled, bytes });
   for (const name of ["areas", "words"]) {
@@ -51,7 +51,7 @@ Deno.test("a release gives the same answers, leaves the heap as it was, and trap
 Deno.test("a release is the same bytes each time", async () => {
   const once = async () => {
     const { program, exports } = checkSource(SOURCE);
-    return await optimiseModule(compile(program, { target: "core", exports }).bytes, { isSmall: true });
+    return await optimizeModule(compile(program, { target: "core", exports }).bytes, { isSmall: true });
   };
   assert.deepEqual(await once(), await once());
 });
@@ -100,17 +100,17 @@ Deno.test("the source maps of debug build and release lead from a trap's place i
   const debugMap = compiled.sourceMap("main.wasm");
   assert.equal(placeOfTrap(compiled.bytes, debugMap, "outside", 3), "src/main.lang:24:37");
   for (const isSmall of [false, true]) {
-    const { bytes, sourceMap } = await optimiseLocated(compiled, { isSmall }, "main.wasm");
+    const { bytes, sourceMap } = await optimizeLocated(compiled, { isSmall }, "main.wasm");
     assert.equal(placeOfTrap(bytes, sourceMap, "outside", 3), "src/main.lang:24:37");
     assert.equal(JSON.parse(sourceMap).file, "main.wasm");
     // What is mapped changes nothing.
-    assert.deepEqual(bytes, await optimiseModule(compiled.bytes, { isSmall }));
+    assert.deepEqual(bytes, await optimizeModule(compiled.bytes, { isSmall }));
     const lines = new Set(segmentsOf(sourceMap).map(({ place }) => place?.replace(/:\d+$/, "")));
     for (const line of [14, 20, 24]) assert.ok(lines.has(`src/main.lang:${line}`), `line ${line} is mapped`);
   }
 });
 
-Deno.test("every function's places are handed to the optimiser", () => {
+Deno.test("every function's places are handed to the optimizer", () => {
   const { program, exports } = checkSource(SOURCE);
   for (const hasGas of [false, true]) {
     const compiled = compile(program, { target: "core", exports, hasGas });

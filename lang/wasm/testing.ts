@@ -2,7 +2,7 @@
  * Helpers for tests of the back end: a source as a program, its module in the engine at hand, and what the interpreter says to the same.
  */
 import { type TrapPlace, trapSitesOf } from "../host/trap_sites.ts";
-import { PackageAnalyser } from "../check/package_analysis.ts";
+import { PackageAnalyzer } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
 import { expectValid } from "./validity.ts";
 import { compile, type CompiledModule, type CompileOptions } from "./compile.ts";
@@ -17,7 +17,7 @@ export interface CheckedSource {
 
 /** Checks a source, which has to be right. */
 export function checkSource(text: string): CheckedSource {
-  const { program, diagnostics } = new PackageAnalyser().analyse(new Map([["src/main.lang", text]]));
+  const { program, diagnostics } = new PackageAnalyzer().analyze(new Map([["src/main.lang", text]]));
   const root = program?.modules.find((each) => each.name === "main");
   if (program === null || root === undefined) {
     const first = diagnostics.find((each) => each.severity === "error");

@@ -196,7 +196,7 @@ async function tool(folder: string, name: string, ...parameters: string[]): Prom
   return text.decode(stdout) + text.decode(stderr);
 }
 
-Deno.test("GNU tar lists and unpacks the artefacts without a remark, sha256sum -c accepts them", async () => {
+Deno.test("GNU tar lists and unpacks the artifacts without a remark, sha256sum -c accepts them", async () => {
   await withFolder(async (folder) => {
     const root = `${folder}/fx`;
     const long = `${"a-long-folder-name/".repeat(15)}file.txt`;

@@ -3,7 +3,7 @@ import type { LockedPackage } from "../manifest/lockfile.ts";
 import type { PackageManifest } from "../manifest/package_manifest.ts";
 import { type PackageVersion, tagOf } from "../names.ts";
 import type { RegistryIndex } from "../registry_index.ts";
-import { Catalogue } from "../resolution/catalog.ts";
+import { Catalog } from "../resolution/catalog.ts";
 import { type Resolution, resolve } from "../resolution/resolver.ts";
 import type { FoundPackage } from "./local_packages.ts";
 
@@ -33,7 +33,7 @@ export function resolveProject(
     root: manifest.name,
     requirements,
     locals,
-    catalogue: new Catalogue(manifest.registries, indexes),
+    catalog: new Catalog(manifest.registries, indexes),
     locked,
     fallback,
     requirementsOf: (release: PackageVersion) => known.get(tagOf(release)) ?? null,

@@ -21,7 +21,7 @@ import { requirementsOf } from "../protocol/responses.ts";
 import type { RegistryIndex } from "../registry_index.ts";
 import { RegistryError } from "../registry_error.ts";
 import { checkRequirement, isPrerelease, parseRequirement } from "../requirement.ts";
-import { Catalogue } from "../resolution/catalog.ts";
+import { Catalog } from "../resolution/catalog.ts";
 import { type LockChange, lockChanges } from "../resolution/changes.ts";
 
 /** What a command changed. */
@@ -95,20 +95,20 @@ function chooseDependency(
   if (requirement !== null) {
     return { kind: "registry", requirement: checkRequirement(requirement).text };
   }
-  const catalogue = new Catalogue(project.manifest.registries, indexes);
+  const catalog = new Catalog(project.manifest.registries, indexes);
   const any = checkRequirement("*");
-  const found = catalogue.match(name, any)?.entries[0] ?? latestPrerelease(catalogue, name);
+  const found = catalog.match(name, any)?.entries[0] ?? latestPrerelease(catalog, name);
   if (found !== undefined) return { kind: "registry", requirement: `^${found.version.replace(/\+.*$/, "")}` };
   // A package whose versions were all taken back is known; why it cannot be chosen is told where it is resolved.
-  const names = catalogue.names();
+  const names = catalog.names();
   const near = names.has(name) ? undefined : didYouMean(name, names);
   if (near !== undefined) session.host.reporter.warn(`No cached index has a package ${name}. ${near}`);
   return { kind: "registry", requirement: "*" };
 }
 
-function latestPrerelease(catalogue: Catalogue, name: string) {
-  for (const slug of catalogue.slugs) {
-    const found = catalogue.releases(slug, name).find((each) =>
+function latestPrerelease(catalog: Catalog, name: string) {
+  for (const slug of catalog.slugs) {
+    const found = catalog.releases(slug, name).find((each) =>
       each.yanked === null && isPrerelease(each.version)
     );
     if (found !== undefined) return found;

@@ -6,7 +6,7 @@ import { openProject, type Session } from "../client/project.ts";
 import { sortPackages } from "../manifest/lockfile.ts";
 import { OFFICIAL_REGISTRY, sourceText } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
-import { Catalogue } from "../resolution/catalog.ts";
+import { Catalog } from "../resolution/catalog.ts";
 
 /** One used package. */
 export interface ListedPackage {
@@ -30,7 +30,7 @@ export async function listPackages(session: Session): Promise<ListedPackage[]> {
   const { host, root } = session;
   const project = await openProject(session);
   const { registries, dependencies } = project.manifest;
-  const catalogue = new Catalogue(registries, await cachedIndexes(host, root, registries));
+  const catalog = new Catalog(registries, await cachedIndexes(host, root, registries));
   const record = await readRecord(host, `${root}/${RECORD_FILE}`);
   return sortPackages(project.locked).map((each) => {
     const installed = record?.packages.find(({ name, version, hash }) =>
@@ -43,7 +43,7 @@ export async function listPackages(session: Session): Promise<ListedPackage[]> {
       isDirect: dependencies.has(each.name),
       isUnresolved: each.isUnresolved,
       isFetched: installed !== undefined,
-      yanked: catalogue.yankedReason(each),
+      yanked: catalog.yankedReason(each),
       dependencies: installed === undefined ? null : Object.fromEntries(installed.dependencies),
     };
   });
@@ -60,12 +60,12 @@ export interface FoundRelease {
 
 /** Packages whose name or description has all words. */
 export async function searchPackages(session: Session, query: string): Promise<FoundRelease[]> {
-  const catalogue = await freshCatalogue(session);
+  const catalog = await freshCatalog(session);
   const words = query.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const found = new Map<string, FoundRelease>();
-  for (const name of [...catalogue.names()].sort()) {
-    for (const slug of catalogue.slugs) {
-      const entry = catalogue.releases(slug, name).find(({ yanked }) => yanked === null);
+  for (const name of [...catalog.names()].sort()) {
+    for (const slug of catalog.slugs) {
+      const entry = catalog.releases(slug, name).find(({ yanked }) => yanked === null);
       if (entry === undefined || found.has(name)) continue;
       const { version, description } = entry;
       const text = `${name} ${description ?? ""}`.toLowerCase();
@@ -97,18 +97,18 @@ export interface PackageInfo {
 
 /** Everything that the indexes say of a package. */
 export async function packageInfo(session: Session, name: string): Promise<PackageInfo> {
-  const catalogue = await freshCatalogue(session);
-  const entries = catalogue.slugs.flatMap((slug) =>
-    catalogue.releases(slug, name).map((entry) => ({ slug, entry }))
+  const catalog = await freshCatalog(session);
+  const entries = catalog.slugs.flatMap((slug) =>
+    catalog.releases(slug, name).map((entry) => ({ slug, entry }))
   );
   const first = entries.find(({ entry }) => entry.yanked === null) ?? entries[0];
   if (first === undefined) {
     throw new RegistryError(
       "no-package",
-      `Cannot find the package ${name}: ${catalogue.slugs.join(", ")} ${
-        catalogue.slugs.length === 1 ? "does" : "do"
+      `Cannot find the package ${name}: ${catalog.slugs.join(", ")} ${
+        catalog.slugs.length === 1 ? "does" : "do"
       } not have it`,
-      { hint: didYouMean(name, catalogue.names()) ?? "`lang pkg search` looks for a word." },
+      { hint: didYouMean(name, catalog.names()) ?? "`lang pkg search` looks for a word." },
     );
   }
   const { description, dependencies } = first.entry;
@@ -126,7 +126,7 @@ export async function packageInfo(session: Session, name: string): Promise<Packa
 }
 
 /** The registries of the package around, or the official one where there is none; their indexes are asked for when they are old. */
-async function freshCatalogue(session: Session): Promise<Catalogue> {
+async function freshCatalog(session: Session): Promise<Catalog> {
   const { host, http, isOffline } = session;
   const hasManifest = await host.files.size(`${session.root}/project.toml`) !== null;
   // Outside of a package nothing is left in the folder.
@@ -135,5 +135,5 @@ async function freshCatalogue(session: Session): Promise<Catalogue> {
   const indexes = isOffline
     ? await cachedIndexes(host, root, slugs)
     : await refreshIndexes({ host, http, root, slugs, all: false });
-  return new Catalogue(slugs, indexes);
+  return new Catalog(slugs, indexes);
 }

@@ -21,8 +21,8 @@ export interface PublishOutcome {
   readonly files: readonly string[];
   readonly hash: string;
   readonly bytes: number;
-  /** Relative paths of the artefacts; empty for a dry run. */
-  readonly artefacts: readonly string[];
+  /** Relative paths of the artifacts; empty for a dry run. */
+  readonly artifacts: readonly string[];
   /** The release's page; null when nothing was sent. */
   readonly url: string | null;
   /** Whether a token was there. */
@@ -52,12 +52,12 @@ export async function publishPackage(
     bytes: tarball.length,
     hasToken: token !== null,
   };
-  if (isDryRun) return { ...outcome, artefacts: [], url: null };
-  const artefacts = [tarballName(release), sidecarName(release)].map((name) => `${PUBLISH_FOLDER}/${name}`);
-  const [tarballPath = "", sidecarPath = ""] = artefacts;
+  if (isDryRun) return { ...outcome, artifacts: [], url: null };
+  const artifacts = [tarballName(release), sidecarName(release)].map((name) => `${PUBLISH_FOLDER}/${name}`);
+  const [tarballPath = "", sidecarPath = ""] = artifacts;
   await host.files.write(`${root}/${tarballPath}`, tarball);
   await host.files.write(`${root}/${sidecarPath}`, sidecar);
-  if (token === null || session.isOffline) return { ...outcome, artefacts, url: null };
+  if (token === null || session.isOffline) return { ...outcome, artifacts, url: null };
   const url = await uploadRelease(session, {
     slug,
     token,
@@ -68,7 +68,7 @@ export async function publishPackage(
       { name: sidecarName(release), contentType: "text/plain", bytes: sidecar, hash: sha256(sidecar) },
     ],
   });
-  return { ...outcome, artefacts, url };
+  return { ...outcome, artifacts, url };
 }
 
 function checkPublishable({ manifest }: Project): PackageVersion {

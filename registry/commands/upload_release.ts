@@ -18,7 +18,7 @@ import {
 import { mayUploadTo } from "../protocol/trust.ts";
 import { RegistryError } from "../registry_error.ts";
 
-/** Where artefacts go, relative to the package. */
+/** Where artifacts go, relative to the package. */
 export const PUBLISH_FOLDER = ".lang/publish";
 
 /** A file of a release. */

@@ -12,7 +12,7 @@ export interface Matches {
 }
 
 /** Finds releases. */
-export class Catalogue {
+export class Catalog {
   /** All registries in their order, whether they have an index or not. */
   readonly slugs: readonly string[];
   readonly #byName = new Map<string, Map<string, IndexEntry[]>>();

@@ -12,7 +12,7 @@ import type { LockedPackage } from "../manifest/lockfile.ts";
 import type { PackageVersion, Source } from "../names.ts";
 import { RegistryError } from "../registry_error.ts";
 import { checkRequirement, compareVersions, compatibleLine, type Requirement } from "../requirement.ts";
-import type { Catalogue } from "./catalog.ts";
+import type { Catalog } from "./catalog.ts";
 import { type Conflict, explainConflict, type Step } from "./conflict.ts";
 
 /** A package that is not from a registry: its folder, or its repository, is there. */
@@ -28,7 +28,7 @@ export interface ResolveInput {
   readonly root: string;
   readonly requirements: ReadonlyMap<string, string>;
   readonly locals: ReadonlyMap<string, LocalPackage>;
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   /** Versions to keep. */
   readonly locked: readonly LockedPackage[];
   /** Versions that are taken when no registry has one: those of a lockfile that is being renewed. */
@@ -221,7 +221,7 @@ class Search {
   }
 
   #candidates({ name, requirement, requirer }: Edge, shared: readonly Candidate[]): Candidate[] {
-    const { catalogue, locals } = this.#input;
+    const { catalog, locals } = this.#input;
     const local = locals.get(name);
     if (local !== undefined && (requirer < 0 || requirement.allows(local.version))) {
       return shared.some(({ version }) => version === local.version)
@@ -235,10 +235,10 @@ class Search {
     for (const each of this.#locked.get(name)?.toSorted(byVersion) ?? []) {
       if (each.source.kind !== "registry" || !requirement.allows(each.version)) continue;
       // One that was taken from a requirement alone gives way to a release.
-      if (each.isUnresolved && catalogue.match(name, requirement) !== null) continue;
+      if (each.isUnresolved && catalog.match(name, requirement) !== null) continue;
       add(this.#candidate(each, each.source.slug));
     }
-    const matches = catalogue.match(name, requirement);
+    const matches = catalog.match(name, requirement);
     if (matches !== null) {
       const source: Source = { kind: "registry", slug: matches.slug };
       for (const { version } of matches.entries) {
@@ -248,13 +248,13 @@ class Search {
     if (candidates.length > 0) return candidates;
     for (const each of this.#input.fallback ?? []) {
       const fits = each.name === name && each.source.kind === "registry" && !each.isUnresolved &&
-        requirement.allows(each.version) && catalogue.yankedReason(each) === null;
+        requirement.allows(each.version) && catalog.yankedReason(each) === null;
       if (fits) add(this.#candidate(each, each.source.slug));
     }
-    if (candidates.length > 0 || catalogue.matchYanked(name, requirement) !== null) return candidates;
-    const source: Source = { kind: "registry", slug: catalogue.defaultSlug };
+    if (candidates.length > 0 || catalog.matchYanked(name, requirement) !== null) return candidates;
+    const source: Source = { kind: "registry", slug: catalog.defaultSlug };
     const floor = { name, version: requirement.floor, source, hash: null, isUnresolved: true };
-    return [this.#candidate(floor, catalogue.defaultSlug)];
+    return [this.#candidate(floor, catalog.defaultSlug)];
   }
 
   #candidate(each: LockedPackage, slug: string): Candidate {
@@ -263,7 +263,7 @@ class Search {
 
   #requirementsOf(release: PackageVersion, slug: string): ReadonlyMap<string, string> | null {
     return this.#input.requirementsOf?.(release, slug) ??
-      this.#input.catalogue.find(slug, release)?.dependencies ?? null;
+      this.#input.catalog.find(slug, release)?.dependencies ?? null;
   }
 
   /** Keeps the first dead end: it is what the preferred versions come to. */
@@ -275,14 +275,14 @@ class Search {
         level.chosen !== null && level.edge.name === edge.name &&
         level.chosen.version === this.#levels[other]?.chosen?.version
       ).map((level) => this.#chain(level.edge));
-    const { catalogue } = this.#input;
+    const { catalog } = this.#input;
     this.firstConflict = {
       name: edge.name,
       chain: this.#chain(edge),
       others: otherEdges,
       taken: other === null ? null : this.#levels[other]?.chosen?.version ?? null,
       isUnknown: refused?.isUnresolved ?? false,
-      yanked: refused === null ? catalogue.matchYanked(edge.name, edge.requirement) : null,
+      yanked: refused === null ? catalog.matchYanked(edge.name, edge.requirement) : null,
     };
   }
 

@@ -5,7 +5,7 @@ import type { LockedPackage } from "../manifest/lockfile.ts";
 import { RegistryError } from "../registry_error.ts";
 import type { IndexEntry, RegistryIndex } from "../registry_index.ts";
 import { compatibleLine, parseRequirement } from "../requirement.ts";
-import { Catalogue } from "./catalog.ts";
+import { Catalog } from "./catalog.ts";
 import { lockChanges } from "./changes.ts";
 import { resolve } from "./resolver.ts";
 
@@ -43,7 +43,7 @@ function solve(
     root: "my_game",
     requirements: new Map(Object.entries(requirements)),
     locals: new Map(),
-    catalogue: new Catalogue(Object.keys(registries), indexes),
+    catalog: new Catalog(Object.keys(registries), indexes),
     locked,
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Plots as SVG, readable on light and dark pages: colours follow the reader's scheme, text is text, nothing is loaded.
+ * Plots as SVG, readable on light and dark pages: colors follow the reader's scheme, text is text, nothing is loaded.
  */
 
 /** One row of a bar plot. */
@@ -53,7 +53,7 @@ export function barPlot(title: string, rows: readonly BarRow[]): string {
       parts.push(
         `<rect x="${round(from ?? 0)}" y="${round(y + place * BAR_HEIGHT)}" width="${
           round(Math.max(1, (to ?? 0) - (from ?? 0)))
-        }" height="${BAR_HEIGHT - 1}" fill="${colour(place)}"><title>${
+        }" height="${BAR_HEIGHT - 1}" fill="${color(place)}"><title>${
           escape(`${label}, ${peer}: ${value.toPrecision(2)}`)
         }</title></rect>`,
       );
@@ -96,7 +96,7 @@ export function growthPlot(title: string, lines: readonly GrowthLine[]): string 
     const place = shown.map(({ size, cost }) => `${round(x(size))},${round(y(cost))}`).join(" ");
     parts.push(
       `<polyline points="${place}" fill="none" stroke="${
-        colour(peers.indexOf(peer))
+        color(peers.indexOf(peer))
       }" stroke-width="1.5"><title>${escape(`${group}, ${peer} (${unit})`)}</title></polyline>`,
     );
     const last = shown.at(-1);
@@ -109,7 +109,7 @@ export function growthPlot(title: string, lines: readonly GrowthLine[]): string 
 
 function heading(title: string, peers: readonly string[]): string {
   const legend = peers.map((peer, index) =>
-    `<rect x="${LABEL_WIDTH + index * 120}" y="28" width="10" height="10" fill="${colour(index)}"/>` +
+    `<rect x="${LABEL_WIDTH + index * 120}" y="28" width="10" height="10" fill="${color(index)}"/>` +
     text(LABEL_WIDTH + index * 120 + 15, 37, peer, "start")
   );
   return `<text class="t" x="12" y="18">${escape(title)}</text>${legend.join("")}`;
@@ -137,7 +137,7 @@ function factor(power: number): string {
     : `1e${power}`;
 }
 
-function colour(index: number): string {
+function color(index: number): string {
   return COLORS[index % COLORS.length] ?? "#888888";
 }
 

@@ -54,7 +54,7 @@ Deno.test("withReport() writes tables with ratios, means and exponents, in place
   strictEqual(again.split("### queries").length, 2);
 });
 
-Deno.test("reportFiles() draws a plot for each group, with escaped text and colours for dark pages", () => {
+Deno.test("reportFiles() draws a plot for each group, with escaped text and colors for dark pages", () => {
   const files = reportFiles(run);
   const bars = files.get("queries.svg") ?? "";
   match(bars, /^<svg xmlns/);

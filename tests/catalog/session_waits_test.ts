@@ -1,4 +1,4 @@
-/** Locks of the application, sleeping and cancelling, as several sessions see them. */
+/** Locks of the application, sleeping and canceling, as several sessions see them. */
 import { engineOf } from "../../engine/session/database.ts";
 import { deepStrictEqual as equal, ok, rejects } from "node:assert/strict";
 import { open } from "../../mod.ts";

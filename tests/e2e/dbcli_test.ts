@@ -59,17 +59,17 @@ Deno.test("dbcli runs the statement of its command line and prints the answer's 
       const result = await run(parameters);
       deepStrictEqual(result, { code: 0, stdout: "", stderr: "", ...expected }, parameters.join(" "));
     };
-    await check(["CREATE TABLE ball (id BIGINT PRIMARY KEY, colour TEXT)"], { stdout: "CREATE TABLE\n" });
-    await check(["INSERT INTO ball ID 1 (colour) VALUES ('red')"], { stdout: "INSERT 0 1\n" });
+    await check(["CREATE TABLE ball (id BIGINT PRIMARY KEY, color TEXT)"], { stdout: "CREATE TABLE\n" });
+    await check(["INSERT INTO ball ID 1 (color) VALUES ('red')"], { stdout: "INSERT 0 1\n" });
     await check(["SELECT * FROM ball ID 1"], {
-      stdout: " id | colour \n----+--------\n  1 | red\n(1 row)\n",
+      stdout: " id | color \n----+--------\n  1 | red\n(1 row)\n",
     });
     await check(["SELECT count(*) FROM ball"], { stdout: "= 1\n" });
     await check(["DESCRIBE ball"], {
-      stdout: "ball\n  column  type    null\n  id      bigint  NO\n  colour  text    YES\n",
+      stdout: "ball\n  column  type    null\n  id      bigint  NO\n  color   text    YES\n",
     });
     await check(["--json", "SELECT * FROM ball"], {
-      stdout: '{"status":"ok","rows":[{"id":1,"colour":"red"}]}\n',
+      stdout: '{"status":"ok","rows":[{"id":1,"color":"red"}]}\n',
     });
     await check(["SELECT * FROM bal"], {
       code: 1,

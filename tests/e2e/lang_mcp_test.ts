@@ -40,7 +40,7 @@ for (const era of ["of 2025", "of 2026"] as const) {
     });
   });
 
-  Deno.test(`a client ${era} lists and calls every tool over HTTP, and calls are cancelled`, async () => {
+  Deno.test(`a client ${era} lists and calls every tool over HTTP, and calls are canceled`, async () => {
     await withPackage(async (folder) => {
       const { code, said } = await withHttpServer([lang, "mcp", folder], async ({ url }) => {
         await withClient(era, new StreamableHTTPClientTransport(url), async (client) => {

@@ -1,5 +1,5 @@
 /**
- * The values at the edges of a type that random tables and statements draw from: those of the answer tables, the neighbours of every
+ * The values at the edges of a type that random tables and statements draw from: those of the answer tables, the neighbors of every
  * power of two that matters, and a few more. A pool's name is the type's (see `tests/answers/edge_values.ts`).
  */
 import { poolOf } from "../answers/edge_values.ts";
@@ -29,7 +29,7 @@ export function edgesOf(type: string): readonly string[] {
   return edges;
 }
 
-/** Powers of two of a signed integer of so many bits beside its sign, with their neighbours. */
+/** Powers of two of a signed integer of so many bits beside its sign, with their neighbors. */
 function powersWithin(bits: number): string[] {
   const limit = 2n ** BigInt(bits);
   const fits = (value: bigint) => value < limit && value >= -limit;

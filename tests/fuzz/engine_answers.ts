@@ -87,7 +87,7 @@ export class EngineAnswers {
   }
 
   /** The plan as it was bound, compiled. */
-  unoptimised(sql: string): (string | null)[][] {
+  unoptimized(sql: string): (string | null)[][] {
     const planned = this.#plan(sql, false);
     return this.#within((context) => {
       const sink = new BoundedRows();

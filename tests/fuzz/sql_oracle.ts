@@ -463,7 +463,7 @@ class Oracle {
       ["without indexes", asked((text) => plain.run(text))],
       ...(interpreted
         ? [
-          ["plan as bound", () => Promise.resolve().then(() => engine.unoptimised(sql))],
+          ["plan as bound", () => Promise.resolve().then(() => engine.unoptimized(sql))],
           ["interpreter", () => Promise.resolve().then(() => engine.interpreted(sql, true))],
         ] as const
         : []),

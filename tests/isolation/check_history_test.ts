@@ -217,7 +217,7 @@ Deno.test("checkHistory() names the cycle with its reasons", () => {
 
 Deno.test("checkHistory() is quick about ten thousand transactions, with a cycle over all of them or none", () => {
   const count = 10_000;
-  // Each before the one with the next lower number, and overlapping with its neighbours in time.
+  // Each before the one with the next lower number, and overlapping with its neighbors in time.
   const chain = Array.from({ length: count }, (_, id) => {
     const start = 2 * (count - id);
     return transaction(id, `r${id}= a${id + 1}:1`, { start, end: start + 3 });

@@ -5,8 +5,8 @@
  * `deno task golden` writes them anew; a test compares.
  */
 import { findEntryPoints } from "../../lang/check/entry_points.ts";
-import { PackageAnalyser } from "../../lang/check/package_analysis.ts";
-import { analysePage } from "../../lang/check/page_analysis.ts";
+import { PackageAnalyzer } from "../../lang/check/package_analysis.ts";
+import { analyzePage } from "../../lang/check/page_analysis.ts";
 import { filesOfPage } from "../../lang/diagnostics/codes/code_page.ts";
 import type { Diagnostic, Fix } from "../../lang/diagnostics/diagnostic.ts";
 import { applyToFiles } from "../../lang/diagnostics/edits.ts";
@@ -29,12 +29,12 @@ export function readFail(name: string, extension: string): string {
   return Deno.readTextFileSync(new URL(`${name}.${extension}`, failFolder));
 }
 
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 
 /** What the compiler says of a program, for the target that it names in a comment. */
 export function diagnosticsOf(program: string): readonly Diagnostic[] {
   const target = /^\/\/ target: (\S+)$/m.exec(program)?.[1];
-  const { diagnostics, program: typed } = analysePage(analyser, program);
+  const { diagnostics, program: typed } = analyzePage(analyzer, program);
   if (target === undefined || !isTarget(target) || typed === null) return diagnostics;
   return [...diagnostics, ...findEntryPoints(typed, target).diagnostics];
 }

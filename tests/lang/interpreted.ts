@@ -1,7 +1,7 @@
 /**
  * Runs whole programs in the interpreter, for tests that compare its answers with files or with compiled code.
  */
-import { PackageAnalyser } from "../../lang/check/package_analysis.ts";
+import { PackageAnalyzer } from "../../lang/check/package_analysis.ts";
 import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
 import { trapReportOf } from "../../lang/host/trap_report.ts";
 import { Interpreter, RecordingHost } from "../../lang/interpret/interpreter.ts";
@@ -9,9 +9,9 @@ import { ListValue } from "../../lang/interpret/value.ts";
 import type { TrapReport } from "../../lang/host/wasm_trap.ts";
 import type { TypedProgram } from "../../lang/typed/tree.ts";
 
-/** Checks a program of one file, with an analyser that may have seen others; throws with all errors when there are any. */
-export function checkedProgram(text: string, analyser = new PackageAnalyser()): TypedProgram {
-  const { program, diagnostics } = analyser.analyse(new Map([["src/main.lang", text]]));
+/** Checks a program of one file, with an analyzer that may have seen others; throws with all errors when there are any. */
+export function checkedProgram(text: string, analyzer = new PackageAnalyzer()): TypedProgram {
+  const { program, diagnostics } = analyzer.analyze(new Map([["src/main.lang", text]]));
   const errors = diagnostics.filter((each) => each.severity === "error");
   if (program === null || errors.length > 0) {
     throw new Error(`Cannot run the program:\n${errors.map(told).join("\n")}`);

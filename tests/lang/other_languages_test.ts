@@ -5,7 +5,7 @@
  * message says what to write.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { PackageAnalyser } from "../../lang/check/package_analysis.ts";
+import { PackageAnalyzer } from "../../lang/check/package_analysis.ts";
 import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
 import { applyToFiles } from "../../lang/diagnostics/edits.ts";
 
@@ -13,10 +13,10 @@ type Outcome = "mended" | "next" | "told";
 
 const PATH = "src/main.lang";
 const SHOW = '\nfn show[T: Show](value: T) uses Log {\n  print("{value}")\n}\n';
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 
 function errorsOf(program: string): readonly Diagnostic[] {
-  return analyser.analyse(new Map([[PATH, program]])).diagnostics.filter(({ severity }) =>
+  return analyzer.analyze(new Map([[PATH, program]])).diagnostics.filter(({ severity }) =>
     severity === "error"
   );
 }

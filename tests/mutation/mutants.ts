@@ -196,7 +196,7 @@ function* codeSites({ source, tokens, index }: Place): Generator<Site> {
   if (token.kind === "number") {
     // A number between bars belongs to a type.
     if (previous.text === "|" || next.text === "|" || previous.text === ":" && next.text === ";") return;
-    for (const [kind, after] of neighbours(text)) yield { start, before: text, after, kind };
+    for (const [kind, after] of neighbors(text)) yield { start, before: text, after, kind };
     return;
   }
   if (token.kind === "word") {
@@ -234,7 +234,7 @@ function isOperand(token: Token): boolean {
 }
 
 /** Numbers that are off by one. */
-function* neighbours(text: string): Generator<[kind: string, after: string]> {
+function* neighbors(text: string): Generator<[kind: string, after: string]> {
   const digits = text.replaceAll("_", "").replace(/n$/, "");
   if (!/^(0x[\da-f]+|\d+)$/i.test(digits)) return;
   const suffix = text.endsWith("n") ? "n" : "";
@@ -280,7 +280,7 @@ function* stringSites({ text, start }: Token): Generator<Site> {
     yield { start: start + index, before: "if (", after: "if (false && ", kind: "never" };
   }
   for (const { 0: number, index } of text.matchAll(/(?<=[=<>+*/&|(] )\d+\b(?![\w.])/g)) {
-    for (const [kind, after] of neighbours(number)) {
+    for (const [kind, after] of neighbors(number)) {
       yield { start: start + index, before: number, after, kind };
     }
   }

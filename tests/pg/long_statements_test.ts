@@ -1,6 +1,6 @@
 /**
  * Statements that would run for minutes, over real sockets: each lets other connections' reads be answered while it runs,
- * and ends when it is cancelled. A statement that held the process would end by its own time limit, which is here so that
+ * and ends when it is canceled. A statement that held the process would end by its own time limit, which is here so that
  * such a test fails instead of running on.
  */
 import { deepStrictEqual as same, ok, strictEqual as equal } from "node:assert/strict";
@@ -161,7 +161,7 @@ async function readsBeside(reader: RawClient, ended: Promise<unknown>, most = RE
   return reads;
 }
 
-Deno.test("Whatever a statement does, others are answered meanwhile, and it can be cancelled", async (test) => {
+Deno.test("Whatever a statement does, others are answered meanwhile, and it can be canceled", async (test) => {
   await using database = await openFilled();
   using reader = await RawClient.start(database.port);
   using busy = await RawClient.start(database.port);

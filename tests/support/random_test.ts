@@ -15,7 +15,7 @@ Deno.test("seededRandom() gives each seed numbers of its own, whatever its bits"
   assert.equal(firsts.size, all.length);
 });
 
-Deno.test("seededRandom() spreads the first numbers of neighbouring seeds", () => {
+Deno.test("seededRandom() spreads the first numbers of neighboring seeds", () => {
   const counts = new Array<number>(10).fill(0);
   for (let seed = 0; seed < 10_000; seed++) {
     const first = seededRandom(seed).below(10);

@@ -41,7 +41,7 @@ export interface ChunkReader {
 export class ConnectionReader implements ChunkReader {
   readonly #connection: Deno.Conn;
   readonly #buffer = new Uint8Array(65_536);
-  readonly #cancelled = Promise.withResolvers<null>();
+  readonly #canceled = Promise.withResolvers<null>();
 
   constructor(connection: Deno.Conn) {
     this.#connection = connection;
@@ -50,15 +50,15 @@ export class ConnectionReader implements ChunkReader {
   /** What comes next; it is overwritten by the next call. */
   async read(): Promise<ReadableStreamReadResult<Uint8Array>> {
     const reading = this.#connection.read(this.#buffer);
-    // Nobody waits for it when reading was cancelled.
+    // Nobody waits for it when reading was canceled.
     reading.catch(() => {});
-    const count = await Promise.race([reading, this.#cancelled.promise]);
+    const count = await Promise.race([reading, this.#canceled.promise]);
     return count === null ? { done: true } : { done: false, value: this.#buffer.subarray(0, count) };
   }
 
   /** Ends reading, as if nothing more came. */
   cancel(): void {
-    this.#cancelled.resolve(null);
+    this.#canceled.resolve(null);
   }
 }
 

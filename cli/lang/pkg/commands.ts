@@ -207,8 +207,8 @@ async function login({ session, host, request }: PkgContext): Promise<PkgAnswer>
 async function publish({ session, request }: PkgContext): Promise<PkgAnswer> {
   const isDryRun = request.options.dryRun ?? false;
   const outcome = await publishPackage(session, { isDryRun });
-  const { release, slug, files, hash, bytes, artefacts, url, hasToken } = outcome;
-  const json = { ...release, registry: slug, files, hash, bytes, artefacts, url };
+  const { release, slug, files, hash, bytes, artifacts, url, hasToken } = outcome;
+  const json = { ...release, registry: slug, files, hash, bytes, artifacts, url };
   if (url !== null) return { json, text: `${printable(url)}\n` };
   const what = `${tarballName(release)}  ${countText(files.length, "file")}, ${
     sizeText(bytes)
@@ -220,7 +220,7 @@ async function publish({ session, request }: PkgContext): Promise<PkgAnswer> {
       hasToken
         ? "nothing was sent, because of --offline"
         : `nothing was sent, because there is no token for ${slug}`
-    }; the files are\n${artefacts.map((path) => `  ${path}\n`).join("")}`,
+    }; the files are\n${artifacts.map((path) => `  ${path}\n`).join("")}`,
   };
 }
 

@@ -1,5 +1,5 @@
 /** Which effects the public functions of fetched packages use, and which are new since the packages were fetched before. */
-import { PackageAnalyser } from "../../../lang/check/package_analysis.ts";
+import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";
 import type { Dependencies } from "../../../lang/package/dependencies.ts";
 import { readDependencies } from "../../../lang/package/dependencies.ts";
 import type { InstalledRecord } from "../../../registry/client/installed.ts";
@@ -55,7 +55,7 @@ function effectsOf(root: string): Map<string, string[]> {
   const dependencies = readDependencies(read);
   const found = new Map<string, string[]>();
   for (const { prefix, name } of dependencies.packages.values()) {
-    const { program } = new PackageAnalyser().analyse(
+    const { program } = new PackageAnalyzer().analyze(
       new Map([["src/main.lang", usesAll(dependencies, prefix)]]),
       {
         dependencies: { ...dependencies, direct: new Map([["used_package", prefix]]) },

@@ -14,7 +14,7 @@ function reporterOn(isTerminal: boolean) {
     isTerminal: () => isTerminal,
   };
   const terminal = new Terminal(stream, stream);
-  terminal.useColours("never");
+  terminal.useColors("never");
   return { reporter: new TerminalReporter(terminal), written: () => parts.join("") };
 }
 

@@ -67,7 +67,7 @@ export type RoundLimit = (state: ExecutionState) => number;
 
 /** A loop in the code of a row. */
 export interface InnerLoop {
-  /** Unlabelled `break` must not be used in the body. */
+  /** Unlabeled `break` must not be used in the body. */
   readonly label: string;
   /** Declares the loop's variable. */
   readonly declare: string;
@@ -200,7 +200,7 @@ export class Emitter {
     this.emit("}");
   }
 
-  /** The body of one row: a labelled block that `skip` leaves. */
+  /** The body of one row: a labeled block that `skip` leaves. */
   rowBlock(emit: () => void): void {
     const label = this.name("row");
     const before = this.skip;

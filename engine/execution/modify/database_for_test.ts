@@ -146,7 +146,7 @@ export class TestDatabase {
       parameters: [],
       table: (id) => transaction.table(id),
       writer: transaction,
-      checkCancelled: () => {},
+      checkCanceled: () => {},
       monotonic: () => 0,
       memoryLimitBytes: this.memoryLimitBytes,
     };

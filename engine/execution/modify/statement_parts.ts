@@ -53,7 +53,7 @@ function contextOfParts(
     writer,
     memoryLimitBytes: context.memoryLimitBytes,
     table: (id) => context.table(id),
-    checkCancelled: () => context.checkCancelled(),
+    checkCanceled: () => context.checkCanceled(),
     monotonic: () => context.monotonic(),
     before: {
       table: (id) => before.get(id),

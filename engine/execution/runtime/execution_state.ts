@@ -146,7 +146,7 @@ export class ExecutionState implements StatementExecution {
       if (before !== before) end = now + STEP_MICROSECONDS;
       else this.#fitPieces(now - before);
       if (now >= end || hasWritten) {
-        context.checkCancelled();
+        context.checkCanceled();
         return false;
       }
       before = now;

@@ -1,5 +1,5 @@
 /**
- * Materialised rows, column by column in growable typed arrays.
+ * Materialized rows, column by column in growable typed arrays.
  *
  * Storage by value form: `i32`, `f64`, `bool` as typed arrays; `mixed` as Float64Array in which NaN means "see the
  * column's map of bigints"; `code` as Float64Array of key codes; `ref` as a JavaScript array that holds null itself. All

@@ -1,5 +1,5 @@
 /**
- * Sorting of materialised rows in pieces: answers a permutation of row numbers; equal rows keep their order.
+ * Sorting of materialized rows in pieces: answers a permutation of row numbers; equal rows keep their order.
  *
  * Runs of rows are sorted natively and then merged in passes, each of which can be left at any row. A single integer key is
  * packed with the row number into one double when both fit 53 bits; then runs are sorted by V8's native sort of doubles,

@@ -180,7 +180,7 @@ class Partition {
         return (this.#groupStart(group + 1) - this.#begin) / rows;
       case "lag":
       case "lead":
-        return this.#neighbour(call, position);
+        return this.#neighbor(call, position);
       default:
         throw new DatabaseError(
           SQLSTATE.featureNotSupported,
@@ -189,7 +189,7 @@ class Partition {
     }
   }
 
-  #neighbour(call: WindowWork, position: number): SqlValue {
+  #neighbor(call: WindowWork, position: number): SqlValue {
     const row = at(this.#input, position);
     const [value, offset, otherwise] = call.args;
     const distance = offset === undefined ? 1 : offset(row);

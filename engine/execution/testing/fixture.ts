@@ -122,7 +122,7 @@ export class TestDatabase {
         return table;
       },
       writer: noWrites,
-      checkCancelled: () => {},
+      checkCanceled: () => {},
       monotonic: () => now += microsecondsPerLook,
       memoryLimitBytes,
     };

@@ -132,7 +132,7 @@ class LoadExecution implements StatementExecution {
 
   step(_writer: ResultWriter): boolean {
     const { batches } = this.#load;
-    this.#context.checkCancelled();
+    this.#context.checkCanceled();
     const parsed = batches[this.#batch];
     if (parsed === undefined) {
       if (this.#inBatches && this.#load.othersActive()) this.#lockIds();

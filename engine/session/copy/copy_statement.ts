@@ -146,7 +146,7 @@ export function copyFrom(
   return {
     columnCount: positions.length,
     write: (bytes) => {
-      session.checkCancelled();
+      session.checkCanceled();
       reader.write(bytes);
     },
     finish: () => {

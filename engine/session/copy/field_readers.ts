@@ -3,7 +3,7 @@
  *
  * The common forms of numbers, texts, dates and timestamps are read from the bytes without making strings; everything
  * else, and everything that is wrong, goes through the type's text input, which decides. A reader gets the field after
- * unescaping; NULL has been recognised before.
+ * unescaping; NULL has been recognized before.
  */
 import { decodeUtf8, decodeUtf8Strict, invalidUtf8 } from "../../base/bytes.ts";
 import { INTEGER_RANGES, type IntegerKind } from "../../types/mixed_integer.ts";

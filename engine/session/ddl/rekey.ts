@@ -70,7 +70,7 @@ export class Rekey implements Work {
         if (this.#checkPiece()) this.#beginWriting();
         return false;
       case "write":
-        this.#context.checkCancelled();
+        this.#context.checkCanceled();
         return this.#writePiece();
     }
   }

@@ -54,7 +54,7 @@ export class FillColumn implements Work {
       const { id, row } = this.#rows[this.#next] as NewRow;
       this.#context.writer.update(this.#table.id, id, row);
     }
-    this.#context.checkCancelled();
+    this.#context.checkCanceled();
     if (this.#next < this.#rows.length) return false;
     this.#rows = [];
     return true;

@@ -121,7 +121,7 @@ class DefinitionExecution implements StatementExecution {
         const work = this.#work;
         if (!work.advance()) {
           if (context.monotonic() < end) continue;
-          context.checkCancelled();
+          context.checkCanceled();
           return false;
         }
         if (work instanceof InsertQuery) this.rowCount += work.rowCount;

@@ -164,7 +164,7 @@ export class ValidateUnique implements Work {
     this.#seen.add(text);
   }
 
-  /** Looks for equal neighbours among the sorted numbers. */
+  /** Looks for equal neighbors among the sorted numbers. */
   #checkNumbers(sorted: Float64Array): void {
     for (let row = 1; row < sorted.length; row++) {
       const value = sorted[row] as number, previous = sorted[row - 1] as number;

@@ -159,7 +159,7 @@ Deno.test("DO says in which line an error came up", async () => {
   session.close();
 });
 
-Deno.test("DO in an endless loop can be cancelled", async () => {
+Deno.test("DO in an endless loop can be canceled", async () => {
   await using database = await open(":memory:");
   const engine = engineOf(database);
   const session = engine.openSession(), other = engine.openSession();

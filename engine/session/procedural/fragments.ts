@@ -216,7 +216,7 @@ export class Fragments {
   ): Promise<FragmentResult> {
     const sink = new FirstRows(keep, this.#session.memoryLimitBytes);
     const parameters = prepared.plan === null ? values.slice(0, prepared.parameterTypes.length) : values;
-    this.#session.checkCancelled();
+    this.#session.checkCanceled();
     const outcome = await this.#execute(prepared, parameters, sink, isStatement);
     this.#note(outcome);
     return { columns: prepared.columns ?? [], rows: sink.rows, count: outcome.rowCount ?? 0 };

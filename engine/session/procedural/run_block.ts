@@ -534,10 +534,10 @@ export class BlockRun {
 
   /** Lets others have a turn now and then. */
   async #turn(): Promise<void> {
-    this.#session.checkCancelled();
+    this.#session.checkCanceled();
     if (this.#session.engine.monotonic() < this.#sliceEnd) return;
     await this.#session.engine.yieldToLoop();
-    this.#session.checkCancelled();
+    this.#session.checkCanceled();
     this.#sliceEnd = this.#session.engine.monotonic() + SLICE_MICROSECONDS;
   }
 }

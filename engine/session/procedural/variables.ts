@@ -74,8 +74,8 @@ export class Scope {
       const variable = scope.#variables.get(first);
       if (variable !== undefined) return { variable, rest: parts.slice(1) };
       if (second === undefined || scope.label !== first) continue;
-      const labelled = scope.#variables.get(second);
-      if (labelled !== undefined) return { variable: labelled, rest: parts.slice(2) };
+      const labeled = scope.#variables.get(second);
+      if (labeled !== undefined) return { variable: labeled, rest: parts.slice(2) };
     }
     return undefined;
   }

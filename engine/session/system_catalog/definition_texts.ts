@@ -72,14 +72,14 @@ export function indexDefinition(
     : ` WHERE ${
       pretty
         ? withoutParentheses(expressionText(index.predicateText, true, session))
-        : parenthesised(expressionText(index.predicateText, false, session))
+        : parenthesized(expressionText(index.predicateText, false, session))
     }`;
   return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${
     quoteIdentifier(index.name)
   } ON ${target} USING btree (${keys})${includes}${nulls}${predicate}`;
 }
 
-function parenthesised(text: string): string {
+function parenthesized(text: string): string {
   return text.startsWith("(") && text.endsWith(")") ? text : `(${text})`;
 }
 
@@ -119,7 +119,7 @@ export function constraintText(
     case "check":
       return pretty
         ? `CHECK (${expressionText(constraint.text, true, session)})`
-        : `CHECK (${parenthesised(expressionText(constraint.text, false, session))})`;
+        : `CHECK (${parenthesized(expressionText(constraint.text, false, session))})`;
     case "foreign_key": {
       const target = session.catalog.table(constraint.referencedTableId);
       if (target === undefined) return "";

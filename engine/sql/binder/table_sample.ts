@@ -3,7 +3,7 @@
  *
  * A row is told by its key, which is its id, or all values of a row of the system catalog. With REPEATABLE the key and the
  * seed decide, so that the same rows come as long as their ids stay. BERNOULLI without it asks chance for each row; SYSTEM
- * decides for runs of neighbouring ids at once, with a seed that is drawn when a statement first asks.
+ * decides for runs of neighboring ids at once, with a seed that is drawn when a statement first asks.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -17,7 +17,7 @@ import { bindExpression, callOf } from "./expression_binder.ts";
 import type { QueryLevel } from "./scope.ts";
 
 /** Ids that SYSTEM takes or leaves together; what a page of PostgreSQL holds of rows of a common size. */
-const NEIGHBOURS = 128;
+const NEIGHBORS = 128;
 const HASHES = 0x1_0000_0000;
 
 /** The rows to choose from. */
@@ -62,7 +62,7 @@ function sampleFunction(
   },
 ): BoundFunction {
   const { method, repeatable, keys } = options;
-  const unit = method === "system" && keys.length === 1 ? NEIGHBOURS : 1;
+  const unit = method === "system" && keys.length === 1 ? NEIGHBORS : 1;
   const evaluate = (context: EvaluationContext, percentage: SqlValue, ...rest: SqlValue[]): boolean => {
     const share = shareOf(percentage);
     if (repeatable) return hashRow(seedOf(rest[0] ?? null), rest.slice(1), unit) < share * HASHES;

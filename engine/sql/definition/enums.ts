@@ -67,9 +67,9 @@ export function alterEnum(binder: DefinitionBinder, ast: AlterEnum): string {
   }
   let position = old.labels.length;
   if (ast.place !== null) {
-    const neighbour = old.labels.indexOf(ast.place.label);
-    if (neighbour < 0) throw missing(ast.place.label);
-    position = ast.place.where === "before" ? neighbour : neighbour + 1;
+    const neighbor = old.labels.indexOf(ast.place.label);
+    if (neighbor < 0) throw missing(ast.place.label);
+    position = ast.place.where === "before" ? neighbor : neighbor + 1;
   }
   const number = numberAt(old.numbers, position);
   if (number === undefined) {

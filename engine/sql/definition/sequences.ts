@@ -79,7 +79,7 @@ export function changeSequence(
   const ownedBy = options.ownedBy === null ? old.ownedBy : ownerOf(binder, options);
   binder.change({ kind: "put_sequence", sequence: commented({ ...changed, ownedBy }, old.comment ?? null) });
   if (options.restart === null) return;
-  const value = options.restart === "start" ? changed.start : normalise(bigint(binder, options.restart));
+  const value = options.restart === "start" ? changed.start : normalize(bigint(binder, options.restart));
   const [low, high] = [changed.minimum, changed.maximum];
   if (value < low || value > high) {
     const relation = value < low ? `less than MINVALUE (${low})` : `greater than MAXVALUE (${high})`;
@@ -119,10 +119,10 @@ export function sequenceDefinition(
   if (cache < 1) throw invalid(`CACHE (${cache}) must be greater than zero`);
   return {
     ...base,
-    start: normalise(start),
-    increment: normalise(increment),
-    minimum: normalise(minimum),
-    maximum: normalise(maximum),
+    start: normalize(start),
+    increment: normalize(increment),
+    minimum: normalize(minimum),
+    maximum: normalize(maximum),
     cycle: options.cycle ?? false,
     cache,
     ownedBy: null,
@@ -155,7 +155,7 @@ function bigint(binder: DefinitionBinder, text: string): bigint {
   throw binder.error(SQLSTATE.numericValueOutOfRange, `value "${text}" is out of range for type bigint`);
 }
 
-function normalise(value: bigint): number | bigint {
+function normalize(value: bigint): number | bigint {
   const small = Number(value);
   return Number.isSafeInteger(small) ? small : value;
 }

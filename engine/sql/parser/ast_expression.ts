@@ -393,7 +393,7 @@ export interface SortKey {
 export interface WindowSpecification {
   /** Set for `OVER name` without parentheses; then everything else is empty. */
   readonly name: string | null;
-  /** The existing window that a parenthesised specification starts from. */
+  /** The existing window that a parenthesized specification starts from. */
   readonly base: string | null;
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly SortKey[];

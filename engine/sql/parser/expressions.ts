@@ -416,7 +416,7 @@ function parsePattern(stream: TokenStream, start: PatternStart): Expression {
   return { kind: "pattern", ...start, pattern, escape };
 }
 
-/** A string constant that the parser makes up (a field's name, a normalisation form). */
+/** A string constant that the parser makes up (a field's name, a normalization form). */
 export function textLiteral(text: string, position: number): Expression {
   return { kind: "literal", type: "string", text, literalIndex: null, position };
 }

@@ -1,7 +1,7 @@
 /**
  * The keywords of PostgreSQL's grammar with their categories (appendix C of its manual).
  *
- * Words of the native forms (ID, DESCRIBE, REFRESH, REJECT, GAS …) are deliberately absent: they are recognised by their
+ * Words of the native forms (ID, DESCRIBE, REFRESH, REJECT, GAS …) are deliberately absent: they are recognized by their
  * place only, so that they stay free as names of tables and columns.
  */
 

@@ -41,20 +41,20 @@ function connectedOrder(relations: readonly Plan[], conditions: readonly Express
   relations.forEach((relation, index) => {
     for (const column of allDefinedColumns(relation)) relationOf.set(column, index);
   });
-  const neighbours = relations.map(() => new Set<number>());
+  const neighbors = relations.map(() => new Set<number>());
   for (const condition of conditions) {
     const touched = new Set<number>();
     for (const column of columnsOf(condition)) {
       const index = relationOf.get(column);
       if (index !== undefined) touched.add(index);
     }
-    for (const index of touched) for (const other of touched) neighbours[index]?.add(other);
+    for (const index of touched) for (const other of touched) neighbors[index]?.add(other);
   }
   const reached = new Set<number>();
   for (const start of relations.keys()) {
     reached.add(start);
     // A set is walked in the order of insertion, additions during the walk included.
-    for (const index of reached) for (const other of neighbours[index] ?? []) reached.add(other);
+    for (const index of reached) for (const other of neighbors[index] ?? []) reached.add(other);
   }
   return [...reached].map((index) => relations[index]).filter((relation) => relation !== undefined);
 }

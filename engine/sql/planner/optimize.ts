@@ -3,7 +3,7 @@
  *
  * The passes, each over the whole plan: renaming projections are removed; expressions are simplified; subqueries become
  * joins; outer joins become inner ones; conditions go down, joins are ordered, access paths chosen; what remains of
- * subqueries is optimised in its turn; unneeded columns are dropped; estimates are written down.
+ * subqueries is optimized in its turn; unneeded columns are dropped; estimates are written down.
  */
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import type { OutputColumn } from "../binder/query_binder.ts";
@@ -43,7 +43,7 @@ export function optimize(
   return { plan: optimized, columns: plain.columns };
 }
 
-/** Optimises a plan and then the subqueries that are left in its expressions. */
+/** Optimizes a plan and then the subqueries that are left in its expressions. */
 class Optimizer {
   readonly #estimator: Estimator;
   readonly #environment: PlanningEnvironment;

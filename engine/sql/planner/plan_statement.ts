@@ -1,4 +1,4 @@
-/** From a syntax tree to a plan that can be run: binding, then optimisation. */
+/** From a syntax tree to a plan that can be run: binding, then optimization. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { withAssignedTypes } from "../binder/assigned_types.ts";
@@ -39,7 +39,7 @@ export interface PlanOptions {
 }
 
 /**
- * Binds and optimises a statement.
+ * Binds and optimizes a statement.
  *
  * @throws {DatabaseError} for every mistake in the statement, with its position.
  */

@@ -1,4 +1,4 @@
-/** Shapes of optimised plans: access paths, orders, joins, subqueries; the queries of TPC-H. */
+/** Shapes of optimized plans: access paths, orders, joins, subqueries; the queries of TPC-H. */
 import assert from "node:assert/strict";
 import { visitPlan } from "../plan/traverse.ts";
 import { environmentOf, plan, shape, TPCH } from "./fixture_for_test.ts";

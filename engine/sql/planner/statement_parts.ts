@@ -1,5 +1,5 @@
 /**
- * Statements that change data in their WITH, or that read a materialised WITH while they change data, are taken apart: each
+ * Statements that change data in their WITH, or that read a materialized WITH while they change data, are taken apart: each
  * definition becomes a part that runs once, in order, and whose rows the later parts read.
  */
 import type { Expression } from "../plan/expression.ts";

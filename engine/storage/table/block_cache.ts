@@ -7,7 +7,7 @@
  * and again, would find nothing, because what it needs next is always what was evicted last. Owners keep their entries in
  * arrays of their own (a hit is an array access and a flag); the cache calls them back to forget one.
  *
- * A chunk read together with its neighbours shares their buffer, which is freed when the last of them goes: the memory
+ * A chunk read together with its neighbors shares their buffer, which is freed when the last of them goes: the memory
  * in use can exceed the bound by the read-ahead of the scans under way.
  */
 

@@ -56,7 +56,7 @@ export interface ColumnAnalysis {
 }
 
 /** The analysis for a column of the class. */
-export function analyseColumn(storageClass: StorageClass, blocks: number): ColumnAnalysis {
+export function analyzeColumn(storageClass: StorageClass, blocks: number): ColumnAnalysis {
   return storageClass === "int" || storageClass === "float"
     ? new NumberAnalysis(blocks)
     : new BytesAnalysis(blocks, storageClass === "text");

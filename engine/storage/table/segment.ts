@@ -416,7 +416,7 @@ export class Segment implements Part {
     if (chunk < 0 || !this.file.isPaged(chunk)) return false;
     const reads = column.singleReads ??= new Uint8Array(column.entries.length);
     if ((reads[block] as number) >= SINGLE_READS) return false;
-    // A second value in a row: its neighbours will be wanted too.
+    // A second value in a row: its neighbors will be wanted too.
     if (column.lastSingle === block) return false;
     column.lastSingle = block;
     reads[block] = (reads[block] as number) + 1;

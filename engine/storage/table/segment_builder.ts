@@ -14,7 +14,7 @@ import { BLOCK_ROWS } from "../vector.ts";
 import { encodeBytes, encodeCodes, encodeDictionary } from "./bytes_block.ts";
 import { BloomFilter, hashId } from "./bloom_filter.ts";
 import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";
-import { analyseColumn, type BlockRows, type ColumnSummary } from "./column_analysis.ts";
+import { analyzeColumn, type BlockRows, type ColumnSummary } from "./column_analysis.ts";
 import { type ColumnReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import { Delta } from "./delta.ts";
 import { type BytesSink, decodeTextRange } from "./delta_column.ts";
@@ -222,7 +222,7 @@ function* buildColumn(
   storageClass: StorageClass,
 ): Generator<void, SegmentColumnDescription> {
   const readers = sources.map((source) => source.columnReader(columnId));
-  const analysis = analyseColumn(storageClass, Math.ceil(order.count / BLOCK_ROWS));
+  const analysis = analyzeColumn(storageClass, Math.ceil(order.count / BLOCK_ROWS));
   for (const block of blocksOf(order, readers)) {
     analysis.addBlock(block);
     yield;

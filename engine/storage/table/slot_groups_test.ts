@@ -34,7 +34,7 @@ Deno.test("SlotGroups answers as a Map does while ids come and go", () => {
   for (let round = 0; round < 1000; round++) strictEqual(groups.get(random.below(20_000) + 0.5), -1);
 });
 
-Deno.test("SlotGroups uses emptied lines again, and takes little memory for neighbours", () => {
+Deno.test("SlotGroups uses emptied lines again, and takes little memory for neighbors", () => {
   const groups = new SlotGroups();
   for (let id = 0; id < 200_000; id++) {
     groups.put(id, id);

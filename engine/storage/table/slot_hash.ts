@@ -7,7 +7,7 @@
  * than moving one of them. Invariant: every directory entry of a table has the table's own leading bits.
  *
  * Ids are mostly used near one another, and a place far away is a miss of the processor's caches: ids that differ in their
- * last three bits only have homes side by side. Probing goes on by nine places instead of one, else such neighbours would be in each
+ * last three bits only have homes side by side. Probing goes on by nine places instead of one, else such neighbors would be in each
  * other's way; as nine is odd, that is linear probing over places in another order.
  */
 import { CHUNK_MASK, CHUNK_SHIFT } from "./delta_column.ts";
@@ -19,10 +19,10 @@ const SPLIT_SLOTS = 4096;
 /** Leading bits that the directory may use; ids that agree in all of them share a table that doubles. */
 const MAX_DEPTH = 20;
 /** Last bits of an id that its hash leaves alone. */
-const NEIGHBOUR_BITS = 3;
-const NEIGHBOUR_MASK = (1 << NEIGHBOUR_BITS) - 1;
+const NEIGHBOR_BITS = 3;
+const NEIGHBOR_MASK = (1 << NEIGHBOR_BITS) - 1;
 /** From one place to the next that is probed. */
-const STRIDE = NEIGHBOUR_MASK + 2;
+const STRIDE = NEIGHBOR_MASK + 2;
 /** Times {@link STRIDE} it is 1, modulo 2 to the 32: from a distance of places to a number of probes. */
 const STRIDE_INVERSE = 0x38e38e39;
 
@@ -184,15 +184,15 @@ export class SlotHash {
 
 /** The hash of an id without its last bits. */
 function hashOf(id: number): number {
-  let hash = Math.imul((id | 0) >> NEIGHBOUR_BITS, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b);
+  let hash = Math.imul((id | 0) >> NEIGHBOR_BITS, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b);
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Where an id is looked for first. Which of the neighbours stands where differs from group to group, so that multiples of eight spread too. */
+/** Where an id is looked for first. Which of the neighbors stands where differs from group to group, so that multiples of eight spread too. */
 function homeOf(id: number, hash: number): number {
-  return (hash << NEIGHBOUR_BITS) | (((id | 0) ^ (hash >>> 9)) & NEIGHBOUR_MASK);
+  return (hash << NEIGHBOR_BITS) | (((id | 0) ^ (hash >>> 9)) & NEIGHBOR_MASK);
 }
 
 /** How many probes lead from one place to another. */

@@ -73,7 +73,7 @@ abstract class SlotTree<K extends number | string> {
 
   /** The position of the first entry, or {@link end}. */
   get start(): number {
-    return this.#normalise(0, 0);
+    return this.#normalize(0, 0);
   }
 
   keyAt(position: number): K {
@@ -88,7 +88,7 @@ abstract class SlotTree<K extends number | string> {
 
   /** The position after this one. */
   next(position: number): number {
-    return this.#normalise((position / LEAF_ENTRIES) | 0, (position & (LEAF_ENTRIES - 1)) + 1);
+    return this.#normalize((position / LEAF_ENTRIES) | 0, (position & (LEAF_ENTRIES - 1)) + 1);
   }
 
   /** The position before this one, or -1 when it is the first. */
@@ -100,11 +100,11 @@ abstract class SlotTree<K extends number | string> {
     return leaf * LEAF_ENTRIES + (this.leafKeys[leaf] as K[]).length - 1;
   }
 
-  protected normalised(leaf: number, index: number): number {
-    return this.#normalise(leaf, index);
+  protected normalized(leaf: number, index: number): number {
+    return this.#normalize(leaf, index);
   }
 
-  #normalise(leaf: number, index: number): number {
+  #normalize(leaf: number, index: number): number {
     const keys = this.leafKeys[leaf];
     if (keys === undefined) return this.end;
     if (index < keys.length) return leaf * LEAF_ENTRIES + index;
@@ -166,7 +166,7 @@ abstract class SlotTree<K extends number | string> {
       if (order.compareSlots(slots[middle] as number, slot) < 0) from = middle + 1;
       else to = middle;
     }
-    return from < slots.length ? leaf * LEAF_ENTRIES + from : this.#normalise(leaf, from);
+    return from < slots.length ? leaf * LEAF_ENTRIES + from : this.#normalize(leaf, from);
   }
 
   #insertAt(leaf: number, index: number, key: K, slot: number): void {
@@ -326,7 +326,7 @@ export class NumberTree extends SlotTree<number> {
       if (below) low = middle + 1;
       else high = middle;
     }
-    return this.normalised(leaf, low);
+    return this.normalized(leaf, low);
   }
 
   #seekNull(after: boolean): number {
@@ -353,7 +353,7 @@ export class NumberTree extends SlotTree<number> {
       if ((entry !== entry) === nullsFirst) low = middle + 1;
       else high = middle;
     }
-    position = this.normalised(leaf, low);
+    position = this.normalized(leaf, low);
     return position;
   }
 
@@ -388,7 +388,7 @@ export class TextTree extends SlotTree<string> {
       if (after ? entry <= key : entry < key) low = middle + 1;
       else high = middle;
     }
-    return this.normalised(leaf, low);
+    return this.normalized(leaf, low);
   }
 
   protected override sameKey(left: string, right: string): boolean {

@@ -105,9 +105,9 @@ function comparePositions(keys: Float64Array, left: number, right: number): numb
 }
 
 /** Replaces the words of keys `from` … `to` by order-preserving bit patterns: low word at 2·i, high word at 2·i + 1. */
-function orderWords(normalised: Float64Array, words: Uint32Array, from: number, to: number): void {
+function orderWords(normalized: Float64Array, words: Uint32Array, from: number, to: number): void {
   for (let index = from; index < to; index++) {
-    const key = normalised[index] as number;
+    const key = normalized[index] as number;
     const high = words[2 * index + 1] as number;
     if (key !== key) {
       words[2 * index] = 0xffffffff;
@@ -122,13 +122,13 @@ function orderWords(normalised: Float64Array, words: Uint32Array, from: number, 
 }
 
 function* radixSort(keys: Float64Array, count: number, order: Uint32Array): Generator<void, Uint32Array> {
-  const normalised = new Float64Array(count);
-  const words = new Uint32Array(normalised.buffer);
+  const normalized = new Float64Array(count);
+  const words = new Uint32Array(normalized.buffer);
   for (let start = 0; start < count; start += STEP_KEYS) {
     const end = Math.min(count, start + STEP_KEYS);
     // Adding 0 turns -0 into 0.
-    for (let index = start; index < end; index++) normalised[index] = (keys[index] as number) + 0;
-    orderWords(normalised, words, start, end);
+    for (let index = start; index < end; index++) normalized[index] = (keys[index] as number) + 0;
+    orderWords(normalized, words, start, end);
     yield;
   }
   let from: Uint32Array = order;

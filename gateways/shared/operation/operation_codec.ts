@@ -83,7 +83,7 @@ export function writeRequest(writer: ByteWriter, request: Request): void {
   writeBody(writer, operation);
 }
 
-/** The bytes of an operation alone, which an exactly-once request is recognised by. */
+/** The bytes of an operation alone, which an exactly-once request is recognized by. */
 export function encodeOperation(operation: Operation): Uint8Array {
   const writer = new ByteWriter();
   writer.writeU8(OPERATION_CODES[operation.kind]);

@@ -228,8 +228,8 @@ export class OperationConnection implements ReplyTarget {
     }
     const index = this.#waiting.findIndex(({ request }) => request.number === number);
     if (index < 0) return;
-    const [cancelled] = this.#waiting.splice(index, 1);
-    this.#waitingBytes -= cancelled?.bytes ?? 0;
+    const [canceled] = this.#waiting.splice(index, 1);
+    this.#waitingBytes -= canceled?.bytes ?? 0;
     this.#answerFailure(number, error);
     this.#updatePause();
   }

@@ -48,7 +48,7 @@ export function parameterOf(value: JavaScriptValue): Parameter {
       // UTF-8 has no bytes for half a surrogate pair: on the way it would become another character.
       return { form: "untyped", value: requireWellFormed(value) };
     case "bigint":
-      return { form: "untyped", value: normalised(value) };
+      return { form: "untyped", value: normalized(value) };
     case "number":
       return Number.isSafeInteger(value) && !Object.is(value, -0)
         ? { form: "untyped", value }
@@ -174,7 +174,7 @@ function parseStructure(json: string): JavaScriptValue {
   }
 }
 
-function normalised(value: bigint): number | bigint {
+function normalized(value: bigint): number | bigint {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) && value >= -BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(value)
     : value;

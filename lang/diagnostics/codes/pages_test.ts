@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { SourceFile } from "../../source/source_file.ts";
 import { parseManifest } from "../../package/manifest.ts";
-import { PackageAnalyser } from "../../check/package_analysis.ts";
+import { PackageAnalyzer } from "../../check/package_analysis.ts";
 import { parse } from "../../syntax/parser.ts";
 import type { Diagnostic, Fix } from "../diagnostic.ts";
 import { CODE_PAGES } from "./registry.ts";
@@ -59,9 +59,9 @@ Deno.test("the registry has at least 30 codes of syntax, at least 20 of them wit
 });
 
 Deno.test("the checker finds nothing more in the pages of syntax, and their fixes make right programs", () => {
-  const analyser = new PackageAnalyser();
+  const analyzer = new PackageAnalyzer();
   const errorsOf = (text: string) =>
-    analyser.analyse(new Map([["src/main.lang", text]])).diagnostics
+    analyzer.analyze(new Map([["src/main.lang", text]])).diagnostics
       .filter(({ severity }) => severity === "error").map(({ code, message }) => `${code} ${message}`);
   for (const page of CODE_PAGES.filter(({ code }) => code.startsWith("SY"))) {
     assert.deepEqual(errorsOf(page.bad).filter((error) => !error.startsWith(page.code)), [], page.bad);

@@ -89,7 +89,7 @@ async function load(peer: Peer, scale: Scale): Promise<number> {
 }
 
 const KINDS = ["view", "click", "buy", "return"];
-const REGIONS = ["north", "south", "east", "west", "centre"];
+const REGIONS = ["north", "south", "east", "west", "center"];
 
 /** Rows in COPY's text format; a simple multiplicative sequence stands for chance. */
 function chunkOf(first: number, end: number): string {

@@ -94,7 +94,7 @@ export async function loadReadings(peer: Peer, rows: number, table = "readings")
     table: `${table} (id int PRIMARY KEY, at int, place int, value int)`,
     statement: `COPY ${table} FROM STDIN`,
     rows,
-    rowOf: (id) => `${id}\t${neighbour(id, rows)}\t${scattered(id, rows)}\t${random(id) % 1_000_000}\n`,
+    rowOf: (id) => `${id}\t${neighbor(id, rows)}\t${scattered(id, rows)}\t${random(id) % 1_000_000}\n`,
   });
   await execute(peer, [
     `CREATE INDEX ON ${table} (at)`,
@@ -140,7 +140,7 @@ function* pieces(first: number, last: number, rowOf: (id: number) => string): Ge
   }
 }
 
-/** A number of 32 bits that looks random: the finaliser of MurmurHash3. */
+/** A number of 32 bits that looks random: the finalizer of MurmurHash3. */
 function random(id: number): number {
   let x = id | 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -156,7 +156,7 @@ function bigRow(id: number): string {
 }
 
 /** The rows in blocks of 10, each block reversed: nearly the order of ids. */
-function neighbour(id: number, rows: number): number {
+function neighbor(id: number, rows: number): number {
   const block = Math.floor((id - 1) / 10) * 10;
   return Math.min(block + 10, rows) - (id - 1 - block);
 }

@@ -5,7 +5,7 @@ import { type QueryMode, runPgbench, transactionRate } from "./client.ts";
 /** Rows of pgbench_accounts per unit of scale, from pgbench's documentation. */
 export const ACCOUNTS_PER_SCALE = 100_000;
 
-const initialised = new Map<string, number>();
+const initialized = new Map<string, number>();
 
 /** pgbench scripts by name. */
 export const SCRIPTS = {
@@ -30,7 +30,7 @@ export function pgbench(
     unit: "transactions/s",
     higherIsBetter: true,
     bar,
-    prepare: (peer) => initialise(peer, 1),
+    prepare: (peer) => initialize(peer, 1),
     measure: (peer, scale) =>
       transactionRate(peer, SCRIPTS[script], {
         mode,
@@ -42,9 +42,9 @@ export function pgbench(
 }
 
 /** Makes pgbench's tables of a size, unless the peer has them in that size from before. */
-export async function initialise(peer: Peer, scale: number): Promise<void> {
+export async function initialize(peer: Peer, scale: number): Promise<void> {
   const key = `${peer.name}:${peer.port}`;
-  if (initialised.get(key) === scale) return;
+  if (initialized.get(key) === scale) return;
   await runPgbench(peer, ["-i", "-q", "-s", String(scale)]);
-  initialised.set(key, scale);
+  initialized.set(key, scale);
 }

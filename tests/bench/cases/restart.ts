@@ -6,7 +6,7 @@ import type { Benchmark, Peer, Scale } from "../benchmark.ts";
 import { type DbdPeer, isDbd } from "../peers/dbd.ts";
 import { connect } from "./client.ts";
 import { loadReadings } from "./large_table.ts";
-import { initialise } from "./pgbench.ts";
+import { initialize } from "./pgbench.ts";
 
 /** More than the log of the last measurement grows to, so that no checkpoint shortens the replay. */
 const CHECKPOINT_LOG_BYTES = 512 * 1024 * 1024;
@@ -81,7 +81,7 @@ export const memory: readonly Benchmark[] = [
     bar: "≤ 400",
     alone: true,
     prepare: async () => {},
-    measure: (peer, scale) => residentAfter(peer, (server) => initialise(server, scale === "smoke" ? 1 : 10)),
+    measure: (peer, scale) => residentAfter(peer, (server) => initialize(server, scale === "smoke" ? 1 : 10)),
   },
   {
     name: "resident memory, after 1 million pgbench_accounts rows and 25 idle seconds",
@@ -92,7 +92,7 @@ export const memory: readonly Benchmark[] = [
     prepare: async () => {},
     measure: (peer, scale) =>
       residentAfter(peer, async (server) => {
-        await initialise(server, scale === "smoke" ? 1 : 10);
+        await initialize(server, scale === "smoke" ? 1 : 10);
         if (scale === "full") await new Promise((resolve) => setTimeout(resolve, IDLE_MILLISECONDS));
       }),
   },

@@ -5,7 +5,7 @@
 import type { Benchmark, Peer, Scale } from "../benchmark.ts";
 import { runPgbench, runPsql } from "./client.ts";
 import { accountsFile, removeAccountsFile } from "./accounts_file.ts";
-import { ACCOUNTS_PER_SCALE, initialise, SCRIPTS } from "./pgbench.ts";
+import { ACCOUNTS_PER_SCALE, initialize, SCRIPTS } from "./pgbench.ts";
 
 /** Reads a second of all clients; few enough that one that had to wait is not behind with the next. */
 const RATE = 400;
@@ -21,7 +21,7 @@ export const stalls: readonly Benchmark[] = [{
   higherIsBetter: false,
   bar: "≤ 25 ms",
   prepare: async (peer, scale) => {
-    await initialise(peer, 1);
+    await initialize(peer, 1);
     await accountsFile(scale);
   },
   measure: async (peer, scale) => {

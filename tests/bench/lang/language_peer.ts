@@ -5,7 +5,7 @@
 import { compileProgram } from "../../../lang/commands/build.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";
 import { MemoryFiles } from "../../../lang/package/package_files.ts";
-import { optimiseModule } from "../../../lang/wasm/release.ts";
+import { optimizeModule } from "../../../lang/wasm/release.ts";
 import { runProgram } from "../peers/process.ts";
 import { TextLineStream } from "../peers/text_lines.ts";
 import { type Program, PROGRAMS, type Work } from "./programs.ts";
@@ -36,7 +36,7 @@ export const ASSEMBLYSCRIPT = "AssemblyScript -O3";
 export const JAVASCRIPT = "JavaScript";
 export const DEBUG = "lang debug";
 
-/** How long a peer runs small work before it is measured, so that the engine's optimising compiler has seen it. */
+/** How long a peer runs small work before it is measured, so that the engine's optimizing compiler has seen it. */
 const WARM_UP_MILLISECONDS = 300;
 
 /** Starts this language, JavaScript and, unless `alone`, AssemblyScript; those that cannot run are told by `missing`. */
@@ -66,7 +66,7 @@ export async function startLanguages(
   return [{ ...first, stop }, ...others];
 }
 
-/** Runs the small work until the engine has optimised it, then the work itself once; where all work is small, once. */
+/** Runs the small work until the engine has optimized it, then the work itself once; where all work is small, once. */
 export async function warmUp(peer: LanguagePeer, program: Program, work: Work): Promise<void> {
   const { smoke } = program.works;
   if (work === smoke) return void await peer.run(program, smoke);
@@ -94,7 +94,7 @@ async function compileOwn(folder: string): Promise<void> {
     if (program === null) throw new Error(`Cannot compile ${name}.lang: ${diagnostics[0]?.message}`);
     const { bytes } = compileProgram(program, null);
     await Deno.writeFile(`${folder}/debug/${name}.wasm`, bytes);
-    await Deno.writeFile(`${folder}/release/${name}.wasm`, await optimiseModule(bytes, { isSmall: false }));
+    await Deno.writeFile(`${folder}/release/${name}.wasm`, await optimizeModule(bytes, { isSmall: false }));
   }
 }
 

@@ -117,7 +117,7 @@ const writeRows: Readonly<Record<Table, (writer: RowWriter, row: number, counts:
 };
 
 function randomOf(table: Table, row: number): SeededRandom {
-  // Not the generator's own increment, or neighbouring rows would share parts of their states.
+  // Not the generator's own increment, or neighboring rows would share parts of their states.
   return new SeededRandom((TABLES.indexOf(table) + 1) * 0x1_0000_0000 + (Math.imul(row, 0x2c1b3c6d) >>> 0));
 }
 

@@ -1,7 +1,7 @@
 /**
  * Compares compiled code with the interpreter on generated programs, and makes a program on which they differ small.
  */
-import { PackageAnalyser } from "../../../lang/check/package_analysis.ts";
+import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";
 import { compiledOutput } from "../../lang/compiled.ts";
 import { checkedProgram, interpretedOutput } from "../../lang/interpreted.ts";
 import { shrink } from "../choices.ts";
@@ -20,8 +20,8 @@ interface Answers {
   readonly compiled: string;
 }
 
-// One analyser for all programs, so that the library is declared once.
-const analyser = new PackageAnalyser();
+// One analyzer for all programs, so that the library is declared once.
+const analyzer = new PackageAnalyzer();
 
 /** What an evaluator says, or how it fails. */
 function told(evaluate: () => string): string {
@@ -36,7 +36,7 @@ function told(evaluate: () => string): string {
 /** What both say of a program; the same object of answers for what is refused by the checker. */
 export function answersTo(text: string): Answers {
   try {
-    const program = checkedProgram(text, analyser);
+    const program = checkedProgram(text, analyzer);
     return {
       interpreted: told(() => interpretedOutput(program)),
       compiled: told(() => compiledOutput(program)),

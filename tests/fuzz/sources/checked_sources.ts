@@ -3,7 +3,7 @@
  * apart from one another and changing something, codes of the registry, none of them internal; and a program without errors has all of its bodies.
  */
 import assert from "node:assert/strict";
-import { PackageAnalyser } from "../../../lang/check/package_analysis.ts";
+import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";
 import { findCodePage } from "../../../lang/diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../../../lang/diagnostics/diagnostic.ts";
 
@@ -20,9 +20,9 @@ export function checkedCounts(): CheckedCounts {
 }
 
 /** Holds the checker to its promises for one source; throws with the source in the message. */
-export function checkProgram(analyser: PackageAnalyser, text: string, counts: CheckedCounts): void {
+export function checkProgram(analyzer: PackageAnalyzer, text: string, counts: CheckedCounts): void {
   try {
-    const { diagnostics, program } = analyser.analyse(new Map([["src/main.lang", text]]));
+    const { diagnostics, program } = analyzer.analyze(new Map([["src/main.lang", text]]));
     counts.sources++;
     for (const diagnostic of diagnostics) {
       if (!diagnostic.code.startsWith("SY")) checkDiagnostic(text, diagnostic);

@@ -4,7 +4,7 @@
  * Options: `--sources N` (100 000), `--seed N` (1). Prints what was seen, and the first source on which a promise is broken.
  */
 import { parseArgs } from "node:util";
-import { PackageAnalyser } from "../../../lang/check/package_analysis.ts";
+import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";
 import { checkedCounts, checkProgram } from "./checked_sources.ts";
 import { checkSource, mutatedSources, sourceCounts } from "./mutated_sources.ts";
 
@@ -14,13 +14,13 @@ const { values } = parseArgs({
 });
 const counts = sourceCounts();
 const checked = checkedCounts();
-const analyser = new PackageAnalyser();
+const analyzer = new PackageAnalyzer();
 const started = performance.now();
 let slowest = 0;
 for (const text of mutatedSources(Number(values.seed))) {
   const begun = performance.now();
   checkSource(text, counts);
-  checkProgram(analyser, text, checked);
+  checkProgram(analyzer, text, checked);
   slowest = Math.max(slowest, performance.now() - begun);
   if (counts.sources % 10_000 === 0) console.log(`${counts.sources} sources`);
   if (counts.sources >= Number(values.sources)) break;

@@ -49,7 +49,7 @@ async function eatOnce(game: GamePage): Promise<boolean> {
     };
     const place = ({ x, y, width, height }, scale, left, top) => [(x + width / 2 - left) / scale, (y + height / 2 - top) / scale];
     seen.head = () => {
-      const head = seen.rectangles.filter((each) => each.colour === "#96eb78").at(0);
+      const head = seen.rectangles.filter((each) => each.color === "#96eb78").at(0);
       const scale = Math.min(innerWidth / 480, innerHeight / 360);
       return place(head, scale, Math.floor((innerWidth - 480 * scale) / 2), Math.floor((innerHeight - 360 * scale) / 2) + 40 * scale);
     };
@@ -77,7 +77,7 @@ browserTest("the platformer runs, jumps and collects coins", async (browser) => 
     await game.page.keyboard.press("Space", { delay: 20 });
     await game.advance(5);
     const cap = async () =>
-      (await game.rectangles()).find(({ colour }) => colour === "#3c50be") ?? assert.fail("no player");
+      (await game.rectangles()).find(({ color }) => color === "#3c50be") ?? assert.fail("no player");
     const before = await cap();
     await game.page.keyboard.down("ArrowRight");
     await game.advance(30);

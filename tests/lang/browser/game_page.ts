@@ -96,7 +96,7 @@ export interface Rectangle {
   readonly y: number;
   readonly width: number;
   readonly height: number;
-  readonly colour: string;
+  readonly color: string;
 }
 
 /** How a page is opened. */
@@ -208,7 +208,7 @@ const OBSERVER = `
     },
     fillRect(x, y, width, height) {
       const { a, d, e, f } = this.getTransform();
-      seen.rectangles.push({ x: x * a + e, y: y * d + f, width: width * a, height: height * d, colour: this.fillStyle });
+      seen.rectangles.push({ x: x * a + e, y: y * d + f, width: width * a, height: height * d, color: this.fillStyle });
       fillRect.call(this, x, y, width, height);
     },
   });

@@ -36,8 +36,8 @@ pub fn draw(_state: State) uses Draw {
 }
 `;
 
-/** Middle of a place in units, and the colour there. */
-const COLOURS: readonly (readonly [number, number, string])[] = [
+/** Middle of a place in units, and the color there. */
+const COLORS: readonly (readonly [number, number, string])[] = [
   [5, 5, "255,0,0"],
   [10.8, 5, "0,255,0"],
   [15, 5, "0,0,128"],
@@ -72,16 +72,16 @@ browserTest("every command of the picture is painted", async (browser) => {
   );
   const frames = await game.number("seen.frames");
   await game.page.waitForFunction(`seen.frames > ${frames} + 3`);
-  const colours = await game.page.evaluate<string[]>(`(() => {
+  const colors = await game.page.evaluate<string[]>(`(() => {
     const canvas = document.querySelector("canvas");
     const scale = canvas.width / 100;
     const top = (canvas.height - 60 * scale) / 2;
     const at = ([x, y]) => canvas.getContext("2d").getImageData(x * scale, top + y * scale, 1, 1).data;
-    return ${JSON.stringify(COLOURS)}.map((place) => Array.from(at(place)).slice(0, 3).join());
+    return ${JSON.stringify(COLORS)}.map((place) => Array.from(at(place)).slice(0, 3).join());
   })()`);
   assert.deepEqual(
-    COLOURS.map(([x, y], index) => [x, y, colours[index]]),
-    COLOURS,
+    COLORS.map(([x, y], index) => [x, y, colors[index]]),
+    COLORS,
   );
   assert.deepEqual(await game.texts(), ["ÄÖ – 漢"]);
   assert.deepEqual(game.errors, []);

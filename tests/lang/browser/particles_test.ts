@@ -36,7 +36,7 @@ browserTest("many rectangles are painted at once as one by one", async (browser)
   await game.page.evaluate("game.exports.draw()");
   assert.ok(await game.number("seen.rectangles.length") > 20_000, "painted one by one");
   assert.ok(await game.number("new Set(quick).size") > 20, "the picture shows something");
-  // The opacity may change a colour by one or two.
+  // The opacity may change a color by one or two.
   assert.equal(
     await game.number("pixels().reduce((count, value, at) => count + (Math.abs(value - quick[at]) > 2), 0)"),
     0,

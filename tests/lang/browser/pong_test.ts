@@ -5,7 +5,7 @@ import { browserTest, copyPackage, GamePage, TEMPLATE } from "./game_page.ts";
 const PLAYER = "#50c8ff";
 
 async function paddle(game: GamePage): Promise<number> {
-  const found = (await game.rectangles()).find(({ colour, height }) => colour === PLAYER && height > 50);
+  const found = (await game.rectangles()).find(({ color, height }) => color === PLAYER && height > 50);
   assert.ok(found !== undefined, "the player's paddle is painted");
   return found.y;
 }
@@ -24,7 +24,7 @@ browserTest(
     const before = await paddle(game);
     await game.page.keyboard.down("ArrowUp");
     await game.page.waitForFunction(
-      `seen.rectangles.some((each) => each.colour === "${PLAYER}" && each.height > 50 && each.y < ${before} - 50)`,
+      `seen.rectangles.some((each) => each.color === "${PLAYER}" && each.height > 50 && each.y < ${before} - 50)`,
     );
     await game.page.keyboard.up("ArrowUp");
 
@@ -48,7 +48,7 @@ browserTest("Pong is played with a finger, and pauses", async (browser) => {
   const session = await game.page.context().newCDPSession(game.page);
   await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: 200, y: 430 }] });
   await game.page.waitForFunction(
-    `seen.rectangles.some((each) => each.colour === "${PLAYER}" && each.height > 50 && each.y > ${before})`,
+    `seen.rectangles.some((each) => each.color === "${PLAYER}" && each.height > 50 && each.y > ${before})`,
   );
   await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
   await game.page.keyboard.press("p", { delay: 50 });
@@ -65,7 +65,7 @@ browserTest("the picture fills the window as far as its shape allows", async (br
     await game.page.waitForFunction(`document.querySelector("canvas").width === ${width}`);
     const frames = await game.number("seen.frames");
     await game.page.waitForFunction(`seen.frames > ${frames} + 1`);
-    const panel = (await game.rectangles()).filter((each) => each.colour === "#101220").at(-1);
+    const panel = (await game.rectangles()).filter((each) => each.color === "#101220").at(-1);
     const scale = Math.min(width / 640, height / 360);
     assert.ok(panel !== undefined && Math.abs(panel.width - 440 * scale) <= 1, `${panel?.width} ${scale}`);
     assert.ok(Math.abs(panel.x + panel.width / 2 - width / 2) <= 1, "it stands in the middle");

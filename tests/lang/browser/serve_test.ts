@@ -38,8 +38,8 @@ async function score(game: GamePage): Promise<string[]> {
   return (await game.texts()).filter((text) => /^\d+$/.test(text));
 }
 
-/** The colour in the middle of the ball. */
-async function ballColour(game: GamePage): Promise<string> {
+/** The color in the middle of the ball. */
+async function ballColor(game: GamePage): Promise<string> {
   return await game.page.evaluate<string>(`(() => {
     const [x, y] = seen.ball;
     const { data } = document.querySelector("canvas").getContext("2d").getImageData(x, y, 1, 1);
@@ -58,7 +58,7 @@ const BALL_OBSERVER = `{
 }`;
 
 browserTest(
-  "Pong is played, its ball's colour changed, the program broken and mended, and the score stays",
+  "Pong is played, its ball's color changed, the program broken and mended, and the score stays",
   async (browser) => {
     await using pong = await copyPackage(TEMPLATE);
     const { game, server } = await watched(browser, pong);
@@ -70,7 +70,7 @@ browserTest(
     await game.page.waitForFunction("!seen.texts.includes('PONG')");
     await game.page.keyboard.down("ArrowUp");
     await game.page.waitForFunction(
-      "seen.rectangles.some((each) => each.colour === '#50c8ff' && each.y < 40)",
+      "seen.rectangles.some((each) => each.color === '#50c8ff' && each.y < 40)",
     );
     await game.page.keyboard.up("ArrowUp");
     // The paddle stays at the top, so the computer gets a point.
@@ -82,7 +82,7 @@ browserTest(
     assert.ok(steps < 5_000, "the computer has two points");
     await game.advance(60);
     assert.deepEqual(await score(game), ["0", "2"]);
-    assert.equal(await ballColour(game), "235,240,255");
+    assert.equal(await ballColor(game), "235,240,255");
 
     await edit(
       pong,
@@ -98,7 +98,7 @@ browserTest(
     })()`);
     assert.deepEqual(await score(game), ["0", "2"]);
     assert.equal(await game.page.evaluate("performance.timeOrigin"), loaded, "the page was not loaded again");
-    await keepPicture(game, "serve-colour");
+    await keepPicture(game, "serve-color");
 
     await edit(pong, "src/main.lang", (text) => text.replace("state.ticks += 1", 'state.ticks += "one"'));
     const overlay = game.page.locator("lang-serve .problems");
@@ -111,7 +111,7 @@ browserTest(
     // What the page shows is what the terminal shows.
     assert.ok(server.errors.includes(report.trim()), server.errors);
     const marks = await overlay.locator("pre .error").allInnerTexts();
-    assert.ok(marks.some((text) => /^\^+$/.test(text)), "carets have the colour of errors");
+    assert.ok(marks.some((text) => /^\^+$/.test(text)), "carets have the color of errors");
     await keepPicture(game, "serve-overlay");
 
     await edit(pong, "src/main.lang", (text) => text.replace('state.ticks += "one"', "state.ticks += 1"));

@@ -202,7 +202,7 @@ Deno.test("lang lsp: Pong is edited from breaking it to having it formatted", as
   await editor.edit(main, edits ?? []);
   assert.equal(editor.text(main), original);
 
-  // Colours come back to what they were, and an unchanged text gives no edits of them.
+  // Colors come back to what they were, and an unchanged text gives no edits of them.
   const tokens = await editor.connection.sendRequest(SemanticTokensRequest.type, { textDocument });
   assert.ok(tokens !== null && tokens.data.length > 2_000);
   await editor.replace(main, "use physics\n", "use physics\n\nfn added(x: Int) -> Int { x }\n");

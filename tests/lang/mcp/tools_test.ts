@@ -47,7 +47,7 @@ test "never ends" {
 `,
 };
 
-Deno.test("a call that takes long is cancelled by its caller, tells of its progress, and keeps nobody else waiting", async () => {
+Deno.test("a call that takes long is canceled by its caller, tells of its progress, and keeps nobody else waiting", async () => {
   await withClient(ENDLESS, async (client) => {
     const stop = new AbortController();
     const told = Promise.withResolvers<string | undefined>();
@@ -56,11 +56,11 @@ Deno.test("a call that takes long is cancelled by its caller, tells of its progr
       onprogress: ({ progress, message }) => {
         if (progress > 0) told.resolve(message);
       },
-    }).then(() => "answered", (error: Error) => error.name === "AbortError" ? "cancelled" : String(error));
+    }).then(() => "answered", (error: Error) => error.name === "AbortError" ? "canceled" : String(error));
     match(await told.promise ?? "", /^Run the program: 1 s$/);
     strictEqual((await client.callTool({ name: "check", arguments: {} })).isError, undefined);
     stop.abort(new DOMException("enough", "AbortError"));
-    ok(/cancelled|enough/.test(await run), await run);
+    ok(/canceled|enough/.test(await run), await run);
     // Programs run one after the other, so this one ends by its own limit only because the other one has ended.
     const result = await client.callTool({ name: "run", arguments: { timeout: 0.2 } });
     match(textOf(result), /begun\n[^]*stopped after 0\.2 seconds[^]*exit code 1\n$/);

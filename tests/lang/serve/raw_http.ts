@@ -1,4 +1,4 @@
-/** Requests as bytes, so that nothing normalises them on their way. */
+/** Requests as bytes, so that nothing normalizes them on their way. */
 
 /** An answer. */
 export interface RawAnswer {

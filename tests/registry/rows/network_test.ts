@@ -110,7 +110,7 @@ Deno.test("Scopes: reading a private repository needs a token", () =>
   }));
 
 for (const status of [401, 403, 404] as const) {
-  Deno.test(`publish gets ${status} from the hosting service | local artefacts stay on disk for manual upload`, () =>
+  Deno.test(`publish gets ${status} from the hosting service | local artifacts stay on disk for manual upload`, () =>
     withWorld(async (world) => {
       const author = world.machine("author", { hostToken: TOKEN });
       await author.write("fx", { "project.toml": manifest("fx", "0.3.2"), "src/main.lang": "" });

@@ -1,4 +1,4 @@
-/** Document 3, section 2: releases, manifest, lockfile, cache, credentials, artefacts. Tests are named after the rows. */
+/** Document 3, section 2: releases, manifest, lockfile, cache, credentials, artifacts. Tests are named after the rows. */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { fetchPackages } from "../../../registry/client/fetch_packages.ts";
@@ -123,7 +123,7 @@ Deno.test("[[package]]: name, version, source registry+host://<owner>/<repo>, ha
     );
   }));
 
-Deno.test("Local catalogue cache: .lang/registry/<owner>__<repo>/index.json holds the parsed list of releases", () =>
+Deno.test("Local catalog cache: .lang/registry/<owner>__<repo>/index.json holds the parsed list of releases", () =>
   withWorld(async ({ server, machine }) => {
     const author = machine("author", { hostToken: TOKEN });
     await author.write("fx", {
@@ -162,7 +162,7 @@ Deno.test("Credentials file: [tokens] by slug, on Unix written with mode 0600", 
     if (Deno.build.os !== "windows") strictEqual(((await Deno.stat(authFile)).mode ?? 0) & 0o777, 0o600);
   }));
 
-Deno.test("Publish artefacts: .lang/publish/, without top-level .git/, target/, .lang/", () =>
+Deno.test("Publish artifacts: .lang/publish/, without top-level .git/, target/, .lang/", () =>
   withWorld(async ({ machine }) => {
     const author = machine("author");
     const folder = await author.write("fx", {
@@ -176,7 +176,7 @@ Deno.test("Publish artefacts: .lang/publish/, without top-level .git/, target/, 
     });
     const outcome = await publishPackage(author.session("fx"), { isDryRun: false });
     deepStrictEqual(outcome.files, [".gitignore", "project.toml", "src/main.lang", "src/target/kept.txt"]);
-    deepStrictEqual(outcome.artefacts, [
+    deepStrictEqual(outcome.artifacts, [
       ".lang/publish/fx-0.3.2.tar.gz",
       ".lang/publish/fx-0.3.2.tar.gz.sha256",
     ]);

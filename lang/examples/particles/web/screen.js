@@ -2,7 +2,7 @@
  * The picture of a game on a canvas.
  *
  * A game draws in units of its own, and hands over one frame as a list of commands: words of four bytes, first the number of the command, then its arguments.
- * Lengths and places are floats, colours whole numbers 0xRRGGBBAA; `web.canvas` of the library lists all commands.
+ * Lengths and places are floats, colors whole numbers 0xRRGGBBAA; `web.canvas` of the library lists all commands.
  */
 
 const FONT = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
@@ -18,7 +18,7 @@ export class Screen {
   #canvas;
   #context;
   #pictures = new Map();
-  #colours = new Map();
+  #colors = new Map();
   /** Size of the picture in units of the game. */
   width = 320;
   height = 200;
@@ -146,24 +146,24 @@ export class Screen {
     return this.#isTurned ? length : Math.round(length * this.#scale) / this.#scale;
   }
 
-  #colour(number) {
-    let text = this.#colours.get(number);
+  #color(number) {
+    let text = this.#colors.get(number);
     if (text === undefined) {
       text = `#${(number >>> 0).toString(16).padStart(8, "0")}`;
-      if (this.#colours.size > 4096) this.#colours.clear();
-      this.#colours.set(number, text);
+      if (this.#colors.size > 4096) this.#colors.clear();
+      this.#colors.set(number, text);
     }
     return text;
   }
 
-  #fillWith(colour) {
-    if (colour === this.#filled) return;
-    this.#filled = colour;
-    this.#context.fillStyle = this.#colour(colour);
+  #fillWith(color) {
+    if (color === this.#filled) return;
+    this.#filled = color;
+    this.#context.fillStyle = this.#color(color);
   }
 
-  #strokeWith(colour, thickness) {
-    this.#context.strokeStyle = this.#colour(colour);
+  #strokeWith(color, thickness) {
+    this.#context.strokeStyle = this.#color(color);
     this.#context.lineWidth = thickness;
   }
 
@@ -172,7 +172,7 @@ export class Screen {
     context.save();
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.globalAlpha = 1;
-    context.fillStyle = this.#colour(this.#integers[at]);
+    context.fillStyle = this.#color(this.#integers[at]);
     context.fillRect(0, 0, this.#canvas.width, this.#canvas.height);
     context.restore();
     return at + 1;
@@ -233,9 +233,9 @@ export class Screen {
       const right = Math.min(width, left + Math.round((floats[at] + floats[at + 2]) * scale));
       const y = Math.max(0, top + Math.round(floats[at + 1] * scale));
       const bottom = Math.min(height, top + Math.round((floats[at + 1] + floats[at + 3]) * scale));
-      const colour = integers[at + 4];
+      const color = integers[at + 4];
       // Pixels are red, green, blue and opacity, the lowest byte first.
-      const pixel = -0x1000000 | (colour >> 8 & 255) << 16 | (colour >> 16 & 255) << 8 | colour >>> 24;
+      const pixel = -0x1000000 | (color >> 8 & 255) << 16 | (color >> 16 & 255) << 8 | color >>> 24;
       for (let row = y * width; row < bottom * width; row += width) {
         for (let column = x; column < right; column++) dots.pixels[row + column] = pixel;
       }

@@ -358,13 +358,13 @@ property "long" (_n: Int) {
       let isAnswered = false;
       const request = { op: "inspect", cost: true, gas: 1_000_000_000, id: 6 };
       const measured = post(address, "/v1/agent", request).finally(() => isAnswered = true);
-      for (let isCancelled = false; !isCancelled && !isAnswered;) {
+      for (let isCanceled = false; !isCanceled && !isAnswered;) {
         // Meanwhile others are answered; that it has begun by then is nearly sure.
         for (let count = 0; count < 5; count++) await post(address, "/v1/agent", { op: "version" });
         const { lines } = await post(address, "/v1/agent", { op: "cancel", request: 6 });
-        isCancelled = only(lines, "result")["cancelled"] === true;
+        isCanceled = only(lines, "result")["canceled"] === true;
       }
-      strictEqual(only((await measured).lines, "error")["code"], "cancelled");
+      strictEqual(only((await measured).lines, "error")["code"], "canceled");
       const quick = await post(address, "/v1/agent", { op: "inspect", cost: true, gas: 1000 });
       strictEqual(only(quick.lines, "result")["ok"], true);
     });
@@ -385,9 +385,9 @@ Deno.test("cancellation: a request `cancel` with the id stops them", async () =>
     const [run = [], test = [], first = [], second = [], third = [], version = []] = answersOf(lines);
     strictEqual(code, 1);
     for (const answer of [run, test]) {
-      deepStrictEqual([only(answer, "error")["code"], only(answer, "done")["exit_code"]], ["cancelled", 1]);
+      deepStrictEqual([only(answer, "error")["code"], only(answer, "done")["exit_code"]], ["canceled", 1]);
     }
-    deepStrictEqual([first, second, third].map((answer) => only(answer, "result")["cancelled"]), [
+    deepStrictEqual([first, second, third].map((answer) => only(answer, "result")["canceled"]), [
       true,
       true,
       false,
@@ -397,11 +397,11 @@ Deno.test("cancellation: a request `cancel` with the id stops them", async () =>
     // Over HTTP it comes in another request.
     await withAgent(folder, {}, async (address) => {
       const running = post(address, "/v1/agent", { op: "run", id: 5, timeout: 15 });
-      for (let isCancelled = false; !isCancelled;) {
+      for (let isCanceled = false; !isCanceled;) {
         const { lines } = await post(address, "/v1/agent", { op: "cancel", request: 5 });
-        isCancelled = only(lines, "result")["cancelled"] === true;
+        isCanceled = only(lines, "result")["canceled"] === true;
       }
-      strictEqual(only((await running).lines, "error")["code"], "cancelled");
+      strictEqual(only((await running).lines, "error")["code"], "canceled");
     });
   });
 });
