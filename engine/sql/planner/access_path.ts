@@ -103,8 +103,7 @@ export class AccessPaths {
   /** The cost with the sort that the wanted order would need. */
   #costWithOrder(request: Request, candidate: Candidate, hints: AccessHints): number {
     if (hints.order === undefined || isOrdered(candidate.plan, hints.order)) return candidate.cost;
-    const rows = hints.limit === undefined ? request.rows : Math.min(request.rows, request.rows);
-    return candidate.cost + (hints.limit === undefined ? sortCost(rows) : rows * COST.sortRow);
+    return candidate.cost + sortCost(request.rows, hints.limit);
   }
 
   /** An access that uses at least one of the join conditions; null when only a scan would do. */

@@ -31,9 +31,10 @@ export const COST = {
   blockMiss: 30_000,
 } as const;
 
-/** The cost of sorting so many rows. */
-export function sortCost(rows: number): number {
-  return rows * Math.log2(rows + 2) * COST.sortRow;
+/** The cost of sorting so many rows, of which the first `limit` are wanted: most rows are compared with the last of those alone. */
+export function sortCost(rows: number, limit = rows): number {
+  const kept = Math.min(rows, limit);
+  return (rows - kept + kept * Math.log2(kept + 2)) * COST.sortRow;
 }
 
 /** Computes and remembers costs of plans. */

@@ -71,6 +71,9 @@ Deno.test("planStatement() takes orders that an access gives", () => {
     "select id from t order by b limit 3",
     "Limit\nCount: 3\n->  Top-N Sort\nSort Key: b\nLimit: 3\n->  Seq Scan on t",
   );
+  const inOrder = "Row Range Scan on t";
+  check("select b from t order by id", inOrder);
+  check("select b from t order by id limit 100000", `Limit\nCount: 100000\n->  ${inOrder}`);
   check(
     "select max(d) from t",
     "Aggregate\n->  Limit\nCount: 1\n->  Index Scan Backward using t_d_idx on t\nFilter: (d IS NOT NULL)",
