@@ -5,6 +5,7 @@
  * FALSE; NULL is neither, so NULLs need no representation on the way. {@link emitGuards} skips the row unless all
  * conjuncts are true; cheap ones come first and columns are loaded when the first conjunct needs them.
  */
+import { isComparison } from "../../sql/functions/comparison_operators.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { assertDefined } from "../../base/assert.ts";
@@ -216,12 +217,10 @@ export function emitConjuncts(code: Emitter, conditions: readonly Expression[]):
 /** 0: a comparison of plain numbers; 1: of text; 2: anything that may fail or take long. */
 function rank(condition: Expression): number {
   if (condition.kind === "is_null" && condition.argument.kind === "column") return 0;
-  if (condition.kind !== "call" || !comparisonNames.has(condition.function.name)) return 2;
+  if (condition.kind !== "call" || !isComparison(condition.function.name)) return 2;
   if (!condition.args.every((arg) => arg.kind === "column" || isExecutionConstant(arg))) return 2;
   return condition.args.every((arg) => ["number", "mixed", "boolean"].includes(formOf(arg.type))) ? 0 : 1;
 }
-
-const comparisonNames = new Set(["=", "<>", "<", "<=", ">", ">="]);
 
 function emitGuard(code: Emitter, condition: Expression): void {
   if (emitDictionaryGuard(code, condition)) return;

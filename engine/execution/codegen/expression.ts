@@ -72,18 +72,6 @@ function emitHoisted(code: Emitter, expression: Expression): Value {
   return mayBeNull(expression, () => true) ? variable : { code: variable.code, isNull: null };
 }
 
-const harmlessFunctions = new Set([
-  "=",
-  "<>",
-  "<",
-  "<=",
-  ">",
-  ">=",
-  "now",
-  "current_timestamp",
-  "transaction_timestamp",
-]);
-
 /** Whether an expression that is fixed during one execution has a value in each. */
 export function cannotFail(expression: Expression): boolean {
   switch (expression.kind) {
@@ -93,7 +81,7 @@ export function cannotFail(expression: Expression): boolean {
     case "cast":
       return expression.cast.identity && cannotFail(expression.argument);
     case "call":
-      return harmlessFunctions.has(expression.function.name) && expression.args.every(cannotFail);
+      return expression.function.raises === "nothing" && expression.args.every(cannotFail);
     default:
       return false;
   }

@@ -6,16 +6,12 @@
  * mask is computed for each row, so it may hold only what can neither fail nor take long.
  */
 import { assertDefined } from "../../base/assert.ts";
+import { isComparison } from "../../sql/functions/comparison_operators.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Emitter } from "./emitter.ts";
 import { callCode, cannotFail, emitValue } from "./expression.ts";
 import { isExecutionConstant } from "./plan_analysis.ts";
 import { formOf } from "./value_form.ts";
-
-const comparisonNames: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">", ">="]);
-
-/** What can fail of LIKE are patterns, and then it fails for each row. */
-const harmlessFunctions: ReadonlySet<string> = new Set([...comparisonNames, "~~", "!~~"]);
 
 /** Elements of a list that are compared one by one. */
 const MAX_MASKED_LIST_LENGTH = 8;
@@ -56,7 +52,7 @@ function isMask(condition: Expression, isVector: (column: ColumnRef) => boolean)
   }
 }
 
-/** Whether a condition raises no error, whatever its columns hold. */
+/** Whether a condition raises no error, whatever its columns hold; what a pattern raises, it raises for each row. */
 export function isHarmless(condition: Expression): boolean {
   switch (condition.kind) {
     case "column":
@@ -75,7 +71,7 @@ export function isHarmless(condition: Expression): boolean {
     case "in_list":
       return isHarmless(condition.argument) && condition.list.every(isHarmless);
     case "call":
-      return harmlessFunctions.has(condition.function.name) && condition.args.every(isHarmless);
+      return condition.function.raises !== "anything" && condition.args.every(isHarmless);
     default:
       return false;
   }
@@ -84,7 +80,7 @@ export function isHarmless(condition: Expression): boolean {
 type BoundFunction = Extract<Expression, { kind: "call" }>["function"];
 
 function isPlainComparison(called: BoundFunction): boolean {
-  return comparisonNames.has(called.name) && called.strict && !called.mayReturnNull &&
+  return isComparison(called.name) && called.strict && !called.mayReturnNull &&
     called.inline !== undefined;
 }
 

@@ -11,6 +11,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { commonType, comparedCast, findCast } from "../functions/casts.ts";
+import { isComparison } from "../functions/comparison_operators.ts";
 import type { BoundCast, CastContext } from "../functions/definition.ts";
 import type { Expression } from "../plan/expression.ts";
 import { BOOLEAN, constant, sameType } from "../plan/build.ts";
@@ -218,8 +219,6 @@ export function coerceImplicit(
   );
 }
 
-const COMPARISONS: ReadonlySet<string> = new Set(["=", "<>", "<", "<=", ">", ">="]);
-
 /** Converts an operand; that of a comparison need not be a value of the type: see {@link comparedCast}. */
 export function coerceCompared(
   binding: Binding,
@@ -229,7 +228,7 @@ export function coerceCompared(
   operator = "=",
 ): Expression {
   const result = coerceImplicit(binding, expression, target, offset);
-  if (result.kind !== "cast" || result === expression || !COMPARISONS.has(operator)) return result;
+  if (result.kind !== "cast" || result === expression || !isComparison(operator)) return result;
   return { ...result, cast: comparedCast(result.cast) };
 }
 

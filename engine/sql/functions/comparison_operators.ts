@@ -35,6 +35,11 @@ const comparisons: readonly Comparison[] = [
   { symbol: ">=", summary: "Greater than or equal to.", script: ">=", holds: (order) => order >= 0 },
 ];
 
+/** Whether an operator is one of the six comparisons. */
+export function isComparison(symbol: string): boolean {
+  return comparisons.some((each) => each.symbol === symbol);
+}
+
 const integers = ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"];
 
 type Ordered = number | bigint | string | boolean;
@@ -164,6 +169,7 @@ function records(): Overload[] {
         return comparison === undefined ? undefined : { ...comparison, argumentTypes: [common, common] };
       }
       return {
+        raises: "anything",
         run: () => {
           throw new DatabaseError(SQLSTATE.datatypeMismatch, common);
         },
@@ -304,7 +310,7 @@ function allComparisons(): Overload[] {
   overloads.push(...texts("internal_char", "internal_char"));
   for (const key of ["bytea", "interval", "jsonb", "anyarray"]) overloads.push(...general(`${key}, ${key}`));
   overloads.push(...records());
-  return overloads;
+  return overloads.map((overload) => ({ ...overload, raises: "nothing" }));
 }
 
 /** All comparison operators. */

@@ -60,18 +60,10 @@ function present(
   summary: string,
   read: (context: EvaluationContext) => MixedInteger,
 ): Overload[] {
-  return [
-    { ...common, name, takes: "", returns, summary, volatility: "stable", runIn: read },
-    {
-      ...common,
-      name,
-      takes: "i32",
-      returns,
-      summary,
-      volatility: "stable",
-      runIn: (context, digits: number) => roundMicroseconds(read(context), Math.max(0, Math.min(6, digits))),
-    },
-  ];
+  const overload: Overload = { ...common, name, takes: "", returns, summary, volatility: "stable" };
+  const rounded = (context: EvaluationContext, digits: number) =>
+    roundMicroseconds(read(context), Math.max(0, Math.min(6, digits)));
+  return [{ ...overload, runIn: read }, { ...overload, takes: "i32", runIn: rounded }];
 }
 
 const presentTimes: readonly Overload[] = [
@@ -81,6 +73,7 @@ const presentTimes: readonly Overload[] = [
     takes: "",
     returns: "timestamptz",
     volatility: "stable",
+    raises: "nothing",
     summary: "When the transaction began.",
     runIn: (context) => context.transactionTimestamp,
     inline: () => "context.transactionTimestamp",
@@ -90,7 +83,7 @@ const presentTimes: readonly Overload[] = [
     "timestamptz",
     "When the transaction began.",
     (context) => context.transactionTimestamp,
-  ),
+  ).map((overload): Overload => ({ ...overload, raises: "nothing" })),
   ...present("localtimestamp", "timestamp", "When the transaction began, in local time.", localNow),
   ...["current_time", "localtime"].flatMap((name) =>
     present(

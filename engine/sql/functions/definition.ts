@@ -59,6 +59,9 @@ export type Volatility = "immutable" | "stable" | "volatile";
 // deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
 export type UseRuntime = (name: string, implementation: (...args: any[]) => unknown) => string;
 
+/** nothing: no error, whatever the arguments. pattern: errors of its pattern alone, which are the same for every text. */
+export type Raises = "nothing" | "pattern" | "anything";
+
 /** A function or operator chosen for concrete argument types. */
 export interface BoundFunction {
   readonly name: string;
@@ -70,6 +73,8 @@ export interface BoundFunction {
   readonly strict: boolean;
   /** true when the result can be NULL although no argument is. */
   readonly mayReturnNull: boolean;
+  /** Which errors it raises; anything when absent. */
+  readonly raises?: Raises;
   readonly evaluate: (context: EvaluationContext, ...args: SqlValue[]) => SqlValue;
   /**
    * The same as a JavaScript expression over `args`, each an identifier or literal (safe to repeat). For strict

@@ -17,6 +17,7 @@ import type {
   BoundFunction,
   EvaluationContext,
   FunctionDefinition,
+  Raises,
   UseRuntime,
   Volatility,
 } from "./definition.ts";
@@ -45,6 +46,7 @@ export interface Specialization {
   readonly bounded?: BoundedForm;
   readonly mayReturnNull?: boolean;
   readonly volatility?: Volatility;
+  readonly raises?: Raises;
 }
 
 /** One overload, in short form. Exactly one of `run`, `runIn`, `rows` and `specialize` gives the implementation. */
@@ -292,6 +294,7 @@ function bindImplementation(
     volatility: special.volatility ?? overload.volatility ?? "immutable",
     strict,
     mayReturnNull: special.mayReturnNull ?? overload.mayReturnNull ?? !strict,
+    raises: special.raises ?? overload.raises ?? "anything",
     ...(bounded === undefined ? {} : { bounded }),
   };
   const run = special.run ?? overload.run;

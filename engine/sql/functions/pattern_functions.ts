@@ -87,6 +87,7 @@ function testOverload(name: string, label: string, operator: PatternOperator, su
     returns: "bool",
     category: "text",
     summary,
+    raises: "pattern",
     // Each use gets a memory of its own, so that two patterns in one statement do not displace each other.
     specialize: () => {
       const test = remembering(operator);
@@ -103,6 +104,7 @@ function paddedOverload(name: string, label: string, operator: PatternOperator, 
     returns: "bool",
     category: "text",
     summary,
+    raises: "pattern",
     specialize: ([type]) => {
       const test = remembering(operator);
       const length = type?.kind === "char" ? type.length : 0;
