@@ -9,6 +9,7 @@ import type { DatabaseError } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ReadableTable } from "../storage/vector.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { VirtualRelation } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
@@ -37,6 +38,8 @@ export interface ExecutionContext {
     /** Notes that the statement changes a row. false: it has changed it before. */
     meet(tableId: number, id: RowId): boolean;
   };
+  /** Only in a statement of several parts: what those before the running one have left for it. */
+  readonly materialized?: MaterializedRows;
   /** Raises 57014 when the statement has been canceled or has timed out; cheap. */
   checkCanceled(): void;
   /** Microseconds of a clock that only moves forward; it bounds how long a step takes, never what it answers. */
@@ -44,6 +47,9 @@ export interface ExecutionContext {
   /** Bytes that sorts, hash tables and materialized results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
 }
+
+/** The rows of CTEs that have run. */
+export type MaterializedRows = ReadonlyMap<VirtualRelation, readonly (readonly SqlValue[])[]>;
 
 /**
  * Writes of one transaction. Each raises an internal retry signal when another open transaction holds the row or key; the
@@ -58,9 +64,9 @@ export interface RowTransaction {
   readonly notePending?: (tableId: number, constraintId: number) => void;
   /** What SET CONSTRAINTS has said of a deferrable constraint. */
   readonly constraintMode?: (constraintId: number) => "deferred" | "immediate" | undefined;
-  /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */
   /** The table as it is now, whatever is written to it later; absent: not served. */
   readonly tableNow?: (tableId: number) => ReadableTable;
+  /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */
   readonly reserveRowIds?: (tableId: number, count: number) => RowId;
   /** Takes the row lock; `wait` as in FOR UPDATE. Answers false when `skip locked` applies. */
   lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean;

@@ -30,7 +30,9 @@ export function interpretPlan(plan: Plan, scope: Scope): Iterable<Row> {
     case "index_scan":
       return [...access(plan, scope)].filter((row) => isTrue(inside(scope, row), plan.filter));
     case "virtual_scan": {
-      const rows = [...plan.relation.rows(scope.context.evaluation)].map((values) =>
+      const { evaluation, materialized } = scope.context;
+      const values = materialized?.get(plan.relation) ?? plan.relation.rows(evaluation);
+      const rows = [...values].map((values) =>
         new Map(plan.columns.map(({ output, position }) => [output, values[position] ?? null] as const))
       );
       return rows.filter((row) => isTrue(inside(scope, row), plan.filter));

@@ -6,11 +6,12 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { RowId } from "../../operations/effect.ts";
-import type { HeldRelation } from "../../sql/plan/held_relation.ts";
+import type { VirtualRelation } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
+  MaterializedRows,
   StatementExecution,
   UnfinishedChanges,
 } from "../execution.ts";
@@ -19,7 +20,7 @@ import { finishAll } from "./row_changes.ts";
 
 /** A part with the relation that its rows go to. */
 export interface CompiledPart {
-  readonly relation: HeldRelation;
+  readonly relation: VirtualRelation;
   readonly compiled: CompiledStatement;
   /** Whether the statement's number of rows counts its rows. */
   readonly counts: boolean;
@@ -43,6 +44,7 @@ function contextOfParts(
   context: ExecutionContext,
   tableIds: readonly number[],
   unfinished: UnfinishedChanges[],
+  materialized: MaterializedRows,
 ): ExecutionContext {
   const { writer } = context;
   const before = new Map(tableIds.map((id) => [id, writer.tableNow?.(id)]));
@@ -52,6 +54,7 @@ function contextOfParts(
     parameters: context.parameters,
     writer,
     memoryLimitBytes: context.memoryLimitBytes,
+    materialized,
     table: (id) => context.table(id),
     checkCanceled: () => context.checkCanceled(),
     monotonic: () => context.monotonic(),
@@ -79,6 +82,7 @@ class PartsExecution implements StatementExecution {
   #running: StatementExecution | null = null;
   #rows: RowCollector;
   readonly #unfinished: UnfinishedChanges[] = [];
+  readonly #materialized = new Map<VirtualRelation, SqlValue[][]>();
   #finishing: Generator<void, void, void> | null = null;
 
   constructor(
@@ -89,7 +93,7 @@ class PartsExecution implements StatementExecution {
   ) {
     this.#parts = parts;
     this.#body = body;
-    this.#context = contextOfParts(context, tableIds, this.#unfinished);
+    this.#context = contextOfParts(context, tableIds, this.#unfinished, this.#materialized);
     this.#rows = new RowCollector(context);
   }
 
@@ -112,7 +116,7 @@ class PartsExecution implements StatementExecution {
       if (!this.#running.step(this.#rows)) return false;
       const part = this.#parts[this.#next++] as CompiledPart;
       if (part.counts) this.#counted += this.#running.rowCount;
-      part.relation.keep(this.#context.evaluation, this.#rows.take());
+      this.#materialized.set(part.relation, this.#rows.take());
       this.#running = null;
     }
     if (this.#next === this.#parts.length) {

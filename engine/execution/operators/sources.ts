@@ -187,7 +187,10 @@ export function produceVirtualScan(
   const source: LoopSource = {
     kind: "cursor",
     prepare: () => {},
-    open: (code) => `${code.constant("relation", plan.relation)}.rows(context)[Symbol.iterator]()`,
+    open: (code) => {
+      const relation = code.constant("relation", plan.relation);
+      return `(S.context.materialized?.get(${relation}) ?? ${relation}.rows(context))[Symbol.iterator]()`;
+    },
     next: (code, cursor, leave) => {
       const item = code.define("item", `${cursor}.next()`);
       code.emit(`if (${item}.done) ${leave}`);

@@ -4,7 +4,6 @@
  * Each operator defines columns by {@link ColumnRef}. An operator may refer to columns of its inputs and, inside
  * subqueries and on the right of a nested-loop join, to columns of what surrounds it.
  */
-import type { HeldRelation } from "./held_relation.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -81,7 +80,7 @@ export interface WindowCall {
   };
 }
 
-/** A relation computed from the catalog or the session, such as pg_class. */
+/** A relation computed from the catalog or the session, such as pg_class, or a CTE whose rows the execution has materialized. */
 export interface VirtualRelation {
   readonly id: number;
   readonly schema: string;
@@ -361,8 +360,8 @@ export interface PlannedStatement {
   readonly readOnly: boolean;
   /** One aggregate alone without GROUP BY: HTTP answers `value` instead of `rows`. */
   readonly singleAggregate: boolean;
-  /** What runs before `plan`, in order: a WITH that changes data. The rows of each are held for those that follow. */
-  readonly parts?: readonly { readonly relation: HeldRelation; readonly planned: PlannedStatement }[];
+  /** What runs before `plan`, in order: the CTEs of a WITH that changes data. The execution materializes each one's rows. */
+  readonly parts?: readonly { readonly relation: VirtualRelation; readonly planned: PlannedStatement }[];
   /** Ids of the tables read or written; for durability waits and invalidation. */
   readonly tableIds: readonly number[];
 }

@@ -2,9 +2,9 @@
  * Statements that change data in their WITH, or that read a materialized WITH while they change data, are taken apart: each
  * definition becomes a part that runs once, in order, and whose rows the later parts read.
  */
+import { AssertionError } from "../../base/assert.ts";
 import type { Expression } from "../plan/expression.ts";
-import { HeldRelation } from "../plan/held_relation.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, VirtualRelation } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import { modifies, type OutputColumn } from "../binder/query_binder.ts";
 
@@ -12,7 +12,7 @@ type With = Plan & { readonly kind: "with" };
 
 /** One part: its rows, by the columns of the definition, go into the relation. */
 export interface StatementPart {
-  readonly relation: HeldRelation;
+  readonly relation: VirtualRelation;
   readonly plan: Plan;
   readonly columns: readonly OutputColumn[];
 }
@@ -23,10 +23,18 @@ export interface StatementParts {
   readonly body: Plan;
 }
 
+/** What a scan reads are the rows that the execution keeps; the plan, which sessions share, has none. */
+function notMaterialized(): never {
+  throw new AssertionError("a CTE is read before it has run");
+}
+
 /** The parts of a statement, or null when it can run as one. */
 export function statementParts(plan: Plan): StatementParts | null {
   if (plan.kind !== "with" || !modifies(plan)) return null;
-  const relations = new Map<number, { readonly relation: HeldRelation; readonly definition: Definition }>();
+  const relations = new Map<
+    number,
+    { readonly relation: VirtualRelation; readonly definition: Definition }
+  >();
   const parts = plan.definitions.map((definition): StatementPart => {
     const columns = definition.columns.map((column, index): OutputColumn => ({
       name: `column${index + 1}`,
@@ -36,7 +44,7 @@ export function statementParts(plan: Plan): StatementParts | null {
       tableId: 0,
       columnId: 0,
     }));
-    const relation = new HeldRelation("CTE", columns);
+    const relation: VirtualRelation = { id: 0, schema: "", name: "CTE", columns, rows: notMaterialized };
     const own = readParts(
       definition.recursive === null ? definition.plan : recursivePlan(definition),
       relations,
@@ -69,7 +77,7 @@ function recursivePlan(definition: Definition): Plan {
 /** The plan with scans of earlier parts in place of scans of definitions. */
 function readParts(
   plan: Plan,
-  relations: ReadonlyMap<number, { readonly relation: HeldRelation; readonly definition: Definition }>,
+  relations: ReadonlyMap<number, { readonly relation: VirtualRelation; readonly definition: Definition }>,
 ): Plan {
   if (plan.kind === "with_scan") {
     const found = relations.get(plan.id);
