@@ -11,10 +11,10 @@ import type { CompiledStatement, ExecutionContext, StatementExecution } from "./
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
 import { callbackSink, type OutputColumn, resultSink } from "./operators/result.ts";
-import { produce } from "./operators/produce.ts";
 import { compileModify } from "./modify/compile_modify.ts";
 import { statementOfParts } from "./modify/statement_parts.ts";
 import { ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
+import { produce } from "./operators/produce.ts";
 
 /** How a statement is compiled. */
 export interface CompileOptions {
@@ -30,9 +30,9 @@ class CompiledPlan {
 
   constructor(plan: Plan, columns: readonly OutputColumn[], sink: Sink, options: CompileOptions) {
     const analyze = options.analyze === true;
-    this.#compilation = new Compilation(plan, columns.map(({ column }) => column), { analyze });
+    this.#compilation = new Compilation(plan, columns.map(({ column }) => column), { analyze, produce });
     this.#program = new Program(this.#compilation, { reruns: false });
-    produce(plan, this.#program, sink);
+    this.#program.produce(plan, sink);
     this.#analyze = analyze ? { ancestors: this.#compilation.ancestors() } : null;
   }
 

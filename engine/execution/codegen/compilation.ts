@@ -11,12 +11,17 @@ import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionContext } from "../execution.ts";
 import type { Stage } from "../runtime/execution_state.ts";
 import { planFacts, planOperators } from "./plan_analysis.ts";
+import type { Region, Sink } from "./region.ts";
 
 type Comparison = (left: SqlValue, right: SqlValue) => number;
+
+/** Puts the code of a plan into a region. Expressions hold plans, too: their subqueries. */
+export type Produce = (plan: Plan, region: Region, sink: Sink) => void;
 
 /** See the file's head. */
 export class Compilation {
   readonly analyze: boolean;
+  readonly produce: Produce;
   readonly #nullable = new Map<ColumnRef, boolean>();
   readonly #types = new Map<ColumnRef, SqlType>();
   readonly #mentioned: ReadonlyMap<ColumnRef, number>;
@@ -34,9 +39,14 @@ export class Compilation {
   #slots = 0;
 
   /** `results`: columns that the root's consumer reads. */
-  constructor(root: Plan, results: readonly ColumnRef[], options: { readonly analyze: boolean }) {
+  constructor(
+    root: Plan,
+    results: readonly ColumnRef[],
+    options: { readonly analyze: boolean; readonly produce: Produce },
+  ) {
     this.#root = root;
     this.analyze = options.analyze;
+    this.produce = options.produce;
     this.#mentioned = planFacts(root).mentioned;
     this.#results = new Set(results);
     planOperators(root).forEach((plan, index) => this.#operators.set(plan, index));
@@ -53,6 +63,18 @@ export class Compilation {
       for (const stage of stages) if (stage.source !== undefined) texts.push(stage.source(context));
     }
     return texts.join("\n\n");
+  }
+
+  /** Whether a subquery is computed once in an execution: it depends on nothing around it. That holds for volatile ones too. */
+  runsOnce(plan: Plan): boolean {
+    const { free, freeDefinitions } = planFacts(plan);
+    return free.length === 0 && [...freeDefinitions].every((id) => this.closedDefinitions.has(id));
+  }
+
+  /** Whether a plan gives the same rows whenever it runs. */
+  isClosed(plan: Plan): boolean {
+    const { freeWorkingTables, volatile } = planFacts(plan);
+    return this.runsOnce(plan) && freeWorkingTables.size === 0 && !volatile;
   }
 
   /** The number of state slots so far. */

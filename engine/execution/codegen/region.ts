@@ -55,6 +55,8 @@ export interface Region {
   /** Code that runs once at this place. */
   once(plan: Plan, emit: (code: Emitter) => void): void;
   loop(plan: Plan, source: LoopSource, sink: Sink): void;
+  /** Puts the code of a plan here; each row goes to the sink with its columns bound. */
+  produce(plan: Plan, sink: Sink): void;
   /** State that must be forgotten when the region runs again. */
   reset(...slots: readonly number[]): void;
   /** The same region, but what is put there is skipped once the slot holds true. */
@@ -79,6 +81,11 @@ export class Program implements Region {
     this.stages = options.stages ?? [];
     if (options.stages === undefined) compilation.programs.push(this.stages);
     this.#flags = options.flags ?? [];
+  }
+
+  /** See {@link Region.produce}. */
+  produce(plan: Plan, sink: Sink): void {
+    this.compilation.produce(plan, this, sink);
   }
 
   /** See {@link Region.until}. */
@@ -274,6 +281,11 @@ export class InlineRegion implements Region {
     this.compilation = code.compilation;
     this.#code = code;
     this.#flags = flags;
+  }
+
+  /** See {@link Region.produce}. */
+  produce(plan: Plan, sink: Sink): void {
+    this.compilation.produce(plan, this, sink);
   }
 
   /** See {@link Region.until}. */

@@ -6,12 +6,10 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { runsOnce } from "../operators/materialize.ts";
-import { emitAnyRow } from "../operators/nested_loop_join.ts";
-import { produce } from "../operators/produce.ts";
 import type { Emitter, Value } from "./emitter.ts";
 import {
   arrayOfArrays,
@@ -48,6 +46,27 @@ export function emitSubquery(code: Emitter, expression: Subquery): Value {
 export function emitExists(code: Emitter, expression: Of<"exists">): string {
   const value = emitSingle(code, expression, existsParts(expression));
   return expression.negated ? `!${value.code}` : value.code;
+}
+
+/** Emits whether the plan has a row that passes the guards; its loops end at the first. */
+export function emitAnyRow(code: Emitter, plan: Plan, guards: (code: Emitter) => void): string {
+  const { compilation } = code;
+  const stopped = compilation.newSlot();
+  const found = code.name("found");
+  const label = {};
+  code.emit(`let ${found} = false;`);
+  code.emit(`S.x[${stopped}] = false;`);
+  new InlineRegion(code).until(stopped).produce(plan, {
+    open: (code) => void code.note(label, code.loopLabel),
+    row: (code) => {
+      guards(code);
+      code.emit(`${found} = true;`);
+      code.emit(`S.x[${stopped}] = true;`);
+      code.emit(`break ${code.recall<string>(label)};`);
+    },
+    close: () => {},
+  });
+  return found;
 }
 
 /** How the rows of a subquery become one value, which stands in a slot: undefined until it is known. */
@@ -127,14 +146,14 @@ function emitSingle(
     const made = isArray ? `${emitter.use("collectedArray", collectedArray)}(S.x[${slot}])` : `S.x[${slot}]`;
     return `S.x[${slot}] === ${seen} ? ${empty} : ${made}`;
   };
-  if (runsOnce(plan, compilation)) {
+  if (compilation.runsOnce(plan)) {
     const made = compilation.made(compilation.derivedKey(expression, "program"), () => {
       const slot = compilation.newSlot();
       const done = compilation.newSlot();
       const stopped = compilation.newSlot();
       const program = new Program(compilation, { reruns: false });
       program.once(plan, (code) => code.emit(`S.x[${slot}] = ${code.constant("noRow", NO_ROW_YET)};`));
-      produce(plan, parts.stopsAtFirst ? program.until(stopped) : program, resultSink(parts, slot, stopped));
+      (parts.stopsAtFirst ? program.until(stopped) : program).produce(plan, resultSink(parts, slot, stopped));
       program.once(plan, (code) => code.emit(`S.x[${slot}] = ${finish(code, slot)};`));
       return { slot, done, program };
     });
@@ -149,7 +168,7 @@ function emitSingle(
       code.emit(`S.x[${slot}] = ${found};`);
       return;
     }
-    produce(plan, new InlineRegion(code), resultSink(parts, slot, -1));
+    new InlineRegion(code).produce(plan, resultSink(parts, slot, -1));
     code.emit(`S.x[${slot}] = ${finish(code, slot)};`);
   };
   const memoKey = memoColumn(code, plan);
@@ -231,7 +250,7 @@ export function addToSet(state: ExecutionState, set: ValueSet, type: SqlType, va
 function emitQuantified(code: Emitter, expression: Of<"any_subquery" | "all_subquery">): Value {
   const { compilation } = code;
   const left = expression.left.map((part) => emitValue(code, part));
-  if (isLookup(expression) && runsOnce(expression.plan, compilation)) {
+  if (isLookup(expression) && compilation.runsOnce(expression.plan)) {
     return emitSetLookup(code, expression, left[0] as Value);
   }
   const isAny = expression.kind === "any_subquery";
@@ -242,7 +261,7 @@ function emitQuantified(code: Emitter, expression: Of<"any_subquery" | "all_subq
   code.emit(`let ${result} = ${!isAny}, ${unknown} = false;`);
   code.emit(`S.x[${stopped}] = false;`);
   const region: Region = new InlineRegion(code).until(stopped);
-  produce(expression.plan, region, {
+  region.produce(expression.plan, {
     open: (code) => void code.note(label, code.loopLabel),
     row: (code) => {
       const comparisons = expression.columns.map((column, index) => {
@@ -297,7 +316,7 @@ function emitSetLookup(code: Emitter, expression: Of<"any_subquery" | "all_subqu
       code.emit(`S.x[${slot}] = ${code.use("emptySet", emptySet)}(${code.constant("type", type)});`);
     });
     const key = {};
-    produce(expression.plan, program, {
+    program.produce(expression.plan, {
       open: (code) => void code.note(key, code.define("set", `S.x[${slot}]`)),
       row: (code) => {
         const value = nullableCode(code.column(column));

@@ -15,6 +15,7 @@ import { insertFacts, produceInsert } from "./insert.ts";
 import { ModifyCode } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
 import { produceUpdate, updateFacts } from "./update.ts";
+import { produce } from "../operators/produce.ts";
 
 /** Compiles a modification; `planned` is the statement whose plan it is. */
 export function compileModify(
@@ -23,7 +24,7 @@ export function compileModify(
   options: { readonly analyze?: boolean } = {},
 ): CompiledStatement {
   const analyze = options.analyze === true;
-  const compilation = new Compilation(plan, planned.columns.map((each) => each.column), { analyze });
+  const compilation = new Compilation(plan, planned.columns.map((each) => each.column), { analyze, produce });
   const program = new Program(compilation, { reruns: false });
   const modify = new ModifyCode(compilation, factsOf(plan), planned.columns);
   switch (plan.kind) {

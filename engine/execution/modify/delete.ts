@@ -5,7 +5,6 @@
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
-import { produce } from "../operators/produce.ts";
 import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
 import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
@@ -23,7 +22,7 @@ export function deleteFacts(plan: DeletePlan): ModifyFacts {
 /** Adds the stages of a DELETE. */
 export function produceDelete(plan: DeletePlan, program: Program, modify: ModifyCode): void {
   if (yieldsOneRow(plan.source)) {
-    produce(plan.source, program, deleteSink(plan, modify));
+    program.produce(plan.source, deleteSink(plan, modify));
     return;
   }
   const { compilation } = modify;
@@ -33,7 +32,7 @@ export function produceDelete(plan: DeletePlan, program: Program, modify: Modify
     ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
-  produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
+  program.produce(plan.source, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
   program.loop(plan, rows.source(), deleteSink(plan, modify));
 }
 

@@ -13,7 +13,6 @@ import { emitValue } from "../codegen/expression.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
-import { produce } from "../operators/produce.ts";
 import { HeldRows, type HeldValue, type ModifyCode } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
 import { expressionReads, readsTable } from "./plan_shape.ts";
@@ -61,7 +60,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
   const reads = readsTable(plan.source, table.id) ||
     [...values, ...(ownId === null ? [] : [ownId])].some((each) => expressionReads(each, table.id));
   if (!reads) {
-    produce(plan.source, program, insertSink(plan, modify, values, plan.id));
+    program.produce(plan.source, insertSink(plan, modify, values, plan.id));
     return;
   }
   const held: HeldValue[] = values.map((expression, position) => ({
@@ -75,7 +74,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
     held,
     ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
-  produce(plan.source, program, rows.sink(() => {}));
+  program.produce(plan.source, rows.sink(() => {}));
   const references = held.map(({ column, expression }): Expression => ({
     kind: "column",
     type: expression.type,

@@ -17,6 +17,7 @@ import { storedCode } from "../codegen/value_form.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
 import { emitNewRow, toStoredCode } from "./row_code.ts";
 import { bindTableExpressions, TableExpressionBinder } from "./table_expressions.ts";
+import { produce } from "../operators/produce.ts";
 
 /** A compiled expression over a stored row; its value is in stored form. */
 export type RowFunction = (row: readonly StoredValue[]) => StoredValue;
@@ -32,7 +33,7 @@ export function detachedState(context: ExecutionContext): ExecutionState {
 }
 
 function newEmitter(): Emitter {
-  return new Emitter(new Compilation(NO_PLAN, [], { analyze: false }));
+  return new Emitter(new Compilation(NO_PLAN, [], { analyze: false, produce }));
 }
 
 /** How generated code reads a column from the stored row `row`. */

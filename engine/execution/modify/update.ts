@@ -14,7 +14,6 @@ import { emitValue } from "../codegen/expression.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
-import { produce } from "../operators/produce.ts";
 import { HeldRows, type HeldValue, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
 import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
@@ -40,7 +39,7 @@ export function updateFacts(plan: UpdatePlan): ModifyFacts {
 /** Adds the stages of an UPDATE. */
 export function produceUpdate(plan: UpdatePlan, program: Program, modify: ModifyCode): void {
   if (yieldsOneRow(plan.source)) {
-    produce(plan.source, program, updateSink(plan, modify, plan.assignments, "source"));
+    program.produce(plan.source, updateSink(plan, modify, plan.assignments, "source"));
     return;
   }
   const { compilation } = modify;
@@ -58,7 +57,7 @@ export function produceUpdate(plan: UpdatePlan, program: Program, modify: Modify
     ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
-  produce(plan.source, program, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
+  program.produce(plan.source, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
   program.loop(plan, rows.source(), updateSink(plan, modify, assignments, "table"));
 }
 

@@ -29,7 +29,6 @@ import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { Work } from "../runtime/work.ts";
 import type { BlockCursor, ReadableTable } from "../../storage/vector.ts";
 import { nullableBinding } from "./sources.ts";
-import { produce } from "./produce.ts";
 
 type Aggregate = Extract<Plan, { kind: "aggregate" }>;
 
@@ -43,7 +42,7 @@ export function produceAggregate(plan: Aggregate, region: Region, sink: Sink): v
   for (const set of sets) region.reset(...set.stateSlots);
   const counted = countSource(plan);
   if (counted !== null) return produceCount(plan, counted, region, sink);
-  produce(plan.input, region, {
+  region.produce(plan.input, {
     open: (code) => sets.forEach((set) => set.open(code)),
     row: (code) => sets.forEach((set) => set.row(code)),
     close: (code) => sets.forEach((set) => set.close(code)),

@@ -12,9 +12,7 @@ import { type LoopSource, Program, type Region, type Sink } from "../codegen/reg
 import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
-import { isClosed } from "./materialize.ts";
 import { produceMarkJoin } from "./mark_join.ts";
-import { produce } from "./produce.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
 
@@ -49,7 +47,7 @@ class HashJoinCode {
     this.#build();
     const plan = this.#plan;
     if (this.#marks) this.#region.reset(this.#probe.marksSlot);
-    produce(plan.left, this.#region, {
+    this.#region.produce(plan.left, {
       open: (code) => {
         this.#probe.open(code, this.#marks);
         this.#sink.open(code);
@@ -87,7 +85,7 @@ class HashJoinCode {
   #isBuildClosed(): boolean {
     const { right, rightKeys } = this.#plan;
     const own = new Set(definedColumns(right));
-    return isClosed(right, this.#region.compilation) && rightKeys.every((key) => {
+    return this.#region.compilation.isClosed(right) && rightKeys.every((key) => {
       const { free, freeDefinitions, volatile } = expressionFacts(key);
       return free.every((column) => own.has(column)) && freeDefinitions.size === 0 && !volatile;
     });

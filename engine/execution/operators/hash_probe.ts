@@ -19,7 +19,6 @@ import type { ExecutionState } from "../runtime/execution_state.ts";
 import { hashCode, hashMore, NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import type { ColumnLayout } from "../runtime/row_buffer.ts";
-import { produce } from "./produce.ts";
 
 /** One side of a join: what gives its rows, and the keys. */
 interface Side {
@@ -95,7 +94,7 @@ export class HashProbe {
   build(region: Region, owner: Plan): void {
     const { buffer, keys } = this;
     const { plan, keys: expressions } = this.#kept;
-    produce(plan, region, {
+    region.produce(plan, {
       open: (code) => {
         for (const key of keys) key.open(code);
         buffer.openAppend(code);

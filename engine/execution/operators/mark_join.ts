@@ -8,7 +8,6 @@ import type { Plan } from "../../sql/plan/plan.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
 import { HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
-import { produce } from "./produce.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
 
@@ -39,7 +38,7 @@ class MarkJoinCode {
     const region = this.#region;
     region.reset(...this.#probe.slots, this.#probe.marksSlot);
     this.#probe.build(region, this.#plan);
-    produce(this.#plan.right, region, {
+    region.produce(this.#plan.right, {
       open: (code) => void this.#probe.open(code, true),
       row: (code) => this.#mark(code),
       close: () => {},

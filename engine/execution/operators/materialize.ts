@@ -9,9 +9,7 @@ import { RowBuffer } from "../runtime/row_buffer.ts";
 import { BufferCode, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
-import { planFacts } from "../codegen/plan_analysis.ts";
 import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
-import { produce } from "./produce.ts";
 
 /** A buffer for columns by name. */
 export function bufferFor(
@@ -62,25 +60,12 @@ export function bufferSource(
   };
 }
 
-/** Whether a plan gives the same rows whenever it runs. */
-export function isClosed(plan: Plan, compilation: Compilation): boolean {
-  const { free, freeDefinitions, freeWorkingTables, volatile } = planFacts(plan);
-  return free.length === 0 && freeWorkingTables.size === 0 && !volatile &&
-    [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
-}
-
-/** Whether a subquery is computed once in an execution: it depends on nothing around it. That holds for volatile ones too. */
-export function runsOnce(plan: Plan, compilation: Compilation): boolean {
-  const { free, freeDefinitions } = planFacts(plan);
-  return free.length === 0 && [...freeDefinitions].every((id) => compilation.closedDefinitions.has(id));
-}
-
 /** Operators that are not worth keeping the rows of. */
 const cheapKinds: ReadonlySet<Plan["kind"]> = new Set(["values", "with_scan", "row_lookup"]);
 
 /** Whether a plan inside of a loop should run once and be kept. */
 export function isWorthKeeping(plan: Plan, compilation: Compilation): boolean {
-  return !cheapKinds.has(plan.kind) && isClosed(plan, compilation);
+  return !cheapKinds.has(plan.kind) && compilation.isClosed(plan);
 }
 
 /** A plan whose rows are computed at most once and kept, wherever it stands. */
@@ -97,7 +82,7 @@ export class KeptPlan {
     this.buffer = bufferFor(compilation, columns);
     this.#doneSlot = compilation.newSlot();
     this.#program = new Program(compilation, { reruns: false });
-    produce(plan, this.#program, appendSink(this.buffer));
+    this.#program.produce(plan, appendSink(this.buffer));
   }
 
   /** Emits the call that makes sure that the rows are there. */

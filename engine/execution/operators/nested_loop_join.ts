@@ -9,10 +9,10 @@ import { bufferOf, type ReadNames } from "../codegen/buffer_code.ts";
 import { type Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import { before, InlineRegion, type Region, rowSink, type Sink } from "../codegen/region.ts";
+import { emitAnyRow } from "../codegen/subquery.ts";
 import { emitOptionalGuards } from "./hash_join.ts";
 import { marksOf } from "./hash_probe.ts";
-import { appendSink, bufferFor, bufferSource, isClosed, KeptPlan, rowsIn } from "./materialize.ts";
-import { produce } from "./produce.ts";
+import { appendSink, bufferFor, bufferSource, KeptPlan, rowsIn } from "./materialize.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 
 type NestedLoopJoin = Extract<Plan, { kind: "nested_loop_join" }>;
@@ -26,7 +26,7 @@ export function produceNestedLoopJoin(plan: NestedLoopJoin, region: Region, sink
     case "anti":
       return produceTest(plan, region, sink);
     case "left":
-      return isClosed(plan.right, region.compilation)
+      return region.compilation.isClosed(plan.right)
         ? produceKeptOuter(plan, region, sink)
         : produceLeft(plan, region, sink);
     case "right":
@@ -36,13 +36,11 @@ export function produceNestedLoopJoin(plan: NestedLoopJoin, region: Region, sink
 }
 
 function produceInner(plan: NestedLoopJoin, region: Region, sink: Sink): void {
-  produce(
+  region.produce(
     plan.left,
-    region,
     before(sink, (code) => {
-      produce(
+      new InlineRegion(code).produce(
         plan.right,
-        new InlineRegion(code),
         rowSink((inner) => {
           emitOptionalGuards(inner, plan.condition);
           sink.row(inner);
@@ -53,9 +51,8 @@ function produceInner(plan: NestedLoopJoin, region: Region, sink: Sink): void {
 }
 
 function produceTest(plan: NestedLoopJoin, region: Region, sink: Sink): void {
-  produce(
+  region.produce(
     plan.left,
-    region,
     before(sink, (code) => {
       const found = emitAnyRow(code, plan.right, (inner) => emitOptionalGuards(inner, plan.condition));
       code.emit(`if (${plan.join === "semi" ? "!" : ""}${found}) ${code.skip}`);
@@ -64,39 +61,17 @@ function produceTest(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   );
 }
 
-/** Emits whether the plan has a row that passes the guards; its loops end at the first. */
-export function emitAnyRow(code: Emitter, plan: Plan, guards: (code: Emitter) => void): string {
-  const { compilation } = code;
-  const stopped = compilation.newSlot();
-  const found = code.name("found");
-  const label = {};
-  code.emit(`let ${found} = false;`);
-  code.emit(`S.x[${stopped}] = false;`);
-  produce(plan, new InlineRegion(code).until(stopped), {
-    open: (code) => void code.note(label, code.loopLabel),
-    row: (code) => {
-      guards(code);
-      code.emit(`${found} = true;`);
-      code.emit(`S.x[${stopped}] = true;`);
-      code.emit(`break ${code.recall<string>(label)};`);
-    },
-    close: () => {},
-  });
-  return found;
-}
-
 /** LEFT with a right side that depends on the left row. */
 function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   // A volatile right side that is not correlated runs for each left row as well.
   const matches = bufferFor(region.compilation, region.compilation.neededAbove(plan.right));
-  produce(
+  region.produce(
     plan.left,
-    region,
     before(sink, (code) => {
       const inline = new InlineRegion(code);
       inline.reset(matches.slot);
       const append = appendSink(matches);
-      produce(plan.right, inline, {
+      inline.produce(plan.right, {
         open: (inner) => append.open(inner),
         row: (inner) => {
           emitOptionalGuards(inner, plan.condition);
@@ -125,7 +100,7 @@ function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
 function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "buffer" | "emitEnsure" | "atMost"> {
   const buffer = bufferFor(region.compilation, region.compilation.neededAbove(plan));
   region.reset(buffer.slot);
-  produce(plan, region, appendSink(buffer));
+  region.produce(plan, appendSink(buffer));
   const atMost = region.isInline ? () => Infinity : (state: ExecutionState) => rowsIn(state, buffer.slot);
   return { buffer, emitEnsure: () => {}, atMost };
 }
@@ -133,7 +108,7 @@ function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "buffer" | "emitEn
 /** LEFT, RIGHT and FULL over a kept right side. */
 function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   const { compilation } = region;
-  const kept = isClosed(plan.right, compilation)
+  const kept = compilation.isClosed(plan.right)
     ? compilation.made(
       compilation.derivedKey(plan.right, "kept"),
       () => new KeptPlan(compilation, plan.right, compilation.neededAbove(plan.right)),
@@ -148,7 +123,7 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
     marksRows
       ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${buffer}.count)`)
       : "";
-  produce(plan.left, region, {
+  region.produce(plan.left, {
     open: (code) => {
       kept.emitEnsure(code);
       const names = kept.buffer.openRead(code);

@@ -11,7 +11,6 @@ import type { Emitter } from "../codegen/emitter.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { before, type LoopSource, type Region, type Sink } from "../codegen/region.ts";
-import { produce } from "./produce.ts";
 
 type SetOperation = Extract<Plan, { kind: "set_operation" }>;
 
@@ -20,9 +19,8 @@ export function produceSetOperation(plan: SetOperation, region: Region, sink: Si
   if (plan.operation === "union") {
     const consumer = plan.all ? sink : distinctSink(plan, region, sink);
     for (const input of plan.inputs) {
-      produce(
+      region.produce(
         input.plan,
-        region,
         before(consumer, (code) => {
           const bindings = input.columns.map((column) => code.binding(column));
           plan.outputs.forEach((output, index) => {
@@ -73,7 +71,7 @@ function produceCounted(plan: SetOperation, region: Region, sink: Sink): void {
   const groups = new GroupCode(region.compilation, keys, slots);
   region.reset(...groups.stateSlots);
   plan.inputs.forEach((input, position) => {
-    produce(input.plan, region, {
+    region.produce(input.plan, {
       open: (code) => groups.open(code),
       row: (code) => {
         const expressions = outputExpressions(plan, input.columns);

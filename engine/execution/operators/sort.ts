@@ -22,7 +22,6 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { bufferSource } from "./materialize.ts";
-import { produce } from "./produce.ts";
 import { rowLimit } from "./streaming.ts";
 
 type Sort = Extract<Plan, { kind: "sort" }>;
@@ -98,7 +97,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     return region.isInline || Number(known) > MAX_ROWS_CUT_AT_ONCE ? Infinity : 1;
   };
   const names = { limit: {} };
-  produce(plan.input, region, {
+  region.produce(plan.input, {
     open: (code) => {
       buffer.openAppend(code);
       if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));

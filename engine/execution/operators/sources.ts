@@ -13,7 +13,6 @@ import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { before, InlineRegion, type LoopSource, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { produce } from "./produce.ts";
 
 /** The binding of an expression that answers a value or null. */
 export function nullableBinding(type: SqlType, read: string): Binding {
@@ -262,9 +261,8 @@ export function produceFunctionScan(plan: FunctionScan, region: Region, sink: Si
     region.loop(plan, source, sink);
     return;
   }
-  produce(
+  region.produce(
     plan.input,
-    region,
     before(sink, (code) => {
       new InlineRegion(code).loop(plan, source, rowSink((inner) => sink.row(inner)));
     }),

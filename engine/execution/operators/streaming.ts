@@ -15,15 +15,13 @@ import { before, type Region, type Sink } from "../codegen/region.ts";
 import { compareValues } from "../../types/compare.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import { expressionBinding } from "./sources.ts";
-import { produce } from "./produce.ts";
 
 type Of<K extends Plan["kind"]> = Extract<Plan, { kind: K }>;
 
 /** WHERE, HAVING and what became of them. */
 export function produceFilter(plan: Of<"filter">, region: Region, sink: Sink): void {
-  produce(
+  region.produce(
     plan.input,
-    region,
     before(sink, (code) => {
       emitGuards(code, plan.condition);
       sink.row(code);
@@ -33,9 +31,8 @@ export function produceFilter(plan: Of<"filter">, region: Region, sink: Sink): v
 
 /** Computed columns: evaluated where they are first needed, volatile ones and subqueries once a row. */
 export function produceProject(plan: Of<"project">, region: Region, sink: Sink): void {
-  produce(
+  region.produce(
     plan.input,
-    region,
     before(sink, (code) => {
       const bound = plan.outputs.map(({ output, expression }) => ({
         output,
@@ -93,7 +90,7 @@ export function produceLimit(plan: Of<"limit">, region: Region, sink: Sink): voi
     code.emit(`S.x[${limitSlot}] = { offset: ${offset}, limit: ${limit}, last: null };`);
     code.emit(`if (${limit} === 0) S.x[${stopped}] = true;`);
   });
-  produce(plan.input, region.until(stopped), {
+  region.until(stopped).produce(plan.input, {
     open: (code) => {
       code.note(names.label, code.loopLabel);
       const limits = code.define("limits", `S.x[${limitSlot}]`);
@@ -163,7 +160,7 @@ export function produceDistinct(plan: Of<"distinct">, region: Region, sink: Sink
   const keys = plan.keys.map((key) => new KeyCode(region.compilation, key.type));
   const groups = new GroupCode(region.compilation, keys, []);
   region.reset(...groups.stateSlots);
-  produce(plan.input, region, {
+  region.produce(plan.input, {
     open: (code) => {
       groups.open(code);
       sink.open(code);
@@ -181,9 +178,8 @@ export function produceDistinct(plan: Of<"distinct">, region: Region, sink: Sink
 
 /** FOR UPDATE and FOR SHARE. */
 export function produceLockRows(plan: Of<"lock_rows">, region: Region, sink: Sink): void {
-  produce(
+  region.produce(
     plan.input,
-    region,
     before(sink, (code) => {
       for (const { table, rowId } of plan.tables) {
         const id: Value = code.column(rowId);

@@ -14,7 +14,6 @@ import { nullableCode } from "../codegen/value_form.ts";
 import { windowResults } from "../runtime/window.ts";
 import { rangeLimitOf } from "../runtime/range_limit.ts";
 import { nullableBinding } from "./sources.ts";
-import { produce } from "./produce.ts";
 
 type Window = Extract<Plan, { kind: "window" }>;
 
@@ -61,7 +60,7 @@ export function produceWindow(plan: Window, region: Region, sink: Sink): void {
   const orderSlot = compilation.newSlot();
   const resultSlot = compilation.newSlot();
   region.reset(buffer.slot, orderSlot, resultSlot);
-  produce(plan.input, region, {
+  region.produce(plan.input, {
     open: (code) => buffer.openAppend(code),
     row: (code) => {
       const values = columns.slice(0, named).map(({ column }) => code.column(column as number));

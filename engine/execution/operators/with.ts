@@ -18,7 +18,6 @@ import { InlineRegion, Program, type Region, type Sink } from "../codegen/region
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
 import { bufferSource, rowsIn } from "./materialize.ts";
-import { produce } from "./produce.ts";
 
 type With = Extract<Plan, { kind: "with" }>;
 type Definition = With["definitions"][number];
@@ -46,7 +45,7 @@ function codesOf(region: Region): Map<number, DefinitionCode> {
 /** Puts a WITH into a region. */
 export function produceWith(plan: With, region: Region, sink: Sink): void {
   for (const definition of plan.definitions) defineOne(definition, region);
-  produce(plan.body, region, sink);
+  region.produce(plan.body, sink);
 }
 
 /** Puts a scan of a definition into a region. */
@@ -132,7 +131,7 @@ function defineOne(definition: Definition, region: Region): void {
     const recursive = { definition, recursive: definition.recursive, result, working, next };
     begin.reset(rounds.slot);
     const sink = produceBegin(recursive, begin);
-    produce(definition.recursive.plan, rounds.term, sink);
+    rounds.term.produce(definition.recursive.plan, sink);
     program.add(new BeginStage(begunSlot, begin));
     program.add(new RecursionStage(rounds));
     if (!isStable) region.reset(doneSlot, begunSlot);
@@ -149,7 +148,7 @@ function fill(definition: Definition, region: Region, code: DefinitionCode): voi
     return;
   }
   region.reset(code.result.slot);
-  produce(definition.plan, region, intoBuffers(definition.columns, null, [code.result]));
+  region.produce(definition.plan, intoBuffers(definition.columns, null, [code.result]));
 }
 
 /** Appends the named columns of each row to buffers. */
@@ -268,7 +267,7 @@ function produceBegin({ definition, recursive, result, working, next }: Recursiv
     groups === null ? null : { code: groups, expressions: columnExpressions(columns, definition.types) };
   region.reset(result.slot, working.slot, next.slot, ...(groups?.stateSlots ?? []));
   const begin = definition.columns;
-  produce(definition.plan, region, intoBuffers(begin, distinct(begin), [result, working]));
+  region.produce(definition.plan, intoBuffers(begin, distinct(begin), [result, working]));
   return intoBuffers(recursive.columns, distinct(recursive.columns), [result, next]);
 }
 
@@ -278,7 +277,7 @@ function produceInlineRecursion(parts: Recursive, region: Region): void {
   const sink = produceBegin(parts, region);
   region.once(definition.plan, (code) => {
     code.block(`if (S.x[${working.slot}] !== undefined) for (;;) `, "row", () => {
-      produce(recursive.plan, new InlineRegion(code), sink);
+      new InlineRegion(code).produce(recursive.plan, sink);
       code.pause();
       code.emit(`if (!${code.use("exchange", exchange)}(S, ${working.slot}, ${next.slot})) break;`);
     });
