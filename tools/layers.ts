@@ -28,7 +28,7 @@ export const layers: readonly Layer[] = [
   { path: "engine/replication", rank: 75 },
   { path: "engine/execution", rank: 70 },
   { path: "engine/sql", rank: 60 },
-  { path: "engine/machine", rank: 50 },
+  { path: "engine/state_machine", rank: 50 },
   { path: "engine/external", rank: 45 },
   { path: "engine/transactions", rank: 40 },
   { path: "engine/functions", rank: 35 },
@@ -57,7 +57,7 @@ export const synchronousCore: readonly string[] = [
   "engine/operations",
   "engine/sql",
   "engine/execution",
-  "engine/machine",
+  "engine/state_machine",
   "engine/transactions",
 ];
 

@@ -8,7 +8,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
-import { StateMachine } from "../machine/state_machine.ts";
+import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { parseStatements } from "../sql/parser/statements.ts";

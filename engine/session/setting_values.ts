@@ -3,7 +3,7 @@
  * units and ranges; and the values that PostgreSQL takes and this server cannot keep, which are refused.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { roundHalfEven } from "../types/mixed_integer.ts";
+import { roundHalfEven } from "../types/number_or_bigint.ts";
 import { truthOf } from "../types/scalar_text.ts";
 import type { SettingDefinition } from "./setting_table.ts";
 

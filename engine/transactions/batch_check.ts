@@ -10,7 +10,7 @@ import type { RowBatch, StoredValue } from "../operations/effect.ts";
 import { type IndexBounds, NO_ROW } from "../storage/vector.ts";
 import { batchValue } from "./batch_values.ts";
 import type { Lock } from "./lock_table.ts";
-import type { TableOverlay } from "./overlay.ts";
+import type { TableOverlay } from "./write_set.ts";
 import { keyColumns, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
 import type { TransactionManager } from "./transaction_manager.ts";

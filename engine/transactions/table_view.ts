@@ -23,7 +23,7 @@ import {
   type ZonePredicate,
 } from "../storage/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
-import { type OverlayRow, type TableOverlay, vectorOf } from "./overlay.ts";
+import { type OverlayRow, type TableOverlay, vectorOf } from "./write_set.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";
 import { compareKeys, comparesDirectly, keyColumns } from "./stored_key.ts";
 

@@ -31,7 +31,7 @@ import { NO_ROW } from "../storage/vector.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
-import type { TableOverlay } from "./overlay.ts";
+import type { TableOverlay } from "./write_set.ts";
 import {
   affects,
   bulkAffects,

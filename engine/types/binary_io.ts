@@ -16,7 +16,7 @@ import { Interval } from "./interval.ts";
 import { canonicalJsonb, validateJson } from "./json.ts";
 import { parseJsonPath } from "./json_path_parser.ts";
 import { formatJsonPath } from "./json_path_syntax.ts";
-import { absolute, checkInteger, normalize } from "./mixed_integer.ts";
+import { absolute, checkInteger, normalize } from "./number_or_bigint.ts";
 import { uuidFromBytes, uuidToBytes } from "./scalar_text.ts";
 import { SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";

@@ -7,7 +7,7 @@
  * Limits as in PostgreSQL: dates from 4713-11-24 BC to 5874897-12-31, timestamps up to 294276-12-31.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { normalize } from "./mixed_integer.ts";
+import { normalize } from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 /** Microseconds of a second. */

@@ -13,7 +13,7 @@ import { Decimal, decimalExponent } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { compareJson, isJsonArray, isJsonObject, jsonHashKey, parseJson } from "./json.ts";
 import type { JsonValue } from "./json.ts";
-import { absolute, compareMixed } from "./mixed_integer.ts";
+import { absolute, compareMixed } from "./number_or_bigint.ts";
 import { hexOf } from "./scalar_text.ts";
 import { compareArrays, SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";

@@ -39,7 +39,7 @@ import {
   multiply,
   roundHalfEven,
   subtract,
-} from "./mixed_integer.ts";
+} from "./number_or_bigint.ts";
 import { parseOffset } from "./date_time_parse.ts";
 import { abbreviationZone, fixedTimeZone, timeZone } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";

@@ -12,7 +12,7 @@ import {
   timeOfMicroseconds,
 } from "./calendar.ts";
 import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
-import { add } from "./mixed_integer.ts";
+import { add } from "./number_or_bigint.ts";
 import { numericOffset } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";

@@ -24,7 +24,7 @@ import { dayOfMicroseconds, timeOfMicroseconds, UNIX_EPOCH_DAYS } from "./calend
 import type { DateOrder } from "./date_time_format.ts";
 import { dateTimeKeyword, splitFields } from "./date_time_tokens.ts";
 import type { Field, ReservedName } from "./date_time_tokens.ts";
-import { roundHalfEven, subtract } from "./mixed_integer.ts";
+import { roundHalfEven, subtract } from "./number_or_bigint.ts";
 import { abbreviationZone, findTimeZone } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";

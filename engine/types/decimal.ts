@@ -26,7 +26,7 @@ import {
   powerOfTen,
   rescale,
   subtract,
-} from "./mixed_integer.ts";
+} from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 /** Quotients have at least this many significant digits. */

@@ -16,7 +16,7 @@ import {
   MINIMUM_SIGNIFICANT_DIGITS,
   overflow,
 } from "./decimal.ts";
-import { absolute, bigPowerOfTen, modulo, normalize } from "./mixed_integer.ts";
+import { absolute, bigPowerOfTen, modulo, normalize } from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 const MAX_EXPONENT = 2000;

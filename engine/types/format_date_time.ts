@@ -19,7 +19,7 @@ import {
 } from "./calendar.ts";
 import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
 import type { Interval } from "./interval.ts";
-import { divide, modulo } from "./mixed_integer.ts";
+import { divide, modulo } from "./number_or_bigint.ts";
 import { numericOffset } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";

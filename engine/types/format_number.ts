@@ -9,7 +9,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, exactDecimal, exponentText } from "./decimal.ts";
 import { ordinalSuffix } from "./format_date_time.ts";
-import { absolute, checkInteger, modulo, powerOfTen, subtract } from "./mixed_integer.ts";
+import { absolute, checkInteger, modulo, powerOfTen, subtract } from "./number_or_bigint.ts";
 import { numberTemplate } from "./number_template.ts";
 import type { NumberTemplate } from "./number_template.ts";
 import type { MixedInteger } from "./value.ts";

@@ -18,7 +18,7 @@ import {
   negate,
   roundHalfEven,
   subtract,
-} from "./mixed_integer.ts";
+} from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 const MAX_I64 = 9223372036854775807n;

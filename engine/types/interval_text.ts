@@ -23,7 +23,7 @@ import {
   normalize,
   powerOfTen,
   roundHalfEven,
-} from "./mixed_integer.ts";
+} from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 /** How intervals are printed. */

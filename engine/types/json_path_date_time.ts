@@ -8,7 +8,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dateFromTimestamp, timestampFromDate } from "./date_time.ts";
 import { formatDate, formatTime, formatTimestamp } from "./date_time_format.ts";
-import { add, compareMixed, subtract } from "./mixed_integer.ts";
+import { add, compareMixed, subtract } from "./number_or_bigint.ts";
 import { readDateTimeTemplate } from "./parse_date_time_template.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";

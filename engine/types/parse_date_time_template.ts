@@ -21,7 +21,7 @@ import {
 } from "./calendar.ts";
 import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
 import { roundMicroseconds } from "./interval_text.ts";
-import { subtract } from "./mixed_integer.ts";
+import { subtract } from "./number_or_bigint.ts";
 import type { TimeZone } from "./time_zone.ts";
 import type { MixedInteger } from "./value.ts";
 import { isSeparator, parseTemplate, ROMAN_MONTHS } from "./date_time_template.ts";

@@ -5,7 +5,7 @@
 import { encodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";
-import { checkNumericRange } from "./mixed_integer.ts";
+import { checkNumericRange } from "./number_or_bigint.ts";
 import { numberTemplate } from "./number_template.ts";
 import type { NumberTemplate } from "./number_template.ts";
 

@@ -6,8 +6,8 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, decimalDigits, exactDecimal } from "./decimal.ts";
-import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./mixed_integer.ts";
-import type { IntegerKind } from "./mixed_integer.ts";
+import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./number_or_bigint.ts";
+import type { IntegerKind } from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 /** The error of a text that is no value of the type. */

@@ -11,7 +11,7 @@ import {
   MINIMUM_DATE,
   MINIMUM_TIMESTAMP,
 } from "./calendar.ts";
-import { INTEGER_RANGES } from "./mixed_integer.ts";
+import { INTEGER_RANGES } from "./number_or_bigint.ts";
 import { type SqlType, storageClassOf } from "./sql_type.ts";
 import type { StoredValue } from "./stored_value.ts";
 

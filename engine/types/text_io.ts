@@ -20,7 +20,7 @@ import type { IntervalStyle } from "./interval_text.ts";
 import { canonicalJsonb, validateJson } from "./json.ts";
 import { parseJsonPath } from "./json_path_parser.ts";
 import { formatJsonPath } from "./json_path_syntax.ts";
-import { checkNumericRange, formatScaled } from "./mixed_integer.ts";
+import { checkNumericRange, formatScaled } from "./number_or_bigint.ts";
 import {
   formatBytea,
   formatFloat32,

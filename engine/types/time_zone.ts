@@ -9,7 +9,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { daysFromCivil, MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dayOfMicroseconds, timeOfMicroseconds, UNIX_EPOCH_DAYS } from "./calendar.ts";
-import { add, divide, subtract } from "./mixed_integer.ts";
+import { add, divide, subtract } from "./number_or_bigint.ts";
 import { abbreviatedZone, abbreviationOffset, zoneAbbreviation } from "./time_zone_abbreviations.ts";
 import type { MixedInteger } from "./value.ts";
 

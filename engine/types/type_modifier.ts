@@ -9,7 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, decimalExponent } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { restrictInterval, roundInterval, roundMicroseconds } from "./interval_text.ts";
-import { checkNumericRange, formatScaled, numericFieldOverflow } from "./mixed_integer.ts";
+import { checkNumericRange, formatScaled, numericFieldOverflow } from "./number_or_bigint.ts";
 import { SqlArray } from "./sql_array.ts";
 import { intervalRange, temporalPrecision } from "./sql_type.ts";
 import type { SqlType, WideNumericType } from "./sql_type.ts";

@@ -10,7 +10,7 @@ import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { CopyFormat, CopyTarget, ResultSink } from "../../engine/session/outcome.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import { writeBinary } from "../../engine/types/binary_io.ts";
-import { formatScaled } from "../../engine/types/mixed_integer.ts";
+import { formatScaled } from "../../engine/types/number_or_bigint.ts";
 import { uuidToBytes } from "../../engine/types/scalar_text.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import { formatText, type TextOptions } from "../../engine/types/text_io.ts";

@@ -12,7 +12,7 @@
  */
 import { parseArgs } from "node:util";
 import { denoHost } from "../../engine/host/deno_host.ts";
-import { StateMachine } from "../../engine/machine/state_machine.ts";
+import { StateMachine } from "../../engine/state_machine/state_machine.ts";
 import { TextFormatReader } from "../../engine/session/copy/text_reader.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import type { CopyFormat, CopyTarget } from "../../engine/session/outcome.ts";

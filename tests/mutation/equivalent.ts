@@ -176,7 +176,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: "one more guard digit",
   },
   {
-    file: "engine/types/mixed_integer.ts",
+    file: "engine/types/number_or_bigint.ts",
     kind: "never",
     text: "if (sum <= MAX_SAFE && sum >= -MAX_SAFE) return sum;",
     at: 4,
@@ -367,7 +367,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: "the rewriting of a plan without such indexes finds nothing to replace",
   },
   {
-    file: "engine/execution/codegen/stage_code.ts",
+    file: "engine/execution/codegen/pipeline_code.ts",
     kind: "truth",
     text: "/** Whether rows of the result leave here; known once it has run. */\nwritesResult = false;",
     at: 84,
@@ -584,7 +584,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: "only decides when a step ends",
   },
   {
-    file: "engine/types/mixed_integer.ts",
+    file: "engine/types/number_or_bigint.ts",
     kind: "never",
     text: "if (known !== undefined) return known;",
     at: 4,
@@ -620,7 +620,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     reason: "a leaf of more entries: the same order",
   },
   {
-    file: "engine/execution/codegen/settling_code.ts",
+    file: "engine/execution/codegen/accumulator_flush.ts",
     kind: "comparison",
     text: "if (magnitude <= SMALL_VALUE) {",
     at: 14,

@@ -42,7 +42,7 @@ export const layers: readonly Layer[] = [
   {
     name: "values",
     files:
-      /^engine\/types\/(calendar|compare|date_time\w*|decimal\w*|interval\w*|mixed_integer|time_zone)\.ts$/,
+      /^engine\/types\/(calendar|compare|date_time\w*|decimal\w*|interval\w*|number_or_bigint|time_zone)\.ts$/,
     modules: ["engine/types/"],
   },
   {

@@ -112,17 +112,17 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: "replies to exactly-once requests are not restored",
-    file: "engine/machine/state_machine.ts",
+    file: "engine/state_machine/state_machine.ts",
     changes: [["    this.clients.restore(state.clients);\n", ""]],
   },
   {
     name: "replies to exactly-once requests are not replayed",
-    file: "engine/machine/state_machine.ts",
+    file: "engine/state_machine/state_machine.ts",
     changes: [["if (entry.client !== null) this.clients.apply(entry.client);", ""]],
   },
   {
     name: "sequences are not restored",
-    file: "engine/machine/state_machine.ts",
+    file: "engine/state_machine/state_machine.ts",
     changes: [["    this.sequences.restore(state.sequences);\n", ""]],
   },
 ];

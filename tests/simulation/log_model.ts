@@ -8,7 +8,7 @@
 import { ok, strictEqual } from "node:assert/strict";
 import type { TableDefinition } from "../../engine/catalog/definitions.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
-import { StateMachine } from "../../engine/machine/state_machine.ts";
+import { StateMachine } from "../../engine/state_machine/state_machine.ts";
 import type { StoredValue } from "../../engine/operations/effect.ts";
 import { decodeEntry } from "../../engine/operations/entry_codec.ts";
 import type { Engine } from "../../engine/session/engine.ts";

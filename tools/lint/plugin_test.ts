@@ -88,7 +88,7 @@ Deno.test("db/no-ambient knows own names, members, the host and tests", () => {
 Deno.test("db/synchronous-core refuses async, await and promises", () => {
   check([
     ["engine/sql/a.ts", "async function f() {}", ["db/synchronous-core"]],
-    ["engine/machine/a.ts", "const f = async () => {};", ["db/synchronous-core"]],
+    ["engine/state_machine/a.ts", "const f = async () => {};", ["db/synchronous-core"]],
     ["engine/execution/a.ts", "class C { async m() {} }", ["db/synchronous-core"]],
     ["engine/types/a.ts", "await f();", ["db/synchronous-core"]],
     ["engine/transactions/a.ts", "new Promise(f);", ["db/synchronous-core"]],

@@ -13,7 +13,7 @@ import type { Plan } from "../../sql/plan/plan.ts";
 import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Emitter, RoundLimit } from "./emitter.ts";
-import { type RunningStage, StageCode } from "./stage_code.ts";
+import { type RunningStage, StageCode } from "./pipeline_code.ts";
 
 /** Consumer of the rows of a loop; each function emits code. */
 export interface Sink {

@@ -12,7 +12,7 @@ import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW, type ReadableTable, type RowLocation, type ZonePredicate } from "../../storage/vector.ts";
 import { compareColumnValues } from "../../transactions/stored_key.ts";
 import { Decimal } from "../../types/decimal.ts";
-import { isIntegerKind } from "../../types/mixed_integer.ts";
+import { isIntegerKind } from "../../types/number_or_bigint.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
 import { formatText, parseText } from "../../types/text_io.ts";

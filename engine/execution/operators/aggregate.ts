@@ -22,7 +22,7 @@ import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
-import { SettlingCode } from "../codegen/settling_code.ts";
+import { SettlingCode } from "../codegen/accumulator_flush.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";

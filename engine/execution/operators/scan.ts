@@ -7,7 +7,7 @@
  */
 import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
-import { type RunningStage, StageCode } from "../codegen/stage_code.ts";
+import { type RunningStage, StageCode } from "../codegen/pipeline_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitConjuncts } from "../codegen/condition.ts";
 import type { Program, Sink } from "../codegen/region.ts";

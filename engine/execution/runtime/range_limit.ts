@@ -11,7 +11,7 @@ import { addInterval, addIntervalTz, subtractInterval, subtractIntervalTz } from
 import { MICROSECONDS_PER_DAY } from "../../types/calendar.ts";
 import { Decimal } from "../../types/decimal.ts";
 import type { Interval } from "../../types/interval.ts";
-import { add, isIntegerKind, multiply, subtract } from "../../types/mixed_integer.ts";
+import { add, isIntegerKind, multiply, subtract } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";

@@ -6,7 +6,7 @@
  * unescaping; NULL has been recognized before.
  */
 import { decodeUtf8, decodeUtf8Strict, invalidUtf8 } from "../../base/bytes.ts";
-import { INTEGER_RANGES, type IntegerKind } from "../../types/mixed_integer.ts";
+import { INTEGER_RANGES, type IntegerKind } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { parseText, type TextOptions } from "../../types/text_io.ts";

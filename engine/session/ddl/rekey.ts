@@ -16,7 +16,7 @@ import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/e
 import { CHUNK_MASK, CHUNK_ROWS, CHUNK_SHIFT, growNumbers } from "../../storage/table/delta_column.ts";
 import { SlotHash } from "../../storage/table/slot_hash.ts";
 import type { Vector } from "../../storage/vector.ts";
-import { batchRow } from "../../transactions/overlay.ts";
+import { batchRow } from "../../transactions/write_set.ts";
 import { BatchBuilder, BytesColumn, type ColumnBuilder } from "../copy/batch_builder.ts";
 import { RowWalk } from "./row_walk.ts";
 import type { Work } from "./run_ddl.ts";

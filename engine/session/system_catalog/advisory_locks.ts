@@ -8,7 +8,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
-import { OutsideEffects } from "../../transactions/outside_effects.ts";
+import { OutsideEffects } from "../../transactions/nontransactional_effects.ts";
 import { deadlock, Lock } from "../../transactions/lock_table.ts";
 import { OutsideWait } from "../../transactions/signals.ts";
 import type { Transaction } from "../../transactions/transaction.ts";

@@ -4,7 +4,7 @@
  * Calls with equal partitions and orders share one operator; each has a frame of its own.
  */
 import { SQLSTATE } from "../../base/errors.ts";
-import { isIntegerKind } from "../../types/mixed_integer.ts";
+import { isIntegerKind } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type {

@@ -2,7 +2,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { equalTypes, formatTypeFamily } from "../../types/type_names.ts";
-import { isIntegerKind } from "../../types/mixed_integer.ts";
+import { isIntegerKind } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { AlterTableAction, Expression as Ast } from "../parser/ast.ts";
 import { PLAIN_SEQUENCE } from "./columns.ts";

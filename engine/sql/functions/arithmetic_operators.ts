@@ -36,7 +36,7 @@ import {
   subtractI16,
   subtractI32,
   subtractI64,
-} from "../../types/mixed_integer.ts";
+} from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";

@@ -8,7 +8,7 @@
  * (see `AggregatePiece.settle`). The three together are no more than 2^53.
  */
 import { Decimal } from "../../types/decimal.ts";
-import { checkInteger, normalize } from "../../types/mixed_integer.ts";
+import { checkInteger, normalize } from "../../types/number_or_bigint.ts";
 import { compareValues } from "../../types/compare.ts";
 import type { Interval } from "../../types/interval.ts";
 import type { SqlType } from "../../types/sql_type.ts";

@@ -8,7 +8,7 @@ import { assert } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { compareValues } from "../../types/compare.ts";
 import { Decimal } from "../../types/decimal.ts";
-import { compareScaled, powerOfTen, rescale } from "../../types/mixed_integer.ts";
+import { compareScaled, powerOfTen, rescale } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareText } from "../../types/text.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";

@@ -18,7 +18,7 @@ import {
   timestampFromDate,
 } from "../../types/date_time.ts";
 import type { Interval } from "../../types/interval.ts";
-import { add } from "../../types/mixed_integer.ts";
+import { add } from "../../types/number_or_bigint.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import type { MixedInteger } from "../../types/value.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";

@@ -32,7 +32,7 @@ import {
   roundHalfEven,
   subtract,
   truncateScale,
-} from "../../types/mixed_integer.ts";
+} from "../../types/number_or_bigint.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";

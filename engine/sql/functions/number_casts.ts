@@ -12,7 +12,7 @@ import {
   powerOfTen,
   rescale,
   scaledToNumber,
-} from "../../types/mixed_integer.ts";
+} from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { parseFloatText } from "../../types/scalar_text.ts";
 import { fitNumeric } from "../../types/type_modifier.ts";

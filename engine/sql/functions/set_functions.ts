@@ -4,7 +4,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { Interval } from "../../types/interval.ts";
-import { add } from "../../types/mixed_integer.ts";
+import { add } from "../../types/number_or_bigint.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import { addInterval, addIntervalTz } from "../../types/date_time.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";

@@ -9,7 +9,7 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { compareValues } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
-import { add, multiply, normalize } from "../../types/mixed_integer.ts";
+import { add, multiply, normalize } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MixedInteger, SqlValue } from "../../types/value.ts";
 import { floatOverflow } from "./arithmetic_operators.ts";

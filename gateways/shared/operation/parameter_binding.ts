@@ -6,7 +6,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import { fromJavaScript, type JavaScriptValue } from "../../../engine/session/javascript_value.ts";
-import { checkInteger, checkNumericRange, normalize } from "../../../engine/types/mixed_integer.ts";
+import { checkInteger, checkNumericRange, normalize } from "../../../engine/types/number_or_bigint.ts";
 import { limitsTime } from "../../../engine/types/sql_type.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import { isStorable } from "../../../engine/types/stored_range.ts";

@@ -1,6 +1,6 @@
 /** Tests of walks past ended rows, against plain loops at several snapshots. */
 import assertStrict from "node:assert/strict";
-import { DeadRuns, LivePositions } from "./dead_runs.ts";
+import { DeadRuns, LivePositions } from "./tombstone_ranges.ts";
 import {
   drain,
   memorySurroundings,

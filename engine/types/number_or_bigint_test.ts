@@ -1,7 +1,7 @@
 /** Arithmetic on mixed integers, compared with bigint arithmetic. */
 import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
-import * as mixed from "./mixed_integer.ts";
+import * as mixed from "./number_or_bigint.ts";
 import type { MixedInteger } from "./value.ts";
 
 const MAX = 2n ** 63n - 1n;
