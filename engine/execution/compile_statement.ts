@@ -22,7 +22,7 @@ export interface CompileOptions {
   readonly analyze?: boolean;
 }
 
-/** A plan turned into stages. */
+/** A plan turned into pipelines. */
 class CompiledPlan {
   readonly #compilation: Compilation;
   readonly #program: Program;
@@ -37,7 +37,7 @@ class CompiledPlan {
   }
 
   start(context: ExecutionContext): ExecutionState {
-    return new ExecutionState(context, this.#program.stages, this.#compilation.slots, this.#analyze);
+    return new ExecutionState(context, this.#program.pipelines, this.#compilation.slots, this.#analyze);
   }
 
   source(context: ExecutionContext): string {

@@ -14,14 +14,14 @@ import type { SqlValue } from "../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 
-/** What row changes of a statement leave to do, in three turns; each yields between its pieces. */
+/** What row changes of a statement leave to do, in three turns; each yields between its morsels. */
 export interface UnfinishedChanges {
   runActions(): Generator<void, void, void>;
   checkParents(): Generator<void, void, void>;
   checkChildren(): Generator<void, void, void>;
 }
 
-/** What a running statement may read and write. Writes go to the transaction's overlay. */
+/** What a running statement may read and write. Writes go to the transaction's write set. */
 export interface ExecutionContext {
   readonly evaluation: EvaluationContext;
   /** By parameter index, in the parameter's type. */
@@ -78,7 +78,7 @@ export interface RowTransaction {
   delete(tableId: number, id: RowId): void;
   /** Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found nothing. */
   createBatch(tableId: number, batch: RowBatch): void;
-  /** Finds, in pieces, the first row of a batch that violates a unique index; absent: not served. */
+  /** Finds, in morsels, the first row of a batch that violates a unique index; absent: not served. */
   readonly checkBatch?: (
     tableId: number,
     batch: RowBatch,

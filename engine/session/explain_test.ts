@@ -82,7 +82,7 @@ Deno.test("EXPLAIN takes EXECUTE, CREATE TABLE AS and DECLARE", async () => {
   await rejects(database.query("SELECT * FROM c"), /"c" does not exist/);
 });
 
-Deno.test("EXPLAIN (CODE) shows the code that runs, for rows in memory and in segments, with its procedures", async () => {
+Deno.test("EXPLAIN (CODE) shows the code that runs, for rows in memory and in segments, with its subplans", async () => {
   await using database = await filled();
   const engine = engineOf(database);
   const codeOf = async (options: string, sql: string) => {

@@ -59,7 +59,7 @@ export class Checkpoint {
   #described: ManifestTable[] | null = null;
   #unsynced: DiskFile[] = [];
   /** Another handle of the file that is being synced in the background; see {@link finishNow}. */
-  #witness: DiskFile | null = null;
+  #secondDescriptor: DiskFile | null = null;
   #manifest: Manifest | null = null;
 
   /** Freezes the tables; the state is that of the same op. */
@@ -115,15 +115,15 @@ export class Checkpoint {
     for (let file = this.#unsynced[0]; file !== undefined; file = this.#unsynced[0]) {
       const { disk } = this.#place;
       // A file that was merged away already has no name any more, and nobody needs it.
-      const witness = disk.exists(file.path)
+      const secondDescriptor = disk.exists(file.path)
         ? disk.openFile(file.path, { create: false, write: true })
         : null;
-      this.#witness = witness;
+      this.#secondDescriptor = secondDescriptor;
       try {
         await file.syncData();
       } finally {
-        this.#witness = null;
-        witness?.close();
+        this.#secondDescriptor = null;
+        secondDescriptor?.close();
       }
       if (!isCurrent()) return;
       // Meanwhile `finishNow` may have synced and closed all of them, and then have found the disk full.
@@ -140,7 +140,7 @@ export class Checkpoint {
     while (!isBuilt) isBuilt = this.buildStep();
     for (const file of this.#unsynced) {
       // The system reports a failed sync to each handle once, and the one under way in the background may get the report.
-      if (this.#witness?.path === file.path) this.#witness.syncDataNow();
+      if (this.#secondDescriptor?.path === file.path) this.#secondDescriptor.syncDataNow();
       else file.syncDataNow();
       file.close();
     }

@@ -103,7 +103,7 @@ export class Log {
    * Another handle of the file, for syncs that do not wait for the one under way in the background: the system reports a failed
    * sync to each handle once, and that one may get the report.
    */
-  #witness: DiskFile;
+  #secondDescriptor: DiskFile;
   #firstOp: number;
   /** Offset where the next record goes. */
   #end: number;
@@ -163,7 +163,7 @@ export class Log {
     this.#file = found.file;
     const last = found.files.at(-1);
     assert(last !== undefined, "a log has a file");
-    this.#witness = witnessOf(host.disk, last.path);
+    this.#secondDescriptor = secondDescriptorOf(host.disk, last.path);
     this.#firstOp = last.firstOp;
     this.#end = this.#written = found.end;
     this.#reserved = Math.max(found.file.size, found.end);
@@ -418,10 +418,10 @@ export class Log {
       },
     );
     this.#file.close();
-    this.#witness.close();
+    this.#secondDescriptor.close();
     this.#file = file;
     try {
-      this.#witness = witnessOf(this.#host.disk, entry.path);
+      this.#secondDescriptor = secondDescriptorOf(this.#host.disk, entry.path);
     } catch (error) {
       throw this.#fail(error);
     }
@@ -434,7 +434,7 @@ export class Log {
   #syncNow(): void {
     this.#writeOut();
     try {
-      this.#witness.syncDataNow();
+      this.#secondDescriptor.syncDataNow();
     } catch (error) {
       throw this.#fail(error);
     }
@@ -614,7 +614,7 @@ export class Log {
     } finally {
       this.#closed = true;
       this.#file.close();
-      this.#witness.close();
+      this.#secondDescriptor.close();
     }
     if (this.#error !== null) throw this.#error;
   }
@@ -647,7 +647,7 @@ function isDiskFull(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === SQLSTATE.diskFull;
 }
 
-function witnessOf(disk: Disk, path: string): DiskFile {
+function secondDescriptorOf(disk: Disk, path: string): DiskFile {
   return disk.openFile(path, { create: false, write: true });
 }
 

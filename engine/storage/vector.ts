@@ -149,7 +149,7 @@ export interface ColumnStatistics {
 
 /**
  * A table at one snapshot, as statements read it; a transaction's own writes included. Implemented by committed tables
- * (`TableStore.at`) and by `TableView` of `engine/transactions`, which lays the transaction's overlay on top.
+ * (`TableStore.at`) and by `TableView` of `engine/transactions`, which lays the transaction's write set on top.
  */
 export interface ReadableTable {
   /** Rows that are visible, roughly. */

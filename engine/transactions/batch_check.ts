@@ -10,7 +10,7 @@ import type { RowBatch, StoredValue } from "../operations/effect.ts";
 import { type IndexBounds, NO_ROW } from "../storage/vector.ts";
 import { batchValue } from "./batch_values.ts";
 import type { Lock } from "./lock_table.ts";
-import type { TableOverlay } from "./write_set.ts";
+import type { TableWriteSet } from "./write_set.ts";
 import { keyColumns, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
@@ -29,7 +29,7 @@ export interface BatchCheck {
   readonly manager: TransactionManager;
   readonly transaction: Transaction;
   readonly table: TableDefinition;
-  readonly overlay: TableOverlay;
+  readonly writeSet: TableWriteSet;
   readonly batch: RowBatch;
   /** Only rows before this one. */
   readonly limit: number;
@@ -37,10 +37,10 @@ export interface BatchCheck {
 
 /** The first row of the batch whose key of the unique index is taken, other batches of the transaction apart; or null. */
 export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Generator<void, TakenKey | null> {
-  const { manager, transaction, table, overlay, batch, limit } = check;
+  const { manager, transaction, table, writeSet, batch, limit } = check;
   const locked = manager.locks.hasSpace(index.id);
-  const own = overlay.rows.length > 0;
-  const committed = !overlay.truncated && mayBeCommitted(check, index);
+  const own = writeSet.rows.length > 0;
+  const committed = !writeSet.truncated && mayBeCommitted(check, index);
   if (!locked && !own && !committed) return null;
   const columns = keyColumns(table, index);
   const positions = index.columns.map((part) => columnPosition(table, part.columnId));
@@ -52,10 +52,10 @@ export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Gener
       const lock = manager.locks.heldByOther(index.id, keyText(columns, key), transaction);
       if (lock !== undefined) return { row, lock };
     }
-    if (own) { for (const _ of overlay.lookup(index, key)) return { row, lock: null }; }
+    if (own) { for (const _ of writeSet.lookup(index, key)) return { row, lock: null }; }
     if (committed) {
       const id = batch.ids[row] as number;
-      if (manager.keyHolderNow(table, index, key, transaction, overlay, id)) return { row, lock: null };
+      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id)) return { row, lock: null };
     }
   }
   return null;

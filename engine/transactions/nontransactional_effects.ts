@@ -6,7 +6,7 @@
  */
 
 /** One per transaction that needs it; see the file's head. */
-export class OutsideEffects {
+export class NontransactionalEffects {
   readonly #done = new Map<string, number>();
   readonly #met = new Map<string, number>();
 

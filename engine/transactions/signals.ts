@@ -44,7 +44,7 @@ export class TableWait {
 
 /**
  * Something must happen first that is no transaction's affair: a time must pass, a lock of the application become free.
- * Whoever throws it notes in the transaction's `OutsideEffects` what the next attempt must not do again.
+ * Whoever throws it notes in the transaction's `NontransactionalEffects` what the next attempt must not do again.
  */
 export class OutsideWait {
   readonly kind = "outside_wait";

@@ -2,7 +2,7 @@
  * A table as one transaction sees it: the committed rows at its snapshot with its own uncommitted rows laid on top, and
  * every read noted for validation.
  *
- * Locations at or above {@link OVERLAY_BASE} stand in the overlay: rows first, then (from {@link BATCH_BASE}) the rows of
+ * Locations at or above {@link OVERLAY_BASE} stand in the write set: rows first, then (from {@link BATCH_BASE}) the rows of
  * bulk loads one batch after the other. All below belong to the committed table.
  */
 import { columnPosition } from "../catalog/catalog.ts";
@@ -23,11 +23,11 @@ import {
   type ZonePredicate,
 } from "../storage/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
-import { type OverlayRow, type TableOverlay, vectorOf } from "./write_set.ts";
+import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";
 import { compareKeys, comparesDirectly, keyColumns } from "./stored_key.ts";
 
-/** First location of the overlay: part number 2^20. */
+/** First location of the write set: part number 2^20. */
 export const OVERLAY_BASE: RowLocation = 2 ** 52;
 const BATCH_BASE: RowLocation = OVERLAY_BASE + 2 ** 31;
 
@@ -40,7 +40,7 @@ export class TableView implements ReadableTable {
   readonly #committed: ReadableTable | null;
   readonly #committedColumns: ReadonlySet<number>;
   readonly #committedIndexes: ReadonlySet<number>;
-  readonly #overlay: TableOverlay | null;
+  readonly #writeSet: TableWriteSet | null;
   readonly #track: ReadTracker | null;
 
   /** `committed` null: the table was created by this transaction. `beneath`: the committed definition. */
@@ -48,28 +48,28 @@ export class TableView implements ReadableTable {
     readonly definition: TableDefinition;
     readonly beneath: TableDefinition | null;
     readonly committed: ReadableTable | null;
-    readonly overlay: TableOverlay | null;
+    readonly writeSet: TableWriteSet | null;
     readonly track: ReadTracker | null;
   }) {
     this.#definition = options.definition;
-    this.#overlay = options.overlay;
-    this.#committed = options.overlay?.truncated ? null : options.committed;
+    this.#writeSet = options.writeSet;
+    this.#committed = options.writeSet?.truncated ? null : options.committed;
     this.#committedColumns = new Set(options.beneath?.columns.map((column) => column.id));
     this.#committedIndexes = new Set(options.beneath?.indexes.map((index) => index.id));
     this.#track = options.track;
   }
 
   get estimatedRows(): number {
-    const own = this.#overlay === null ? 0 : this.#overlay.rows.length + batchRows(this.#overlay);
+    const own = this.#writeSet === null ? 0 : this.#writeSet.rows.length + batchRows(this.#writeSet);
     return (this.#committed?.estimatedRows ?? 0) + own;
   }
 
   exactRowCount(): number | undefined {
     this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: [] });
     const committed = this.#committed === null ? 0 : this.#committed.exactRowCount();
-    if (committed === undefined || this.#overlay === null) return committed;
-    let count = committed + batchRows(this.#overlay);
-    for (const row of this.#overlay.rows) {
+    if (committed === undefined || this.#writeSet === null) return committed;
+    let count = committed + batchRows(this.#writeSet);
+    for (const row of this.#writeSet.rows) {
       count += (row.values === null ? 0 : 1) - (row.existed && this.#committed !== null ? 1 : 0);
     }
     return count;
@@ -81,11 +81,11 @@ export class TableView implements ReadableTable {
 
   find(id: RowId): RowLocation {
     this.#track?.({ kind: "id", tableId: this.#definition.id, id });
-    const overlay = this.#overlay;
-    if (overlay !== null) {
-      const row = overlay.byId.get(id);
+    const writeSet = this.#writeSet;
+    if (writeSet !== null) {
+      const row = writeSet.byId.get(id);
       if (row !== undefined) return row.values === null ? NO_ROW : OVERLAY_BASE + row.position;
-      const inBatch = findInBatches(overlay.batches, id);
+      const inBatch = findInBatches(writeSet.batches, id);
       if (inBatch >= 0) return BATCH_BASE + inBatch;
     }
     return this.#committed === null ? NO_ROW : this.#committed.find(id);
@@ -117,8 +117,8 @@ export class TableView implements ReadableTable {
     const committed = this.#committed === null
       ? null
       : this.#scanCommitted(this.#committed, columnIds, options);
-    if (this.#overlay === null) return committed ?? { next: () => null };
-    const own = this.#scanOverlay(this.#overlay, columnIds);
+    if (this.#writeSet === null) return committed ?? { next: () => null };
+    const own = this.#scanWriteSet(this.#writeSet, columnIds);
     return { next: () => committed?.next() ?? (own.next().value ?? null) };
   }
 
@@ -130,12 +130,12 @@ export class TableView implements ReadableTable {
       : this.#committedIndexes.has(indexId)
       ? this.#committed.lookup(indexId, key)
       : this.#slowIndexScan(index, { prefix: key, low: null, high: null, backward: false });
-    const overlay = this.#overlay;
-    if (overlay === null) return committed ?? EMPTY;
-    const own = [...overlay.lookup(index, key)].map((row) => OVERLAY_BASE + row.position);
-    if (overlay.batches.length > 0) {
+    const writeSet = this.#writeSet;
+    if (writeSet === null) return committed ?? EMPTY;
+    const own = [...writeSet.lookup(index, key)].map((row) => OVERLAY_BASE + row.position);
+    if (writeSet.batches.length > 0) {
       if (key.length === index.columns.length && index.unique && !key.includes(null)) {
-        const row = overlay.batchKeys(index).locate(key);
+        const row = writeSet.batchKeys(index).locate(key);
         if (row >= 0) own.push(BATCH_BASE + row);
       } else {
         const bounds = { prefix: key, low: null, high: null, backward: false };
@@ -164,13 +164,13 @@ export class TableView implements ReadableTable {
       : this.#committedIndexes.has(indexId)
       ? this.#committed.range(indexId, bounds)
       : this.#slowIndexScan(index, bounds);
-    const overlay = this.#overlay;
-    if (overlay === null) return committed;
+    const writeSet = this.#writeSet;
+    if (writeSet === null) return committed;
     const keyAt = (location: RowLocation): StoredValue[] =>
       index.columns.map((part) => this.valueAt(location, part.columnId));
     const inRange = (key: readonly StoredValue[]): boolean => withinBounds(key, bounds);
     const own: RowLocation[] = [];
-    for (const row of overlay.rows) {
+    for (const row of writeSet.rows) {
       const location = OVERLAY_BASE + row.position;
       if (row.values !== null && inRange(keyAt(location))) own.push(location);
     }
@@ -182,14 +182,14 @@ export class TableView implements ReadableTable {
   findRange(bounds: IndexBounds): LocationCursor {
     this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds });
     const committed = this.#committed?.findRange(bounds) ?? EMPTY;
-    const overlay = this.#overlay;
-    if (overlay === null) return committed;
+    const writeSet = this.#writeSet;
+    if (writeSet === null) return committed;
     const own: RowLocation[] = [];
-    for (const row of overlay.rows) {
+    for (const row of writeSet.rows) {
       if (row.values !== null && withinBounds([row.id], bounds)) own.push(OVERLAY_BASE + row.position);
     }
     let at = 0;
-    for (const batch of overlay.batches) {
+    for (const batch of writeSet.batches) {
       for (const id of batch.ids) {
         if (withinBounds([id], bounds)) own.push(BATCH_BASE + at);
         at++;
@@ -203,7 +203,7 @@ export class TableView implements ReadableTable {
     return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
   }
 
-  /** Committed blocks, with rows that the overlay replaces hidden and columns that only exist here filled in. */
+  /** Committed blocks, with rows that the write set replaces hidden and columns that only exist here filled in. */
   #scanCommitted(
     committed: ReadableTable,
     columnIds: readonly number[],
@@ -249,25 +249,25 @@ export class TableView implements ReadableTable {
     return { ...block, columns, hidden };
   }
 
-  *#scanOverlay(overlay: TableOverlay, columnIds: readonly number[]): Generator<Block, null> {
+  *#scanWriteSet(writeSet: TableWriteSet, columnIds: readonly number[]): Generator<Block, null> {
     // Deleted rows are cut out by splitting, so that a block's locations stay consecutive.
-    let run: OverlayRow[] = [];
-    for (let position = 0; position <= overlay.rows.length; position++) {
-      const row = overlay.rows[position];
+    let run: WriteSetRow[] = [];
+    for (let position = 0; position <= writeSet.rows.length; position++) {
+      const row = writeSet.rows[position];
       if (row !== undefined && row.values !== null) run.push(row);
       if (run.length > 0 && (row === undefined || row.values === null || run.length === BLOCK_ROWS)) {
         yield {
           rowCount: run.length,
-          firstLocation: OVERLAY_BASE + (run[0] as OverlayRow).position,
+          firstLocation: OVERLAY_BASE + (run[0] as WriteSetRow).position,
           ids: vectorOf(run.map((each) => each.id), "int"),
-          columns: overlay.vectors(run, columnIds),
+          columns: writeSet.vectors(run, columnIds),
           hidden: null,
         };
         run = [];
       }
     }
     let first = 0;
-    for (const batch of overlay.batches) {
+    for (const batch of writeSet.batches) {
       for (let start = 0; start < batch.rowCount; start += BLOCK_ROWS) {
         const end = Math.min(start + BLOCK_ROWS, batch.rowCount);
         yield {
@@ -285,10 +285,10 @@ export class TableView implements ReadableTable {
     return null;
   }
 
-  /** Committed locations that the overlay replaces, ascending. */
+  /** Committed locations that the write set replaces, ascending. */
   #shadowedLocations(committed: ReadableTable): RowLocation[] {
     const result: RowLocation[] = [];
-    for (const row of this.#overlay?.rows ?? []) {
+    for (const row of this.#writeSet?.rows ?? []) {
       if (!row.existed) continue;
       const location = committed.find(row.id);
       if (location !== NO_ROW) result.push(location);
@@ -297,13 +297,13 @@ export class TableView implements ReadableTable {
   }
 
   #withoutShadowed(cursor: LocationCursor, committed: ReadableTable | null): LocationCursor {
-    const overlay = this.#overlay;
-    if (overlay === null || committed === null || overlay.byId.size === 0) return cursor;
+    const writeSet = this.#writeSet;
+    if (writeSet === null || committed === null || writeSet.byId.size === 0) return cursor;
     return {
       next: () => {
         for (;;) {
           const location = cursor.next();
-          if (location === NO_ROW || !overlay.byId.has(committed.idAt(location))) return location;
+          if (location === NO_ROW || !writeSet.byId.has(committed.idAt(location))) return location;
         }
       },
     };
@@ -332,7 +332,7 @@ export class TableView implements ReadableTable {
     const result: RowLocation[] = [];
     const positions = index.columns.map((part) => columnPosition(this.#definition, part.columnId));
     let at = 0;
-    for (const batch of this.#overlay?.batches ?? []) {
+    for (const batch of this.#writeSet?.batches ?? []) {
       for (let row = 0; row < batch.rowCount; row++, at++) {
         if (accepts(positions.map((position) => batchValue(batch, row, position)))) {
           result.push(BATCH_BASE + at);
@@ -360,13 +360,13 @@ export class TableView implements ReadableTable {
     return assertDefined(this.#committed, "committed table");
   }
 
-  #row(location: RowLocation): OverlayRow {
-    return assertDefined(this.#overlay?.rows[location - OVERLAY_BASE], "overlay row");
+  #row(location: RowLocation): WriteSetRow {
+    return assertDefined(this.#writeSet?.rows[location - OVERLAY_BASE], "writeSet row");
   }
 
   #inBatch(location: RowLocation): { batch: RowBatch; row: number } {
     let row = location - BATCH_BASE;
-    for (const batch of this.#overlay?.batches ?? []) {
+    for (const batch of this.#writeSet?.batches ?? []) {
       if (row < batch.rowCount) return { batch, row };
       row -= batch.rowCount;
     }
@@ -387,8 +387,8 @@ export class TableView implements ReadableTable {
 
 const EMPTY: LocationCursor = { next: () => NO_ROW };
 
-function batchRows(overlay: TableOverlay): number {
-  return overlay.batches.reduce((sum, batch) => sum + batch.rowCount, 0);
+function batchRows(writeSet: TableWriteSet): number {
+  return writeSet.batches.reduce((sum, batch) => sum + batch.rowCount, 0);
 }
 
 function findInBatches(batches: readonly RowBatch[], id: RowId): number {

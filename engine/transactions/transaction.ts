@@ -24,8 +24,8 @@ import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
-import type { OutsideEffects } from "./nontransactional_effects.ts";
-import { type OverlayRow, TableOverlay } from "./write_set.ts";
+import type { NontransactionalEffects } from "./nontransactional_effects.ts";
+import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
@@ -33,7 +33,7 @@ import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import { TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 
-/** What a row in an overlay takes besides its values, its lock included. */
+/** What a row in an write set takes besides its values, its lock included. */
 const ROW_OVERHEAD_BYTES = 240;
 const NO_VALUES: StoredRow = [];
 
@@ -68,16 +68,16 @@ export interface CommitMessage {
 
 /** How to take one write back. */
 type JournalEntry =
-  | { readonly kind: "add"; readonly overlay: TableOverlay }
+  | { readonly kind: "add"; readonly writeSet: TableWriteSet }
   | {
     readonly kind: "set";
-    readonly overlay: TableOverlay;
+    readonly writeSet: TableWriteSet;
     readonly id: RowId;
     readonly values: StoredRow | null;
   }
-  | { readonly kind: "batch"; readonly overlay: TableOverlay }
-  | { readonly kind: "contents"; readonly overlay: TableOverlay; readonly saved: TableOverlay }
-  | { readonly kind: "overlay"; readonly tableId: number; readonly before: TableOverlay | undefined };
+  | { readonly kind: "batch"; readonly writeSet: TableWriteSet }
+  | { readonly kind: "contents"; readonly writeSet: TableWriteSet; readonly saved: TableWriteSet }
+  | { readonly kind: "writeSet"; readonly tableId: number; readonly before: TableWriteSet | undefined };
 
 /** See the file's head. */
 export class Transaction {
@@ -99,7 +99,7 @@ export class Transaction {
   /** What others are told after the commit. */
   readonly messages: CommitMessage[] = [];
   /** What the running statement has done that must not be done twice; made when it is needed first. */
-  outside: OutsideEffects | null = null;
+  outside: NontransactionalEffects | null = null;
   /** Writes are refused, except to temporary tables. */
   readOnly = false;
   /** Read-only from its beginning to its end: what it reads is never compared with what others have written. */
@@ -109,7 +109,7 @@ export class Transaction {
   readonly #manager: TransactionManager;
   /** NaN until somebody asks: most reads never do. */
   #timestamp: number;
-  readonly #overlays = new Map<number, TableOverlay>();
+  readonly #writeSets = new Map<number, TableWriteSet>();
   readonly #views = new Map<number, ReadableTable>();
   readonly #journal: JournalEntry[] = [];
   readonly #changes: CatalogChange[] = [];
@@ -147,7 +147,7 @@ export class Transaction {
   /** true: commit will append an entry. */
   get hasEffects(): boolean {
     if (this.#changes.length > 0 || this.#sequences.length > 0) return true;
-    for (const overlay of this.#overlays.values()) if (!overlay.isEmpty) return true;
+    for (const writeSet of this.#writeSets.values()) if (!writeSet.isEmpty) return true;
     return false;
   }
 
@@ -158,8 +158,8 @@ export class Transaction {
 
   /** The table as this transaction sees it. */
   table(tableId: number): ReadableTable {
-    const overlay = this.#overlays.get(tableId);
-    if (overlay === undefined && !this.interruptible && this.#changes.length === 0) {
+    const writeSet = this.#writeSets.get(tableId);
+    if (writeSet === undefined && !this.interruptible && this.#changes.length === 0) {
       return this.#manager.store(tableId).at(this.snapshot);
     }
     const cached = this.#views.get(tableId);
@@ -170,7 +170,7 @@ export class Transaction {
       definition,
       beneath,
       committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
-      overlay: overlay ?? null,
+      writeSet: writeSet ?? null,
       track: this.interruptible && !this.neverWrites ? this.#track : null,
     });
     this.#views.set(tableId, view);
@@ -179,14 +179,14 @@ export class Transaction {
 
   /** The table as it is now, whatever this transaction writes to it later. */
   tableNow(tableId: number): ReadableTable {
-    const overlay = this.#overlays.get(tableId);
+    const writeSet = this.#writeSets.get(tableId);
     const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
     const beneath = this.#manager.catalog.table(tableId) ?? null;
     return new TableView({
       definition,
       beneath,
       committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
-      overlay: overlay === undefined || overlay.isEmpty ? null : overlay.copy(),
+      writeSet: writeSet === undefined || writeSet.isEmpty ? null : writeSet.copy(),
       track: (predicate) => {
         if (this.interruptible && !this.neverWrites) this.#track(predicate);
       },
@@ -202,10 +202,10 @@ export class Transaction {
     this.interruptible = true;
     this.#views.clear();
     this.#manager.register(this);
-    for (const overlay of this.#overlays.values()) {
-      for (const row of overlay.rows) {
-        this.#lock(overlay.definition.id, row.id, () => `row ${row.id}`);
-        if (row.values !== null) this.#lockKeys(overlay.definition, row.values);
+    for (const writeSet of this.#writeSets.values()) {
+      for (const row of writeSet.rows) {
+        this.#lock(writeSet.definition.id, row.id, () => `row ${row.id}`);
+        if (row.values !== null) this.#lockKeys(writeSet.definition, row.values);
       }
     }
   }
@@ -284,19 +284,19 @@ export class Transaction {
     {
       readonly table: TableDefinition;
       readonly batch: RowBatch;
-      readonly overlay: TableOverlay;
+      readonly writeSet: TableWriteSet;
       readonly replacesAll: boolean;
     }
   > {
-    for (const overlay of this.#overlays.values()) {
-      const { batches, definition, truncated } = overlay;
-      for (const batch of batches) yield { table: definition, batch, overlay, replacesAll: truncated };
+    for (const writeSet of this.#writeSets.values()) {
+      const { batches, definition, truncated } = writeSet;
+      for (const batch of batches) yield { table: definition, batch, writeSet, replacesAll: truncated };
     }
   }
 
   /** Whether there are any {@link batches}. */
   get hasBatches(): boolean {
-    for (const overlay of this.#overlays.values()) if (overlay.batches.length > 0) return true;
+    for (const writeSet of this.#writeSets.values()) if (writeSet.batches.length > 0) return true;
     return false;
   }
 
@@ -307,38 +307,38 @@ export class Transaction {
   create(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
     requireStorableRow(table, values);
-    const overlay = this.#writable(table);
+    const writeSet = this.#writable(table);
     this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
-    const own = overlay.byId.get(id);
+    const own = writeSet.byId.get(id);
     const existed = own === undefined
-      ? this.#manager.existsNow(tableId, id) && !overlay.truncated
+      ? this.#manager.existsNow(tableId, id) && !writeSet.truncated
       : own.existed;
     if (own === undefined ? existed : own.values !== null) throw duplicateId(table, id);
-    this.#checkUnique(table, overlay, values, id);
+    this.#checkUnique(table, writeSet, values, id);
     this.#account(values);
     if (own === undefined) {
-      overlay.add(id, values, false);
-      this.#note(overlay.added);
+      writeSet.add(id, values, false);
+      this.#note(writeSet.added);
     } else {
-      this.#note({ kind: "set", overlay, id, values: own.values });
-      overlay.set(own, values);
+      this.#note({ kind: "set", writeSet, id, values: own.values });
+      writeSet.set(own, values);
     }
   }
 
   update(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
     requireStorableRow(table, values);
-    const overlay = this.#writable(table);
+    const writeSet = this.#writable(table);
     this.#lockAndCheck(table, id);
-    this.#checkUnique(table, overlay, values, id);
-    this.#write(overlay, id, values);
+    this.#checkUnique(table, writeSet, values, id);
+    this.#write(writeSet, id, values);
   }
 
   delete(tableId: number, id: RowId): void {
     const table = this.#definition(tableId);
-    const overlay = this.#writable(table);
+    const writeSet = this.#writable(table);
     this.#lockAndCheck(table, id);
-    this.#write(overlay, id, null);
+    this.#write(writeSet, id, null);
   }
 
   /** See `RowTransaction`. */
@@ -347,15 +347,15 @@ export class Transaction {
     batch: RowBatch,
   ): Generator<void, { readonly row: number; readonly error: DatabaseError } | null> {
     const table = this.#definition(tableId);
-    const overlay = this.#writable(table, { spread: false });
+    const writeSet = this.#writable(table, { spread: false });
     let limit = batch.rowCount;
     let error: DatabaseError | null = null;
     for (const index of table.indexes) {
       if (!index.unique) continue;
-      const own = overlay.batchKeys(index).add(batch);
+      const own = writeSet.batchKeys(index).add(batch);
       yield;
       const before = own >= 0 && own < limit ? own : limit;
-      const check = { manager: this.#manager, transaction: this, table, overlay, batch, limit: before };
+      const check = { manager: this.#manager, transaction: this, table, writeSet, batch, limit: before };
       const taken = yield* firstTakenKey(check, index);
       if (taken !== null && taken.lock !== null) {
         throw new LockWait(taken.lock, `key of index "${index.name}"`);
@@ -372,7 +372,7 @@ export class Transaction {
   createBatch(tableId: number, batch: RowBatch): void {
     const table = this.#definition(tableId);
     requireStorableBatch(table, batch);
-    const overlay = this.#writable(table, { spread: false });
+    const writeSet = this.#writable(table, { spread: false });
     this.#batchMemory += batchMemory(batch);
     this.#batchBytes += batchBytes(batch);
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {
@@ -380,19 +380,19 @@ export class Transaction {
         hint: "Split it into several transactions.",
       });
     }
-    overlay.batches.push(batch);
-    this.#note({ kind: "batch", overlay });
+    writeSet.batches.push(batch);
+    this.#note({ kind: "batch", writeSet });
   }
 
   truncate(tableId: number): void {
     const table = this.#definition(tableId);
     this.#requireExclusive(tableId, table.name);
-    const before = this.#overlays.get(tableId);
-    const overlay = new TableOverlay(table);
-    overlay.truncated = true;
-    this.#overlays.set(tableId, overlay);
+    const before = this.#writeSets.get(tableId);
+    const writeSet = new TableWriteSet(table);
+    writeSet.truncated = true;
+    this.#writeSets.set(tableId, writeSet);
     this.#views.delete(tableId);
-    this.#note({ kind: "overlay", tableId, before });
+    this.#note({ kind: "writeSet", tableId, before });
   }
 
   /** Applies a DDL change to the private catalog and to the transaction's own rows of that table. */
@@ -409,15 +409,15 @@ export class Transaction {
     this.#catalog = this.catalog.apply(change);
     this.#changes.push(change);
     this.#views.clear();
-    const overlay = this.#overlays.get(tableId);
-    if (overlay === undefined) return;
+    const writeSet = this.#writeSets.get(tableId);
+    if (writeSet === undefined) return;
     if (change.kind === "drop_table") {
-      this.#note({ kind: "overlay", tableId, before: overlay });
-      this.#overlays.delete(tableId);
+      this.#note({ kind: "writeSet", tableId, before: writeSet });
+      this.#writeSets.delete(tableId);
     } else if (change.kind === "put_table") {
-      this.#note({ kind: "contents", overlay, saved: overlay.copy() });
-      overlay.spreadBatches();
-      overlay.remap(change.table);
+      this.#note({ kind: "contents", writeSet, saved: writeSet.copy() });
+      writeSet.spreadBatches();
+      writeSet.remap(change.table);
     }
   }
 
@@ -429,7 +429,7 @@ export class Transaction {
   /** The effects of the whole transaction, catalog changes first. */
   effects(): Effect[] {
     const effects: Effect[] = this.#changes.map((change) => ({ kind: "ddl", change }));
-    for (const overlay of this.#overlays.values()) overlay.appendEffects(effects);
+    for (const writeSet of this.#writeSets.values()) writeSet.appendEffects(effects);
     if (this.#sequences.length > 0) effects.push(...this.#lastSequences());
     return effects;
   }
@@ -438,17 +438,17 @@ export class Transaction {
   effectSource(): EffectSource {
     const sequences = this.#lastSequences();
     let count = this.#changes.length + sequences.length;
-    for (const overlay of this.#overlays.values()) count += overlay.effectCount;
+    for (const writeSet of this.#writeSets.values()) count += writeSet.effectCount;
     const each = function* (this: Transaction): Generator<Effect, void> {
       for (const change of this.#changes) yield { kind: "ddl", change };
-      for (const overlay of this.#overlays.values()) {
-        const tableId = overlay.definition.id;
-        if (overlay.truncated) yield { kind: "truncate", tableId };
-        for (const row of overlay.rows) {
-          const effect = overlay.effectOf(row);
+      for (const writeSet of this.#writeSets.values()) {
+        const tableId = writeSet.definition.id;
+        if (writeSet.truncated) yield { kind: "truncate", tableId };
+        for (const row of writeSet.rows) {
+          const effect = writeSet.effectOf(row);
           if (effect !== null) yield effect;
         }
-        for (const batch of overlay.batches) yield { kind: "create_batch", tableId, batch };
+        for (const batch of writeSet.batches) yield { kind: "create_batch", tableId, batch };
       }
       yield* sequences;
     };
@@ -475,9 +475,9 @@ export class Transaction {
   get isLarge(): boolean {
     if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
     let rows = 0;
-    for (const overlay of this.#overlays.values()) {
-      rows += overlay.rows.length;
-      for (const batch of overlay.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
+    for (const writeSet of this.#writeSets.values()) {
+      rows += writeSet.rows.length;
+      for (const batch of writeSet.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
     }
     for (const { id } of this.indexedTables) {
       rows += Math.ceil(this.#manager.store(id).rowsInMemory / BATCH_ROWS_PER_ROW);
@@ -500,11 +500,11 @@ export class Transaction {
 
   /** Rows that it creates or changes one by one, in tables that were there before. */
   *written(): Iterable<
-    { readonly overlay: TableOverlay; readonly row: OverlayRow; readonly values: StoredRow }
+    { readonly writeSet: TableWriteSet; readonly row: WriteSetRow; readonly values: StoredRow }
   > {
-    for (const overlay of this.#overlays.values()) {
-      if (overlay.truncated) continue;
-      for (const row of overlay.rows) if (row.values !== null) yield { overlay, row, values: row.values };
+    for (const writeSet of this.#writeSets.values()) {
+      if (writeSet.truncated) continue;
+      for (const row of writeSet.rows) if (row.values !== null) yield { writeSet, row, values: row.values };
     }
   }
 
@@ -529,20 +529,20 @@ export class Transaction {
       const entry = assertDefined(this.#journal.pop(), "journal entry");
       switch (entry.kind) {
         case "add":
-          entry.overlay.removeLast();
+          entry.writeSet.removeLast();
           break;
         case "set":
-          entry.overlay.set(assertDefined(entry.overlay.byId.get(entry.id), "overlay row"), entry.values);
+          entry.writeSet.set(assertDefined(entry.writeSet.byId.get(entry.id), "writeSet row"), entry.values);
           break;
         case "batch":
-          this.#takeBack(entry.overlay.batches.pop());
+          this.#takeBack(entry.writeSet.batches.pop());
           break;
         case "contents":
-          entry.overlay.restore(entry.saved);
+          entry.writeSet.restore(entry.saved);
           break;
-        case "overlay":
-          if (entry.before === undefined) this.#overlays.delete(entry.tableId);
-          else this.#overlays.set(entry.tableId, entry.before);
+        case "writeSet":
+          if (entry.before === undefined) this.#writeSets.delete(entry.tableId);
+          else this.#writeSets.set(entry.tableId, entry.before);
           break;
       }
     }
@@ -571,7 +571,7 @@ export class Transaction {
       if (store.lastModifiedOp <= durable) continue;
       let op: number = store.lastModifiedOp;
       if (read.kind === "id") {
-        if (this.#overlays.get(read.tableId)?.byId.has(read.id)) continue;
+        if (this.#writeSets.get(read.tableId)?.byId.has(read.id)) continue;
         const location = store.find(read.id, this.snapshot);
         if (location >= 0) op = store.versionOp(location);
       }
@@ -601,13 +601,13 @@ export class Transaction {
 
   /** Ids of the tables with uncommitted rows. */
   get writtenTables(): Iterable<number> {
-    return this.#overlays.keys();
+    return this.#writeSets.keys();
   }
 
   /** Whether it has rows of its own in the table besides bulk loads, or has truncated it. */
   writesRows(tableId: number): boolean {
-    const overlay = this.#overlays.get(tableId);
-    return overlay !== undefined && (overlay.rows.length > 0 || overlay.truncated);
+    const writeSet = this.#writeSets.get(tableId);
+    return writeSet !== undefined && (writeSet.rows.length > 0 || writeSet.truncated);
   }
 
   /** Ids of the tables that its DDL makes, alters or drops. */
@@ -621,18 +621,18 @@ export class Transaction {
     return assertDefined(this.catalog.table(tableId), `table ${tableId}`);
   }
 
-  /** The overlay to write to; waits for a transaction that alters the table. */
-  #writable(table: TableDefinition, options: { readonly spread: boolean } = { spread: true }): TableOverlay {
+  /** The write set to write to; waits for a transaction that alters the table. */
+  #writable(table: TableDefinition, options: { readonly spread: boolean } = { spread: true }): TableWriteSet {
     if (this.readOnly && !isTemporarySchema(table.schema)) {
       throw new DatabaseError(
         SQLSTATE.readOnlySqlTransaction,
         "cannot execute a write in a read-only transaction",
       );
     }
-    const existing = this.#overlays.get(table.id);
+    const existing = this.#writeSets.get(table.id);
     if (existing !== undefined) {
       if (options.spread && existing.batches.length > 0) {
-        this.#note({ kind: "contents", overlay: existing, saved: existing.copy() });
+        this.#note({ kind: "contents", writeSet: existing, saved: existing.copy() });
         existing.spreadBatches();
         this.#views.delete(table.id);
       }
@@ -642,12 +642,12 @@ export class Transaction {
     if (altering !== undefined && altering !== this) {
       throw new TableWait(altering, `relation "${table.name}"`);
     }
-    const overlay = new TableOverlay(table);
-    this.#overlays.set(table.id, overlay);
+    const writeSet = new TableWriteSet(table);
+    this.#writeSets.set(table.id, writeSet);
     this.#views.delete(table.id);
-    // An empty overlay is taken back too: it would keep a later ALTER of another transaction waiting.
-    this.#note({ kind: "overlay", tableId: table.id, before: undefined });
-    return overlay;
+    // An empty write set is taken back too: it would keep a later ALTER of another transaction waiting.
+    this.#note({ kind: "writeSet", tableId: table.id, before: undefined });
+    return writeSet;
   }
 
   /** Counts what the transaction holds; raises 53200 beyond the limit, so that the process does not run out of memory. */
@@ -669,17 +669,17 @@ export class Transaction {
     }
   }
 
-  #write(overlay: TableOverlay, id: RowId, values: StoredRow | null): void {
+  #write(writeSet: TableWriteSet, id: RowId, values: StoredRow | null): void {
     this.#account(values ?? NO_VALUES);
-    const own = overlay.byId.get(id);
+    const own = writeSet.byId.get(id);
     if (own !== undefined) {
-      this.#note({ kind: "set", overlay, id, values: own.values });
-      overlay.set(own, values);
+      this.#note({ kind: "set", writeSet, id, values: own.values });
+      writeSet.set(own, values);
       return;
     }
-    assert(!overlay.truncated, "a truncated table has no committed rows");
-    overlay.add(id, values, true);
-    this.#note(overlay.added);
+    assert(!writeSet.truncated, "a truncated table has no committed rows");
+    writeSet.add(id, values, true);
+    this.#note(writeSet.added);
   }
 
   #takeBack(batch: RowBatch | undefined): void {
@@ -695,7 +695,7 @@ export class Transaction {
   #lockAndCheck(table: TableDefinition, id: RowId): void {
     this.#lock(table.id, id, () => `row ${id} of relation "${table.name}"`);
     // Nobody has committed anything since the snapshot: it is not even worth a look whether the row is its own.
-    if (this.snapshot === this.#manager.lastOp || this.#overlays.get(table.id)?.byId.has(id)) return;
+    if (this.snapshot === this.#manager.lastOp || this.#writeSets.get(table.id)?.byId.has(id)) return;
     if (this.#manager.changedSince(table.id, id, this.snapshot)) throw new StaleSnapshot(table.id, id);
   }
 
@@ -715,17 +715,17 @@ export class Transaction {
     }
   }
 
-  #checkUnique(table: TableDefinition, overlay: TableOverlay, values: StoredRow, id: RowId): void {
+  #checkUnique(table: TableDefinition, writeSet: TableWriteSet, values: StoredRow, id: RowId): void {
     for (const index of table.indexes) {
       if (!index.unique) continue;
       const key = keyOf(table, index, values, index.columns.length);
       if (!forbidsDuplicates(index, key)) continue;
       this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
-      for (const row of overlay.lookup(index, key)) {
+      for (const row of writeSet.lookup(index, key)) {
         if (row.id !== id) throw duplicateKey(table, index, values);
       }
-      if (overlay.truncated) continue;
-      const rival = this.#manager.keyHolderNow(table, index, key, this, overlay, id);
+      if (writeSet.truncated) continue;
+      const rival = this.#manager.keyHolderNow(table, index, key, this, writeSet, id);
       if (rival) throw duplicateKey(table, index, values);
     }
   }
@@ -749,12 +749,12 @@ export class Transaction {
 
   /** Whether this transaction has uncommitted rows in the table. */
   writes(tableId: number): boolean {
-    return this.#overlays.has(tableId);
+    return this.#writeSets.has(tableId);
   }
 
   /** Whether a committed row is replaced or deleted by this transaction. */
-  overlayRow(tableId: number, id: RowId): OverlayRow | undefined {
-    return this.#overlays.get(tableId)?.byId.get(id);
+  writeSetRow(tableId: number, id: RowId): WriteSetRow | undefined {
+    return this.#writeSets.get(tableId)?.byId.get(id);
   }
 }
 

@@ -31,7 +31,7 @@ import { NO_ROW } from "../storage/vector.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
-import type { TableOverlay } from "./write_set.ts";
+import type { TableWriteSet } from "./write_set.ts";
 import {
   affects,
   bulkAffects,
@@ -170,13 +170,13 @@ export class TransactionManager {
     return store.versionOp(location) > snapshot;
   }
 
-  /** Whether another committed row than `id`, not replaced by the overlay, holds the key of a unique index. */
+  /** Whether another committed row than `id`, not replaced by the write set, holds the key of a unique index. */
   keyHolderNow(
     table: TableDefinition,
     index: IndexDefinition,
     key: readonly StoredValue[],
     transaction: Transaction,
-    overlay: TableOverlay,
+    writeSet: TableWriteSet,
     id: RowId,
   ): boolean {
     const committed = this.catalog.table(table.id);
@@ -186,7 +186,7 @@ export class TransactionManager {
     const cursor = reader.lookup(index.id, key);
     for (let location = cursor.next(); location !== NO_ROW; location = cursor.next()) {
       const holder = reader.idAt(location);
-      if (holder !== id && !overlay.byId.has(holder)) return true;
+      if (holder !== id && !writeSet.byId.has(holder)) return true;
     }
     return false;
   }
@@ -307,14 +307,14 @@ export class TransactionManager {
    * bulk loads take no locks.
    */
   #checkWritten(transaction: Transaction): void {
-    for (const { overlay, row: { id, existed }, values } of transaction.written()) {
-      const { definition: table } = overlay;
+    for (const { writeSet, row: { id, existed }, values } of transaction.written()) {
+      const { definition: table } = writeSet;
       const isTaken = !existed && this.existsNow(table.id, id) ||
         table.indexes.some((index) => {
           if (!index.unique) return false;
           const key = keyOf(table, index, values, index.columns.length);
           return forbidsDuplicates(index, key) &&
-            this.keyHolderNow(table, index, key, transaction, overlay, id);
+            this.keyHolderNow(table, index, key, transaction, writeSet, id);
         });
       if (isTaken) throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
     }
@@ -350,7 +350,7 @@ export class TransactionManager {
    * up here, when nobody can come in between any more.
    */
   *#checkBatches(transaction: Transaction): Generator<void, void> {
-    for (const { table, batch, overlay, replacesAll } of transaction.batches()) {
+    for (const { table, batch, writeSet, replacesAll } of transaction.batches()) {
       yield;
       // What was there before is gone, and nobody else writes to the table: it was locked when it was emptied.
       if (replacesAll) continue;
@@ -365,7 +365,7 @@ export class TransactionManager {
       }
       for (const index of table.indexes) {
         if (!index.unique || !written && !this.locks.hasSpace(index.id)) continue;
-        const check = { manager: this, transaction, table, overlay, batch, limit: batch.rowCount };
+        const check = { manager: this, transaction, table, writeSet, batch, limit: batch.rowCount };
         const taken = yield* firstTakenKey(check, index);
         if (taken === null) continue;
         if (taken.lock === null) throw duplicateKey(table, index, batchRow(batch, taken.row));

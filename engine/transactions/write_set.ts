@@ -2,7 +2,7 @@
  * The uncommitted rows of one transaction in one table: what it created, changed and deleted, in the order of first
  * touch. The committed table does not know of them until commit turns them into effects.
  *
- * Invariants: a row id stands in the overlay at most once. `values` null means deleted. A row that was created and
+ * Invariants: a row id stands in the write set at most once. `values` null means deleted. A row that was created and
  * deleted within the transaction stays in the list, and leaves no effect.
  */
 import { columnPosition } from "../catalog/catalog.ts";
@@ -15,10 +15,10 @@ import { batchRow } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 
-/** One row in an overlay. */
-export interface OverlayRow {
+/** One row in an write set. */
+export interface WriteSetRow {
   readonly id: RowId;
-  /** Position in the overlay. */
+  /** Position in the write set. */
   readonly position: number;
   /** null: deleted. */
   values: StoredRow | null;
@@ -30,19 +30,19 @@ export interface OverlayRow {
 interface KeyMap {
   readonly index: IndexDefinition;
   readonly length: number;
-  readonly rows: Map<string, Set<OverlayRow>>;
+  readonly rows: Map<string, Set<WriteSetRow>>;
 }
 
 const encoder = new TextEncoder();
 
 /** See the file's head. */
-export class TableOverlay {
+export class TableWriteSet {
   definition: TableDefinition;
-  readonly rows: OverlayRow[] = [];
-  readonly byId = new RowIdMap<OverlayRow>();
+  readonly rows: WriteSetRow[] = [];
+  readonly byId = new RowIdMap<WriteSetRow>();
   readonly batches: RowBatch[] = [];
   /** What the journal notes for each row that comes. */
-  readonly added = { kind: "add", overlay: this } as const;
+  readonly added = { kind: "add", writeSet: this } as const;
   /** Committed rows beneath are hidden. */
   truncated = false;
   readonly #keyMaps: KeyMap[] = [];
@@ -57,9 +57,9 @@ export class TableOverlay {
     return this.rows.length === 0 && this.batches.length === 0 && !this.truncated;
   }
 
-  /** Adds a row that the overlay does not know yet. */
-  add(id: RowId, values: StoredRow | null, existed: boolean): OverlayRow {
-    const row: OverlayRow = { id, position: this.rows.length, values, existed };
+  /** Adds a row that the write set does not know yet. */
+  add(id: RowId, values: StoredRow | null, existed: boolean): WriteSetRow {
+    const row: WriteSetRow = { id, position: this.rows.length, values, existed };
     this.rows.push(row);
     this.byId.add(id, row);
     if (values !== null) this.#index(row, values);
@@ -67,7 +67,7 @@ export class TableOverlay {
   }
 
   /** Replaces the values of a row (null: deletes it). */
-  set(row: OverlayRow, values: StoredRow | null): void {
+  set(row: WriteSetRow, values: StoredRow | null): void {
     if (row.values !== null) this.#unindex(row, row.values);
     row.values = values;
     if (values !== null) this.#index(row, values);
@@ -108,7 +108,7 @@ export class TableOverlay {
   }
 
   /** Rows whose key begins with these values. */
-  lookup(index: IndexDefinition, key: readonly StoredValue[]): Iterable<OverlayRow> {
+  lookup(index: IndexDefinition, key: readonly StoredValue[]): Iterable<WriteSetRow> {
     if (this.rows.length === 0) return [];
     let map = this.#keyMaps.find((each) => each.index.id === index.id && each.length === key.length);
     if (map === undefined) {
@@ -136,8 +136,8 @@ export class TableOverlay {
     this.#batchKeys.clear();
   }
 
-  /** Goes back to a state that {@link copy} has kept. The overlay stays the same object, for others refer to it. */
-  restore(saved: TableOverlay): void {
+  /** Goes back to a state that {@link copy} has kept. The write set stays the same object, for others refer to it. */
+  restore(saved: TableWriteSet): void {
     this.definition = saved.definition;
     this.truncated = saved.truncated;
     this.rows.length = 0;
@@ -149,8 +149,8 @@ export class TableOverlay {
   }
 
   /** A copy to return to when a savepoint is rolled back. */
-  copy(): TableOverlay {
-    const result = new TableOverlay(this.definition);
+  copy(): TableWriteSet {
+    const result = new TableWriteSet(this.definition);
     for (const row of this.rows) result.add(row.id, row.values, row.existed);
     result.batches.push(...this.batches);
     result.truncated = this.truncated;
@@ -158,20 +158,20 @@ export class TableOverlay {
   }
 
   /** The effect of a row; null when it leaves none. */
-  effectOf({ id, values, existed }: OverlayRow): Effect | null {
+  effectOf({ id, values, existed }: WriteSetRow): Effect | null {
     const tableId = this.definition.id;
     const isThere = existed && !this.truncated;
     if (values !== null) return { kind: isThere ? "update" : "create", tableId, id, values };
     return isThere ? { kind: "delete", tableId, id } : null;
   }
 
-  /** The overlay's effects in the order of first touch, at the end of a list. */
+  /** The write set's effects in the order of first touch, at the end of a list. */
   appendEffects(list: Effect[]): void {
     const tableId = this.definition.id;
     if (this.truncated) list.push({ kind: "truncate", tableId });
     const { rows } = this;
     for (let index = 0; index < rows.length; index++) {
-      const effect = this.effectOf(rows[index] as OverlayRow);
+      const effect = this.effectOf(rows[index] as WriteSetRow);
       if (effect !== null) list.push(effect);
     }
     for (const batch of this.batches) list.push({ kind: "create_batch", tableId, batch });
@@ -185,7 +185,7 @@ export class TableOverlay {
   }
 
   /** Vectors over at most a block of rows, for scans. Deleted rows must have been left out. */
-  vectors(rows: readonly OverlayRow[], columnIds: readonly number[]): Vector[] {
+  vectors(rows: readonly WriteSetRow[], columnIds: readonly number[]): Vector[] {
     return columnIds.map((columnId) => {
       const position = columnPosition(this.definition, columnId);
       const column = this.definition.columns[position];
@@ -194,11 +194,11 @@ export class TableOverlay {
     });
   }
 
-  #index(row: OverlayRow, values: StoredRow): void {
+  #index(row: WriteSetRow, values: StoredRow): void {
     for (const map of this.#keyMaps) addTo(map, this.definition, row, values);
   }
 
-  #unindex(row: OverlayRow, values: StoredRow): void {
+  #unindex(row: WriteSetRow, values: StoredRow): void {
     for (const map of this.#keyMaps) {
       const text = textIn(map, this.definition, values);
       const rows = map.rows.get(text);
@@ -212,7 +212,7 @@ function textIn(map: KeyMap, table: TableDefinition, values: StoredRow): string 
   return keyText(keyColumns(table, map.index), keyOf(table, map.index, values, map.length));
 }
 
-function addTo(map: KeyMap, table: TableDefinition, row: OverlayRow, values: StoredRow): void {
+function addTo(map: KeyMap, table: TableDefinition, row: WriteSetRow, values: StoredRow): void {
   const text = textIn(map, table, values);
   const rows = map.rows.get(text);
   if (rows === undefined) map.rows.set(text, new Set([row]));

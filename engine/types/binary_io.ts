@@ -23,7 +23,7 @@ import type { SqlType } from "./sql_type.ts";
 import { padCharacters } from "./text_io.ts";
 import { applyTypeModifier, fitNumeric, toDecimal } from "./type_modifier.ts";
 import { typeOid } from "./type_names.ts";
-import type { MixedInteger, SqlRecord, SqlValue } from "./value.ts";
+import type { NumberOrBigint, SqlRecord, SqlValue } from "./value.ts";
 
 const MAX_I64 = 9223372036854775807n;
 const MIN_I64 = -9223372036854775808n;
@@ -69,10 +69,10 @@ export function writeBinary(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "i64":
     case "u32":
     case "time":
-      writer.writeI64BigEndian(value as MixedInteger);
+      writer.writeI64BigEndian(value as NumberOrBigint);
       return;
     case "u64":
-      writeNumeric(writer, Decimal.fromInteger(value as MixedInteger));
+      writeNumeric(writer, Decimal.fromInteger(value as NumberOrBigint));
       return;
     case "f32":
       writer.writeF32BigEndian(value as number);
@@ -81,7 +81,7 @@ export function writeBinary(type: SqlType, value: SqlValue, writer: ByteWriter):
       writer.writeF64BigEndian(value as number);
       return;
     case "numeric":
-      writeNumeric(writer, toDecimal(type, value as MixedInteger | Decimal));
+      writeNumeric(writer, toDecimal(type, value as NumberOrBigint | Decimal));
       return;
     case "text":
     case "unknown":
@@ -119,7 +119,7 @@ export function writeBinary(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "timestamp":
     case "timestamptz":
       writer.writeI64BigEndian(
-        value === Infinity ? MAX_I64 : value === -Infinity ? MIN_I64 : value as MixedInteger,
+        value === Infinity ? MAX_I64 : value === -Infinity ? MIN_I64 : value as NumberOrBigint,
       );
       return;
     case "interval": {

@@ -8,7 +8,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { normalize } from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** Microseconds of a second. */
 export const MICROSECONDS_PER_SECOND = 1_000_000;
@@ -106,14 +106,14 @@ export function isoWeek(days: number): { year: number; week: number } {
 }
 
 /** The day of a finite count of microseconds. */
-export function dayOfMicroseconds(microseconds: MixedInteger): number {
+export function dayOfMicroseconds(microseconds: NumberOrBigint): number {
   if (typeof microseconds === "number") return Math.floor(microseconds / MICROSECONDS_PER_DAY);
   const quotient = microseconds / DAY_BIG;
   return Number(quotient * DAY_BIG > microseconds ? quotient - 1n : quotient);
 }
 
 /** The time of day, 0 up to a day, of a finite count of microseconds. */
-export function timeOfMicroseconds(microseconds: MixedInteger): number {
+export function timeOfMicroseconds(microseconds: NumberOrBigint): number {
   if (typeof microseconds === "number") {
     const rest = microseconds % MICROSECONDS_PER_DAY;
     return rest < 0 ? rest + MICROSECONDS_PER_DAY : rest + 0;
@@ -123,7 +123,7 @@ export function timeOfMicroseconds(microseconds: MixedInteger): number {
 }
 
 /** days · one day + time, exactly; the time may be any safe integer. */
-export function microsecondsFromDay(days: number, time: number): MixedInteger {
+export function microsecondsFromDay(days: number, time: number): NumberOrBigint {
   if (days <= SAFE_DAYS && days >= -SAFE_DAYS) {
     const sum = days * MICROSECONDS_PER_DAY + time;
     if (sum <= Number.MAX_SAFE_INTEGER && sum >= -Number.MAX_SAFE_INTEGER) return sum + 0;
@@ -137,13 +137,13 @@ export const MINIMUM_TIMESTAMP: bigint = BigInt(MINIMUM_DATE) * DAY_BIG;
 export const MAX_TIMESTAMP: bigint = BigInt(daysFromCivil(294277, 1, 1)) * DAY_BIG - 1n;
 
 /** Whether a finite count of microseconds is a timestamp that the database can hold. */
-export function isTimestampInRange(microseconds: MixedInteger): boolean {
+export function isTimestampInRange(microseconds: NumberOrBigint): boolean {
   return typeof microseconds === "number" ||
     (microseconds >= MINIMUM_TIMESTAMP && microseconds <= MAX_TIMESTAMP);
 }
 
 /** The timestamp itself, infinities included, or 22008 `timestamp out of range`. */
-export function checkTimestamp(microseconds: MixedInteger): MixedInteger {
+export function checkTimestamp(microseconds: NumberOrBigint): NumberOrBigint {
   if (isTimestampInRange(microseconds)) return microseconds;
   throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, "timestamp out of range");
 }

@@ -13,12 +13,12 @@ import { Decimal, decimalExponent } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { compareJson, isJsonArray, isJsonObject, jsonHashKey, parseJson } from "./json.ts";
 import type { JsonValue } from "./json.ts";
-import { absolute, compareMixed } from "./number_or_bigint.ts";
+import { absolute, compareNumbersOrBigints } from "./number_or_bigint.ts";
 import { hexOf } from "./scalar_text.ts";
 import { compareArrays, SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";
 import { compareText, trimTrailingSpaces } from "./text.ts";
-import type { MixedInteger, SqlRecord, SqlValue } from "./value.ts";
+import type { NumberOrBigint, SqlRecord, SqlValue } from "./value.ts";
 
 /** Order of two values. */
 export type Order = -1 | 0 | 1;
@@ -55,12 +55,14 @@ export function compareValues(type: SqlType, left: SqlValue, right: SqlValue): O
     case "time":
     case "timestamp":
     case "timestamptz":
-      return compareMixed(left as MixedInteger, right as MixedInteger);
+      return compareNumbersOrBigints(left as NumberOrBigint, right as NumberOrBigint);
     case "f32":
     case "f64":
       return compareFloats(left as number, right as number);
     case "numeric":
-      if (type.scale !== undefined) return compareMixed(left as MixedInteger, right as MixedInteger);
+      if (type.scale !== undefined) {
+        return compareNumbersOrBigints(left as NumberOrBigint, right as NumberOrBigint);
+      }
       return (left as Decimal).compare(right as Decimal);
     case "text":
     case "name":
@@ -213,10 +215,10 @@ function encodeSortValue(type: SqlType, value: SqlValue): string {
     case "time":
     case "timestamp":
     case "timestamptz":
-      return encodeInteger(value as MixedInteger);
+      return encodeInteger(value as NumberOrBigint);
     case "numeric":
       return type.scale !== undefined
-        ? encodeInteger(value as MixedInteger)
+        ? encodeInteger(value as NumberOrBigint)
         : encodeDecimal(value as Decimal);
     case "f32":
     case "f64":
@@ -261,7 +263,7 @@ function encodeSortValue(type: SqlType, value: SqlValue): string {
 const CHARACTERS: readonly string[] = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));
 
 /** The length of the magnitude's bytes, biased by 0x80, then the bytes; complemented for negative numbers. */
-function encodeInteger(value: MixedInteger): string {
+function encodeInteger(value: NumberOrBigint): string {
   if (value === Infinity) return "\xff";
   if (value === -Infinity) return "\x00";
   let bytes = "";

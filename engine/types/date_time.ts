@@ -43,7 +43,7 @@ import {
 import { parseOffset } from "./date_time_parse.ts";
 import { abbreviationZone, fixedTimeZone, timeZone } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 const UNIX_EPOCH_MICROSECONDS = -UNIX_EPOCH_DAYS * MICROSECONDS_PER_DAY;
 
@@ -51,7 +51,7 @@ const UNIX_EPOCH_MICROSECONDS = -UNIX_EPOCH_DAYS * MICROSECONDS_PER_DAY;
 const AFTER_TIMESTAMPS = daysFromCivil(294277, 1, 1);
 
 /** Whether a date or timestamp is infinite. */
-export function isInfinite(value: MixedInteger): boolean {
+export function isInfinite(value: NumberOrBigint): boolean {
   return value === Infinity || value === -Infinity;
 }
 
@@ -60,14 +60,14 @@ function outOfRange(message: string): DatabaseError {
 }
 
 /** A date as the timestamp at its start. */
-export function timestampFromDate(days: number): MixedInteger {
+export function timestampFromDate(days: number): NumberOrBigint {
   if (isInfinite(days)) return days;
   if (days >= AFTER_TIMESTAMPS) throw outOfRange("date out of range for timestamp");
   return microsecondsFromDay(days, 0);
 }
 
 /** A date as the instant at which it starts in a zone. */
-export function timestampTzFromDate(days: number, zone: TimeZone): MixedInteger {
+export function timestampTzFromDate(days: number, zone: TimeZone): NumberOrBigint {
   return isInfinite(days) ? days : instantInZone(timestampFromDate(days), zone);
 }
 
@@ -75,12 +75,12 @@ export function timestampTzFromDate(days: number, zone: TimeZone): MixedInteger 
  * A date as the timestamp that it is compared as: a date beyond all timestamps follows every one of them but infinity, and
  * raises nothing.
  */
-export function comparedTimestampFromDate(days: number): MixedInteger {
+export function comparedTimestampFromDate(days: number): NumberOrBigint {
   return isInfinite(days) ? days : microsecondsFromDay(Math.min(days, AFTER_TIMESTAMPS), 0);
 }
 
 /** The same as an instant in a zone. */
-export function comparedTimestampTzFromDate(days: number, zone: TimeZone): MixedInteger {
+export function comparedTimestampTzFromDate(days: number, zone: TimeZone): NumberOrBigint {
   if (isInfinite(days)) return days;
   return days >= AFTER_TIMESTAMPS
     ? microsecondsFromDay(AFTER_TIMESTAMPS, 0)
@@ -88,27 +88,27 @@ export function comparedTimestampTzFromDate(days: number, zone: TimeZone): Mixed
 }
 
 /** The instant of a local time in a zone; 22008 when it is none that the database can hold. */
-export function instantInZone(local: MixedInteger, zone: TimeZone): MixedInteger {
+export function instantInZone(local: NumberOrBigint, zone: TimeZone): NumberOrBigint {
   return checkTimestamp(zone.fromLocal(local));
 }
 
 /** The local time at an instant in a zone; 22008 when it is none that the database can hold. */
-export function localInZone(instant: MixedInteger, zone: TimeZone): MixedInteger {
+export function localInZone(instant: NumberOrBigint, zone: TimeZone): NumberOrBigint {
   return checkTimestamp(zone.toLocal(instant));
 }
 
 /** The date of a timestamp. */
-export function dateFromTimestamp(value: MixedInteger): number {
+export function dateFromTimestamp(value: NumberOrBigint): number {
   return isInfinite(value) ? Number(value) : dayOfMicroseconds(value);
 }
 
 /** The date of an instant in a zone. */
-export function dateFromTimestampTz(value: MixedInteger, zone: TimeZone): number {
+export function dateFromTimestampTz(value: NumberOrBigint, zone: TimeZone): number {
   return dateFromTimestamp(zone.toLocal(value));
 }
 
 /** The time of day of a timestamp, or null for an infinite one. */
-export function timeFromTimestamp(value: MixedInteger): number | null {
+export function timeFromTimestamp(value: NumberOrBigint): number | null {
   return isInfinite(value) ? null : timeOfMicroseconds(value);
 }
 
@@ -154,7 +154,7 @@ export function addMonths(days: number, months: number): number {
 }
 
 /** timestamp + interval: the months, then the days, then the rest; each sum must be a timestamp. */
-export function addInterval(value: MixedInteger, interval: Interval): MixedInteger {
+export function addInterval(value: NumberOrBigint, interval: Interval): NumberOrBigint {
   if (isInfinite(value)) return value;
   let moved = value;
   if (interval.months !== 0) moved = checkTimestamp(movedByMonths(moved, interval.months));
@@ -162,16 +162,16 @@ export function addInterval(value: MixedInteger, interval: Interval): MixedInteg
   return checkTimestamp(add(moved, interval.microseconds));
 }
 
-function movedByMonths(value: MixedInteger, months: number): MixedInteger {
+function movedByMonths(value: NumberOrBigint, months: number): NumberOrBigint {
   return microsecondsFromDay(addMonths(dayOfMicroseconds(value), months), timeOfMicroseconds(value));
 }
 
-function movedByDays(value: MixedInteger, days: number): MixedInteger {
+function movedByDays(value: NumberOrBigint, days: number): NumberOrBigint {
   return microsecondsFromDay(dayOfMicroseconds(value) + days, timeOfMicroseconds(value));
 }
 
 /** timestamp - interval. */
-export function subtractInterval(value: MixedInteger, interval: Interval): MixedInteger {
+export function subtractInterval(value: NumberOrBigint, interval: Interval): NumberOrBigint {
   // The least interval has no negation, and an infinite timestamp needs none.
   if (isInfinite(value)) return value;
   return addInterval(value, interval.negate());
@@ -181,9 +181,9 @@ export function subtractInterval(value: MixedInteger, interval: Interval): Mixed
  * timestamptz + interval in a zone: months and days by the local calendar, the rest by elapsed time. Each sum must be an instant: where
  * months end in an hour that the zone leaves out, the days are added to the hour after it.
  */
-export function addIntervalTz(value: MixedInteger, interval: Interval, zone: TimeZone): MixedInteger {
+export function addIntervalTz(value: NumberOrBigint, interval: Interval, zone: TimeZone): NumberOrBigint {
   if (isInfinite(value)) return value;
-  const instant = (local: MixedInteger) => checkTimestamp(zone.fromLocal(local));
+  const instant = (local: NumberOrBigint) => checkTimestamp(zone.fromLocal(local));
   let moved = value;
   if (interval.months !== 0) moved = instant(movedByMonths(zone.toLocal(moved), interval.months));
   if (interval.days !== 0) moved = instant(movedByDays(zone.toLocal(moved), interval.days));
@@ -191,13 +191,17 @@ export function addIntervalTz(value: MixedInteger, interval: Interval, zone: Tim
 }
 
 /** timestamptz - interval in a zone. */
-export function subtractIntervalTz(value: MixedInteger, interval: Interval, zone: TimeZone): MixedInteger {
+export function subtractIntervalTz(
+  value: NumberOrBigint,
+  interval: Interval,
+  zone: TimeZone,
+): NumberOrBigint {
   if (isInfinite(value)) return value;
   return addIntervalTz(value, interval.negate(), zone);
 }
 
 /** The difference of two timestamps in days and time. */
-export function subtractTimestamps(left: MixedInteger, right: MixedInteger): Interval {
+export function subtractTimestamps(left: NumberOrBigint, right: NumberOrBigint): Interval {
   if (isInfinite(left) || isInfinite(right)) throw outOfRange("cannot subtract infinite timestamps");
   return new Interval(0, 0, subtract(left, right)).justifyHours();
 }
@@ -223,7 +227,7 @@ export function subtractFromTime(time: number, interval: Interval): number {
   return timeAroundMidnight(subtract(time, interval.microseconds));
 }
 
-function timeAroundMidnight(microseconds: MixedInteger): number {
+function timeAroundMidnight(microseconds: NumberOrBigint): number {
   const time = Number(modulo(microseconds, MICROSECONDS_PER_DAY));
   return time < 0 ? time + MICROSECONDS_PER_DAY : time;
 }
@@ -234,7 +238,7 @@ export function subtractTimes(left: number, right: number): Interval {
 }
 
 /** The difference in years, months and days as people count ages; both infinite or not at all. */
-export function age(left: MixedInteger, right: MixedInteger): Interval {
+export function age(left: NumberOrBigint, right: NumberOrBigint): Interval {
   if (isInfinite(left) || isInfinite(right)) throw outOfRange("timestamp out of range");
   const negative = left < right;
   const [later, earlier] = negative ? [right, left] : [left, right];
@@ -333,12 +337,12 @@ function requireTruncationUnit(name: string, typeName: string): DateTimeUnit {
 }
 
 /** date_trunc of a timestamp without time zone. The first years lie in a century that begins before the least timestamp. */
-export function truncateTimestamp(name: string, value: MixedInteger): MixedInteger {
+export function truncateTimestamp(name: string, value: NumberOrBigint): NumberOrBigint {
   return checkTimestamp(truncated(name, value, "timestamp without time zone"));
 }
 
 /** The result may lie beyond the range of timestamps. */
-function truncated(name: string, value: MixedInteger, typeName: string): MixedInteger {
+function truncated(name: string, value: NumberOrBigint, typeName: string): NumberOrBigint {
   if (isInfinite(value)) return value;
   const unit = requireTruncationUnit(name, typeName);
   const days = dayOfMicroseconds(value);
@@ -385,7 +389,7 @@ function truncateDay(unit: DateTimeUnit, days: number): number | undefined {
 }
 
 /** date_trunc of a timestamp with time zone, by the local time of a zone. */
-export function truncateTimestampTz(name: string, value: MixedInteger, zone: TimeZone): MixedInteger {
+export function truncateTimestampTz(name: string, value: NumberOrBigint, zone: TimeZone): NumberOrBigint {
   if (isInfinite(value)) return value;
   const typeName = "timestamp with time zone";
   const unit = requireTruncationUnit(name, typeName);
@@ -435,7 +439,11 @@ export function truncateInterval(name: string, interval: Interval): Interval {
  * date_bin: the start of the stride, counted from the origin, in which the timestamp lies; 22008 when that is no timestamp, or when the
  * distance from the origin is no interval.
  */
-export function binTimestamp(stride: Interval, source: MixedInteger, origin: MixedInteger): MixedInteger {
+export function binTimestamp(
+  stride: Interval,
+  source: NumberOrBigint,
+  origin: NumberOrBigint,
+): NumberOrBigint {
   if (isInfinite(source)) return source;
   if (isInfinite(origin)) throw outOfRange("origin out of range");
   if (stride.months !== 0) {
@@ -463,7 +471,7 @@ const MONOTONIC = new Set<DateTimeUnit>([
   "julian",
 ]);
 
-function infiniteField(unit: DateTimeUnit, value: MixedInteger): Decimal | null {
+function infiniteField(unit: DateTimeUnit, value: NumberOrBigint): Decimal | null {
   if (!MONOTONIC.has(unit)) return null;
   return value > 0 ? Decimal.INFINITY : Decimal.NEGATIVE_INFINITY;
 }
@@ -475,7 +483,7 @@ function integer(value: number): Decimal {
 /** extract from a timestamp without time zone. */
 export function extractFromTimestamp(
   name: string,
-  value: MixedInteger,
+  value: NumberOrBigint,
   typeName = "timestamp without time zone",
 ): Decimal | null {
   const unit = requireUnit(name, typeName);
@@ -543,7 +551,7 @@ function dayField(unit: DateTimeUnit, days: number): Decimal | undefined {
 }
 
 /** extract from a timestamp with time zone, seen in a zone. */
-export function extractFromTimestampTz(name: string, value: MixedInteger, zone: TimeZone): Decimal | null {
+export function extractFromTimestampTz(name: string, value: NumberOrBigint, zone: TimeZone): Decimal | null {
   const typeName = "timestamp with time zone";
   const unit = requireUnit(name, typeName);
   if (isInfinite(value)) return infiniteField(unit, value);
@@ -687,7 +695,7 @@ export interface TimestampParts {
 }
 
 /** make_timestamp. */
-export function makeTimestamp(parts: TimestampParts): MixedInteger {
+export function makeTimestamp(parts: TimestampParts): NumberOrBigint {
   const { year, month, day, hours, minutes, seconds } = parts;
   const days = daysOfParts(year, month, day, year);
   const local = microsecondsFromDay(days, makeTime(hours, minutes, seconds));
@@ -723,7 +731,7 @@ export function makeInterval(parts: {
 }
 
 /** to_timestamp of seconds since 1970-01-01 UTC. */
-export function timestampFromEpoch(seconds: number): MixedInteger {
+export function timestampFromEpoch(seconds: number): NumberOrBigint {
   if (Number.isNaN(seconds)) throw outOfRange("timestamp cannot be NaN");
   if (!Number.isFinite(seconds)) return seconds;
   const whole = Math.trunc(seconds);
@@ -736,12 +744,12 @@ export function timestampFromEpoch(seconds: number): MixedInteger {
 }
 
 /** An instant of milliseconds since 1970-01-01 UTC, as JavaScript counts. */
-export function timestampFromUnixMilliseconds(milliseconds: number): MixedInteger {
+export function timestampFromUnixMilliseconds(milliseconds: number): NumberOrBigint {
   return add(multiply(fromIntegralNumber(Math.trunc(milliseconds)), 1000), UNIX_EPOCH_MICROSECONDS);
 }
 
 /** Milliseconds since 1970-01-01 UTC of an instant, rounded. */
-export function unixMillisecondsFromTimestamp(value: MixedInteger): number {
+export function unixMillisecondsFromTimestamp(value: NumberOrBigint): number {
   return Number(divideRounded(subtract(value, UNIX_EPOCH_MICROSECONDS), 1000));
 }
 

@@ -15,7 +15,7 @@ import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
 import { add } from "./number_or_bigint.ts";
 import { numericOffset } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** The order of day and month in dates of digits. */
 export type DateOrder = "MDY" | "DMY" | "YMD";
@@ -112,14 +112,14 @@ export function formatFraction(microseconds: number): string {
 }
 
 /** The text of a timestamp without time zone. */
-export function formatTimestamp(value: MixedInteger, style: DateStyle = ISO_MDY): string {
+export function formatTimestamp(value: NumberOrBigint, style: DateStyle = ISO_MDY): string {
   if (value === Infinity) return "infinity";
   if (value === -Infinity) return "-infinity";
   return formatLocal(dayOfMicroseconds(value), timeOfMicroseconds(value), style, "");
 }
 
 /** The text of a timestamp with time zone, as seen in a zone. */
-export function formatTimestampTz(value: MixedInteger, zone: TimeZone, style: DateStyle = ISO_MDY): string {
+export function formatTimestampTz(value: NumberOrBigint, zone: TimeZone, style: DateStyle = ISO_MDY): string {
   if (value === Infinity) return "infinity";
   if (value === -Infinity) return "-infinity";
   const offset = zone.offsetAt(value);

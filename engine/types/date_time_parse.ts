@@ -27,12 +27,12 @@ import type { Field, ReservedName } from "./date_time_tokens.ts";
 import { roundHalfEven, subtract } from "./number_or_bigint.ts";
 import { abbreviationZone, findTimeZone } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** What reading depends on besides the text. */
 export interface DateTimeContext {
   /** The transaction's time, in microseconds since 2000-01-01 UTC. */
-  readonly now: MixedInteger;
+  readonly now: NumberOrBigint;
   /** The session's time zone. */
   readonly zone: TimeZone;
   /** The order of day and month in dates of digits. */
@@ -121,7 +121,7 @@ export function parseTime(text: string, context: DateTimeContext): number {
 }
 
 /** Parses a timestamp without time zone; a zone in the text is ignored. */
-export function parseTimestamp(text: string, context: DateTimeContext): MixedInteger {
+export function parseTimestamp(text: string, context: DateTimeContext): NumberOrBigint {
   const fast = isoTimestamp(text);
   if (fast !== undefined && fast.offset === undefined) return fast.local;
   return attempt("timestamp", text, () => {
@@ -132,7 +132,7 @@ export function parseTimestamp(text: string, context: DateTimeContext): MixedInt
 }
 
 /** Parses a timestamp with time zone to an instant; without a zone in the text the session's is meant. */
-export function parseTimestampTz(text: string, context: DateTimeContext): MixedInteger {
+export function parseTimestampTz(text: string, context: DateTimeContext): NumberOrBigint {
   const fast = isoTimestamp(text);
   if (fast !== undefined) {
     return fast.offset === undefined
@@ -157,7 +157,7 @@ function checkDays(days: number): number {
   return days;
 }
 
-function inRange(value: MixedInteger): MixedInteger {
+function inRange(value: NumberOrBigint): NumberOrBigint {
   if (!isTimestampInRange(value)) throw new DecodeFailure("range");
   return value;
 }
@@ -206,7 +206,7 @@ function isoTime(text: string, start: number, end: number): number | undefined {
 }
 
 /** `YYYY-MM-DD[ T]HH:MM:SS[.ffffff][Z|±HH[[:]MM]]`, or undefined. */
-function isoTimestamp(text: string): { local: MixedInteger; offset: number | undefined } | undefined {
+function isoTimestamp(text: string): { local: NumberOrBigint; offset: number | undefined } | undefined {
   const length = text.length;
   if (length < 10) return undefined;
   const days = isoDate(text, 0);
@@ -344,7 +344,7 @@ class Decoder {
     return { days, time: hasTime ? time : undefined, offset: this.#offset, zone: this.#zone };
   }
 
-  #localNow(): MixedInteger {
+  #localNow(): NumberOrBigint {
     return this.#context.zone.toLocal(this.#context.now);
   }
 

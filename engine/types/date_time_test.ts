@@ -9,7 +9,7 @@ import { formatTimestamp, formatTimestampTz } from "./date_time_format.ts";
 import { formatInterval, parseInterval } from "./interval_text.ts";
 import { DEFAULT_TEXT_OPTIONS, parseText } from "./text_io.ts";
 import { timeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** The answer of a function, or the code and message of the error it raises. */
 function outcome(run: () => string | null): string {
@@ -650,8 +650,8 @@ const CASES: readonly (readonly [string, string, string, string, string])[] = [
 function evaluate(operation: string, left: string, right: string, zoneName: string): string | null {
   const zone = timeZone(zoneName);
   const options = { ...DEFAULT_TEXT_OPTIONS, timeZone: zone };
-  const timestamp = (text: string) => parseText({ kind: "timestamp" }, text, options) as MixedInteger;
-  const instant = (text: string) => parseText({ kind: "timestamptz" }, text, options) as MixedInteger;
+  const timestamp = (text: string) => parseText({ kind: "timestamp" }, text, options) as NumberOrBigint;
+  const instant = (text: string) => parseText({ kind: "timestamptz" }, text, options) as NumberOrBigint;
   switch (operation) {
     case "ts+":
       return formatTimestamp(dateTime.addInterval(timestamp(left), parseInterval(right)));
@@ -706,7 +706,7 @@ Deno.test("makeDate(), makeTime() and makeTimestamp() check their parts", () => 
 });
 
 Deno.test("binTimestamp() counts strides from the origin", () => {
-  const stamp = (text: string) => parseText({ kind: "timestamp" }, text) as MixedInteger;
+  const stamp = (text: string) => parseText({ kind: "timestamp" }, text) as NumberOrBigint;
   const bin = (stride: string, source: string, origin: string): string =>
     formatTimestamp(dateTime.binTimestamp(parseInterval(stride), stamp(source), stamp(origin)));
   assert.equal(bin("15 min", "2020-02-11 15:44:17", "2001-01-01"), "2020-02-11 15:30:00");

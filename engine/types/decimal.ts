@@ -13,7 +13,7 @@ import {
   absolute,
   add,
   bigPowerOfTen,
-  compareMixed,
+  compareNumbersOrBigints,
   divide,
   divideRounded,
   divisionByZero,
@@ -27,7 +27,7 @@ import {
   rescale,
   subtract,
 } from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** Quotients have at least this many significant digits. */
 export const MINIMUM_SIGNIFICANT_DIGITS = 16;
@@ -55,26 +55,26 @@ export class Decimal {
   static readonly ONE: Decimal = new Decimal(1, 0, "finite");
 
   /** The digits as an integer; 0 for NaN and the infinities. */
-  readonly coefficient: MixedInteger;
+  readonly coefficient: NumberOrBigint;
   /** How many of the coefficient's digits stand after the point; 0 for NaN and the infinities. */
   readonly scale: number;
   /** Whether it is finite, NaN or an infinity. */
   readonly form: Form;
 
-  private constructor(coefficient: MixedInteger, scale: number, form: Form) {
+  private constructor(coefficient: NumberOrBigint, scale: number, form: Form) {
     this.coefficient = coefficient;
     this.scale = scale;
     this.form = form;
   }
 
   /** coefficient · 10^-scale; the coefficient must be normalized and the scale not negative. */
-  static of(coefficient: MixedInteger, scale: number): Decimal {
+  static of(coefficient: NumberOrBigint, scale: number): Decimal {
     if (typeof coefficient === "bigint") checkSize(coefficient, scale);
     return new Decimal(coefficient, scale, "finite");
   }
 
   /** The decimal of an integer. */
-  static fromInteger(value: MixedInteger): Decimal {
+  static fromInteger(value: NumberOrBigint): Decimal {
     return new Decimal(value, 0, "finite");
   }
 
@@ -128,7 +128,7 @@ export class Decimal {
     const exponent = match[4] === undefined ? 0 : Number(match[4]);
     if (Math.abs(exponent) >= MAX_EXPONENT) throw overflow();
     const digits = whole + fraction;
-    let coefficient: MixedInteger = digits.length <= 15 ? Number(digits) : normalize(BigInt(digits));
+    let coefficient: NumberOrBigint = digits.length <= 15 ? Number(digits) : normalize(BigInt(digits));
     if (match[1] === "-") coefficient = negate(coefficient);
     let scale = fraction.length - exponent;
     if (scale < 0) {
@@ -189,7 +189,7 @@ export class Decimal {
   }
 
   /** The value rounded to an integer, halves away from zero; 0A000 for NaN and the infinities, as `what` is named. */
-  toInteger(what = "bigint"): MixedInteger {
+  toInteger(what = "bigint"): NumberOrBigint {
     if (this.form === "finite") return rescale(this.coefficient, this.scale, 0);
     throw new DatabaseError(
       SQLSTATE.featureNotSupported,
@@ -198,7 +198,7 @@ export class Decimal {
   }
 
   /** The coefficient at a given scale, rounding half away from zero; only for finite values. */
-  toScaled(scale: number): MixedInteger {
+  toScaled(scale: number): NumberOrBigint {
     return rescale(this.coefficient, this.scale, scale);
   }
 
@@ -305,9 +305,9 @@ export class Decimal {
   /** Order: -Infinity, finite values, Infinity, NaN; NaN equals NaN. */
   compare(other: Decimal): -1 | 0 | 1 {
     if (this.form === "finite" && other.form === "finite") {
-      if (this.scale === other.scale) return compareMixed(this.coefficient, other.coefficient);
+      if (this.scale === other.scale) return compareNumbersOrBigints(this.coefficient, other.coefficient);
       const scale = Math.max(this.scale, other.scale);
-      return compareMixed(
+      return compareNumbersOrBigints(
         rescale(this.coefficient, this.scale, scale),
         rescale(other.coefficient, other.scale, scale),
       );
@@ -415,7 +415,7 @@ export function exactDecimal(value: number): Decimal {
 }
 
 /** The number of decimal digits of an integer; 1 for zero. */
-export function digitCount(value: MixedInteger): number {
+export function digitCount(value: NumberOrBigint): number {
   const magnitude = absolute(value);
   return String(magnitude).length;
 }
@@ -431,7 +431,7 @@ export function overflow(): DatabaseError {
 }
 
 /** A decimal from an integral or fractional number of any kind that the engine's values have. */
-export function decimalFromMixed(value: MixedInteger, scale = 0): Decimal {
+export function decimalFromNumberOrBigint(value: NumberOrBigint, scale = 0): Decimal {
   return Decimal.of(value, scale);
 }
 

@@ -17,7 +17,7 @@ import {
   overflow,
 } from "./decimal.ts";
 import { absolute, bigPowerOfTen, modulo, normalize } from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 const MAX_EXPONENT = 2000;
 const LOG10_E = 0.434294481903252;
@@ -344,7 +344,7 @@ export function decimalLcm(left: Decimal, right: Decimal): Decimal {
 }
 
 /** Greatest common divisor of two integers, never negative. */
-export function integerGcd(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function integerGcd(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   let a = absolute(left);
   let b = absolute(right);
   while (b !== 0) [a, b] = [b, modulo(a, b)];
@@ -352,7 +352,7 @@ export function integerGcd(left: MixedInteger, right: MixedInteger): MixedIntege
 }
 
 /** n!; 22003 for negative numbers and results beyond numeric. */
-export function decimalFactorial(value: MixedInteger): Decimal {
+export function decimalFactorial(value: NumberOrBigint): Decimal {
   if (value < 0) {
     throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "factorial of a negative number is undefined");
   }

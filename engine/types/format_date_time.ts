@@ -22,7 +22,7 @@ import type { Interval } from "./interval.ts";
 import { divide, modulo } from "./number_or_bigint.ts";
 import { numericOffset } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 import { parseTemplate, ROMAN_MONTHS } from "./date_time_template.ts";
 import type { FieldNode, TemplateNode } from "./date_time_template.ts";
 
@@ -44,7 +44,7 @@ interface BrokenDown {
   readonly abbreviation: string;
 }
 
-function breakDown(local: MixedInteger, offset: number, abbreviation: string): BrokenDown {
+function breakDown(local: NumberOrBigint, offset: number, abbreviation: string): BrokenDown {
   const days = dayOfMicroseconds(local);
   const time = timeOfMicroseconds(local);
   return {
@@ -62,14 +62,14 @@ function breakDown(local: MixedInteger, offset: number, abbreviation: string): B
 }
 
 /** to_char of a timestamp without time zone; null for infinities and an empty template, as in PostgreSQL. */
-export function formatTimestampTemplate(value: MixedInteger, template: string): string | null {
+export function formatTimestampTemplate(value: NumberOrBigint, template: string): string | null {
   if (value === Infinity || value === -Infinity || template === "") return null;
   return formatNodes(parseTemplate(template), breakDown(value, 0, ""));
 }
 
 /** to_char of a timestamp with time zone, seen in a zone. */
 export function formatTimestampTzTemplate(
-  value: MixedInteger,
+  value: NumberOrBigint,
   template: string,
   zone: TimeZone,
 ): string | null {

@@ -10,7 +10,7 @@ import { parseDateTemplate, parseTimestampTemplate } from "./parse_date_time_tem
 import { parseInterval } from "./interval_text.ts";
 import { DEFAULT_TEXT_OPTIONS, parseText } from "./text_io.ts";
 import { timeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** The answer of a function, or the code and message of the error it raises. */
 function outcome(run: () => string | null): string {
@@ -290,12 +290,12 @@ function evaluate(name: string, value: string, format: string, zoneName: string)
   switch (name) {
     case "tochar":
       return template.formatTimestampTemplate(
-        parseText({ kind: "timestamp" }, value) as MixedInteger,
+        parseText({ kind: "timestamp" }, value) as NumberOrBigint,
         format,
       );
     case "tochartz": {
       const instant = parseText({ kind: "timestamptz" }, value, { ...DEFAULT_TEXT_OPTIONS, timeZone: zone });
-      return template.formatTimestampTzTemplate(instant as MixedInteger, format, zone);
+      return template.formatTimestampTzTemplate(instant as NumberOrBigint, format, zone);
     }
     case "tochariv":
       return template.formatIntervalTemplate(parseInterval(value), format);

@@ -12,7 +12,7 @@ import { ordinalSuffix } from "./format_date_time.ts";
 import { absolute, checkInteger, modulo, powerOfTen, subtract } from "./number_or_bigint.ts";
 import { numberTemplate } from "./number_template.ts";
 import type { NumberTemplate } from "./number_template.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** Digits ready to be laid out. */
 interface Digits {
@@ -42,7 +42,7 @@ export function formatNumberTemplate(value: Decimal, source: string): string {
 }
 
 /** to_char of an integer. */
-export function formatIntegerTemplate(value: MixedInteger, source: string): string {
+export function formatIntegerTemplate(value: NumberOrBigint, source: string): string {
   return formatNumberTemplate(Decimal.fromInteger(value), source);
 }
 

@@ -9,7 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { MICROSECONDS_PER_DAY } from "./calendar.ts";
 import {
   add,
-  compareMixed,
+  compareNumbersOrBigints,
   divide,
   divisionByZero,
   fromIntegralNumber,
@@ -19,7 +19,7 @@ import {
   roundHalfEven,
   subtract,
 } from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 const MAX_I64 = 9223372036854775807n;
 const SECONDS_PER_DAY = 86400;
@@ -34,17 +34,17 @@ export class Interval {
   /** Weeks count 7; any number, whatever the months. */
   readonly days: number;
   /** Hours, minutes and seconds; any number, whatever the days. */
-  readonly microseconds: MixedInteger;
+  readonly microseconds: NumberOrBigint;
 
   /** An interval of parts known to be in range; see {@link Interval.of}. */
-  constructor(months: number, days: number, microseconds: MixedInteger) {
+  constructor(months: number, days: number, microseconds: NumberOrBigint) {
     this.months = months;
     this.days = days;
     this.microseconds = microseconds;
   }
 
   /** An interval whose parts are checked against their ranges; 22008. */
-  static of(months: number, days: number, microseconds: MixedInteger): Interval {
+  static of(months: number, days: number, microseconds: NumberOrBigint): Interval {
     if (!fitsI32(months) || !fitsI32(days) || microseconds > MAX_I64 || microseconds < -MAX_I64 - 1n) {
       throw intervalOutOfRange();
     }
@@ -52,18 +52,18 @@ export class Interval {
   }
 
   /** The length in microseconds, with months of 30 days and days of 24 hours. */
-  span(): MixedInteger {
+  span(): NumberOrBigint {
     return add(multiply(this.months * 30 + this.days, MICROSECONDS_PER_DAY), this.microseconds);
   }
 
   /** Order by length. */
   compare(other: Interval): -1 | 0 | 1 {
-    return compareMixed(this.span(), other.span());
+    return compareNumbersOrBigints(this.span(), other.span());
   }
 
   /** -1, 0 or 1 by length. */
   get sign(): -1 | 0 | 1 {
-    return compareMixed(this.span(), 0);
+    return compareNumbersOrBigints(this.span(), 0);
   }
 
   /** Sum, part by part. */

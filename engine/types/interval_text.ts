@@ -24,7 +24,7 @@ import {
   powerOfTen,
   roundHalfEven,
 } from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** How intervals are printed. */
 export type IntervalStyle = "postgres" | "postgres_verbose" | "sql_standard" | "iso_8601";
@@ -64,7 +64,7 @@ export function parseInterval(
 const MAX_I32 = 2 ** 31 - 1;
 const MAX_I64 = 2n ** 63n - 1n;
 
-function checkField(value: MixedInteger, maximum: MixedInteger): void {
+function checkField(value: NumberOrBigint, maximum: NumberOrBigint): void {
   if (value > maximum || negate(value) > maximum && negate(value) !== add(maximum, 1)) {
     throw new FieldOverflow();
   }
@@ -76,7 +76,7 @@ type IntervalUnit = Exclude<NamedUnit, "quarter">;
 interface Parts {
   months: number;
   days: number;
-  microseconds: MixedInteger;
+  microseconds: NumberOrBigint;
 }
 
 function decode(text: string, fields: IntervalRange | undefined, style: IntervalStyle): Parts {
@@ -173,7 +173,7 @@ function addUnit(
   parts: Parts,
   unit: IntervalUnit,
   whole: number,
-  exactWhole: MixedInteger,
+  exactWhole: NumberOrBigint,
   fraction: number,
 ): void {
   const addMicroseconds = (size: number): void => {
@@ -223,7 +223,7 @@ function addUnit(
 }
 
 /** `hh:mm`, `hh:mm:ss.ffffff` or `mm:ss.ffffff` in microseconds. */
-function decodeTime(text: string, fields: IntervalRange | undefined): MixedInteger {
+function decodeTime(text: string, fields: IntervalRange | undefined): NumberOrBigint {
   const match = /^(\d+):(\d+)(?::(\d+))?(?:\.(\d*))?$/.exec(text);
   if (match === null) throw new BadFormat();
   let hours = Number(match[1]);
@@ -287,7 +287,7 @@ const UNIT_ORDER: readonly IntervalUnit[] = ["year", "month", "day", "hour", "mi
 export function restrictInterval(interval: Interval, fields: IntervalRange): Interval {
   const last = UNIT_ORDER.indexOf(lastField(fields));
   const { months, days, microseconds } = interval;
-  const cut = (size: number): MixedInteger => multiply(divide(microseconds, size), size);
+  const cut = (size: number): NumberOrBigint => multiply(divide(microseconds, size), size);
   switch (last) {
     case 0:
       return Interval.of(Math.trunc(months / 12) * 12, 0, 0);
@@ -310,7 +310,7 @@ export function roundInterval(interval: Interval, precision: number): Interval {
 }
 
 /** Microseconds rounded half away from zero to a precision of 0 to 6 digits of the second. */
-export function roundMicroseconds(value: MixedInteger, precision: number): MixedInteger {
+export function roundMicroseconds(value: NumberOrBigint, precision: number): NumberOrBigint {
   if (precision >= 6 || value === Infinity || value === -Infinity) return value;
   const unit = powerOfTen(6 - precision);
   return multiply(divideRounded(value, unit), unit);

@@ -8,10 +8,10 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dateFromTimestamp, timestampFromDate } from "./date_time.ts";
 import { formatDate, formatTime, formatTimestamp } from "./date_time_format.ts";
-import { add, compareMixed, subtract } from "./number_or_bigint.ts";
+import { add, compareNumbersOrBigints, subtract } from "./number_or_bigint.ts";
 import { readDateTimeTemplate } from "./parse_date_time_template.ts";
 import type { TimeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** SQL names of the types, which `.type()` answers. */
 const TYPE_NAMES = {
@@ -35,11 +35,11 @@ export interface PathTimeZone {
 export class PathDateTime {
   readonly type: PathDateTimeType;
   /** Days of a date, microseconds of the others; of a timestamptz in UTC, of a timetz local. */
-  readonly value: MixedInteger;
+  readonly value: NumberOrBigint;
   /** Seconds east of Greenwich, for the types with time zone. */
   readonly offset: number;
 
-  constructor(type: PathDateTimeType, value: MixedInteger, offset: number) {
+  constructor(type: PathDateTimeType, value: NumberOrBigint, offset: number) {
     this.type = type;
     this.value = value;
     this.offset = offset;
@@ -129,16 +129,19 @@ export function comparePathDateTimes(
 ): number | undefined {
   const isTime = (item: PathDateTime): boolean => item.type === "time" || item.type === "timetz";
   if (isTime(left) !== isTime(right)) return undefined;
-  if (left.type === right.type && left.type !== "timetz") return compareMixed(left.value, right.value);
+  if (left.type === right.type && left.type !== "timetz") {
+    return compareNumbersOrBigints(left.value, right.value);
+  }
   if (isTime(left)) {
     const first = withOffset(left, session), second = withOffset(right, session);
-    const utc = (item: PathDateTime): MixedInteger =>
+    const utc = (item: PathDateTime): NumberOrBigint =>
       subtract(item.value, item.offset * MICROSECONDS_PER_SECOND);
     // Times at the same instant are ordered by their zones, from east to west.
-    return compareMixed(utc(first), utc(second)) || compareMixed(second.offset, first.offset);
+    return compareNumbersOrBigints(utc(first), utc(second)) ||
+      compareNumbersOrBigints(second.offset, first.offset);
   }
   const isZoned = left.type === "timestamptz" || right.type === "timestamptz";
-  return compareMixed(instantOf(left, isZoned, session), instantOf(right, isZoned, session));
+  return compareNumbersOrBigints(instantOf(left, isZoned, session), instantOf(right, isZoned, session));
 }
 
 function withOffset(item: PathDateTime, session: PathTimeZone | null): PathDateTime {
@@ -149,7 +152,7 @@ function withOffset(item: PathDateTime, session: PathTimeZone | null): PathDateT
   return new PathDateTime("timetz", item.value, session.zone.offsetAtLocal(local));
 }
 
-function instantOf(item: PathDateTime, isZoned: boolean, session: PathTimeZone | null): MixedInteger {
+function instantOf(item: PathDateTime, isZoned: boolean, session: PathTimeZone | null): NumberOrBigint {
   if (item.type === "timestamptz") return item.value;
   if (isZoned && session === null) throw zoneNeeded(item.type, "timestamptz");
   const local = item.type === "date" ? timestampFromDate(Number(item.value)) : item.value;

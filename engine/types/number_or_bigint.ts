@@ -8,7 +8,7 @@
  * scaled numerics, whose columns are checked by {@link checkNumericRange}.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 const MAX_SAFE_BIG = 9007199254740991n;
@@ -40,7 +40,7 @@ export function bigPowerOfTen(exponent: number): bigint {
 }
 
 /** 10^exponent as a mixed integer. */
-export function powerOfTen(exponent: number): MixedInteger {
+export function powerOfTen(exponent: number): NumberOrBigint {
   return POWERS[exponent] ?? bigPowerOfTen(exponent);
 }
 
@@ -61,7 +61,7 @@ export const INTEGER_NAMES: Readonly<Record<IntegerKind, string>> = {
 };
 
 /** The lowest and highest value of each integer type. */
-export const INTEGER_RANGES: Readonly<Record<IntegerKind, readonly [MixedInteger, MixedInteger]>> = {
+export const INTEGER_RANGES: Readonly<Record<IntegerKind, readonly [NumberOrBigint, NumberOrBigint]>> = {
   i8: [-128, 127],
   i16: [-32768, 32767],
   i32: [-2147483648, 2147483647],
@@ -89,17 +89,17 @@ export function divisionByZero(): DatabaseError {
 }
 
 /** The mixed integer of a bigint. */
-export function normalize(value: bigint): MixedInteger {
+export function normalize(value: bigint): NumberOrBigint {
   return value <= MAX_SAFE_BIG && value >= -MAX_SAFE_BIG ? Number(value) : value;
 }
 
 /** The mixed integer of a number that is integral, however large. */
-export function fromIntegralNumber(value: number): MixedInteger {
+export function fromIntegralNumber(value: number): NumberOrBigint {
   return value <= MAX_SAFE && value >= -MAX_SAFE ? value + 0 : BigInt(value);
 }
 
 /** The value itself when the type can hold it; otherwise 22003. */
-export function checkInteger(kind: IntegerKind, value: MixedInteger): MixedInteger {
+export function checkInteger(kind: IntegerKind, value: NumberOrBigint): NumberOrBigint {
   switch (kind) {
     case "i32":
       if (value >= -2147483648 && value <= 2147483647) return value;
@@ -118,13 +118,13 @@ export function checkInteger(kind: IntegerKind, value: MixedInteger): MixedInteg
   throw integerOutOfRange(kind);
 }
 
-function checkI64(value: bigint): MixedInteger {
+function checkI64(value: bigint): NumberOrBigint {
   if (value > MAX_I64 || value < MIN_I64) throw integerOutOfRange("i64");
   return normalize(value);
 }
 
 /** Sum without a range. */
-export function add(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function add(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (typeof left === "number" && typeof right === "number") {
     const sum = left + right;
     if (sum <= MAX_SAFE && sum >= -MAX_SAFE) return sum;
@@ -133,7 +133,7 @@ export function add(left: MixedInteger, right: MixedInteger): MixedInteger {
 }
 
 /** Difference without a range. */
-export function subtract(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function subtract(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (typeof left === "number" && typeof right === "number") {
     const difference = left - right;
     if (difference <= MAX_SAFE && difference >= -MAX_SAFE) return difference;
@@ -142,7 +142,7 @@ export function subtract(left: MixedInteger, right: MixedInteger): MixedInteger 
 }
 
 /** Product without a range. */
-export function multiply(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function multiply(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (typeof left === "number" && typeof right === "number") {
     const product = left * right;
     // Adding 0 turns -0 into 0.
@@ -152,7 +152,7 @@ export function multiply(left: MixedInteger, right: MixedInteger): MixedInteger 
 }
 
 /** Quotient cut toward zero, without a range; 22012 on a zero divisor. */
-export function divide(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function divide(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (right === 0) throw divisionByZero();
   // Without its remainder the dividend is a multiple of the divisor, so the floating-point quotient is exact.
   if (typeof left === "number" && typeof right === "number") {
@@ -163,29 +163,29 @@ export function divide(left: MixedInteger, right: MixedInteger): MixedInteger {
 }
 
 /** Remainder with the sign of the dividend; 22012 on a zero divisor. */
-export function modulo(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function modulo(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (right === 0) throw divisionByZero();
   if (typeof left === "number" && typeof right === "number") return left % right + 0;
   return normalize(BigInt(left) % BigInt(right));
 }
 
 /** The negated value. */
-export function negate(value: MixedInteger): MixedInteger {
+export function negate(value: NumberOrBigint): NumberOrBigint {
   return typeof value === "number" ? 0 - value : normalize(-value);
 }
 
 /** The absolute value. */
-export function absolute(value: MixedInteger): MixedInteger {
+export function absolute(value: NumberOrBigint): NumberOrBigint {
   return value < 0 ? negate(value) : value;
 }
 
 /** Order of two mixed integers. */
-export function compareMixed(left: MixedInteger, right: MixedInteger): -1 | 0 | 1 {
+export function compareNumbersOrBigints(left: NumberOrBigint, right: NumberOrBigint): -1 | 0 | 1 {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
 /** Sum of two `bigint`s; 22003 when it overflows. */
-export function addI64(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function addI64(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (typeof left === "number" && typeof right === "number") {
     const sum = left + right;
     if (sum <= MAX_SAFE && sum >= -MAX_SAFE) return sum;
@@ -194,7 +194,7 @@ export function addI64(left: MixedInteger, right: MixedInteger): MixedInteger {
 }
 
 /** Difference of two `bigint`s; 22003 when it overflows. */
-export function subtractI64(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function subtractI64(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (typeof left === "number" && typeof right === "number") {
     const difference = left - right;
     if (difference <= MAX_SAFE && difference >= -MAX_SAFE) return difference;
@@ -203,7 +203,7 @@ export function subtractI64(left: MixedInteger, right: MixedInteger): MixedInteg
 }
 
 /** Product of two `bigint`s; 22003 when it overflows. */
-export function multiplyI64(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function multiplyI64(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (typeof left === "number" && typeof right === "number") {
     const product = left * right;
     if (product <= MAX_SAFE && product >= -MAX_SAFE) return product + 0;
@@ -212,7 +212,7 @@ export function multiplyI64(left: MixedInteger, right: MixedInteger): MixedInteg
 }
 
 /** Quotient of two `bigint`s cut toward zero; 22012 on zero, 22003 for the one case that overflows. */
-export function divideI64(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function divideI64(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   if (right === 0) throw divisionByZero();
   if (typeof left === "number" && typeof right === "number") {
     const remainder = left % right;
@@ -222,42 +222,54 @@ export function divideI64(left: MixedInteger, right: MixedInteger): MixedInteger
 }
 
 /** Remainder of two `bigint`s with the sign of the dividend; 22012 on zero. */
-export function moduloI64(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function moduloI64(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   return modulo(left, right);
 }
 
 /** The negated `bigint`; 22003 for the lowest value. */
-export function negateI64(value: MixedInteger): MixedInteger {
+export function negateI64(value: NumberOrBigint): NumberOrBigint {
   return typeof value === "number" ? 0 - value : checkI64(-value);
 }
 
 /** The absolute value of a `bigint`; 22003 for the lowest value. */
-export function absoluteI64(value: MixedInteger): MixedInteger {
+export function absoluteI64(value: NumberOrBigint): NumberOrBigint {
   return value < 0 ? negateI64(value) : value;
 }
 
 /** Sum of two values of an integer type; 22003 when it overflows. */
-export function addInteger(kind: IntegerKind, left: MixedInteger, right: MixedInteger): MixedInteger {
+export function addInteger(kind: IntegerKind, left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   return checkInteger(kind, add(left, right));
 }
 
 /** Difference of two values of an integer type; 22003 when it overflows. */
-export function subtractInteger(kind: IntegerKind, left: MixedInteger, right: MixedInteger): MixedInteger {
+export function subtractInteger(
+  kind: IntegerKind,
+  left: NumberOrBigint,
+  right: NumberOrBigint,
+): NumberOrBigint {
   return checkInteger(kind, subtract(left, right));
 }
 
 /** Product of two values of an integer type; 22003 when it overflows. */
-export function multiplyInteger(kind: IntegerKind, left: MixedInteger, right: MixedInteger): MixedInteger {
+export function multiplyInteger(
+  kind: IntegerKind,
+  left: NumberOrBigint,
+  right: NumberOrBigint,
+): NumberOrBigint {
   return checkInteger(kind, multiply(left, right));
 }
 
 /** Quotient of two values of an integer type, cut toward zero; 22012, 22003. */
-export function divideInteger(kind: IntegerKind, left: MixedInteger, right: MixedInteger): MixedInteger {
+export function divideInteger(
+  kind: IntegerKind,
+  left: NumberOrBigint,
+  right: NumberOrBigint,
+): NumberOrBigint {
   return checkInteger(kind, divide(left, right));
 }
 
 /** The negated value of an integer type; 22003 when it does not exist. */
-export function negateInteger(kind: IntegerKind, value: MixedInteger): MixedInteger {
+export function negateInteger(kind: IntegerKind, value: NumberOrBigint): NumberOrBigint {
   return checkInteger(kind, negate(value));
 }
 
@@ -334,7 +346,7 @@ function checkI16(value: number): number {
 }
 
 /** A floating value as an integer type, rounded half to even as PostgreSQL casts; 22003 outside, and for NaN. */
-export function integerFromFloat(kind: IntegerKind, value: number): MixedInteger {
+export function integerFromFloat(kind: IntegerKind, value: number): NumberOrBigint {
   if (!Number.isFinite(value)) throw integerOutOfRange(kind);
   return checkInteger(kind, fromIntegralNumber(roundHalfEven(value)));
 }
@@ -349,7 +361,7 @@ export function roundHalfEven(value: number): number {
 }
 
 /** Quotient rounded half away from zero; the divisor is positive. */
-export function divideRounded(value: MixedInteger, divisor: MixedInteger): MixedInteger {
+export function divideRounded(value: NumberOrBigint, divisor: NumberOrBigint): NumberOrBigint {
   if (typeof value === "number" && typeof divisor === "number") {
     const remainder = value % divisor;
     const quotient = (value - remainder) / divisor;
@@ -367,58 +379,58 @@ export function divideRounded(value: MixedInteger, divisor: MixedInteger): Mixed
 }
 
 /** A scaled value brought from one scale to another, rounding half away from zero. */
-export function rescale(value: MixedInteger, fromScale: number, toScale: number): MixedInteger {
+export function rescale(value: NumberOrBigint, fromScale: number, toScale: number): NumberOrBigint {
   if (fromScale === toScale) return value;
   if (toScale > fromScale) return multiply(value, powerOfTen(toScale - fromScale));
   return divideRounded(value, powerOfTen(fromScale - toScale));
 }
 
 /** A scaled value brought to a lower scale, cutting toward zero; to a higher one exactly. */
-export function truncateScale(value: MixedInteger, fromScale: number, toScale: number): MixedInteger {
+export function truncateScale(value: NumberOrBigint, fromScale: number, toScale: number): NumberOrBigint {
   if (toScale >= fromScale) return rescale(value, fromScale, toScale);
   return divide(value, powerOfTen(fromScale - toScale));
 }
 
 /** Sum of two scaled values; its scale is the larger one. */
 export function addScaled(
-  left: MixedInteger,
+  left: NumberOrBigint,
   leftScale: number,
-  right: MixedInteger,
+  right: NumberOrBigint,
   rightScale: number,
-): MixedInteger {
+): NumberOrBigint {
   const scale = Math.max(leftScale, rightScale);
   return add(rescale(left, leftScale, scale), rescale(right, rightScale, scale));
 }
 
 /** Difference of two scaled values; its scale is the larger one. */
 export function subtractScaled(
-  left: MixedInteger,
+  left: NumberOrBigint,
   leftScale: number,
-  right: MixedInteger,
+  right: NumberOrBigint,
   rightScale: number,
-): MixedInteger {
+): NumberOrBigint {
   const scale = Math.max(leftScale, rightScale);
   return subtract(rescale(left, leftScale, scale), rescale(right, rightScale, scale));
 }
 
 /** Product of two scaled values; its scale is the sum of theirs. */
-export function multiplyScaled(left: MixedInteger, right: MixedInteger): MixedInteger {
+export function multiplyScaled(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   return multiply(left, right);
 }
 
 /** Order of two scaled values of different scales. */
 export function compareScaled(
-  left: MixedInteger,
+  left: NumberOrBigint,
   leftScale: number,
-  right: MixedInteger,
+  right: NumberOrBigint,
   rightScale: number,
 ): -1 | 0 | 1 {
   const scale = Math.max(leftScale, rightScale);
-  return compareMixed(rescale(left, leftScale, scale), rescale(right, rightScale, scale));
+  return compareNumbersOrBigints(rescale(left, leftScale, scale), rescale(right, rightScale, scale));
 }
 
 /** The value itself when `numeric(precision, scale)` can hold it; otherwise 22003 `numeric field overflow`. */
-export function checkNumericRange(value: MixedInteger, precision: number, scale: number): MixedInteger {
+export function checkNumericRange(value: NumberOrBigint, precision: number, scale: number): NumberOrBigint {
   const limit = powerOfTen(precision);
   if (value < limit && value > negate(limit)) return value;
   throw numericFieldOverflow(precision, scale);
@@ -435,7 +447,7 @@ export function numericFieldOverflow(precision: number, scale: number): Database
 }
 
 /** The decimal text of a scaled value, with exactly `scale` digits after the point. */
-export function formatScaled(value: MixedInteger, scale: number): string {
+export function formatScaled(value: NumberOrBigint, scale: number): string {
   if (scale === 0) return String(value);
   if (typeof value === "number" && scale <= MAX_NUMBER_SCALE) {
     const power = POWERS[scale] as number;
@@ -452,7 +464,7 @@ export function formatScaled(value: MixedInteger, scale: number): string {
 }
 
 /** The nearest double to value / 10^scale. */
-export function scaledToNumber(value: MixedInteger, scale: number): number {
+export function scaledToNumber(value: NumberOrBigint, scale: number): number {
   if (scale === 0) return Number(value);
   // Both operands are exact, so the division rounds once: the result is the nearest double.
   if (typeof value === "number" && scale <= MAX_NUMBER_SCALE) return value / (POWERS[scale] as number);

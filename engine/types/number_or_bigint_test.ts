@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import * as mixed from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 const MAX = 2n ** 63n - 1n;
 const EDGES: readonly bigint[] = [
@@ -24,7 +24,7 @@ const EDGES: readonly bigint[] = [
   -MAX - 1n,
 ];
 
-function check(run: () => MixedInteger, exact: bigint, inRange: boolean): void {
+function check(run: () => NumberOrBigint, exact: bigint, inRange: boolean): void {
   if (!inRange) {
     assert.throws(run, (error) => error instanceof DatabaseError && error.message === "bigint out of range");
     return;
@@ -46,7 +46,7 @@ Deno.test("I64 arithmetic is exact and raises on overflow", () => {
       if (b === 0n) continue;
       check(() => mixed.divideI64(left, right), a / b, fits(a / b));
       check(() => mixed.moduloI64(left, right), a % b, true);
-      assert.equal(mixed.compareMixed(left, right), a < b ? -1 : a > b ? 1 : 0);
+      assert.equal(mixed.compareNumbersOrBigints(left, right), a < b ? -1 : a > b ? 1 : 0);
     }
     check(() => mixed.negateI64(mixed.normalize(a)), -a, fits(-a));
   }

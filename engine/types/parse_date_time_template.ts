@@ -23,7 +23,7 @@ import { DAY_NAMES, MONTH_NAMES } from "./date_time_tokens.ts";
 import { roundMicroseconds } from "./interval_text.ts";
 import { subtract } from "./number_or_bigint.ts";
 import type { TimeZone } from "./time_zone.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 import { isSeparator, parseTemplate, ROMAN_MONTHS } from "./date_time_template.ts";
 import type { FieldNode, TemplateNode } from "./date_time_template.ts";
 
@@ -58,7 +58,7 @@ interface Parsed {
 }
 
 /** to_timestamp of a text: the instant that the template reads, in the zone unless the text has an offset. */
-export function parseTimestampTemplate(text: string, template: string, zone: TimeZone): MixedInteger {
+export function parseTimestampTemplate(text: string, template: string, zone: TimeZone): NumberOrBigint {
   const parsed = new TemplateParser(text, template).parse();
   const exact = microsecondsFromDay(daysOfParsed(parsed, text), timeOfParsed(parsed, text));
   const local = roundMicroseconds(exact, parsed.precision ?? 6);

@@ -8,7 +8,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, decimalDigits, exactDecimal } from "./decimal.ts";
 import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./number_or_bigint.ts";
 import type { IntegerKind } from "./number_or_bigint.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 /** The error of a text that is no value of the type. */
 export function invalidText(typeName: string, text: string): DatabaseError {
@@ -55,7 +55,7 @@ export function parseBoolean(text: string): boolean {
 }
 
 /** Parses a decimal integer of an integer type; 22P02 when it is none, 22003 when the type cannot hold it. */
-export function parseInteger(kind: IntegerKind, text: string): MixedInteger {
+export function parseInteger(kind: IntegerKind, text: string): NumberOrBigint {
   const value = parseDigits(text);
   if (value === undefined) throw invalidText(INTEGER_NAMES[kind], text);
   const [low, high] = INTEGER_RANGES[kind];
@@ -69,7 +69,7 @@ export function parseInteger(kind: IntegerKind, text: string): MixedInteger {
 }
 
 /** Reads an optional sign and digits between white space; undefined for anything else. */
-function parseDigits(text: string): MixedInteger | undefined {
+function parseDigits(text: string): NumberOrBigint | undefined {
   let start = 0;
   let end = text.length;
   while (start < end && isSpace(text.charCodeAt(start))) start++;

@@ -39,7 +39,7 @@ import { characterLength, requireWellFormed } from "./text.ts";
 import { UTC } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
 import { applyTypeModifier, fitNumeric } from "./type_modifier.ts";
-import type { MixedInteger, SqlRecord, SqlValue } from "./value.ts";
+import type { NumberOrBigint, SqlRecord, SqlValue } from "./value.ts";
 
 /** The types whose values name objects of the catalog. */
 export type ObjectTypeKind = "regclass" | "regtype" | "regproc" | "regnamespace";
@@ -47,7 +47,7 @@ export type ObjectTypeKind = "regclass" | "regtype" | "regproc" | "regnamespace"
 /** What texts depend on besides the type. */
 export interface TextOptions {
   /** The transaction's time, in microseconds since 2000-01-01 UTC. */
-  readonly now: MixedInteger;
+  readonly now: NumberOrBigint;
   /** The session's time zone. */
   readonly timeZone: TimeZone;
   /** How dates and timestamps are printed and read. */
@@ -180,7 +180,7 @@ export function formatText(
     case "numeric":
       return type.scale === undefined
         ? (value as Decimal).toString()
-        : formatScaled(value as MixedInteger, type.scale);
+        : formatScaled(value as NumberOrBigint, type.scale);
     case "text":
     case "unknown":
     case "varchar":
@@ -202,9 +202,9 @@ export function formatText(
     case "time":
       return formatTime(value as number);
     case "timestamp":
-      return formatTimestamp(value as MixedInteger, options.dateStyle);
+      return formatTimestamp(value as NumberOrBigint, options.dateStyle);
     case "timestamptz":
-      return formatTimestampTz(value as MixedInteger, options.timeZone, options.dateStyle);
+      return formatTimestampTz(value as NumberOrBigint, options.timeZone, options.dateStyle);
     case "interval":
       return formatInterval(value as Interval, options.intervalStyle);
     case "regclass":
@@ -254,7 +254,7 @@ export function truncateName(text: string): string {
 function parseNumeric(
   type: SqlType & { readonly kind: "numeric" },
   text: string,
-): MixedInteger | Decimal {
+): NumberOrBigint | Decimal {
   const { precision, scale } = type;
   if (scale !== undefined) {
     const scaled = parseShortScaled(text, scale);

@@ -11,7 +11,7 @@ import { daysFromCivil, MICROSECONDS_PER_SECOND } from "./calendar.ts";
 import { dayOfMicroseconds, timeOfMicroseconds, UNIX_EPOCH_DAYS } from "./calendar.ts";
 import { add, divide, subtract } from "./number_or_bigint.ts";
 import { abbreviatedZone, abbreviationOffset, zoneAbbreviation } from "./time_zone_abbreviations.ts";
-import type { MixedInteger } from "./value.ts";
+import type { NumberOrBigint } from "./value.ts";
 
 const SECONDS_PER_DAY = 86400;
 /** How many days a zone remembers before it forgets all and starts anew. */
@@ -50,7 +50,7 @@ export class TimeZone {
   }
 
   /** Seconds east of UTC at an instant in microseconds since 2000-01-01 UTC. */
-  offsetAt(instant: MixedInteger): number {
+  offsetAt(instant: NumberOrBigint): number {
     if (this.fixedOffset !== undefined) return this.fixedOffset;
     const day = dayOfMicroseconds(instant);
     const offsets = day === this.#lastDay ? this.#last : this.#offsetsOfDay(day);
@@ -64,7 +64,7 @@ export class TimeZone {
    * Seconds east of UTC at a local time in microseconds. A local time that does not exist takes the offset before
    * the change, one that exists twice the offset after it, as in PostgreSQL.
    */
-  offsetAtLocal(local: MixedInteger): number {
+  offsetAtLocal(local: NumberOrBigint): number {
     if (this.fixedOffset !== undefined) return this.fixedOffset;
     const before = this.offsetAt(subtract(local, SECONDS_PER_DAY * MICROSECONDS_PER_SECOND));
     const after = this.offsetAt(add(local, SECONDS_PER_DAY * MICROSECONDS_PER_SECOND));
@@ -74,19 +74,19 @@ export class TimeZone {
   }
 
   /** The local time at an instant, both in microseconds; infinities stay. */
-  toLocal(instant: MixedInteger): MixedInteger {
+  toLocal(instant: NumberOrBigint): NumberOrBigint {
     if (instant === Infinity || instant === -Infinity) return instant;
     return add(instant, this.offsetAt(instant) * MICROSECONDS_PER_SECOND);
   }
 
   /** The instant of a local time, both in microseconds; infinities stay. */
-  fromLocal(local: MixedInteger): MixedInteger {
+  fromLocal(local: NumberOrBigint): NumberOrBigint {
     if (local === Infinity || local === -Infinity) return local;
     return subtract(local, this.offsetAtLocal(local) * MICROSECONDS_PER_SECOND);
   }
 
   /** What to print for the zone at an instant: `CET`, `EST`, `+05`. */
-  abbreviationAt(instant: MixedInteger): string {
+  abbreviationAt(instant: NumberOrBigint): string {
     const offset = this.offsetAt(instant);
     if (this.fixedOffset !== undefined) {
       const posix = /^<([^>]+)>/.exec(this.name);
@@ -102,7 +102,7 @@ export class TimeZone {
   }
 
   /** Whether daylight saving holds: the offset is above the year's lowest one. */
-  isDaylightAt(instant: MixedInteger): boolean {
+  isDaylightAt(instant: NumberOrBigint): boolean {
     if (this.fixedOffset !== undefined) return false;
     const quarter = 91 * SECONDS_PER_DAY * MICROSECONDS_PER_SECOND;
     const here = this.offsetAt(instant);

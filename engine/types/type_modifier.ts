@@ -15,7 +15,7 @@ import { intervalRange, temporalPrecision } from "./sql_type.ts";
 import type { SqlType, WideNumericType } from "./sql_type.ts";
 import { characterLength, takeCharacters, trimTrailingSpaces } from "./text.ts";
 import { formatType } from "./type_names.ts";
-import type { MixedInteger, SqlValue } from "./value.ts";
+import type { NumberOrBigint, SqlValue } from "./value.ts";
 
 /** The value as a column of the type holds it; see the file's head. The value has the type's kind already. */
 export function applyTypeModifier(type: SqlType, value: SqlValue, explicit: boolean): SqlValue {
@@ -32,12 +32,12 @@ export function applyTypeModifier(type: SqlType, value: SqlValue, explicit: bool
       throw tooLong(type);
     }
     case "numeric":
-      return fitNumeric(type, value as MixedInteger | Decimal);
+      return fitNumeric(type, value as NumberOrBigint | Decimal);
     case "time":
     case "timestamp":
     case "timestamptz": {
       const precision = temporalPrecision(type);
-      return precision === undefined ? value : roundMicroseconds(value as MixedInteger, precision);
+      return precision === undefined ? value : roundMicroseconds(value as NumberOrBigint, precision);
     }
     case "interval": {
       if (!(value instanceof Interval)) return value;
@@ -70,8 +70,8 @@ function fitText(type: SqlType, text: string, length: number, explicit: boolean)
 /** A decimal, or an integer already at the type's scale, as the numeric type holds it; 22003 when it does not fit. */
 export function fitNumeric(
   type: SqlType & { readonly kind: "numeric" },
-  value: MixedInteger | Decimal,
-): MixedInteger | Decimal {
+  value: NumberOrBigint | Decimal,
+): NumberOrBigint | Decimal {
   const { precision, scale } = type;
   if (scale === undefined) {
     const decimal = value instanceof Decimal ? value : Decimal.fromInteger(value);
@@ -107,11 +107,11 @@ export function fitWideNumeric(type: WideNumericType, value: Decimal): Decimal {
 }
 
 /** The decimal of a numeric value, whether its type has a static scale or not. */
-export function toDecimal(type: { readonly scale?: number }, value: MixedInteger | Decimal): Decimal {
+export function toDecimal(type: { readonly scale?: number }, value: NumberOrBigint | Decimal): Decimal {
   return value instanceof Decimal ? value : Decimal.of(value, type.scale ?? 0);
 }
 
 /** The text of a numeric value, whether its type has a static scale or not. */
-export function numericText(type: { readonly scale?: number }, value: MixedInteger | Decimal): string {
+export function numericText(type: { readonly scale?: number }, value: NumberOrBigint | Decimal): string {
   return value instanceof Decimal ? value.toString() : formatScaled(value, type.scale ?? 0);
 }

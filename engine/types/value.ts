@@ -6,7 +6,7 @@ import type { Interval } from "./interval.ts";
 import type { SqlArray } from "./sql_array.ts";
 
 /** A 64-bit or scaled integer: a number when it is a safe integer, else a bigint; always normalized. */
-export type MixedInteger = number | bigint;
+export type NumberOrBigint = number | bigint;
 
 /** Any SQL value; `null` is SQL NULL. */
 export type SqlValue =

@@ -16,15 +16,15 @@ import { Interval } from "./interval.ts";
 import { SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";
 import { uuidFromBytes, uuidToBytes } from "./scalar_text.ts";
-import type { MixedInteger, SqlRecord, SqlValue } from "./value.ts";
+import type { NumberOrBigint, SqlRecord, SqlValue } from "./value.ts";
 
 /** Writes a mixed integer as zigzag LEB128. */
-export function writeMixedInteger(writer: ByteWriter, value: MixedInteger): void {
+export function writeNumberOrBigint(writer: ByteWriter, value: NumberOrBigint): void {
   writer.writeSignedVarint(value);
 }
 
-/** Reads what {@link writeMixedInteger} wrote. */
-export function readMixedInteger(reader: ByteReader): MixedInteger {
+/** Reads what {@link writeNumberOrBigint} wrote. */
+export function readNumberOrBigint(reader: ByteReader): NumberOrBigint {
   return reader.readSignedVarint();
 }
 
@@ -49,7 +49,7 @@ export function encodeValue(type: SqlType, value: SqlValue, writer: ByteWriter):
     case "regnamespace":
     case "enum":
     case "time":
-      writer.writeSignedVarint(value as MixedInteger);
+      writer.writeSignedVarint(value as NumberOrBigint);
       return;
     case "date":
     case "timestamp":
@@ -57,11 +57,11 @@ export function encodeValue(type: SqlType, value: SqlValue, writer: ByteWriter):
       if (value === Infinity || value === -Infinity) writer.writeU8(value === Infinity ? 1 : 2);
       else {
         writer.writeU8(0);
-        writer.writeSignedVarint(value as MixedInteger);
+        writer.writeSignedVarint(value as NumberOrBigint);
       }
       return;
     case "numeric":
-      if (type.scale !== undefined) writer.writeSignedVarint(value as MixedInteger);
+      if (type.scale !== undefined) writer.writeSignedVarint(value as NumberOrBigint);
       else writeDecimal(writer, value as Decimal);
       return;
     case "f32":

@@ -15,7 +15,7 @@ import { uuidToBytes } from "../../engine/types/scalar_text.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import { formatText, type TextOptions } from "../../engine/types/text_io.ts";
 import { typeOid } from "../../engine/types/type_names.ts";
-import type { MixedInteger, SqlValue } from "../../engine/types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../engine/types/value.ts";
 import type { MessageWriter } from "./message_writer.ts";
 import type { ResultFormats } from "./parameters.ts";
 import { BACKEND } from "./protocol.ts";
@@ -292,7 +292,7 @@ export class PgResultSink implements ResultSink {
       output.writeI32(1);
       output.writeU8(value === true ? 0x74 : 0x66);
     } else if (type.kind === "numeric" && type.scale !== undefined) {
-      output.writeSizedText(formatScaled(value as MixedInteger, type.scale));
+      output.writeSizedText(formatScaled(value as NumberOrBigint, type.scale));
     } else {
       output.writeSizedText(formatText(type, value, this.#textOptions ??= this.#owner.textOptions));
     }

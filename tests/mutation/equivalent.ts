@@ -15,7 +15,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/codegen/emitter.ts",
     kind: "always",
-    text: "this.emit(`if (--${budget} < 0) { yield; ${budget} = S.quota; }`);",
+    text: "this.emit(`if (--${budget} < 0) { yield; ${budget} = S.batchRows; }`);",
     at: 11,
     before: "if (",
     after: "if (true || ",
@@ -60,7 +60,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/runtime/group_table.ts",
     kind: "plus_one",
-    text: "export const SETTLED_SUM = 2 ** 51;",
+    text: "export const FLUSH_ABOVE = 2 ** 51;",
     at: 32,
     before: "51",
     after: "52",
@@ -232,7 +232,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/operators/with.ts",
     kind: "truth",
-    text: "const emitBegin = (emitter: Emitter) => emitter.procedure(begunSlot, begin.stages, false);",
+    text: "const emitBegin = (emitter: Emitter) => emitter.subplan(begunSlot, begin.pipelines, false);",
     at: 83,
     before: "false",
     after: "true",
@@ -241,7 +241,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/sql/functions/comparison_operators.ts",
     kind: "truth",
-    text: "let floor: MixedInteger = 0;\nlet between = false;",
+    text: "let floor: NumberOrBigint = 0;\nlet between = false;",
     at: 43,
     before: "false",
     after: "true",
@@ -550,7 +550,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/runtime/execution_state.ts",
     kind: "equality",
-    text: "const hasWritten = !done && stage.writesResult && this.rowCount !== rowsBefore;",
+    text: "const hasWritten = !done && pipeline.writesResult && this.rowCount !== rowsBefore;",
     at: 64,
     before: "!==",
     after: "===",
@@ -577,7 +577,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/runtime/execution_state.ts",
     kind: "minus_one",
-    text: "this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));",
+    text: "this.batchRows = Math.max(1, Math.floor(this.batchRows / Math.max(2, excess)));",
     at: 58,
     before: "2",
     after: "1",
@@ -668,7 +668,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
   {
     file: "engine/execution/runtime/execution_state.ts",
     kind: "minus_one",
-    text: "if (this.#stage === this.#stages.length) return true;\nthis.#piecesALook = 1;",
+    text: "if (this.#pipeline === this.#pipelines.length) return true;\nthis.#morselsPerCheck = 1;",
     at: 74,
     before: "1",
     after: "0",

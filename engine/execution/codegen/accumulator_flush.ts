@@ -8,7 +8,7 @@
 import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import { magnitudeOf } from "../../sql/functions/integer_range.ts";
 import { MAX_BATCH_ROWS } from "../runtime/execution_state.ts";
-import { SETTLED_SUM, type SumPlace } from "../runtime/group_table.ts";
+import { FLUSH_ABOVE, type SumPlace } from "../runtime/group_table.ts";
 import type { Emitter } from "./emitter.ts";
 import type { GroupCode } from "./group_code.ts";
 
@@ -18,7 +18,7 @@ const MAX_ADDED = 2 ** 50;
 const SMALL_VALUE = 2 ** 26;
 
 /** What one generated function knows of its sums. */
-interface Settling {
+interface Flush {
   /** Sums of local variables: the number and the bigint. */
   readonly locals: Map<string, string>;
   /** Sums of groups by their first slot. */
@@ -32,7 +32,7 @@ interface Settling {
 }
 
 /** See the file's head. One for each set of states. */
-export class SettlingCode {
+export class AccumulatorFlush {
   readonly #key = {};
   readonly #groups: GroupCode | null;
 
@@ -40,8 +40,8 @@ export class SettlingCode {
     this.#groups = groups;
   }
 
-  #settling(code: Emitter): Settling {
-    return code.once<Settling>(
+  #flushing(code: Emitter): Flush {
+    return code.once<Flush>(
       this.#key,
       () => ({ locals: new Map(), sums: new Map(), largest: 0, high: null, flag: "" }),
     );
@@ -50,9 +50,9 @@ export class SettlingCode {
   /** Before the folding of a row. */
   beginRow(code: Emitter): void {
     if (this.#groups === null || !code.isOncePerRow) return;
-    const settling = this.#settling(code);
-    settling.flag = code.name("isHigh");
-    code.emit(`let ${settling.flag} = 0;`);
+    const flushing = this.#flushing(code);
+    flushing.flag = code.name("isHigh");
+    code.emit(`let ${flushing.flag} = 0;`);
   }
 
   /** Whether a row's value is folded without tests: the name of the sum's number after it. Undefined: with tests. */
@@ -68,27 +68,27 @@ export class SettlingCode {
     range: IntegerRange,
     sum: { readonly name: string; readonly firstSlot: number; readonly slots: readonly string[] },
   ): void {
-    const settling = this.#settling(code);
+    const flushing = this.#flushing(code);
     const magnitude = magnitudeOf(range);
     const [low = "", big = ""] = sum.slots;
     if (this.#groups === null) {
-      settling.locals.set(low, big);
+      flushing.locals.set(low, big);
       return;
     }
-    settling.sums.set(sum.firstSlot, this.#groups.sumPlace(sum.firstSlot));
+    flushing.sums.set(sum.firstSlot, this.#groups.sumPlace(sum.firstSlot));
     if (magnitude <= SMALL_VALUE) {
-      settling.largest = Math.max(settling.largest, magnitude);
+      flushing.largest = Math.max(flushing.largest, magnitude);
       return;
     }
     const distance = range.low >= 0 ? sum.name : `Math.abs(${sum.name})`;
-    code.emit(`${settling.flag} |= Number(${distance} > ${SETTLED_SUM});`);
-    settling.high ??= this.#declareList(code, this.#groups);
+    code.emit(`${flushing.flag} |= Number(${distance} > ${FLUSH_ABOVE});`);
+    flushing.high ??= this.#declareList(code, this.#groups);
   }
 
-  #declareList(code: Emitter, groups: GroupCode): NonNullable<Settling["high"]> {
+  #declareList(code: Emitter, groups: GroupCode): NonNullable<Flush["high"]> {
     const high = { list: code.name("high"), count: code.name("highCount") };
     code.atPrologue(() => {
-      code.emit(`const ${high.list} = ${groups.highList(code, code.pieceRows ?? "0")};`);
+      code.emit(`const ${high.list} = ${groups.highList(code, code.morselRows ?? "0")};`);
       code.emit(`let ${high.count} = 0;`);
     });
     return high;
@@ -97,7 +97,7 @@ export class SettlingCode {
   /** Behind the folding of a row. */
   endRow(code: Emitter, group: string): void {
     if (this.#groups === null || !code.isOncePerRow) return;
-    const { high, flag } = this.#settling(code);
+    const { high, flag } = this.#flushing(code);
     if (high === null) return;
     code.emit(`${high.list}[${high.count}] = ${group};`);
     code.emit(`${high.count} = (${high.count} + ${flag}) | 0;`);
@@ -105,19 +105,19 @@ export class SettlingCode {
 
   /** Behind the loop. */
   close(code: Emitter): void {
-    if (code.pieceRows === null) return;
-    const { locals, sums, largest, high } = this.#settling(code);
+    if (code.morselRows === null) return;
+    const { locals, sums, largest, high } = this.#flushing(code);
     for (const [low, big] of locals) {
       code.emit(
-        `if (${low} > ${SETTLED_SUM} || ${low} < -${SETTLED_SUM}) { ${big} += BigInt(${low}); ${low} = 0; }`,
+        `if (${low} > ${FLUSH_ABOVE} || ${low} < -${FLUSH_ABOVE}) { ${big} += BigInt(${low}); ${low} = 0; }`,
       );
     }
     if (this.#groups === null || sums.size === 0) return;
     const table = this.#groups.table(code);
     const places = code.constant("sums", [...sums.values()]);
     if (high !== null) {
-      code.emit(`if (${high.count} > 0) ${table}.settleListed(${high.list}, ${high.count}, ${places});`);
+      code.emit(`if (${high.count} > 0) ${table}.flushListed(${high.list}, ${high.count}, ${places});`);
     }
-    if (largest > 0) code.emit(`${table}.noteUnsettled(${code.pieceRows} * ${largest}, ${places});`);
+    if (largest > 0) code.emit(`${table}.noteUnflushed(${code.morselRows} * ${largest}, ${places});`);
   }
 }

@@ -4,7 +4,7 @@ import { TestDatabase } from "../testing/fixture.ts";
 import { SeededRandom } from "../testing/seeded_random.ts";
 import { compileStatement } from "../compile_statement.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
-import { GroupTable, SETTLED_SUM } from "../runtime/group_table.ts";
+import { FLUSH_ABOVE, GroupTable } from "../runtime/group_table.ts";
 
 /** So many rows that sums of values of 38 bits pass 2^53 in each of two groups. */
 const ROWS = 80_000;
@@ -53,38 +53,38 @@ Deno.test("sum() of values of known bounds is exact beyond 2^53, in groups and w
   assert.ok(Number(all?.[1]) > 2 ** 53, "a sum beyond what a number holds exactly");
 });
 
-Deno.test("GroupTable.noteUnsettled() moves large numbers to their bigints in time", () => {
+Deno.test("GroupTable.noteUnflushed() moves large numbers to their bigints in time", () => {
   const small = database(1);
   const execution = compileStatement(small.plan("select 1", false)).start(small.context());
   assert.ok(execution instanceof ExecutionState);
   const table = new GroupTable(execution, 1, ["float", "float", "object"]);
   const sums = [{ float: 1, object: 0 }];
-  for (const low of [SETTLED_SUM + 2, -SETTLED_SUM - 2, SETTLED_SUM, -0]) {
+  for (const low of [FLUSH_ABOVE + 2, -FLUSH_ABOVE - 2, FLUSH_ABOVE, -0]) {
     const group = table.insert(table.count);
     table.floats[group * 2 + 1] = low;
     table.objects[group] = 5n;
   }
-  table.noteUnsettled(2 ** 50, sums);
-  assert.equal(table.floats[1], SETTLED_SUM + 2, "nothing has to be done yet");
-  table.noteUnsettled(1, sums);
-  assert.deepEqual([1, 3, 5, 7].map((at) => table.floats[at]), [0, 0, SETTLED_SUM, -0]);
-  assert.deepEqual(table.objects, [BigInt(SETTLED_SUM) + 7n, 3n - BigInt(SETTLED_SUM), 5n, 5n]);
-  table.floats[1] = SETTLED_SUM * 2;
-  table.noteUnsettled(1, sums);
-  assert.equal(table.floats[1], SETTLED_SUM * 2, "it counts from 0 again");
-  table.settleListed(Uint32Array.of(0, 0), 2, sums);
-  assert.deepEqual([table.floats[1], table.objects[0]], [0, 3n * BigInt(SETTLED_SUM) + 7n]);
+  table.noteUnflushed(2 ** 50, sums);
+  assert.equal(table.floats[1], FLUSH_ABOVE + 2, "nothing has to be done yet");
+  table.noteUnflushed(1, sums);
+  assert.deepEqual([1, 3, 5, 7].map((at) => table.floats[at]), [0, 0, FLUSH_ABOVE, -0]);
+  assert.deepEqual(table.objects, [BigInt(FLUSH_ABOVE) + 7n, 3n - BigInt(FLUSH_ABOVE), 5n, 5n]);
+  table.floats[1] = FLUSH_ABOVE * 2;
+  table.noteUnflushed(1, sums);
+  assert.equal(table.floats[1], FLUSH_ABOVE * 2, "it counts from 0 again");
+  table.flushListed(Uint32Array.of(0, 0), 2, sums);
+  assert.deepEqual([table.floats[1], table.objects[0]], [0, 3n * BigInt(FLUSH_ABOVE) + 7n]);
 });
 
-Deno.test("GroupTable.noteUnsettled() moves the sums of all kernels, not only of the one that asks", () => {
+Deno.test("GroupTable.noteUnflushed() moves the sums of all kernels, not only of the one that asks", () => {
   const small = database(1);
   const execution = compileStatement(small.plan("select 1", false)).start(small.context());
   assert.ok(execution instanceof ExecutionState);
   const table = new GroupTable(execution, 1, ["float", "float", "object", "object"]);
   table.insert(0);
-  table.floats.set([SETTLED_SUM * 2, 7]);
+  table.floats.set([FLUSH_ABOVE * 2, 7]);
   table.objects.push(0n, 0n);
-  table.noteUnsettled(2 ** 50, [{ float: 0, object: 0 }]);
-  table.noteUnsettled(1, [{ float: 1, object: 1 }]);
-  assert.deepEqual([...table.floats.slice(0, 2), ...table.objects], [0, 7, BigInt(SETTLED_SUM) * 2n, 0n]);
+  table.noteUnflushed(2 ** 50, [{ float: 0, object: 0 }]);
+  table.noteUnflushed(1, [{ float: 1, object: 1 }]);
+  assert.deepEqual([...table.floats.slice(0, 2), ...table.objects], [0, 7, BigInt(FLUSH_ABOVE) * 2n, 0n]);
 });

@@ -9,7 +9,7 @@ import { definedColumns, inputs, operands, ownExpressions, subqueryPlan } from "
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionContext } from "../execution.ts";
-import type { Stage } from "../runtime/execution_state.ts";
+import type { Pipeline } from "../runtime/execution_state.ts";
 import { planFacts, planOperators } from "./plan_analysis.ts";
 import type { Region, Sink } from "./region.ts";
 
@@ -53,14 +53,16 @@ export class Compilation {
     this.#noteNulls(root);
   }
 
-  /** The stages of the statement's program and of its procedures, some of which are made while others' code is. */
-  readonly programs: (readonly Stage[])[] = [];
+  /** The pipelines of the statement's program and of its subplans, some of which are made while others' code is. */
+  readonly programs: (readonly Pipeline[])[] = [];
 
-  /** The code of all stages, for EXPLAIN (CODE). */
+  /** The code of all pipelines, for EXPLAIN (CODE). */
   source(context: ExecutionContext): string {
     const texts: string[] = [];
-    for (const stages of this.programs) {
-      for (const stage of stages) if (stage.source !== undefined) texts.push(stage.source(context));
+    for (const pipelines of this.programs) {
+      for (const pipeline of pipelines) {
+        if (pipeline.source !== undefined) texts.push(pipeline.source(context));
+      }
     }
     return texts.join("\n\n");
   }

@@ -9,7 +9,7 @@
  *
  * The function gets the execution state as `S`, and `context` is the evaluation context.
  *
- * A function comes in two versions. The *plain* one runs to its end. The *stepping* one is a generator function that can be
+ * A function comes in two versions. The *plain* one runs to its end. The *resumable* one is a generator function that can be
  * left in the loops that stand in the code of a row, so that none of them holds the process; V8 makes slower code of it.
  * The emitter notes how often such loops go round at most, so that whoever runs the function can choose.
  */
@@ -17,7 +17,7 @@ import { assert, assertDefined } from "../../base/assert.ts";
 import type { ColumnRef } from "../../sql/plan/expression.ts";
 import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
 
 /** A value in generated code: `code` is an identifier or literal, meaningless when `isNull` holds. */
@@ -102,14 +102,14 @@ class Frame {
 // deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
 type Runtime = (...args: any[]) => unknown;
 
-const PLAIN = { isStepping: false } as const;
+const PLAIN = { isResumable: false } as const;
 
 /** See the file's head. */
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
   loopLabel = "";
   /** An expression of how often the outermost loop goes round, at most `MAX_BATCH_ROWS` times; null: nothing is known. */
-  pieceRows: string | null = null;
+  morselRows: string | null = null;
   /** How many loops the code stands in. */
   rowDepth = 0;
   /** Set by code that writes rows of the result. */
@@ -118,7 +118,7 @@ export class Emitter {
   skip = "";
   readonly compilation: Compilation;
   /** Whether this is the version that can be left in inner loops. */
-  readonly isStepping: boolean;
+  readonly isResumable: boolean;
   /** Limits of the inner loops whose limits can be known. */
   readonly roundLimits: RoundLimit[] = [];
   /** Set when there are inner loops of which nothing is known. */
@@ -130,9 +130,9 @@ export class Emitter {
   readonly #constantNames: string[] = [];
   readonly #known = new Map<unknown, string>();
 
-  constructor(compilation: Compilation, options: { readonly isStepping: boolean } = PLAIN) {
+  constructor(compilation: Compilation, options: { readonly isResumable: boolean } = PLAIN) {
     this.compilation = compilation;
-    this.isStepping = options.isStepping;
+    this.isResumable = options.isResumable;
     this.#root = new Frame("function", null);
     this.#top = new Frame("row", this.#root);
   }
@@ -211,9 +211,9 @@ export class Emitter {
     this.skip = before;
   }
 
-  /** Whether the code runs at most once for each round of the outermost loop, whose number is in {@link pieceRows}. */
+  /** Whether the code runs at most once for each round of the outermost loop, whose number is in {@link morselRows}. */
   get isOncePerRow(): boolean {
-    return this.pieceRows !== null && this.rowDepth === 1 && !this.isUnbounded &&
+    return this.morselRows !== null && this.rowDepth === 1 && !this.isUnbounded &&
       this.roundLimits.length === 0;
   }
 
@@ -223,10 +223,10 @@ export class Emitter {
     else this.roundLimits.push(atMost);
   }
 
-  /** A loop in the code of a row, which the stepping version leaves now and then. */
+  /** A loop in the code of a row, which the resumable version leaves now and then. */
   innerLoop({ label, declare, test, advance, atMost }: InnerLoop, body: () => void): void {
     this.limitRounds(atMost);
-    if (!this.isStepping) {
+    if (!this.isResumable) {
       this.block(`${label}: for (${declare}; ${test}; ${advance}) `, "row", body);
       return;
     }
@@ -241,36 +241,36 @@ export class Emitter {
         body();
       });
       this.emit(`if (${budget} >= 0) break;`);
-      this.emit(`yield; ${budget} = S.quota;`);
+      this.emit(`yield; ${budget} = S.batchRows;`);
     });
   }
 
   /** Counts a round of a loop that is emitted otherwise, and may leave the function here. */
   pause(): void {
     this.limitRounds(null);
-    if (!this.isStepping) return;
+    if (!this.isResumable) return;
     const budget = this.#budget();
-    this.emit(`if (--${budget} < 0) { yield; ${budget} = S.quota; }`);
+    this.emit(`if (--${budget} < 0) { yield; ${budget} = S.batchRows; }`);
   }
 
   /**
-   * Work that comes in pieces ({@link Work}), done to its end; answers the identifier of what the expression makes.
+   * Work that comes in morsels ({@link Work}), done to its end; answers the identifier of what the expression makes.
    * `atMost`: as in {@link limitRounds}.
    */
   work(expression: string, atMost: RoundLimit | null = null): string {
     this.limitRounds(atMost);
     const name = this.define("work", expression);
-    this.emit(this.isStepping ? `while (!${name}.advance()) yield;` : `while (!${name}.advance());`);
+    this.emit(this.isResumable ? `while (!${name}.advance()) yield;` : `while (!${name}.advance());`);
     return name;
   }
 
-  /** Runs a procedure unless its slot says that it has run. `repeats`: the slot may be emptied while the function runs. */
-  procedure(doneSlot: number, stages: readonly Stage[], repeats: boolean): void {
+  /** Runs a subplan unless its slot says that it has run. `repeats`: the slot may be emptied while the function runs. */
+  subplan(doneSlot: number, pipelines: readonly Pipeline[], repeats: boolean): void {
     this.limitRounds(repeats ? null : (state) => state.x[doneSlot] === undefined ? Infinity : 1);
-    if (!this.isStepping) return;
+    if (!this.isResumable) return;
     this.emit(
       `if (S.x[${doneSlot}] === undefined) { S.x[${doneSlot}] = true; S.call(${
-        this.constant("stages", stages)
+        this.constant("pipelines", pipelines)
       }); yield; }`,
     );
   }
@@ -291,7 +291,7 @@ export class Emitter {
   #budget(): string {
     return this.once(BUDGET, () => {
       const name = this.name("budget");
-      this.emit(`let ${name} = S.quota;`);
+      this.emit(`let ${name} = S.batchRows;`);
       return name;
     });
   }
@@ -422,7 +422,7 @@ export class Emitter {
   /** The function's text, indented. */
   source(name: string, parameters: string): string {
     const lines = [
-      `function${this.isStepping ? "*" : ""} ${name}(${parameters}) {`,
+      `function${this.isResumable ? "*" : ""} ${name}(${parameters}) {`,
       "const context = S.evaluation;",
       ...this.#root.lines,
       ...this.#top.lines,

@@ -7,7 +7,7 @@ import { hashKey } from "../../types/compare.ts";
 import { Decimal } from "../../types/decimal.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { trimTrailingSpaces } from "../../types/text.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { NULL_CODE } from "../runtime/hashing.ts";
 import { BigInterner, TextInterner, ValueInterner } from "../runtime/interner.ts";
@@ -61,7 +61,7 @@ export function numericKey(type: SqlType, value: SqlValue): unknown {
     ? value
     : isFloat(type)
     ? Decimal.fromNumber(value as number, 17)
-    : Decimal.of(value as MixedInteger, Math.max(0, scaleOf(type)));
+    : Decimal.of(value as NumberOrBigint, Math.max(0, scaleOf(type)));
   return hashKey({ kind: "numeric" }, decimal);
 }
 

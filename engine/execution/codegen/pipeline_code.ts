@@ -1,24 +1,24 @@
 /**
- * A stage's function in its two versions (see `emitter.ts`), made when they are first needed: the plain one runs while the
- * loops inside of a row are known to be short together, otherwise the stepping one, which is left and gone on with.
+ * A pipeline's function in its two versions (see `emitter.ts`), made when they are first needed: the plain one runs while the
+ * loops inside of a row are known to be short together, otherwise the resumable one, which is left and gone on with.
  */
 import type { Block } from "../../storage/vector.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
 import { Emitter, type RoundLimit } from "./emitter.ts";
 
-/** A stepping function that has begun; what it returns is what the plain one would have answered. */
-export type RunningStage = Generator<void, boolean, void>;
+/** A resumable function that has begun; what it returns is what the plain one would have answered. */
+export type RunningPipeline = Generator<void, boolean, void>;
 
-type StageFunction = (
+type PipelineFunction = (
   state: ExecutionState,
   block?: Block,
   from?: number,
   to?: number,
-) => boolean | RunningStage;
+) => boolean | RunningPipeline;
 
 /** What is emitted. */
-export interface StageText {
+export interface PipelineText {
   readonly emit: (code: Emitter) => void;
   readonly name: string;
   readonly parameters: "S" | "S, block, from, to";
@@ -28,30 +28,30 @@ export interface StageText {
 const MAX_ROUNDS = 64;
 
 /** See the file's head. */
-export class StageCode {
+export class PipelineCode {
   /** Whether rows of the result leave here; known once it has run. */
   writesResult = false;
   readonly #compilation: Compilation;
-  readonly #text: StageText;
-  #plain: StageFunction | null = null;
-  #stepping: StageFunction | null = null;
+  readonly #text: PipelineText;
+  #plain: PipelineFunction | null = null;
+  #resumable: PipelineFunction | null = null;
   #roundLimits: readonly RoundLimit[] | null = null;
   #isUnbounded = false;
 
-  constructor(compilation: Compilation, text: StageText) {
+  constructor(compilation: Compilation, text: PipelineText) {
     this.#compilation = compilation;
     this.#text = text;
   }
 
-  /** Begins a piece: its answer, or the begun stepping function. */
-  begin(state: ExecutionState, block?: Block, from?: number, to?: number): boolean | RunningStage {
+  /** Begins a morsel: its answer, or the begun resumable function. */
+  begin(state: ExecutionState, block?: Block, from?: number, to?: number): boolean | RunningPipeline {
     if (this.#roundLimits === null) this.#compile();
     if (this.#plain !== null && this.#isShort(state)) return this.#plain(state, block, from, to);
-    if (this.#stepping === null) {
-      const code = new Emitter(this.#compilation, { isStepping: true });
-      this.#stepping = code.compile<StageFunction>(this.#sourceOf(code));
+    if (this.#resumable === null) {
+      const code = new Emitter(this.#compilation, { isResumable: true });
+      this.#resumable = code.compile<PipelineFunction>(this.#sourceOf(code));
     }
-    return this.#stepping(state, block, from, to);
+    return this.#resumable(state, block, from, to);
   }
 
   #isShort(state: ExecutionState): boolean {
@@ -62,7 +62,7 @@ export class StageCode {
       // Loops may stand behind one another: one without rounds does not make the others short.
       if (limit > 1) rounds *= limit;
     }
-    return rounds === 1 || rounds <= MAX_ROUNDS && rounds <= state.quota;
+    return rounds === 1 || rounds <= MAX_ROUNDS && rounds <= state.batchRows;
   }
 
   #compile(): void {
@@ -71,7 +71,7 @@ export class StageCode {
     this.writesResult = code.writesResult;
     this.#roundLimits = code.roundLimits;
     this.#isUnbounded = code.isUnbounded;
-    if (!code.isUnbounded) this.#plain = code.compile<StageFunction>(text);
+    if (!code.isUnbounded) this.#plain = code.compile<PipelineFunction>(text);
   }
 
   #sourceOf(code: Emitter): string {
@@ -82,6 +82,6 @@ export class StageCode {
   /** The text, for EXPLAIN (CODE): of the plain version, if there can be one. */
   source(): string {
     if (this.#roundLimits === null) this.#compile();
-    return this.#sourceOf(new Emitter(this.#compilation, { isStepping: this.#isUnbounded }));
+    return this.#sourceOf(new Emitter(this.#compilation, { isResumable: this.#isUnbounded }));
   }
 }

@@ -2,18 +2,18 @@
  * Where the loops of a plan are put.
  *
  * Operators are compiled by producing and consuming (Neumann, "Efficiently Compiling Efficient Query Plans", VLDB 2011):
- * a producer emits a loop, and for each row the code of its {@link Sink}. In a {@link Program} each loop becomes a stage,
- * a function of its own that is called again for each piece of its rows. In an {@link InlineRegion} loops stand in the code
- * of a surrounding row, whose columns they can refer to; a stage is left in the middle of them when they are long.
+ * a producer emits a loop, and for each row the code of its {@link Sink}. In a {@link Program} each loop becomes a pipeline,
+ * a function of its own that is called again for each morsel of its rows. In an {@link InlineRegion} loops stand in the code
+ * of a surrounding row, whose columns they can refer to; a pipeline is left in the middle of them when they are long.
  *
  * A sink's `open` and `close` stand around the loop and keep what the rows need in local variables. A program with no
  * rows at all may never open its sinks, so state is made by whoever needs it first.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
-import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Emitter, RoundLimit } from "./emitter.ts";
-import { type RunningStage, StageCode } from "./pipeline_code.ts";
+import { PipelineCode, type RunningPipeline } from "./pipeline_code.ts";
 
 /** Consumer of the rows of a loop; each function emits code. */
 export interface Sink {
@@ -63,23 +63,27 @@ export interface Region {
   until(slot: number): Region;
 }
 
-/** A list of stages; see the file's head. */
+/** A list of pipelines; see the file's head. */
 export class Program implements Region {
   readonly compilation: Compilation;
   readonly isInline = false;
-  readonly stages: Stage[];
+  readonly pipelines: Pipeline[];
   readonly #reruns: boolean;
   readonly #flags: readonly number[];
 
   /** `reruns`: the program runs several times in one execution. */
   constructor(
     compilation: Compilation,
-    options: { readonly reruns: boolean; readonly stages?: Stage[]; readonly flags?: readonly number[] },
+    options: {
+      readonly reruns: boolean;
+      readonly pipelines?: Pipeline[];
+      readonly flags?: readonly number[];
+    },
   ) {
     this.compilation = compilation;
     this.#reruns = options.reruns;
-    this.stages = options.stages ?? [];
-    if (options.stages === undefined) compilation.programs.push(this.stages);
+    this.pipelines = options.pipelines ?? [];
+    if (options.pipelines === undefined) compilation.programs.push(this.pipelines);
     this.#flags = options.flags ?? [];
   }
 
@@ -92,7 +96,7 @@ export class Program implements Region {
   until(slot: number): Program {
     return new Program(this.compilation, {
       reruns: this.#reruns,
-      stages: this.stages,
+      pipelines: this.pipelines,
       flags: [...this.#flags, slot],
     });
   }
@@ -100,7 +104,7 @@ export class Program implements Region {
   /** See {@link Region.reset}. */
   reset(...slots: readonly number[]): void {
     if (!this.#reruns) return;
-    this.stages.push({
+    this.pipelines.push({
       writesResult: false,
       operators: [],
       run: (state) => {
@@ -118,9 +122,9 @@ export class Program implements Region {
     });
   }
 
-  /** Adds a stage of its own making. */
-  add(stage: Stage): void {
-    this.stages.push(stage);
+  /** Adds a pipeline of its own making. */
+  add(pipeline: Pipeline): void {
+    this.pipelines.push(pipeline);
   }
 
   /** Slots that end this part of the program when they hold true. */
@@ -150,7 +154,7 @@ export class Program implements Region {
           const count = code.define("count", source.count(code));
           const index = code.name("i");
           code.emit(`let ${index} = S.x[${slot}] ?? 0;`);
-          const end = code.define("end", `Math.min(${count}, ${index} + S.quota)`);
+          const end = code.define("end", `Math.min(${count}, ${index} + S.batchRows)`);
           code.loopLabel = label;
           sink.open(code);
           code.block(`${label}: for (; ${index} < ${end}; ${index}++) `, "row", () => {
@@ -180,7 +184,7 @@ export class Program implements Region {
           code.loopLabel = label;
           sink.open(code);
           const left = code.name("left");
-          code.emit(`let ${left} = S.quota, done = false;`);
+          code.emit(`let ${left} = S.batchRows, done = false;`);
           code.block(`${label}: for (;; ${left}--) `, "row", () => {
             code.emit(`if (${left} === 0) break;`);
             code.emit("done = true;");
@@ -201,7 +205,9 @@ export class Program implements Region {
   }
 
   #add(plan: Plan, emit: (code: Emitter) => void): void {
-    this.stages.push(new CodeStage(this.compilation, plan, this.stages.length, emit, this.#flags));
+    this.pipelines.push(
+      new GeneratedPipeline(this.compilation, plan, this.pipelines.length, emit, this.#flags),
+    );
   }
 }
 
@@ -219,12 +225,12 @@ export function resetSlot(state: ExecutionState, slot: number): void {
   state.x[slot] = undefined;
 }
 
-/** A stage whose function is generated when it first runs. */
-class CodeStage implements Stage {
+/** A pipeline whose function is generated when it first runs. */
+class GeneratedPipeline implements Pipeline {
   readonly operators: readonly number[];
-  readonly #code: StageCode;
+  readonly #code: PipelineCode;
   readonly #flags: readonly number[];
-  /** Holds the stepping function while it is left. */
+  /** Holds the resumable function while it is left. */
   readonly #slot: number;
 
   constructor(
@@ -234,7 +240,7 @@ class CodeStage implements Stage {
     emit: (code: Emitter) => void,
     flags: readonly number[],
   ) {
-    this.#code = new StageCode(compilation, {
+    this.#code = new PipelineCode(compilation, {
       emit,
       name: `stage${index}_${plan.kind}`,
       parameters: "S",
@@ -249,7 +255,7 @@ class CodeStage implements Stage {
   }
 
   run(state: ExecutionState): boolean {
-    let running = state.x[this.#slot] as RunningStage | undefined;
+    let running = state.x[this.#slot] as RunningPipeline | undefined;
     if (running === undefined) {
       const flags = this.#flags;
       for (let index = 0; index < flags.length; index++) {

@@ -157,7 +157,7 @@ function emitSingle(
       program.once(plan, (code) => code.emit(`S.x[${slot}] = ${finish(code, slot)};`));
       return { slot, done, program };
     });
-    code.procedure(made.done, made.program.stages, false);
+    code.subplan(made.done, made.program.pipelines, false);
     return slotValue(code, made.slot, parts.nullable);
   }
   const slot = compilation.newSlot();
@@ -327,7 +327,7 @@ function emitSetLookup(code: Emitter, expression: Of<"any_subquery" | "all_subqu
     });
     return { slot, done, program };
   });
-  code.procedure(made.done, made.program.stages, false);
+  code.subplan(made.done, made.program.pipelines, false);
   const set = code.define("set", `S.x[${made.slot}]`);
   if (left.isNull === "true") {
     return { code: code.define("b", `${expression.kind === "all_subquery"}`), isNull: `!${set}.isEmpty` };

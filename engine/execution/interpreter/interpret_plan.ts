@@ -12,7 +12,7 @@ import { compareValues, hashKey } from "../../types/compare.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import { NO_ROW, type ReadableTable, type RowLocation, type Vector } from "../../storage/vector.ts";
 import { evaluate, inside, isTrue, type Row, type Scope } from "./interpret_expression.ts";
 import { interpretWindow } from "./interpret_window.ts";
@@ -162,7 +162,7 @@ function* locations(
 ): Iterable<RowLocation> {
   if (plan.kind === "row_lookup") {
     for (const id of new Set(plan.ids.map((id) => evaluate(scope, id)))) {
-      const location = id === null ? NO_ROW : table.find(id as MixedInteger);
+      const location = id === null ? NO_ROW : table.find(id as NumberOrBigint);
       if (location !== NO_ROW) yield location;
     }
     return;

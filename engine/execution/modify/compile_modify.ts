@@ -1,7 +1,7 @@
 /**
  * Compiles INSERT, UPDATE and DELETE.
  *
- * A modification is the program of its source with generated code at its end that makes and writes rows, and a last stage
+ * A modification is the program of its source with generated code at its end that makes and writes rows, and a last pipeline
  * for what waits until all rows are there: rows with new ids, referential actions, foreign key checks.
  */
 import { unreachable } from "../../base/assert.ts";
@@ -9,7 +9,7 @@ import type { ModifyPlan, PlannedStatement } from "../../sql/plan/plan.ts";
 import { Compilation } from "../codegen/compilation.ts";
 import { Program } from "../codegen/region.ts";
 import type { CompiledStatement } from "../execution.ts";
-import { ExecutionState, type Stage } from "../runtime/execution_state.ts";
+import { ExecutionState, type Pipeline } from "../runtime/execution_state.ts";
 import { deleteFacts, produceDelete } from "./delete.ts";
 import { insertFacts, produceInsert } from "./insert.ts";
 import { ModifyCode } from "./modify_code.ts";
@@ -40,13 +40,13 @@ export function compileModify(
     default:
       unreachable(plan);
   }
-  program.add(finishStage(modify, compilation.operatorIndex(plan)));
-  const { stages } = program;
+  program.add(finishPipeline(modify, compilation.operatorIndex(plan)));
+  const { pipelines } = program;
   return {
     start: (context) =>
       new ExecutionState(
         context,
-        stages,
+        pipelines,
         compilation.slots,
         analyze ? { ancestors: compilation.ancestors() } : null,
       ),
@@ -68,7 +68,7 @@ function factsOf(plan: ModifyPlan): ModifyFacts {
 }
 
 /** What is left to do when the last row has been written. */
-function finishStage(modify: ModifyCode, operator: number): Stage {
+function finishPipeline(modify: ModifyCode, operator: number): Pipeline {
   return {
     writesResult: false,
     operators: [operator],

@@ -19,7 +19,7 @@ export function deleteFacts(plan: DeletePlan): ModifyFacts {
   return { table: plan.table, command: "delete", changedColumns: [], defersMoves: false, arbiters: null };
 }
 
-/** Adds the stages of a DELETE. */
+/** Adds the pipelines of a DELETE. */
 export function produceDelete(plan: DeletePlan, program: Program, modify: ModifyCode): void {
   if (yieldsOneRow(plan.source)) {
     program.produce(plan.source, deleteSink(plan, modify));

@@ -51,7 +51,7 @@ function arbitersOf(plan: InsertPlan, table: TableDefinition): readonly (IndexDe
   return table.rowIdColumn !== null || plan.id !== null ? ["row_id", ...unique] : unique;
 }
 
-/** Adds the stages of an INSERT. */
+/** Adds the pipelines of an INSERT. */
 export function produceInsert(plan: InsertPlan, program: Program, modify: ModifyCode): void {
   const { table } = plan;
   const values = givenValues(plan);

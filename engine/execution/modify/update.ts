@@ -36,7 +36,7 @@ export function updateFacts(plan: UpdatePlan): ModifyFacts {
   };
 }
 
-/** Adds the stages of an UPDATE. */
+/** Adds the pipelines of an UPDATE. */
 export function produceUpdate(plan: UpdatePlan, program: Program, modify: ModifyCode): void {
   if (yieldsOneRow(plan.source)) {
     program.produce(plan.source, updateSink(plan, modify, plan.assignments, "source"));

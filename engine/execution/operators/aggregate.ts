@@ -7,7 +7,7 @@
  * argument where there is one argument. Groups that others decide are no keys: their values are taken from the row that a
  * group begins with.
  */
-import type { AggregatePiece, AggregateSlot, StepFacts } from "../../sql/functions/definition.ts";
+import type { AggregateComponent, AggregateSlot, StepFacts } from "../../sql/functions/definition.ts";
 import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateCall, Plan } from "../../sql/plan/plan.ts";
@@ -22,7 +22,7 @@ import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
-import { SettlingCode } from "../codegen/accumulator_flush.ts";
+import { AccumulatorFlush } from "../codegen/accumulator_flush.ts";
 import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
@@ -116,7 +116,7 @@ export function rowCountOf(state: ExecutionState, tableId: number): RowCount {
 /** How a call is folded. */
 interface CallCode {
   readonly call: AggregateCall;
-  readonly pieces: readonly PlacedPiece[];
+  readonly components: readonly PlacedPiece[];
   /** Position of the slot with the set of values seen, or -1. */
   readonly seenSlot: number;
   /** What has been seen, by group and argument, when there is one argument. */
@@ -125,9 +125,9 @@ interface CallCode {
   readonly kept: { readonly buffer: BufferCode; readonly keys: readonly SortColumn[] } | null;
 }
 
-/** A piece of a call's state. */
+/** A component of a call's state. */
 interface PlacedPiece {
-  readonly piece: AggregatePiece;
+  readonly component: AggregateComponent;
   /** Position of its first slot. */
   readonly firstSlot: number;
   /** Another call folds it. */
@@ -140,14 +140,14 @@ class GroupingSetCode {
   readonly #plan: Aggregate;
   readonly #set: readonly number[];
   readonly #slots: AggregateSlot[] = [];
-  /** The first slots of pieces that calls can share, by what they fold. */
+  /** The first slots of components that calls can share, by what they fold. */
   readonly #shared = new Map<string, number>();
   readonly #calls: readonly CallCode[];
   readonly #groups: GroupCode | null;
   /** Positions in the set of the groups that are keys; the slots of the others. */
   readonly #keys: readonly number[];
   readonly #dependentSlots: ReadonlyMap<number, number>;
-  readonly #settling: SettlingCode;
+  readonly #flushing: AccumulatorFlush;
   readonly #stateSlot: number;
   readonly #key = {};
 
@@ -167,7 +167,7 @@ class GroupingSetCode {
     );
     const keys = this.#keys.map((index) => new KeyCode(compilation, this.#group(index).expression.type));
     this.#groups = keys.length === 0 ? null : new GroupCode(compilation, keys, this.#slots);
-    this.#settling = new SettlingCode(this.#groups);
+    this.#flushing = new AccumulatorFlush(this.#groups);
     this.#stateSlot = compilation.newSlot();
   }
 
@@ -179,35 +179,35 @@ class GroupingSetCode {
     const inOrder = call.orderBy.length > 0 || call.distinct && call.aggregate.orderSensitive;
     const isPlain = !inOrder && !call.distinct && call.filter === null;
     const { slots, step } = call.aggregate;
-    const whole: AggregatePiece = { key: call.aggregate.name, slots, step };
-    const pieces = isPlain
-      ? (call.aggregate.pieces ?? [whole]).map((piece) => this.#place(call, piece))
-      : [{ piece: whole, firstSlot: this.#addSlots(call, slots), isShared: false }];
+    const whole: AggregateComponent = { key: call.aggregate.name, slots, step };
+    const components = isPlain
+      ? (call.aggregate.components ?? [whole]).map((component) => this.#place(call, component))
+      : [{ component: whole, firstSlot: this.#addSlots(call, slots), isShared: false }];
     const kept = inOrder ? this.#keptArguments(call) : null;
-    if (inOrder || !call.distinct) return { call, pieces, seenSlot: -1, seen: null, kept };
+    if (inOrder || !call.distinct) return { call, components, seenSlot: -1, seen: null, kept };
     const [only] = call.args;
     // A key that is read again must not be another value by then.
     if (only !== undefined && call.args.length === 1 && !expressionFacts(only).volatile) {
       const seen = new GroupCode(this.#compilation, [new KeyCode(this.#compilation, only.type)], [], 1);
-      return { call, pieces, seenSlot: -1, seen, kept };
+      return { call, components, seenSlot: -1, seen, kept };
     }
     const seenSlot = this.#slots.length;
     this.#slots.push({ kind: "object", initial: "null" });
-    return { call, pieces, seenSlot, seen: null, kept };
+    return { call, components, seenSlot, seen: null, kept };
   }
 
-  /** Finds room for a piece, together with those of other calls over the same argument. */
-  #place(call: AggregateCall, piece: AggregatePiece): PlacedPiece {
-    const isOpen = call.aggregate.pieces === undefined ||
+  /** Finds room for a component, together with those of other calls over the same argument. */
+  #place(call: AggregateCall, component: AggregateComponent): PlacedPiece {
+    const isOpen = call.aggregate.components === undefined ||
       call.args.some((arg) => expressionFacts(arg).volatile);
-    if (isOpen) return { piece, firstSlot: this.#addSlots(call, piece.slots), isShared: false };
-    const countsAll = piece.countsRows === true && !call.args.some((arg) => this.#mayBeNull(arg));
-    const key = countsAll ? piece.key : `${piece.key} ${call.args.map(expressionKey).join()}`;
+    if (isOpen) return { component, firstSlot: this.#addSlots(call, component.slots), isShared: false };
+    const countsAll = component.countsRows === true && !call.args.some((arg) => this.#mayBeNull(arg));
+    const key = countsAll ? component.key : `${component.key} ${call.args.map(expressionKey).join()}`;
     const known = this.#shared.get(key);
-    if (known !== undefined) return { piece, firstSlot: known, isShared: true };
-    const firstSlot = this.#addSlots(call, piece.slots);
+    if (known !== undefined) return { component, firstSlot: known, isShared: true };
+    const firstSlot = this.#addSlots(call, component.slots);
     this.#shared.set(key, firstSlot);
-    return { piece, firstSlot, isShared: false };
+    return { component, firstSlot, isShared: false };
   }
 
   #addSlots(call: AggregateCall, slots: readonly AggregateSlot[]): number {
@@ -221,7 +221,7 @@ class GroupingSetCode {
 
   /** A group begins with a row, whose arguments the state then has. */
   #beginsWithValue(call: AggregateCall): boolean {
-    return this.#set.length > 0 && call.filter === null && call.aggregate.pieces !== undefined &&
+    return this.#set.length > 0 && call.filter === null && call.aggregate.components !== undefined &&
       !call.args.some((arg) => this.#mayBeNull(arg));
   }
 
@@ -289,7 +289,7 @@ class GroupingSetCode {
 
   close(code: Emitter): void {
     for (const { kept } of this.#calls) kept?.buffer.closeAppend(code);
-    this.#settling.close(code);
+    this.#flushing.close(code);
     this.#closeState(code);
   }
 
@@ -304,9 +304,9 @@ class GroupingSetCode {
     return code.recall<{ names: readonly string[] }>(this.#key).names[index] ?? "";
   }
 
-  #slotsOf(code: Emitter, pieces: readonly PlacedPiece[], group: string): readonly string[] {
-    return pieces.flatMap(({ piece, firstSlot }) =>
-      piece.slots.map((_, index) => this.#slot(code, firstSlot + index, group))
+  #slotsOf(code: Emitter, components: readonly PlacedPiece[], group: string): readonly string[] {
+    return components.flatMap(({ component, firstSlot }) =>
+      component.slots.map((_, index) => this.#slot(code, firstSlot + index, group))
     );
   }
 
@@ -316,7 +316,7 @@ class GroupingSetCode {
       this.#keys.map((index) => this.#group(index).expression),
       this.#dependentSlots.size === 0 ? null : (made) => this.#keepDependent(code, made),
     );
-    this.#settling.beginRow(code);
+    this.#flushing.beginRow(code);
     for (const entry of this.#calls) {
       if (entry.call.filter === null) {
         this.#fold(code, entry, group);
@@ -325,7 +325,7 @@ class GroupingSetCode {
       const test = emitTruth(code, entry.call.filter);
       code.block(`if (${test}) `, "conditional", () => this.#fold(code, entry, group));
     }
-    this.#settling.endRow(code, group);
+    this.#flushing.endRow(code, group);
   }
 
   #keepDependent(code: Emitter, group: string): void {
@@ -337,7 +337,7 @@ class GroupingSetCode {
 
   #fold(code: Emitter, entry: CallCode, group: string): void {
     const { call, kept } = entry;
-    if (entry.pieces.every(({ isShared }) => isShared)) return;
+    if (entry.components.every(({ isShared }) => isShared)) return;
     const args = call.args.map((arg) => emitValue(code, arg));
     if (kept === null) {
       this.#step(code, entry, group, args);
@@ -355,7 +355,7 @@ class GroupingSetCode {
       const names = args.map((arg) => aggregate.skipsNulls ? arg.code : identifier(code, nullableCode(arg)));
       const facts = { ranges: args.map((arg) => arg.range), hasValue: this.#beginsWithValue(entry.call) };
       const step = () => {
-        for (const placed of entry.pieces) {
+        for (const placed of entry.components) {
           if (!placed.isShared) this.#stepPiece(code, placed, { group, names, facts });
         }
       };
@@ -381,18 +381,18 @@ class GroupingSetCode {
 
   #stepPiece(
     code: Emitter,
-    { piece, firstSlot, isShared }: PlacedPiece,
+    { component, firstSlot, isShared }: PlacedPiece,
     row: { readonly group: string; readonly names: readonly string[]; readonly facts: StepFacts },
   ): void {
-    const slots = this.#slotsOf(code, [{ piece, firstSlot, isShared }], row.group);
+    const slots = this.#slotsOf(code, [{ component, firstSlot, isShared }], row.group);
     const [range] = row.facts.ranges;
-    const name = piece.settle === true ? this.#settling.begin(code, range) : undefined;
+    const name = component.flush === true ? this.#flushing.begin(code, range) : undefined;
     if (name === undefined || range === undefined) {
-      code.emit(piece.step(slots, row.names, code.use, row.facts));
+      code.emit(component.step(slots, row.names, code.use, row.facts));
       return;
     }
-    code.emit(piece.step(slots, row.names, code.use, { ...row.facts, settled: name }));
-    this.#settling.end(code, range, { name, firstSlot, slots });
+    code.emit(component.step(slots, row.names, code.use, { ...row.facts, flushed: name }));
+    this.#flushing.end(code, range, { name, firstSlot, slots });
   }
 
   /** Folds what was kept, group by group in order. */
@@ -466,7 +466,7 @@ class GroupingSetCode {
     });
     for (const entry of this.#calls) {
       const { call } = entry;
-      const finish = call.aggregate.finish(this.#slotsOf(code, entry.pieces, group), code.use);
+      const finish = call.aggregate.finish(this.#slotsOf(code, entry.components, group), code.use);
       code.bind(call.output, nullableBinding(call.aggregate.returnType, finish));
     }
     for (const { output, groups } of plan.groupings) {

@@ -74,7 +74,7 @@ class HashJoinCode {
         this.#probe.build(made.program, this.#plan);
         return made;
       });
-      this.#region.once(this.#plan, (code) => code.procedure(done, program.stages, false));
+      this.#region.once(this.#plan, (code) => code.subplan(done, program.pipelines, false));
       return;
     }
     this.#region.reset(...this.#probe.slots);

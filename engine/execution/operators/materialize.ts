@@ -87,7 +87,7 @@ export class KeptPlan {
 
   /** Emits the call that makes sure that the rows are there. */
   emitEnsure(code: Emitter): void {
-    code.procedure(this.#doneSlot, this.#program.stages, false);
+    code.subplan(this.#doneSlot, this.#program.pipelines, false);
   }
 
   /** The number of rows, once they are there. */

@@ -1,19 +1,19 @@
 /**
  * Full scans of stored tables.
  *
- * A scan at the beginning of a program's stage runs a *kernel* over a range of a block's rows: a function generated for the
+ * A scan at the beginning of a program's pipeline runs a *kernel* over a range of a block's rows: a function generated for the
  * shape of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
  * statement and the shape, which is all that their code knows of the vectors.
  */
 import type { ExecutionContext } from "../execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
-import { type RunningStage, StageCode } from "../codegen/pipeline_code.ts";
+import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitConjuncts } from "../codegen/condition.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { emitSelection, splitFilter } from "../codegen/selection.ts";
 import { storedCode } from "../codegen/value_form.ts";
-import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
@@ -33,7 +33,7 @@ type PruneFunction = (state: ExecutionState) => ZonePredicate[] | null;
 
 /** Puts a scan of a table into a program. */
 export function produceTableScan(plan: TableScan, program: Program, sink: Sink): void {
-  program.add(new ScanStage(plan, program, sink));
+  program.add(new ScanPipeline(plan, program, sink));
 }
 
 /** Kernels that one scan keeps; far more than the shapes that one table has at a time. */
@@ -51,8 +51,8 @@ class ScanRun {
   /** The block that is being worked on, and its next row. */
   block: Block | null = null;
   next = 0;
-  kernel: StageCode | null = null;
-  running: RunningStage | null = null;
+  kernel: PipelineCode | null = null;
+  running: RunningPipeline | null = null;
 
   constructor(cursor: BlockCursor) {
     this.cursor = cursor;
@@ -62,10 +62,10 @@ class ScanRun {
 /** Code and the only shape that it may read. */
 interface Kernel {
   readonly shape: BlockShape;
-  readonly code: StageCode;
+  readonly code: PipelineCode;
 }
 
-class ScanStage implements Stage {
+class ScanPipeline implements Pipeline {
   writesResult = false;
   readonly operators: readonly number[];
   readonly #plan: TableScan;
@@ -99,13 +99,13 @@ class ScanStage implements Stage {
       if (cursor === null) return true;
       state.x[this.#slot] = scan = new ScanRun(cursor);
     }
-    const ended = this.#piece(state, scan);
+    const ended = this.#morsel(state, scan);
     if (ended) state.x[this.#slot] = undefined;
     return ended;
   }
 
-  /** Works through a piece. true: the scan is over, or what is above wants no more rows. */
-  #piece(state: ExecutionState, scan: ScanRun): boolean {
+  /** Works through a morsel. true: the scan is over, or what is above wants no more rows. */
+  #morsel(state: ExecutionState, scan: ScanRun): boolean {
     if (scan.running === null) {
       if (scan.block === null) {
         const block = scan.cursor.next();
@@ -116,8 +116,8 @@ class ScanStage implements Stage {
       }
       const { block } = scan;
       const from = scan.next;
-      const to = scan.next = Math.min(block.rowCount, from + state.quota);
-      const kernel = scan.kernel as StageCode;
+      const to = scan.next = Math.min(block.rowCount, from + state.batchRows);
+      const kernel = scan.kernel as PipelineCode;
       const begun = kernel.begin(state, block, from, to);
       this.writesResult = kernel.writesResult;
       if (typeof begun === "boolean") {
@@ -152,7 +152,7 @@ class ScanStage implements Stage {
     return code.compile<PruneFunction>(code.source("prune", "S"));
   }
 
-  #kernelOf(block: Block): StageCode {
+  #kernelOf(block: Block): PipelineCode {
     const kernels = this.#kernels;
     const at = kernels.findIndex(({ shape }) => hasShape(block, shape));
     const kernel = kernels[at] ?? this.#newKernel(block);
@@ -168,8 +168,8 @@ class ScanStage implements Stage {
     return { shape, code: this.#makeKernel(shape) };
   }
 
-  #makeKernel(shape: BlockShape): StageCode {
-    return new StageCode(this.#program.compilation, {
+  #makeKernel(shape: BlockShape): PipelineCode {
+    return new PipelineCode(this.#program.compilation, {
       name: `scan_${this.#plan.table.name.replaceAll(/\W/g, "_")}`,
       parameters: "S, block, from, to",
       emit: (code) =>
@@ -242,7 +242,7 @@ function emitKernel(
   }).result;
   const isChosen = filter.masks.length + filter.dictionary.length > 0;
   code.loopLabel = label;
-  code.pieceRows = "(to - from)";
+  code.morselRows = "(to - from)";
   sink.open(code);
   const chosen = isChosen ? emitSelection(code, { slot: selectionSlot, filter, hidesRows, bind }) : null;
   const head = chosen === null ? "let i = from; i < to; i++" : `let j = 0; j < ${chosen.count}; j++`;

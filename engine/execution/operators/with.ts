@@ -1,7 +1,7 @@
 /**
  * WITH: definitions are computed at first use and kept; recursive ones iterate over their working table.
  *
- * A scan that is a stage of a program computes a recursion as far as it is read: behind the last row there is, it asks for
+ * A scan that is a pipeline of a program computes a recursion as far as it is read: behind the last row there is, it asks for
  * one more round. So a recursion without an end may stand under LIMIT or a cursor. Scans inside of a row need all rows.
  */
 import { assertDefined } from "../../base/assert.ts";
@@ -15,7 +15,7 @@ import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { planFacts } from "../codegen/plan_analysis.ts";
 import { InlineRegion, Program, type Region, type Sink } from "../codegen/region.ts";
-import type { ExecutionState, Stage } from "../runtime/execution_state.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
 import { bufferSource, rowsIn } from "./materialize.ts";
 
@@ -114,7 +114,7 @@ function defineOne(definition: Definition, region: Region): void {
   const isInline = region.isInline && !isStable;
   const doneSlot = compilation.newSlot();
   const program = new Program(compilation, { reruns: true });
-  const emitEnsure = (emitter: Emitter) => emitter.procedure(doneSlot, program.stages, isInline);
+  const emitEnsure = (emitter: Emitter) => emitter.subplan(doneSlot, program.pipelines, isInline);
   if (definition.recursive === null) {
     const code: DefinitionCode = { result, working, emitEnsure, isInline, recursion: null };
     codesOf(region).set(definition.id, code);
@@ -125,15 +125,15 @@ function defineOne(definition: Definition, region: Region): void {
     const begin = new Program(compilation, { reruns: true });
     const next = new BufferCode(compilation, columns);
     const rounds = new Rounds(compilation, { working: working.slot, next: next.slot });
-    const emitBegin = (emitter: Emitter) => emitter.procedure(begunSlot, begin.stages, false);
+    const emitBegin = (emitter: Emitter) => emitter.subplan(begunSlot, begin.pipelines, false);
     const recursion = isInline ? null : { emitBegin, rounds };
     codesOf(region).set(definition.id, { result, working, emitEnsure, isInline, recursion });
     const recursive = { definition, recursive: definition.recursive, result, working, next };
     begin.reset(rounds.slot);
     const sink = produceBegin(recursive, begin);
     rounds.term.produce(definition.recursive.plan, sink);
-    program.add(new BeginStage(begunSlot, begin));
-    program.add(new RecursionStage(rounds));
+    program.add(new BeginPipeline(begunSlot, begin));
+    program.add(new RecursionPipeline(rounds));
     if (!isStable) region.reset(doneSlot, begunSlot);
   }
   if (isStable) compilation.closedDefinitions.add(definition.id);
@@ -209,13 +209,13 @@ class Rounds {
       ? exchange(state, this.#working, this.#next)
       : rowsIn(state, this.#working) > 0;
     state.x[this.slot] = hasRows ? true : undefined;
-    if (hasRows) state.call(this.term.stages);
+    if (hasRows) state.call(this.term.pipelines);
     return hasRows;
   }
 }
 
 /** Runs the term that is not recursive, unless a scan has done so. */
-class BeginStage implements Stage {
+class BeginPipeline implements Pipeline {
   readonly writesResult = false;
   readonly operators: readonly number[] = [];
   readonly #begunSlot: number;
@@ -229,13 +229,13 @@ class BeginStage implements Stage {
   run(state: ExecutionState): boolean {
     if (state.x[this.#begunSlot] === true) return true;
     state.x[this.#begunSlot] = true;
-    state.call(this.#begin.stages);
+    state.call(this.#begin.pipelines);
     return false;
   }
 }
 
 /** Runs the recursive term again and again until it gives no more rows. */
-class RecursionStage implements Stage {
+class RecursionPipeline implements Pipeline {
   readonly writesResult = false;
   readonly operators: readonly number[] = [];
   readonly #rounds: Rounds;

@@ -2,13 +2,13 @@
  * One running statement: slots that generated code keeps its state in, the position in the program, and the memory
  * that is accounted for.
  *
- * A program is a list of stages. Each call of `Stage.run` works through a piece and answers true at the end of the stage.
+ * A program is a list of pipelines. Each call of `Pipeline.run` works through a morsel and answers true at the end of the pipeline.
  * Procedures (uncorrelated subqueries, build sides shared by many iterations, the terms of a recursion) are programs of
- * their own: a stage calls one and answers false, and is run again when the procedure has ended. Slots are `undefined`
+ * their own: a pipeline calls one and answers false, and is run again when the subplan has ended. Slots are `undefined`
  * until the code that owns them fills them.
  *
- * Pieces are kept short by a quota of rows, which follows the time that pieces take; a step is as many pieces as fit into
- * {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its pieces end.
+ * Pieces are kept short by a batch size of rows, which follows the time that morsels take; a step is as many morsels as fit into
+ * {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its morsels end.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { RowId } from "../../operations/effect.ts";
@@ -17,13 +17,13 @@ import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionContext, StatementExecution } from "../execution.ts";
 import type { ResultWriter } from "../result_writer.ts";
 
-/** A piece of a program. */
-export interface Stage {
-  /** Works through one piece. true: the stage is finished (and may be run again from its beginning). */
+/** A morsel of a program. */
+export interface Pipeline {
+  /** Works through one morsel. true: the pipeline is finished (and may be run again from its beginning). */
   run(state: ExecutionState): boolean;
-  /** Whether rows of the result leave here; a step ends after a piece that has written some. */
+  /** Whether rows of the result leave here; a step ends after a morsel that has written some. */
   readonly writesResult: boolean;
-  /** Positions of the operators that work in this stage, for EXPLAIN ANALYZE. */
+  /** Positions of the operators that work in this pipeline, for EXPLAIN ANALYZE. */
   readonly operators: readonly number[];
   /** The generated code, for EXPLAIN (CODE): what has run, or would run over the tables of the context. Absent: none. */
   source?(context: ExecutionContext): string;
@@ -41,21 +41,21 @@ export interface OperatorProfile {
 
 /** A step takes about this long at most. */
 const STEP_MICROSECONDS = 1_000;
-/** The quota grows when a piece took less time, and shrinks when it took more. */
-const SHORT_PIECE_MICROSECONDS = 40;
-const LONG_PIECE_MICROSECONDS = 120;
-/** Rows of the first piece of a stage, whose rows may cost anything. */
-const FIRST_QUOTA = 1024;
-/** A piece of a scan works through so many rows at most. */
+/** The batch size grows when a morsel took less time, and shrinks when it took more. */
+const SHORT_MORSEL_MICROSECONDS = 40;
+const LONG_MORSEL_MICROSECONDS = 120;
+/** Rows of the first morsel of a pipeline, whose rows may cost anything. */
+const FIRST_BATCH_ROWS = 1024;
+/** A morsel of a scan works through so many rows at most. */
 export const MAX_BATCH_ROWS = 4096;
 
-/** So many pieces, if they are that short, pass between two looks at the clock. */
+/** So many morsels, if they are that short, pass between two looks at the clock. */
 const MAX_MORSELS_PER_DEADLINE_CHECK = 32;
 
-/** A program that has called a procedure. */
+/** A program that has called a subplan. */
 interface Caller {
-  readonly stages: readonly Stage[];
-  readonly stage: number;
+  readonly pipelines: readonly Pipeline[];
+  readonly pipeline: number;
 }
 
 const noWriter: ResultWriter = {
@@ -79,28 +79,28 @@ export class ExecutionState implements StatementExecution {
   callback: RowCallback | null = null;
   rowCount = 0;
   insertedId: RowId | null = null;
-  /** Rows (or rounds of inner loops) that a piece may work through. */
-  quota = FIRST_QUOTA;
+  /** Rows (or rounds of inner loops) that a morsel may work through. */
+  batchRows = FIRST_BATCH_ROWS;
   readonly #profile: OperatorProfile[] | null;
   readonly #descendants: readonly (readonly number[])[];
   /** The running program and the position in it; beneath it those that wait for it. */
-  #stages: readonly Stage[];
-  #stage = 0;
+  #pipelines: readonly Pipeline[];
+  #pipeline = 0;
   readonly #callers: Caller[] = [];
   #hasStarted = false;
-  #piecesALook = 1;
+  #morselsPerCheck = 1;
   #memoryBytes = 0;
 
   constructor(
     context: ExecutionContext,
-    stages: readonly Stage[],
+    pipelines: readonly Pipeline[],
     slots: number,
     analyze: { readonly ancestors: readonly (readonly number[])[] } | null,
   ) {
     this.context = context;
     this.evaluation = context.evaluation;
     this.parameters = context.parameters;
-    this.#stages = stages;
+    this.#pipelines = pipelines;
     this.x = new Array<unknown>(slots);
     this.#descendants = analyze === null ? [] : analyze.ancestors;
     this.#profile = analyze === null
@@ -113,7 +113,7 @@ export class ExecutionState implements StatementExecution {
     return this.#profile ?? [];
   }
 
-  /** Works through as many pieces as a step may take, and writes their rows. The writer is the same in each step. */
+  /** Works through as many morsels as a step may take, and writes their rows. The writer is the same in each step. */
   step(writer: ResultWriter): boolean {
     this.writer = writer;
     const { context } = this;
@@ -122,26 +122,26 @@ export class ExecutionState implements StatementExecution {
     let before = this.#hasStarted ? context.monotonic() : NaN;
     let end = before + STEP_MICROSECONDS;
     this.#hasStarted = true;
-    for (let pieces = 1;; pieces++) {
-      const stage = this.#stages[this.#stage];
-      if (stage === undefined) {
+    for (let morsels = 1;; morsels++) {
+      const pipeline = this.#pipelines[this.#pipeline];
+      if (pipeline === undefined) {
         const caller = this.#callers.pop();
         if (caller === undefined) return true;
-        this.#stages = caller.stages;
-        this.#stage = caller.stage;
+        this.#pipelines = caller.pipelines;
+        this.#pipeline = caller.pipeline;
         continue;
       }
-      const done = this.#profile === null ? stage.run(this) : this.#measured(stage, this.#profile);
+      const done = this.#profile === null ? pipeline.run(this) : this.#measured(pipeline, this.#profile);
       if (done) {
-        this.#stage++;
-        if (this.quota > FIRST_QUOTA) this.quota = FIRST_QUOTA;
+        this.#pipeline++;
+        if (this.batchRows > FIRST_BATCH_ROWS) this.batchRows = FIRST_BATCH_ROWS;
         if (this.#callers.length === 0) {
-          if (this.#stage === this.#stages.length) return true;
-          this.#piecesALook = 1;
+          if (this.#pipeline === this.#pipelines.length) return true;
+          this.#morselsPerCheck = 1;
         }
       }
-      const hasWritten = !done && stage.writesResult && this.rowCount !== rowsBefore;
-      if (pieces < this.#piecesALook && !hasWritten) continue;
+      const hasWritten = !done && pipeline.writesResult && this.rowCount !== rowsBefore;
+      if (morsels < this.#morselsPerCheck && !hasWritten) continue;
       const now = context.monotonic();
       if (before !== before) end = now + STEP_MICROSECONDS;
       else this.#fitPieces(now - before);
@@ -150,41 +150,43 @@ export class ExecutionState implements StatementExecution {
         return false;
       }
       before = now;
-      pieces = 0;
+      morsels = 0;
     }
   }
 
-  /** Runs a procedure to its end before the calling stage goes on, which must now end its piece by answering false. */
-  call(stages: readonly Stage[]): void {
-    this.#callers.push({ stages: this.#stages, stage: this.#stage });
-    this.#stages = stages;
-    this.#stage = 0;
+  /** Runs a subplan to its end before the calling pipeline goes on, which must now end its morsel by answering false. */
+  call(pipelines: readonly Pipeline[]): void {
+    this.#callers.push({ pipelines: this.#pipelines, pipeline: this.#pipeline });
+    this.#pipelines = pipelines;
+    this.#pipeline = 0;
   }
 
   /** Follows the time that has passed between two looks at the clock. */
   #fitPieces(elapsed: number): void {
-    if (elapsed > LONG_PIECE_MICROSECONDS) {
-      if (this.#piecesALook > 1) this.#piecesALook >>= 1;
-      const excess = Math.ceil(elapsed / LONG_PIECE_MICROSECONDS);
-      this.quota = Math.max(1, Math.floor(this.quota / Math.max(2, excess)));
-    } else if (this.quota < MAX_BATCH_ROWS) {
-      // A few long pieces cost less than many short ones: what is not too long moves from their number to their length.
-      if (elapsed < SHORT_PIECE_MICROSECONDS) this.quota *= 2;
-      else if (this.#piecesALook > 1) {
-        this.quota *= 2;
-        this.#piecesALook >>= 1;
+    if (elapsed > LONG_MORSEL_MICROSECONDS) {
+      if (this.#morselsPerCheck > 1) this.#morselsPerCheck >>= 1;
+      const excess = Math.ceil(elapsed / LONG_MORSEL_MICROSECONDS);
+      this.batchRows = Math.max(1, Math.floor(this.batchRows / Math.max(2, excess)));
+    } else if (this.batchRows < MAX_BATCH_ROWS) {
+      // A few long morsels cost less than many short ones: what is not too long moves from their number to their length.
+      if (elapsed < SHORT_MORSEL_MICROSECONDS) this.batchRows *= 2;
+      else if (this.#morselsPerCheck > 1) {
+        this.batchRows *= 2;
+        this.#morselsPerCheck >>= 1;
       }
-    } else if (elapsed < SHORT_PIECE_MICROSECONDS && this.#piecesALook < MAX_MORSELS_PER_DEADLINE_CHECK) {
-      this.#piecesALook *= 2;
+    } else if (
+      elapsed < SHORT_MORSEL_MICROSECONDS && this.#morselsPerCheck < MAX_MORSELS_PER_DEADLINE_CHECK
+    ) {
+      this.#morselsPerCheck *= 2;
     }
   }
 
-  /** Works through a piece for EXPLAIN ANALYZE: its time goes to the stage's operators and to all that wait for it. */
-  #measured(stage: Stage, profiles: readonly OperatorProfile[]): boolean {
-    const running = [stage.operators];
-    for (const { stages, stage } of this.#callers) running.push(stages[stage]?.operators ?? []);
+  /** Works through a morsel for EXPLAIN ANALYZE: its time goes to the pipeline's operators and to all that wait for it. */
+  #measured(pipeline: Pipeline, profiles: readonly OperatorProfile[]): boolean {
+    const running = [pipeline.operators];
+    for (const { pipelines, pipeline } of this.#callers) running.push(pipelines[pipeline]?.operators ?? []);
     const begin = this.context.monotonic();
-    const done = stage.run(this);
+    const done = pipeline.run(this);
     const elapsed = this.context.monotonic() - begin;
     const counted = new Set<number>();
     for (const operator of running.flat()) {

@@ -10,16 +10,16 @@ import { hashCode, hashMore } from "./hashing.ts";
 /** Kinds of aggregate states: numbers, and anything. */
 export type SlotKind = "float" | "object";
 
-/** Where an exact sum (see `AggregatePiece.settle`) stands among a group's slots. */
+/** Where an exact sum (see `AggregateComponent.flush`) stands among a group's slots. */
 export interface SumPlace {
   readonly float: number;
   readonly object: number;
 }
 
-/** The number of a sum that is farther from 0 is moved to its bigint when the sum is settled. */
-export const SETTLED_SUM = 2 ** 51;
-/** What is folded without tests between two times that all sums are settled. */
-const MAX_UNSETTLED = 2 ** 50;
+/** The number of a sum that is farther from 0 is moved to its bigint when the sum is flushed. */
+export const FLUSH_ABOVE = 2 ** 51;
+/** What is folded without tests between two times that all sums are flushed. */
+const MAX_UNFLUSHED = 2 ** 50;
 
 /** See the file's head. */
 export class GroupTable {
@@ -37,9 +37,9 @@ export class GroupTable {
   readonly #floatSlots: number;
   readonly #objectSlots: number;
   #charged = 0;
-  #unsettled = 0;
-  /** The sums that {@link noteUnsettled} was told of, each by its number slot; kernels of other shapes have other ones. */
-  readonly #unsettledSums = new Map<number, SumPlace>();
+  #unflushed = 0;
+  /** The sums that {@link noteUnflushed} was told of, each by its number slot; kernels of other shapes have other ones. */
+  readonly #unflushedSums = new Map<number, SumPlace>();
   #high = new Uint32Array(0);
 
   constructor(state: ExecutionState, keyCount: number, slotKinds: readonly SlotKind[]) {
@@ -65,26 +65,26 @@ export class GroupTable {
     return this.#high;
   }
 
-  /** Settles the sums of the groups in a list, in which they may repeat. */
-  settleListed(high: Uint32Array, count: number, sums: readonly SumPlace[]): void {
-    for (let at = 0; at < count; at++) this.#settle(high[at] as number, sums);
+  /** Flushes the sums of the groups in a list, in which they may repeat. */
+  flushListed(high: Uint32Array, count: number, sums: readonly SumPlace[]): void {
+    for (let at = 0; at < count; at++) this.#flush(high[at] as number, sums);
   }
 
-  /** Notes how much may have been added to any of the sums; settles all when that is much. */
-  noteUnsettled(amount: number, sums: readonly SumPlace[]): void {
-    this.#unsettled += amount;
-    for (const sum of sums) this.#unsettledSums.set(sum.float, sum);
-    if (this.#unsettled <= MAX_UNSETTLED) return;
-    const all = [...this.#unsettledSums.values()];
-    for (let group = 0; group < this.count; group++) this.#settle(group, all);
-    this.#unsettled = 0;
+  /** Notes how much may have been added to any of the sums; flushes all when that is much. */
+  noteUnflushed(amount: number, sums: readonly SumPlace[]): void {
+    this.#unflushed += amount;
+    for (const sum of sums) this.#unflushedSums.set(sum.float, sum);
+    if (this.#unflushed <= MAX_UNFLUSHED) return;
+    const all = [...this.#unflushedSums.values()];
+    for (let group = 0; group < this.count; group++) this.#flush(group, all);
+    this.#unflushed = 0;
   }
 
-  #settle(group: number, sums: readonly SumPlace[]): void {
+  #flush(group: number, sums: readonly SumPlace[]): void {
     for (const { float, object } of sums) {
       const at = group * this.#floatSlots + float;
       const low = this.floats[at] as number;
-      if (low <= SETTLED_SUM && low >= -SETTLED_SUM) continue;
+      if (low <= FLUSH_ABOVE && low >= -FLUSH_ABOVE) continue;
       const place = group * this.#objectSlots + object;
       this.objects[place] = this.objects[place] as bigint + BigInt(low);
       this.floats[at] = 0;

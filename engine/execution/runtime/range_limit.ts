@@ -14,7 +14,7 @@ import type { Interval } from "../../types/interval.ts";
 import { add, isIntegerKind, multiply, subtract } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { timeZone } from "../../types/time_zone.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 
 /** Which limit is asked for. */
 export interface LimitSide {
@@ -66,9 +66,9 @@ function requireSize(isSize: boolean): void {
 }
 
 function limitOfInteger(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
-  const size = offset as MixedInteger;
+  const size = offset as NumberOrBigint;
   requireSize(size >= 0);
-  return backward ? subtract(key as MixedInteger, size) : add(key as MixedInteger, size);
+  return backward ? subtract(key as NumberOrBigint, size) : add(key as NumberOrBigint, size);
 }
 
 function limitOfFloat(key: SqlValue, offset: SqlValue, { backward, isUpper }: LimitSide): SqlValue {
@@ -96,13 +96,13 @@ function limitOfNumeric(key: SqlValue, offset: SqlValue, { backward, isUpper }: 
 function limitOfTime(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
   const { microseconds } = offset as Interval;
   requireSize(microseconds >= 0);
-  return backward ? subtract(key as MixedInteger, microseconds) : add(key as MixedInteger, microseconds);
+  return backward ? subtract(key as NumberOrBigint, microseconds) : add(key as NumberOrBigint, microseconds);
 }
 
 function limitOfTimestamp(key: SqlValue, offset: SqlValue, { backward }: LimitSide): SqlValue {
   const size = offset as Interval;
   requireSize(size.sign >= 0);
-  const value = key as MixedInteger;
+  const value = key as NumberOrBigint;
   return backward ? subtractInterval(value, size) : addInterval(value, size);
 }
 
@@ -115,7 +115,7 @@ function limitOfTimestampTz(
   const size = offset as Interval;
   requireSize(size.sign >= 0);
   const zone = timeZone(context.timeZone);
-  const value = key as MixedInteger;
+  const value = key as NumberOrBigint;
   return backward ? subtractIntervalTz(value, size, zone) : addIntervalTz(value, size, zone);
 }
 

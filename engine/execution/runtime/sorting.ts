@@ -1,5 +1,5 @@
 /**
- * Sorting of materialized rows in pieces: answers a permutation of row numbers; equal rows keep their order.
+ * Sorting of materialized rows in morsels: answers a permutation of row numbers; equal rows keep their order.
  *
  * Runs of rows are sorted natively and then merged in passes, each of which can be left at any row. A single integer key is
  * packed with the row number into one double when both fit 53 bits; then runs are sorted by V8's native sort of doubles,
@@ -21,9 +21,9 @@ export type RowComparison = (left: number, right: number) => number;
 /** Rows of a run that is sorted at once. */
 const RUN_ROWS = 1024;
 const PACKED_RUN_ROWS = 8192;
-/** Rows merged, or packed, in one piece. */
-const PIECE_ROWS = 2048;
-const PACKED_PIECE_ROWS = 16_384;
+/** Rows merged, or packed, in one morsel. */
+const MORSEL_ROWS = 2048;
+const PACKED_MORSEL_ROWS = 16_384;
 /** Below this many rows packing is not worth its while. */
 const FEWEST_PACKED_ROWS = 64;
 
@@ -67,7 +67,7 @@ export class RowSort implements Work {
     const count = sorted.length;
     if (this.order.length === 0) this.order = new Int32Array(count);
     const { order } = this;
-    const end = Math.min(count, this.#unpacked + PACKED_PIECE_ROWS);
+    const end = Math.min(count, this.#unpacked + PACKED_MORSEL_ROWS);
     for (let index = this.#unpacked; index < end; index++) order[index] = (sorted[index] as number) % count;
     this.#unpacked = end;
     return end === count;
@@ -88,7 +88,7 @@ abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
   sorted: T;
   #other: T;
   readonly #runRows: number;
-  readonly #pieceRows: number;
+  readonly #morselRows: number;
   /** Rows that stand in sorted runs. */
   #inRuns = 0;
   /** The length of runs, of which two at a time are merged. */
@@ -98,11 +98,11 @@ abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
   #left = 0;
   #right: number;
 
-  constructor(rows: T, other: T, options: { readonly runRows: number; readonly pieceRows: number }) {
+  constructor(rows: T, other: T, options: { readonly runRows: number; readonly morselRows: number }) {
     this.sorted = rows;
     this.#other = other;
     this.#runRows = options.runRows;
-    this.#pieceRows = options.pieceRows;
+    this.#morselRows = options.morselRows;
     this.#width = options.runRows;
     this.#right = options.runRows;
   }
@@ -122,7 +122,7 @@ abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
       return end === count && this.#width >= count;
     }
     if (this.#width >= count) return true;
-    for (let budget = this.#pieceRows; budget > 0;) {
+    for (let budget = this.#morselRows; budget > 0;) {
       budget -= this.#mergeSome(budget);
       if (this.#begin < count) continue;
       const { sorted } = this;
@@ -171,7 +171,10 @@ class MergeSort extends RunMerge<Int32Array> {
   constructor(count: number, compare: RowComparison) {
     const order = new Int32Array(count);
     for (let row = 0; row < count; row++) order[row] = row;
-    super(order, new Int32Array(count > RUN_ROWS ? count : 0), { runRows: RUN_ROWS, pieceRows: PIECE_ROWS });
+    super(order, new Int32Array(count > RUN_ROWS ? count : 0), {
+      runRows: RUN_ROWS,
+      morselRows: MORSEL_ROWS,
+    });
     this.#compare = compare;
   }
 
@@ -188,12 +191,12 @@ class MergeSort extends RunMerge<Int32Array> {
   }
 }
 
-/** Sorts numbers in pieces, in place or into an array of its own; NaN comes last. */
+/** Sorts numbers in morsels, in place or into an array of its own; NaN comes last. */
 export class NumberSort extends RunMerge<Float64Array> {
   constructor(numbers: Float64Array) {
     super(numbers, new Float64Array(numbers.length > PACKED_RUN_ROWS ? numbers.length : 0), {
       runRows: PACKED_RUN_ROWS,
-      pieceRows: PACKED_PIECE_ROWS,
+      morselRows: PACKED_MORSEL_ROWS,
     });
   }
 
@@ -238,7 +241,7 @@ class Packing implements Work {
   /** Looks at some keys. false: they cannot be packed. */
   #measure(): boolean {
     const { data, nulls } = this.#key.column;
-    const end = Math.min(this.#count, this.#measured + PACKED_PIECE_ROWS);
+    const end = Math.min(this.#count, this.#measured + PACKED_MORSEL_ROWS);
     for (let row = this.#measured; row < end; row++) {
       if (nulls !== null && nulls[row] !== 0) continue;
       const value = data[row] as number;
@@ -270,7 +273,7 @@ class Packing implements Work {
     const minimum = this.#minimum;
     const maximum = this.#maximum;
     const packed = this.packed as Float64Array;
-    const end = Math.min(count, this.#done + PACKED_PIECE_ROWS);
+    const end = Math.min(count, this.#done + PACKED_MORSEL_ROWS);
     for (let row = this.#done; row < end; row++) {
       const isNull = nulls !== null && nulls[row] !== 0;
       const value = data[row] as number;

@@ -44,17 +44,19 @@ function sameNumbers(left: Int32Array, right: Int32Array): boolean {
   return left.length === right.length && left.every((value, index) => value === right[index]);
 }
 
-Deno.test("RowSort.advance() works in short pieces", () => {
+Deno.test("RowSort.advance() works in short morsels", () => {
   const count = 100_000;
   let compared = 0;
   const sort = new RowSort(count, (a, b) => {
     compared++;
     return (a * 7919) % count - (b * 7919) % count;
   }, null);
-  let pieces = 1, most = 0;
-  for (let before = 0; !sort.advance(); before = compared, pieces++) most = Math.max(most, compared - before);
-  assert.ok(pieces > 300, `${pieces} pieces`);
-  assert.ok(most < 15_000, `${most} comparisons in a piece`);
+  let morsels = 1, most = 0;
+  for (let before = 0; !sort.advance(); before = compared, morsels++) {
+    most = Math.max(most, compared - before);
+  }
+  assert.ok(morsels > 300, `${morsels} morsels`);
+  assert.ok(most < 15_000, `${most} comparisons in a morsel`);
 });
 
 Deno.test("HashIndex chains all rows of a key in order and leaves out NULLs", () => {

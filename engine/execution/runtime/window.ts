@@ -85,13 +85,13 @@ class Pace {
 
   constructor(state: ExecutionState) {
     this.#state = state;
-    this.#left = state.quota;
+    this.#left = state.batchRows;
   }
 
   /** Counts a row. true: it is time to leave. */
   isDue(): boolean {
     if (--this.#left > 0) return false;
-    this.#left = this.#state.quota;
+    this.#left = this.#state.batchRows;
     return true;
   }
 }

@@ -1,14 +1,14 @@
-/** Work of the runtime that is done in pieces of some ten microseconds, so that no statement holds the process. */
+/** Work of the runtime that is done in morsels of some ten microseconds, so that no statement holds the process. */
 
 import { assertDefined } from "../../base/assert.ts";
 
 /** See the file's head. */
 export interface Work {
-  /** Works through one piece. true: done. */
+  /** Works through one morsel. true: done. */
   advance(): boolean;
 }
 
-/** Work written as a generator function that yields between its pieces; `result` is what it returns. */
+/** Work written as a generator function that yields between its morsels; `result` is what it returns. */
 export class GeneratorWork<T> implements Work {
   readonly #steps: Generator<void, T, void>;
   #result: { readonly value: T } | null = null;

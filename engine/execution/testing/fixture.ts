@@ -142,7 +142,7 @@ export class TestDatabase {
     const collector = new RowCollector();
     const isSmall = options.inSmallSteps === true;
     const execution = compiled.start(this.context(parameters, 2 ** 30, isSmall ? 1_000_000 : 0));
-    if (isSmall && execution instanceof ExecutionState) execution.quota = 1;
+    if (isSmall && execution instanceof ExecutionState) execution.batchRows = 1;
     while (!execution.step(collector));
     return collector.rows.map((row) => show(row, planned.columns.map(({ type }) => type)));
   }

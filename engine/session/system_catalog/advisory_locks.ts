@@ -8,7 +8,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
-import { OutsideEffects } from "../../transactions/nontransactional_effects.ts";
+import { NontransactionalEffects } from "../../transactions/nontransactional_effects.ts";
 import { deadlock, Lock } from "../../transactions/lock_table.ts";
 import { OutsideWait } from "../../transactions/signals.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
@@ -240,9 +240,9 @@ function tableOf(engine: Engine): AdvisoryLockTable {
 /** The transaction of the statement that asks, and what it has done before it ran again. */
 export function effectsOf(
   session: Session,
-): { readonly transaction: Transaction; readonly outside: OutsideEffects } {
+): { readonly transaction: Transaction; readonly outside: NontransactionalEffects } {
   const transaction = assertDefined(session.currentTransaction, "transaction of a running statement");
-  transaction.outside ??= new OutsideEffects();
+  transaction.outside ??= new NontransactionalEffects();
   return { transaction, outside: transaction.outside };
 }
 

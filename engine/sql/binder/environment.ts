@@ -11,7 +11,7 @@ import type { EvaluationContext } from "../functions/definition.ts";
 import type { VirtualRelation } from "../plan/plan.ts";
 
 /** A literal that was taken out of the statement's text, by its `literalIndex`. */
-export interface LiftedLiteral {
+export interface AutoParameterizedLiteral {
   readonly text: string;
 }
 
@@ -44,7 +44,7 @@ export interface PlanningEnvironment {
   /** For expressions that must be evaluated at once, such as the arguments of EXECUTE. */
   readonly evaluation?: EvaluationContext;
   /** Literals that shall become parameters; absent: literals are constants. */
-  readonly literals?: readonly LiftedLiteral[];
+  readonly literals?: readonly AutoParameterizedLiteral[];
   /** Relations that the session provides, such as `pg_catalog.pg_class`. */
   virtualRelation?(schema: string, name: string): VirtualRelation | undefined;
   /** Names of virtual relations, for suggestions. */

@@ -38,7 +38,7 @@ import {
   subtractI64,
 } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { MixedInteger } from "../../types/value.ts";
+import type { NumberOrBigint } from "../../types/value.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";
 import { boundedForm, type IntegerRange, SAFE_RANGE } from "./integer_range.ts";
 import { defineFunction, type Overload, type Specialization } from "./overload.ts";
@@ -55,9 +55,9 @@ function wider(left: Width, right: Width): Width {
 }
 
 // deno-lint-ignore no-explicit-any -- one table for implementations over number and over mixed integers
-type Binary = (left: any, right: any) => MixedInteger;
+type Binary = (left: any, right: any) => NumberOrBigint;
 // deno-lint-ignore no-explicit-any -- as above
-type Unary = (value: any) => MixedInteger;
+type Unary = (value: any) => NumberOrBigint;
 
 const integerOperations: readonly {
   readonly symbol: string;
@@ -364,7 +364,7 @@ function scaleUp(argument: string, by: number, plain: boolean, use: UseRuntime):
   return plain ? `${argument} * ${literal}` : `${use("multiply", multiply)}(${argument}, ${literal})`;
 }
 
-type Scaled = (left: MixedInteger, right: MixedInteger) => MixedInteger;
+type Scaled = (left: NumberOrBigint, right: NumberOrBigint) => NumberOrBigint;
 
 /** + - % of numerics: scaled when both scales are known, at the larger one. */
 function additive(
@@ -385,7 +385,8 @@ function additive(
   return {
     argumentTypes: [left.type, right.type],
     returnType: { kind: "numeric", scale },
-    run: (a: MixedInteger, b: MixedInteger) => operation(multiply(a, leftFactor), multiply(b, rightFactor)),
+    run: (a: NumberOrBigint, b: NumberOrBigint) =>
+      operation(multiply(a, leftFactor), multiply(b, rightFactor)),
     ...(symbol !== "%" && typeof leftFactor === "number" && typeof rightFactor === "number"
       ? { bounded: boundedForm(symbol, SAFE_RANGE, [leftFactor, rightFactor]) }
       : {}),
@@ -421,7 +422,7 @@ function multiplication(written: readonly SqlType[]): Specialization {
 /** A function of one numeric that keeps its scale. */
 export function scaledUnary(
   written: readonly SqlType[],
-  scaled: (value: MixedInteger) => MixedInteger,
+  scaled: (value: NumberOrBigint) => NumberOrBigint,
   decimal: (value: Decimal) => Decimal,
 ): Specialization {
   const shape = scaledShape(written[0]);
@@ -492,7 +493,7 @@ function numericOperators(): Overload[] {
 function bits64(
   narrow: (left: number, right: number) => number,
   wide: (left: bigint, right: bigint) => bigint,
-): (left: MixedInteger, right: MixedInteger) => MixedInteger {
+): (left: NumberOrBigint, right: NumberOrBigint) => NumberOrBigint {
   return (left, right) => {
     const a = Number(left);
     const b = Number(right);
@@ -504,7 +505,7 @@ function bits64(
 /** `&`, `|` or `#` on mixed integers, by its symbol. */
 export function bitOperation(
   symbol: "&" | "|" | "#",
-): (left: MixedInteger, right: MixedInteger) => MixedInteger {
+): (left: NumberOrBigint, right: NumberOrBigint) => NumberOrBigint {
   switch (symbol) {
     case "&":
       return bits64((a, b) => a & b, (a, b) => a & b);
@@ -548,7 +549,8 @@ function bitOperators(): Overload[] {
       });
     }
   }
-  const not64 = (value: MixedInteger) => typeof value === "number" ? subtract(-1, value) : normalize(~value);
+  const not64 = (value: NumberOrBigint) =>
+    typeof value === "number" ? subtract(-1, value) : normalize(~value);
   overloads.push(
     bitNot("i16", (value: number) => ~value),
     bitNot("i32", (value: number) => ~value),
@@ -564,12 +566,12 @@ function bitOperators(): Overload[] {
 }
 
 // deno-lint-ignore no-explicit-any -- one helper for numbers and mixed integers
-function bitNot(width: Width, run: (value: any) => MixedInteger): Overload {
+function bitNot(width: Width, run: (value: any) => NumberOrBigint): Overload {
   return { name: "~", takes: width, returns: width, category: "mathematical", summary: "Bitwise NOT.", run };
 }
 
 // deno-lint-ignore no-explicit-any -- one helper for numbers and mixed integers
-function shift(name: string, width: Width, run: (value: any, count: number) => MixedInteger): Overload {
+function shift(name: string, width: Width, run: (value: any, count: number) => NumberOrBigint): Overload {
   return {
     name,
     takes: `${width}, i32`,

@@ -5,7 +5,7 @@
  * adding another value of at most 2^51 is exact; then it is moved to a bigint beside it. -0 as the number means that
  * no row has been seen. So the common case runs on plain numbers without allocation. Where the bounds of the values are
  * known, whoever folds them moves the number instead, between many rows; until then they may add up to 2^51 at most
- * (see `AggregatePiece.settle`). The three together are no more than 2^53.
+ * (see `AggregateComponent.flush`). The three together are no more than 2^53.
  */
 import { Decimal } from "../../types/decimal.ts";
 import { checkInteger, normalize } from "../../types/number_or_bigint.ts";
@@ -13,11 +13,11 @@ import { compareValues } from "../../types/compare.ts";
 import type { Interval } from "../../types/interval.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareText } from "../../types/text.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import { addF64, bitOperation, floatOverflow } from "./arithmetic_operators.ts";
 import type {
+  AggregateComponent,
   AggregateDefinition,
-  AggregatePiece,
   AggregateSlot,
   StepFacts,
   UseRuntime,
@@ -61,7 +61,7 @@ function exactStep(
   const range = facts?.ranges[0];
   // Whatever comes first makes 0 of -0.
   const sum = `${low} + (${x} + 0)`;
-  if (facts?.settled !== undefined) return `const ${facts.settled} = ${sum}; ${low} = ${facts.settled};`;
+  if (facts?.flushed !== undefined) return `const ${facts.flushed} = ${sum}; ${low} = ${facts.flushed};`;
   const tests = [
     ...(range === undefined || range.high > 0 ? [`after$ > ${exactLimit}`] : []),
     ...(range === undefined || range.low < 0 ? [`after$ < -${exactLimit}`] : []),
@@ -75,12 +75,12 @@ function exactStep(
 }
 
 /** The exact sum of the two slots; NULL when no row was seen. */
-function exactSum(low: number, big: bigint): MixedInteger | null {
+function exactSum(low: number, big: bigint): NumberOrBigint | null {
   if (Object.is(low, -0)) return null;
   return big === 0n ? low : normalize(big + BigInt(low));
 }
 
-function checkedSum(low: number, big: bigint): MixedInteger | null {
+function checkedSum(low: number, big: bigint): NumberOrBigint | null {
   const sum = exactSum(low, big);
   return sum === null ? null : checkInteger("i64", sum);
 }
@@ -88,25 +88,25 @@ function checkedSum(low: number, big: bigint): MixedInteger | null {
 function exactParts(
   type: SqlType,
   finish: (low: string, big: string, use: UseRuntime) => string,
-): Pick<AggregateParts, "pieces" | "slots" | "step" | "finish"> {
+): Pick<AggregateParts, "components" | "slots" | "step" | "finish"> {
   return {
-    ...ofPieces([exactSumPiece(type)]),
+    ...ofPieces([exactSumComponent(type)]),
     finish: ([low = "", big = ""], use) => finish(low, big, use),
   };
 }
 
 /** The exact sum; without a row its number is -0. */
-function exactSumPiece(type: SqlType): AggregatePiece {
+function exactSumComponent(type: SqlType): AggregateComponent {
   const narrow = isNarrow(type);
   return {
     key: "sum",
     slots: [sumNone, bigZero],
     step: (slots, [x = ""], _use, facts) => exactStep(slots, x, narrow, facts),
-    settle: true,
+    flush: true,
   };
 }
 
-const countPiece: AggregatePiece = {
+const countComponent: AggregateComponent = {
   key: "count",
   countsRows: true,
   slots: [floatZero],
@@ -217,7 +217,7 @@ const averageSummary = "Average; exact for integers and numerics, NULL over no r
 function scaledAverage(type: SqlType, scale: number): AggregateParts {
   return {
     argumentTypes: [type],
-    ...ofPieces([exactSumPiece(type), countPiece]),
+    ...ofPieces([exactSumComponent(type), countComponent]),
     finish: ([low, big, count], use) =>
       `${use("exactAverage", exactAverage)}(${low}, ${big}, ${count}, ${scale})`,
   };
@@ -287,7 +287,7 @@ const counts: readonly AggregateOverload[] = [
 ];
 
 function countParts(): AggregateParts {
-  return { ...ofPieces([countPiece]), finish: ([count]) => `${count}` };
+  return { ...ofPieces([countComponent]), finish: ([count]) => `${count}` };
 }
 
 /** min and max. `sign` 1 keeps the least, -1 the greatest. */
@@ -426,7 +426,7 @@ const bits: readonly AggregateOverload[] = ([["bit_and", "&"], ["bit_or", "|"], 
   .flatMap(([name, symbol]) =>
     ["i16", "i32", "i64"].map((takes): AggregateOverload => {
       const operation = bitOperation(symbol);
-      const fold = (state: MixedInteger | null, value: MixedInteger) =>
+      const fold = (state: NumberOrBigint | null, value: NumberOrBigint) =>
         state === null ? value : operation(state, value);
       return {
         name,

@@ -7,7 +7,7 @@ import { md5 } from "@noble/hashes/legacy.js";
 import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { MixedInteger } from "../../types/value.ts";
+import type { NumberOrBigint } from "../../types/value.ts";
 import { negativeSubstringLength, overlayEnd } from "./characters.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
@@ -163,7 +163,7 @@ function decodeBytes(text: string, format: string): Uint8Array {
   }
 }
 
-function indexError(index: MixedInteger, length: number): DatabaseError {
+function indexError(index: NumberOrBigint, length: number): DatabaseError {
   return new DatabaseError(
     SQLSTATE.arraySubscriptError,
     `index ${index} out of valid range, 0..${length - 1}`,
@@ -183,14 +183,14 @@ function withByte(bytes: Uint8Array, index: number, value: number): Uint8Array {
   return copy;
 }
 
-function bitAt(bytes: Uint8Array, index: MixedInteger): number {
+function bitAt(bytes: Uint8Array, index: NumberOrBigint): number {
   const at = Number(index);
   const byte = at < 0 ? undefined : bytes[Math.floor(at / 8)];
   if (byte === undefined) throw indexError(index, bytes.length * 8);
   return (byte >> (at % 8)) & 1;
 }
 
-function withBit(bytes: Uint8Array, index: MixedInteger, value: number): Uint8Array {
+function withBit(bytes: Uint8Array, index: NumberOrBigint, value: number): Uint8Array {
   bitAt(bytes, index);
   if (value !== 0 && value !== 1) {
     throw new DatabaseError(SQLSTATE.invalidParameterValue, "new bit must be 0 or 1");

@@ -11,7 +11,7 @@ import { Decimal } from "../../types/decimal.ts";
 import { compareScaled, powerOfTen, rescale } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareText } from "../../types/text.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import { type ScaledShape, scaledShape } from "./arithmetic_operators.ts";
 import { commonType } from "./common_type.ts";
 import type { FunctionDefinition, UseRuntime } from "./definition.ts";
@@ -198,9 +198,9 @@ function comparableRecord(left: SqlType | undefined, right: SqlType | undefined)
  * integer bound is kept: a scaled value v and decimal d compare as v and ⌊d·10^scale⌋, except that a d between two
  * integers is greater than the lower one.
  */
-function scaledWithDecimal(scale: number): (left: MixedInteger, right: Decimal) => number {
+function scaledWithDecimal(scale: number): (left: NumberOrBigint, right: Decimal) => number {
   let last: Decimal | undefined;
-  let floor: MixedInteger = 0;
+  let floor: NumberOrBigint = 0;
   let between = false;
   return (left, right) => {
     if (!right.isFinite) return right.form === "-infinity" ? 1 : -1;
@@ -235,10 +235,10 @@ function compareNumerics(comparison: Comparison, written: readonly SqlType[]): S
         inline: ([a, b]) => `(${a} ${script} ${b})`,
       };
     }
-    const compare = (a: MixedInteger, b: MixedInteger) => compareScaled(a, left.scale, b, right.scale);
+    const compare = (a: NumberOrBigint, b: NumberOrBigint) => compareScaled(a, left.scale, b, right.scale);
     return {
       argumentTypes: types,
-      run: (a: MixedInteger, b: MixedInteger) => holds(compare(a, b)),
+      run: (a: NumberOrBigint, b: NumberOrBigint) => holds(compare(a, b)),
       inline: ([a = "", b = ""], use) => scaledSource(script, [a, b], [left, right], compare, use),
     };
   }
@@ -246,7 +246,7 @@ function compareNumerics(comparison: Comparison, written: readonly SqlType[]): S
     const compare = scaledWithDecimal(left.scale);
     return {
       argumentTypes: [left.type, decimal],
-      run: (a: MixedInteger, b: Decimal) => holds(compare(a, b)),
+      run: (a: NumberOrBigint, b: Decimal) => holds(compare(a, b)),
       inline: ([a, b], use) => `(${use("compareScaled", compare)}(${a}, ${b}) ${script} 0)`,
     };
   }
@@ -254,7 +254,7 @@ function compareNumerics(comparison: Comparison, written: readonly SqlType[]): S
     const compare = scaledWithDecimal(right.scale);
     return {
       argumentTypes: [decimal, right.type],
-      run: (a: Decimal, b: MixedInteger) => holds(-compare(b, a)),
+      run: (a: Decimal, b: NumberOrBigint) => holds(-compare(b, a)),
       inline: ([a, b], use) => `(-${use("compareScaled", compare)}(${b}, ${a}) ${script} 0)`,
     };
   }
@@ -271,7 +271,7 @@ function scaledSource(
   script: string,
   [a = "", b = ""]: readonly string[],
   [left, right]: readonly [ScaledShape, ScaledShape],
-  compare: (left: MixedInteger, right: MixedInteger) => number,
+  compare: (left: NumberOrBigint, right: NumberOrBigint) => number,
   use: UseRuntime,
 ): string {
   const difference = Math.abs(left.scale - right.scale);

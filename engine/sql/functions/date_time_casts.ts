@@ -17,7 +17,7 @@ import {
 import { Interval } from "../../types/interval.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { type TimeZone, timeZone } from "../../types/time_zone.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import type { Conversion } from "./casts.ts";
 
 /** A conversion that depends on the session's zone. */
@@ -53,7 +53,7 @@ export function dateTimeConversion(from: SqlType, to: SqlType): Conversion | und
       return inZone(dateFromTimestampTz);
     case "timestamptz>time":
       return {
-        ...inZone((value: MixedInteger, zone) => timeFromTimestamp(zone.toLocal(value))),
+        ...inZone((value: NumberOrBigint, zone) => timeFromTimestamp(zone.toLocal(value))),
         mayReturnNull: true,
       };
     case "timestamp>date":

@@ -38,7 +38,7 @@ import type { Decimal } from "../../types/decimal.ts";
 import { Interval } from "../../types/interval.ts";
 import { roundMicroseconds } from "../../types/interval_text.ts";
 import { type TimeZone, timeZone } from "../../types/time_zone.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
@@ -49,7 +49,7 @@ function zoneOf(context: EvaluationContext): TimeZone {
 }
 
 /** The local time of the transaction. */
-function localNow(context: EvaluationContext): MixedInteger {
+function localNow(context: EvaluationContext): NumberOrBigint {
   return zoneOf(context).toLocal(context.transactionTimestamp);
 }
 
@@ -58,7 +58,7 @@ function present(
   name: string,
   returns: string,
   summary: string,
-  read: (context: EvaluationContext) => MixedInteger,
+  read: (context: EvaluationContext) => NumberOrBigint,
 ): Overload[] {
   const overload: Overload = { ...common, name, takes: "", returns, summary, volatility: "stable" };
   const rounded = (context: EvaluationContext, digits: number) =>
@@ -137,10 +137,10 @@ type Extract = (context: EvaluationContext, field: string, value: any) => Decima
 
 const extracts: readonly (readonly [key: string, extract: Extract, stable: boolean])[] = [
   ["date", (_context, field, value: number) => extractFromDate(field, value), false],
-  ["timestamp", (_context, field, value: MixedInteger) => extractFromTimestamp(field, value), false],
+  ["timestamp", (_context, field, value: NumberOrBigint) => extractFromTimestamp(field, value), false],
   [
     "timestamptz",
-    (context, field, value: MixedInteger) => extractFromTimestampTz(field, value, zoneOf(context)),
+    (context, field, value: NumberOrBigint) => extractFromTimestampTz(field, value, zoneOf(context)),
     true,
   ],
   ["time", (_context, field, value: number) => extractFromTime(field, value), false],
@@ -186,7 +186,7 @@ const truncations: readonly Overload[] = [
     takes: "text, timestamp",
     returns: "timestamp",
     summary: "Cut to a field.",
-    run: (field: string, value: MixedInteger) => truncateTimestamp(field, value),
+    run: (field: string, value: NumberOrBigint) => truncateTimestamp(field, value),
   },
   {
     ...common,
@@ -195,7 +195,7 @@ const truncations: readonly Overload[] = [
     returns: "timestamptz",
     volatility: "stable",
     summary: "Cut to a field, in local time.",
-    runIn: (context, field: string, value: MixedInteger) =>
+    runIn: (context, field: string, value: NumberOrBigint) =>
       truncateTimestampTz(field, value, zoneOf(context)),
   },
   {
@@ -204,7 +204,7 @@ const truncations: readonly Overload[] = [
     takes: "text, timestamptz, text",
     returns: "timestamptz",
     summary: "Cut to a field, in the time of a zone.",
-    run: (field: string, value: MixedInteger, zone: string) =>
+    run: (field: string, value: NumberOrBigint, zone: string) =>
       isInfinite(value) ? value : truncateTimestampTz(field, value, zoneForConversion(zone)),
   },
   {
@@ -241,7 +241,7 @@ const ages: readonly Overload[] = [
     returns: "interval",
     volatility: "stable",
     summary: "Difference in years, months and days.",
-    runIn: (context, left: MixedInteger, right: MixedInteger) => {
+    runIn: (context, left: NumberOrBigint, right: NumberOrBigint) => {
       const zone = zoneOf(context);
       return age(zone.toLocal(left), zone.toLocal(right));
     },
@@ -253,7 +253,7 @@ const ages: readonly Overload[] = [
     returns: "interval",
     volatility: "stable",
     summary: "Difference to the current date.",
-    runIn: (context, value: MixedInteger) => age(startOfToday(context), value),
+    runIn: (context, value: NumberOrBigint) => age(startOfToday(context), value),
   },
   {
     ...common,
@@ -262,11 +262,11 @@ const ages: readonly Overload[] = [
     returns: "interval",
     volatility: "stable",
     summary: "Difference to the current date.",
-    runIn: (context, value: MixedInteger) => age(startOfToday(context), zoneOf(context).toLocal(value)),
+    runIn: (context, value: NumberOrBigint) => age(startOfToday(context), zoneOf(context).toLocal(value)),
   },
 ];
 
-function startOfToday(context: EvaluationContext): MixedInteger {
+function startOfToday(context: EvaluationContext): NumberOrBigint {
   const zone = zoneOf(context);
   return zone.toLocal(timestampTzFromDate(dateFromTimestampTz(context.transactionTimestamp, zone), zone));
 }
@@ -280,7 +280,7 @@ function makeLocal(
   hours: number,
   minutes: number,
   seconds: number,
-): MixedInteger {
+): NumberOrBigint {
   return makeTimestamp({ year, month, day, hours, minutes, seconds });
 }
 
@@ -379,7 +379,7 @@ const constructors: readonly Overload[] = [
     takes,
     returns: "bool",
     summary: "Whether a time is not infinite.",
-    run: (value: MixedInteger) => value !== Infinity && value !== -Infinity,
+    run: (value: NumberOrBigint) => value !== Infinity && value !== -Infinity,
     inline: ([value]) => `(${value} !== Infinity && ${value} !== -Infinity)`,
   })),
   {
@@ -401,7 +401,8 @@ function zoneConversions<Zone>(key: string, find: (zone: Zone) => TimeZone): Ove
       takes: `${key}, timestamp`,
       returns: "timestamptz",
       summary: "The instant of a local time in a zone (AT TIME ZONE).",
-      run: (zone: Zone, value: MixedInteger) => isInfinite(value) ? value : instantInZone(value, find(zone)),
+      run: (zone: Zone, value: NumberOrBigint) =>
+        isInfinite(value) ? value : instantInZone(value, find(zone)),
     },
     {
       ...common,
@@ -409,7 +410,7 @@ function zoneConversions<Zone>(key: string, find: (zone: Zone) => TimeZone): Ove
       takes: `${key}, timestamptz`,
       returns: "timestamp",
       summary: "The local time in a zone (AT TIME ZONE).",
-      run: (zone: Zone, value: MixedInteger) => isInfinite(value) ? value : localInZone(value, find(zone)),
+      run: (zone: Zone, value: NumberOrBigint) => isInfinite(value) ? value : localInZone(value, find(zone)),
     },
   ];
 }
@@ -419,7 +420,7 @@ const zones: readonly Overload[] = [
   ...zoneConversions("interval", zoneFromInterval),
 ];
 
-type Point = MixedInteger | null;
+type Point = NumberOrBigint | null;
 
 /** SQL's OVERLAPS over half-open periods; a period may be given backwards, or by one point when the other is NULL. */
 function overlap(start1: Point, end1: Point, start2: Point, end2: Point): boolean | null {
@@ -441,7 +442,7 @@ function overlap(start1: Point, end1: Point, start2: Point, end2: Point): boolea
   return e1 === null || e2 === null ? null : true;
 }
 
-function ordered(start: Point, end: Point): readonly [MixedInteger, Point] | null {
+function ordered(start: Point, end: Point): readonly [NumberOrBigint, Point] | null {
   if (start === null) return end === null ? null : [end, null];
   if (end === null) return [start, null];
   return start > end ? [end, start] : [start, end];
@@ -449,7 +450,7 @@ function ordered(start: Point, end: Point): readonly [MixedInteger, Point] | nul
 
 function overlaps(
   key: string,
-  plus: (context: EvaluationContext, point: MixedInteger, length: Interval) => MixedInteger,
+  plus: (context: EvaluationContext, point: NumberOrBigint, length: Interval) => NumberOrBigint,
 ): Overload[] {
   const shared = {
     ...common,

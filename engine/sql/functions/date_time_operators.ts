@@ -20,22 +20,22 @@ import {
 import type { Interval } from "../../types/interval.ts";
 import { add } from "../../types/number_or_bigint.ts";
 import { timeZone } from "../../types/time_zone.ts";
-import type { MixedInteger } from "../../types/value.ts";
+import type { NumberOrBigint } from "../../types/value.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
 const addition = { name: "+", category: "date/time", summary: "Sum." } as const;
 const subtraction = { name: "-", category: "date/time", summary: "Difference." } as const;
 
-function dateWithTime(date: number, time: number): MixedInteger {
+function dateWithTime(date: number, time: number): NumberOrBigint {
   const start = timestampFromDate(date);
   return isInfinite(start) ? start : checkTimestamp(add(start, time));
 }
 
-const zoneAddition = (context: EvaluationContext, value: MixedInteger, interval: Interval) =>
+const zoneAddition = (context: EvaluationContext, value: NumberOrBigint, interval: Interval) =>
   addIntervalTz(value, interval, timeZone(context.timeZone));
 
-const zoneSubtraction = (context: EvaluationContext, value: MixedInteger, interval: Interval) =>
+const zoneSubtraction = (context: EvaluationContext, value: NumberOrBigint, interval: Interval) =>
   subtractIntervalTz(value, interval, timeZone(context.timeZone));
 
 /** An addition of two types and its mirror image. */
@@ -70,7 +70,7 @@ const overloads: readonly Overload[] = [
     takes: "interval, timestamptz",
     returns: "timestamptz",
     volatility: "stable",
-    runIn: (context, interval: Interval, value: MixedInteger) => zoneAddition(context, value, interval),
+    runIn: (context, interval: Interval, value: NumberOrBigint) => zoneAddition(context, value, interval),
   },
   {
     ...addition,

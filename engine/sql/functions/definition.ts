@@ -123,7 +123,7 @@ export interface FunctionDefinition {
   ) => { readonly cost: number; readonly bound: BoundFunction } | undefined;
 }
 
-/** One piece of an aggregate's state; `float` states live in a Float64Array, `object` states in a plain array. */
+/** One component of an aggregate's state; `float` states live in a Float64Array, `object` states in a plain array. */
 export interface AggregateSlot {
   readonly kind: "float" | "object";
   /** JavaScript literal of the initial value, e.g. `0` or `null`. */
@@ -136,23 +136,23 @@ export interface StepFacts {
   readonly ranges: readonly (IntegerRange | undefined)[];
   /** The state begins with a value: slots that begin as NaN for "no row yet" begin as 0. */
   readonly hasValue: boolean;
-  /** The caller settles the piece's sum in time, see {@link AggregatePiece.settle}; the step declares the new number by this name. */
-  readonly settled?: string;
+  /** The caller flushes the component's sum in time, see {@link AggregateComponent.flush}; the step declares the new number by this name. */
+  readonly flushed?: string;
 }
 
 /** A part of a state that aggregates over the same argument have in common: `sum(x)` and `avg(x)` keep one sum. */
-export interface AggregatePiece {
+export interface AggregateComponent {
   /** Pieces of one key over one argument are the same. */
   readonly key: string;
   /** It counts rows, whatever the argument is, as long as that is not NULL. */
   readonly countsRows?: boolean;
   readonly slots: readonly AggregateSlot[];
   /**
-   * The piece is an exact sum in two slots, a number and a bigint. Whoever folds plain integers of known bounds may leave the
+   * The component is an exact sum in two slots, a number and a bigint. Whoever folds plain integers of known bounds may leave the
    * tests out of `step` and move the number to the bigint itself, before the values folded since can add up to 2^51.
    */
-  readonly settle?: boolean;
-  /** As {@link BoundAggregate.step}, over the piece's own slots. */
+  readonly flush?: boolean;
+  /** As {@link BoundAggregate.step}, over the component's own slots. */
   readonly step: BoundAggregate["step"];
 }
 
@@ -174,8 +174,8 @@ export interface BoundAggregate {
     use: UseRuntime,
     facts?: StepFacts,
   ) => string;
-  /** What the state consists of, when others can share it: `slots` and `step` are those of the pieces in a row. */
-  readonly pieces?: readonly AggregatePiece[];
+  /** What the state consists of, when others can share it: `slots` and `step` are those of the components in a row. */
+  readonly components?: readonly AggregateComponent[];
   /** A JavaScript expression of the result (a value of returnType, or null). */
   readonly finish: (slots: readonly string[], use: UseRuntime) => string;
   /** The value over no rows at all equals `finish` of the initial state. */

@@ -15,7 +15,7 @@ import {
 } from "../../types/format_number.ts";
 import { parseNumberTemplate } from "../../types/read_number.ts";
 import { timeZone } from "../../types/time_zone.ts";
-import type { MixedInteger } from "../../types/value.ts";
+import type { NumberOrBigint } from "../../types/value.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
@@ -37,7 +37,7 @@ const overloads: readonly Overload[] = [
     takes: "timestamptz, text",
     volatility: "stable",
     mayReturnNull: true,
-    runIn: (context, value: MixedInteger, template: string) =>
+    runIn: (context, value: NumberOrBigint, template: string) =>
       formatTimestampTzTemplate(value, template, timeZone(context.timeZone)),
   },
   { ...toText, ...ofTime, takes: "interval, text", mayReturnNull: true, run: formatIntervalTemplate },

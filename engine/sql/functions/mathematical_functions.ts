@@ -35,7 +35,7 @@ import {
 } from "../../types/number_or_bigint.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import {
   absoluteI16,
   absoluteI32,
@@ -65,7 +65,7 @@ const exact = { category: "mathematical", returns: "numeric" } as const;
 /** A function of one numeric whose result has no fraction. */
 function wholeNumber(
   written: readonly SqlType[],
-  scaled: (value: MixedInteger, scale: number) => MixedInteger,
+  scaled: (value: NumberOrBigint, scale: number) => NumberOrBigint,
   decimal: (value: Decimal) => Decimal,
 ): Specialization {
   const shape = scaledShape(written[0]);
@@ -74,21 +74,21 @@ function wholeNumber(
   return {
     argumentTypes: [shape.type],
     returnType: { kind: "numeric", scale: 0 },
-    run: (value: MixedInteger) => scaled(value, scale),
+    run: (value: NumberOrBigint) => scaled(value, scale),
   };
 }
 
-function floorScaled(value: MixedInteger, scale: number): MixedInteger {
+function floorScaled(value: NumberOrBigint, scale: number): NumberOrBigint {
   const factor = powerOfTen(scale);
   const quotient = divide(value, factor);
   return value < 0 && multiply(quotient, factor) !== value ? subtract(quotient, 1) : quotient;
 }
 
-function ceilScaled(value: MixedInteger, scale: number): MixedInteger {
+function ceilScaled(value: NumberOrBigint, scale: number): NumberOrBigint {
   return negate(floorScaled(negate(value), scale));
 }
 
-function signOf(value: MixedInteger): number {
+function signOf(value: NumberOrBigint): number {
   return value === 0 ? 0 : value < 0 ? -1 : 1;
 }
 
@@ -102,7 +102,7 @@ interface Rounding {
   readonly names: readonly string[];
   readonly summary: string;
   readonly float: (value: number) => number;
-  readonly scaled: (value: MixedInteger, scale: number) => MixedInteger;
+  readonly scaled: (value: NumberOrBigint, scale: number) => NumberOrBigint;
   readonly decimal: (value: Decimal) => Decimal;
 }
 
@@ -307,7 +307,7 @@ function widthBucketArray(type: SqlType): (value: NonNullable<SqlValue>, thresho
   };
 }
 
-function lcmInteger(kind: "i32" | "i64"): (left: MixedInteger, right: MixedInteger) => MixedInteger {
+function lcmInteger(kind: "i32" | "i64"): (left: NumberOrBigint, right: NumberOrBigint) => NumberOrBigint {
   return (left, right) => {
     if (left === 0 || right === 0) return 0;
     return checkInteger(kind, absolute(multiply(divide(left, integerGcd(left, right)), right)));
@@ -354,7 +354,7 @@ const integerFunctions: readonly Overload[] = [
       returns: width,
       category: "mathematical",
       summary: "Greatest common divisor.",
-      run: (left: MixedInteger, right: MixedInteger) => checkInteger(width, integerGcd(left, right)),
+      run: (left: NumberOrBigint, right: NumberOrBigint) => checkInteger(width, integerGcd(left, right)),
     },
     {
       name: "lcm",
@@ -415,7 +415,7 @@ const numericFunctions: readonly Overload[] = [
       return {
         argumentTypes: [left.type, right.type],
         returnType: { kind: "numeric", scale },
-        run: (a: MixedInteger, b: MixedInteger) =>
+        run: (a: NumberOrBigint, b: NumberOrBigint) =>
           modulo(rescale(a, left.scale, scale), rescale(b, right.scale, scale)),
       };
     },

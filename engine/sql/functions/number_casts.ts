@@ -16,7 +16,7 @@ import {
 import type { SqlType } from "../../types/sql_type.ts";
 import { parseFloatText } from "../../types/scalar_text.ts";
 import { fitNumeric } from "../../types/type_modifier.ts";
-import type { MixedInteger } from "../../types/value.ts";
+import type { NumberOrBigint } from "../../types/value.ts";
 import type { Conversion } from "./casts.ts";
 import { convertsImplicitly, displayName } from "./type_family.ts";
 
@@ -77,7 +77,7 @@ export function numberConversion(from: SqlType, to: SqlType): Conversion | undef
   switch (to.kind) {
     case "bool":
       if (source !== "i32") return undefined;
-      return { run: (value: MixedInteger) => value !== 0, inline: (argument) => `(${argument} !== 0)` };
+      return { run: (value: NumberOrBigint) => value !== 0, inline: (argument) => `(${argument} !== 0)` };
     case "numeric":
       return toNumeric(from, source, to);
     case "f32":
@@ -94,15 +94,15 @@ function integerToInteger(source: IntegerKind, target: IntegerKind): Conversion 
   if (target === "oid" && (source === "i64" || source === "u64")) return { run: checkIdentifier };
   if (target === "oid") return { run: identifierOfBits };
   if (source === "oid" && target === "i32") return { run: (value: number) => value | 0 };
-  return { run: (value: MixedInteger) => checkInteger(target, value) };
+  return { run: (value: NumberOrBigint) => checkInteger(target, value) };
 }
 
 /** The bits of an integer as an identifier, so that -1 is the greatest. */
-function identifierOfBits(value: MixedInteger): MixedInteger {
+function identifierOfBits(value: NumberOrBigint): NumberOrBigint {
   return value < 0 ? Number(value) + 2 ** 32 : value;
 }
 
-function checkIdentifier(value: MixedInteger): MixedInteger {
+function checkIdentifier(value: NumberOrBigint): NumberOrBigint {
   if (value >= 0 && value <= 4_294_967_295) return value;
   throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "OID out of range");
 }
@@ -113,7 +113,7 @@ function numericToInteger(from: NumericType, target: IntegerKind): Conversion {
     const name = displayName(target);
     return { run: (value: Decimal) => checkInteger(target, value.toInteger(name)) };
   }
-  return { run: (value: MixedInteger) => checkInteger(target, rescale(value, scale, 0)) };
+  return { run: (value: NumberOrBigint) => checkInteger(target, rescale(value, scale, 0)) };
 }
 
 function toNumeric(from: SqlType, source: IntegerKind | undefined, to: NumericType): Conversion | undefined {
@@ -134,14 +134,14 @@ function toNumeric(from: SqlType, source: IntegerKind | undefined, to: NumericTy
 
 function integerToNumeric(source: IntegerKind, to: NumericType): Conversion {
   const { scale, precision } = to;
-  if (scale === undefined) return { run: (value: MixedInteger) => fitNumeric(to, value) };
+  if (scale === undefined) return { run: (value: NumberOrBigint) => fitNumeric(to, value) };
   const checked = precision !== undefined && precision - scale < integerDigits(source);
   if (checked) {
-    return { run: (value: MixedInteger) => checkNumericRange(rescale(value, 0, scale), precision, scale) };
+    return { run: (value: NumberOrBigint) => checkNumericRange(rescale(value, 0, scale), precision, scale) };
   }
   if (scale === 0) return {};
   const factor = powerOfTen(scale);
-  const run = (value: MixedInteger) => multiply(value, factor);
+  const run = (value: NumberOrBigint) => multiply(value, factor);
   const bits = plainIntegerBits.get(source);
   const exact = bits !== undefined && typeof factor === "number" &&
     factor * 2 ** bits <= Number.MAX_SAFE_INTEGER;
@@ -177,22 +177,22 @@ function numericToNumeric(from: NumericType, to: NumericType): Conversion {
     return { run: shape };
   }
   if (scale === undefined) {
-    return { run: (value: MixedInteger) => fitNumeric(to, Decimal.of(value, sourceScale)) };
+    return { run: (value: NumberOrBigint) => fitNumeric(to, Decimal.of(value, sourceScale)) };
   }
   const checked = precision !== undefined &&
     (from.precision === undefined || from.precision - sourceScale > precision - scale ||
       (scale < sourceScale && from.precision - sourceScale >= precision - scale));
   if (checked) {
     return {
-      run: (value: MixedInteger) => checkNumericRange(rescale(value, sourceScale, scale), precision, scale),
+      run: (value: NumberOrBigint) => checkNumericRange(rescale(value, sourceScale, scale), precision, scale),
     };
   }
   if (scale === sourceScale) return {};
-  return { run: (value: MixedInteger) => rescale(value, sourceScale, scale) };
+  return { run: (value: NumberOrBigint) => rescale(value, sourceScale, scale) };
 }
 
 /** Rounds to the scale of a type and checks its precision; numerics without scale take everything. */
-function decimalToNumeric(to: NumericType): (value: Decimal) => Decimal | MixedInteger {
+function decimalToNumeric(to: NumericType): (value: Decimal) => Decimal | NumberOrBigint {
   return to.scale === undefined && !("declaredScale" in to)
     ? (value) => value
     : (value) => fitNumeric(to, value);
@@ -207,15 +207,15 @@ function toFloat(
   if (source !== undefined) {
     if (single) return { run: integerToSingle };
     if (plainIntegerBits.has(source) || source === "oid") return {};
-    return { run: (value: MixedInteger) => Number(value), inline: (argument) => `Number(${argument})` };
+    return { run: (value: NumberOrBigint) => Number(value), inline: (argument) => `Number(${argument})` };
   }
   switch (from.kind) {
     case "numeric": {
       const { scale } = from;
       if (scale === undefined) return { run: single ? decimalToSingle : decimalToDouble };
       return single
-        ? { run: (value: MixedInteger) => decimalToSingle(Decimal.of(value, scale)) }
-        : { run: (value: MixedInteger) => scaledToNumber(value, scale) };
+        ? { run: (value: NumberOrBigint) => decimalToSingle(Decimal.of(value, scale)) }
+        : { run: (value: NumberOrBigint) => scaledToNumber(value, scale) };
     }
     case "f64":
       return single ? { run: narrowFloat } : {};
@@ -227,7 +227,7 @@ function toFloat(
 }
 
 /** An integer beyond 2^53 is rounded once, from its digits. */
-function integerToSingle(value: MixedInteger): number {
+function integerToSingle(value: NumberOrBigint): number {
   return typeof value === "number" ? Math.fround(value) : parseFloatText(String(value), true);
 }
 

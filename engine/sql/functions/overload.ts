@@ -10,8 +10,8 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { commonType } from "./common_type.ts";
 import type {
+  AggregateComponent,
   AggregateDefinition,
-  AggregatePiece,
   AggregateSlot,
   BoundAggregate,
   BoundFunction,
@@ -339,23 +339,23 @@ export interface AggregateParts {
   readonly slots: readonly AggregateSlot[];
   readonly step: BoundAggregate["step"];
   readonly finish: BoundAggregate["finish"];
-  readonly pieces?: readonly AggregatePiece[];
+  readonly components?: readonly AggregateComponent[];
 }
 
-/** The slots and the step of pieces in a row. */
+/** The slots and the step of components in a row. */
 export function ofPieces(
-  pieces: readonly AggregatePiece[],
-): Pick<AggregateParts, "pieces" | "slots" | "step"> {
-  const firsts = pieces.map((_, index) =>
-    pieces.slice(0, index).reduce((sum, { slots }) => sum + slots.length, 0)
+  components: readonly AggregateComponent[],
+): Pick<AggregateParts, "components" | "slots" | "step"> {
+  const firsts = components.map((_, index) =>
+    components.slice(0, index).reduce((sum, { slots }) => sum + slots.length, 0)
   );
   return {
-    pieces,
-    slots: pieces.flatMap(({ slots }) => slots),
+    components,
+    slots: components.flatMap(({ slots }) => slots),
     step: (slots, args, use, facts) =>
-      pieces.map((piece, index) => {
+      components.map((component, index) => {
         const first = firsts[index] ?? 0;
-        return piece.step(slots.slice(first, first + piece.slots.length), args, use, facts);
+        return component.step(slots.slice(first, first + component.slots.length), args, use, facts);
       }).join(" "),
   };
 }
@@ -400,7 +400,7 @@ export function defineAggregate(overload: AggregateOverload): AggregateDefinitio
           skipsNulls: overload.skipsNulls !== false,
           slots: parts.slots,
           step: parts.step,
-          ...(parts.pieces === undefined ? {} : { pieces: parts.pieces }),
+          ...(parts.components === undefined ? {} : { components: parts.components }),
           finish: parts.finish,
           orderSensitive: overload.orderSensitive === true,
         },

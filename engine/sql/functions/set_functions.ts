@@ -7,7 +7,7 @@ import { Interval } from "../../types/interval.ts";
 import { add } from "../../types/number_or_bigint.ts";
 import { timeZone } from "../../types/time_zone.ts";
 import { addInterval, addIntervalTz } from "../../types/date_time.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
 
@@ -20,10 +20,10 @@ function zeroStep(): DatabaseError {
 }
 
 function* integers(
-  start: MixedInteger,
-  stop: MixedInteger,
-  step: MixedInteger,
-  greatest: MixedInteger,
+  start: NumberOrBigint,
+  stop: NumberOrBigint,
+  step: NumberOrBigint,
+  greatest: NumberOrBigint,
 ): Iterable<readonly SqlValue[]> {
   if (step === 0) throw zeroStep();
   const least = -BigInt(greatest) - 1n;
@@ -52,10 +52,10 @@ function* decimals(start: Decimal, stop: Decimal, step: Decimal): Iterable<reado
 }
 
 function* timestamps(
-  start: MixedInteger,
-  stop: MixedInteger,
+  start: NumberOrBigint,
+  stop: NumberOrBigint,
   step: Interval,
-  advance: (value: MixedInteger, step: Interval) => MixedInteger,
+  advance: (value: NumberOrBigint, step: Interval) => NumberOrBigint,
 ): Iterable<readonly SqlValue[]> {
   const sign = step.compare(Interval.ZERO);
   if (sign === 0) throw zeroStep();
@@ -72,14 +72,14 @@ function integerSeries(key: "i32" | "i64"): Overload[] {
       takes: `${key}, ${key}`,
       returns: key,
       summary: "The numbers from start to stop as rows.",
-      rows: (_context, start: MixedInteger, stop: MixedInteger) => integers(start, stop, 1, greatest),
+      rows: (_context, start: NumberOrBigint, stop: NumberOrBigint) => integers(start, stop, 1, greatest),
     },
     {
       ...series,
       takes: `${key}, ${key}, ${key}`,
       returns: key,
       summary: "The numbers from start to stop by steps as rows.",
-      rows: (_context, start: MixedInteger, stop: MixedInteger, step: MixedInteger) =>
+      rows: (_context, start: NumberOrBigint, stop: NumberOrBigint, step: NumberOrBigint) =>
         integers(start, stop, step, greatest),
     },
   ];
@@ -101,7 +101,7 @@ const overloads: readonly Overload[] = [
     takes: "timestamp, timestamp, interval",
     returns: "timestamp",
     summary: "The times from start to stop by steps as rows.",
-    rows: (_context, start: MixedInteger, stop: MixedInteger, step: Interval) =>
+    rows: (_context, start: NumberOrBigint, stop: NumberOrBigint, step: Interval) =>
       timestamps(start, stop, step, addInterval),
   },
   {
@@ -110,7 +110,7 @@ const overloads: readonly Overload[] = [
     returns: "timestamptz",
     volatility: "stable",
     summary: "The times from start to stop by steps as rows.",
-    rows: (context, start: MixedInteger, stop: MixedInteger, step: Interval) => {
+    rows: (context, start: NumberOrBigint, stop: NumberOrBigint, step: Interval) => {
       const zone = timeZone(context.timeZone);
       return timestamps(start, stop, step, (value, by) => addIntervalTz(value, by, zone));
     },

@@ -11,7 +11,7 @@ import { compareValues } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { add, multiply, normalize } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import { floatOverflow } from "./arithmetic_operators.ts";
 import type { AggregateDefinition, AggregateSlot } from "./definition.ts";
 import { type AggregateOverload, type AggregateParts, defineAggregate } from "./overload.ts";
@@ -72,7 +72,7 @@ function exactVariance(
 }
 
 function scaledVariance(kind: VarianceKind, type: SqlType, scale: number): AggregateParts {
-  const finish = (count: number, sum: MixedInteger, squares: MixedInteger) =>
+  const finish = (count: number, sum: NumberOrBigint, squares: NumberOrBigint) =>
     exactVariance(count, Decimal.of(sum, scale), Decimal.of(squares, 2 * scale), kind.sample, kind.root);
   return {
     argumentTypes: [type],

@@ -10,7 +10,7 @@ import { SqlArray } from "../../types/sql_array.ts";
 import { formatTypeByOid, formatTypeFamily, typeOid } from "../../types/type_names.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import { KEYWORD_CATEGORY, KEYWORDS } from "../parser/keywords.ts";
 import type { EvaluationContext, FunctionDefinition } from "./definition.ts";
 import { encodingName, encodingNumber } from "./encodings.ts";
@@ -285,7 +285,7 @@ function prettySize(size: Decimal): string {
   return `${left.toString()} PB`;
 }
 
-function sizeInBytes(text: string): MixedInteger {
+function sizeInBytes(text: string): NumberOrBigint {
   const match = /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)\s*$/.exec(text);
   if (match === null) {
     throw new DatabaseError(SQLSTATE.invalidParameterValue, `invalid size: "${text}"`);
@@ -416,7 +416,7 @@ const sequences: readonly Overload[] = [
         name: "setval",
         takes: `${key}, i64`,
         summary: "Sets the value of a sequence; the next one follows it.",
-        runIn: (context, sequence: SqlValue, value: MixedInteger) => {
+        runIn: (context, sequence: SqlValue, value: NumberOrBigint) => {
           context.services.setSequenceValue(nameOf(context, sequence), value, true);
           return value;
         },
@@ -426,7 +426,7 @@ const sequences: readonly Overload[] = [
         name: "setval",
         takes: `${key}, i64, bool`,
         summary: "Sets the value of a sequence; with false it is the next one itself.",
-        runIn: (context, sequence: SqlValue, value: MixedInteger, called: boolean) => {
+        runIn: (context, sequence: SqlValue, value: NumberOrBigint, called: boolean) => {
           context.services.setSequenceValue(nameOf(context, sequence), value, called);
           return value;
         },
@@ -564,7 +564,7 @@ const overloads: readonly Overload[] = [
     takes: "i64",
     returns: "text",
     summary: "Bytes in a unit for readers.",
-    run: (size: MixedInteger) => prettySize(Decimal.fromInteger(size)),
+    run: (size: NumberOrBigint) => prettySize(Decimal.fromInteger(size)),
   },
   {
     ...system,

@@ -7,7 +7,7 @@ import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { characterLength } from "../../types/text.ts";
 import { formatText, parseText } from "../../types/text_io.ts";
-import type { MixedInteger, SqlValue } from "../../types/value.ts";
+import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import { textOptions } from "./casts.ts";
 import {
@@ -226,7 +226,7 @@ function normalForm(value: string, form: string): string {
   }
 }
 
-function toBase(value: MixedInteger, bits: number, base: number): string {
+function toBase(value: NumberOrBigint, bits: number, base: number): string {
   return (value < 0 ? BigInt.asUintN(bits, BigInt(value)) : value).toString(base);
 }
 
@@ -504,7 +504,7 @@ const overloads: readonly Overload[] = [
     name: "to_hex",
     takes: "i64",
     summary: "Hexadecimal digits.",
-    run: (value: MixedInteger) => toBase(value, 64, 16),
+    run: (value: NumberOrBigint) => toBase(value, 64, 16),
   },
   ...["text", "text, bool"].map((takes): Overload => ({
     name: "parse_ident",

@@ -20,7 +20,7 @@ import { hashId } from "./bloom_filter.ts";
 import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary, readBytesAt } from "./bytes_block.ts";
 import type { ChunkFile } from "./chunk_file.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
-import { DeadRuns, LivePositions } from "./tombstone_ranges.ts";
+import { LivePositions, TombstoneRanges } from "./tombstone_ranges.ts";
 import { DeletionVector } from "./deletion_vector.ts";
 import { type BytesSink, decodeTextRange } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
@@ -137,7 +137,7 @@ export class Segment implements Part {
   readonly #versions: SegmentColumn;
   readonly #indexes = new Map<number, SegmentIndex>();
   /** Stretches of rows that have ended. */
-  readonly #dead = new DeadRuns();
+  readonly #dead = new TombstoneRanges();
 
   constructor(
     place: { readonly number: number; readonly op: OpNumber; readonly object: number },

@@ -7,7 +7,7 @@ import { BLOCK_ROWS } from "../vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
 import { type ChunkFile, damagedFile } from "./chunk_file.ts";
-import { DeadRuns, LivePositions, type RowEnds } from "./tombstone_ranges.ts";
+import { LivePositions, type RowEnds, TombstoneRanges } from "./tombstone_ranges.ts";
 import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { PartIndexCursor } from "./part.ts";
 import {
@@ -50,7 +50,7 @@ export class SegmentIndex {
   readonly #cache: BlockCache;
   readonly #entries: (BlockEntry | null)[];
   /** Stretches of entries whose rows have ended. */
-  readonly dead = new DeadRuns();
+  readonly dead = new TombstoneRanges();
 
   constructor(file: ChunkFile, encoder: IndexKeyEncoder, cache: BlockCache, entryCount: number) {
     this.file = file;

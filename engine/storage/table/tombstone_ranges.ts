@@ -20,7 +20,7 @@ interface Run {
 }
 
 /** See the file's head. */
-export class DeadRuns {
+export class TombstoneRanges {
   readonly #runs = new Map<number, Run>();
 
   /** The first position from `position` on, in the direction of `step`, of which it is not known that the snapshot does not see it. */
@@ -59,7 +59,7 @@ export interface RowEnds {
 
 /** Walks over positions from `from` to below `to`, or backward, and stops at those whose rows the snapshot sees. */
 export class LivePositions {
-  readonly #dead: DeadRuns;
+  readonly #dead: TombstoneRanges;
   readonly #ends: RowEnds;
   readonly #rowAt: ((position: number) => number) | null;
   readonly #snapshot: number;
@@ -72,7 +72,7 @@ export class LivePositions {
   /** `rowAt`: the row of a position; null: the position is the row. */
   constructor(
     rows: {
-      readonly dead: DeadRuns;
+      readonly dead: TombstoneRanges;
       readonly ends: RowEnds;
       readonly rowAt: ((position: number) => number) | null;
     },

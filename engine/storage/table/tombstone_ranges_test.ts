@@ -1,6 +1,6 @@
 /** Tests of walks past ended rows, against plain loops at several snapshots. */
 import assertStrict from "node:assert/strict";
-import { DeadRuns, LivePositions } from "./tombstone_ranges.ts";
+import { LivePositions, TombstoneRanges } from "./tombstone_ranges.ts";
 import {
   drain,
   memorySurroundings,
@@ -18,7 +18,7 @@ Deno.test("LivePositions stops at what the snapshot sees, whatever other walks h
     const random = seededRandom(seed);
     const count = 4096 * 3 + 100;
     const endOfRows = new Float64Array(count);
-    const dead = new DeadRuns();
+    const dead = new TombstoneRanges();
     const shift = seed % 2 === 0 ? 0 : 5000;
     const rowAt = shift === 0 ? null : (position: number) => (position + shift) % count;
     const ends = { endOf: (row: number) => endOfRows[row] as number };
@@ -70,7 +70,7 @@ Deno.test("LivePositions looks at ended rows once, however often their end of th
   let looks = 0;
   const endOfRows = new Float64Array(count).fill(5, 0, 30_000);
   const ends = { endOf: (row: number) => (looks++, endOfRows[row] as number) };
-  const dead = new DeadRuns();
+  const dead = new TombstoneRanges();
   const first = (snapshot: number): number => {
     looks = 0;
     const walk = new LivePositions({ dead, ends, rowAt: null }, snapshot, {
