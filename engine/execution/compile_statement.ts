@@ -7,7 +7,7 @@
 import type { ColumnRef } from "../sql/plan/expression.ts";
 import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";
-import type { CompiledStatement, ExecutionContext, StatementExecution } from "./execution.ts";
+import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
 import { callbackSink, type OutputColumn, resultSink } from "./operators/result.ts";

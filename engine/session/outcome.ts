@@ -2,7 +2,7 @@
  * What passes between a session and the protocol (or library) that serves it: results on their way out, bulk data on
  * its way in, and how a statement ended.
  */
-import type { ResultWriter } from "../execution/result_writer.ts";
+import type { ResultWriter } from "../execution/runtime/result_writer.ts";
 import type { OpNumber, RowId } from "../operations/effect.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
 

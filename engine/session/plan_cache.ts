@@ -4,7 +4,7 @@
  * A plan is good for one version of the catalog and one search path, and while its tables have about the size that it
  * was made for. Literals have been lifted out of the key, so that `id = 17` and `id = 18` share a plan.
  */
-import type { CompiledStatement } from "../execution/execution.ts";
+import type { CompiledStatement } from "../execution/runtime/execution.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
 import type { PlanningEnvironment } from "../sql/binder/environment.ts";
 import type { SqlType } from "../types/sql_type.ts";

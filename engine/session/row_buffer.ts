@@ -2,7 +2,7 @@
  * Keeps result rows until somebody wants them: for portals with a row limit, cursors, and the library's row objects.
  */
 import { assertDefined } from "../base/assert.ts";
-import type { ResultWriter } from "../execution/result_writer.ts";
+import type { ResultWriter } from "../execution/runtime/result_writer.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { CopyFormat, CopyTarget, ResultSink } from "./outcome.ts";

@@ -13,7 +13,11 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  StatementExecution,
+} from "../execution/runtime/execution.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { SqlType } from "../types/sql_type.ts";

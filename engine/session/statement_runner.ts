@@ -7,7 +7,11 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
-import type { CompiledStatement, ExecutionContext, StatementExecution } from "../execution/execution.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  StatementExecution,
+} from "../execution/runtime/execution.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { closesCycle, deadlock } from "../transactions/lock_table.ts";

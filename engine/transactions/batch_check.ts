@@ -7,7 +7,7 @@ import { columnPosition } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import type { RowBatch, StoredValue } from "../operations/effect.ts";
-import { type IndexBounds, NO_ROW } from "../storage/vector.ts";
+import { type IndexBounds, NO_ROW } from "../storage/access/vector.ts";
 import { batchValue } from "./batch_values.ts";
 import type { Lock } from "./lock_table.ts";
 import type { TableWriteSet } from "./write_set.ts";

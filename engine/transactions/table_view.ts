@@ -21,7 +21,7 @@ import {
   type RowLocation,
   type Vector,
   type ZonePredicate,
-} from "../storage/vector.ts";
+} from "../storage/access/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
 import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";

@@ -9,7 +9,7 @@ import { columnPosition } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { storageClassOf } from "../types/sql_type.ts";
-import { BLOCK_ROWS, type Vector } from "../storage/vector.ts";
+import { BLOCK_ROWS, type Vector } from "../storage/access/vector.ts";
 import { BatchKeys } from "./batch_keys.ts";
 import { batchRow } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";

@@ -26,10 +26,10 @@ export const layers: readonly Layer[] = [
   {
     name: "ranges",
     files:
-      /^engine\/(sql\/functions\/(integer_range|arithmetic_operators|number_casts|comparison_operators|basic_aggregates)|storage\/vector(_shape)?|types\/stored_range|transactions\/storable_rows)\.ts$/,
+      /^engine\/(sql\/functions\/(integer_range|arithmetic_operators|number_casts|comparison_operators|basic_aggregates)|storage\/access\/vector(_shape)?|types\/stored_range|transactions\/storable_rows)\.ts$/,
     modules: [
       "engine/execution/",
-      "engine/storage/vector_shape_test.ts",
+      "engine/storage/access/vector_shape_test.ts",
       "engine/types/",
       "engine/transactions/",
     ],

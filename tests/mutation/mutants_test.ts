@@ -113,7 +113,7 @@ Deno.test("planted bugs and plain mutants are noticed", async () => {
     workers: 1,
     tests: [
       { module: "engine/sql/functions/integer_range_test.ts", name: null },
-      { module: "engine/storage/vector_shape_test.ts", name: null },
+      { module: "engine/storage/access/vector_shape_test.ts", name: null },
       { module: "engine/types/decimal_test.ts", name: null },
       { module: "tests/slt/logic_test.ts", name: "logic tests of storage_bounds.slt" },
     ],

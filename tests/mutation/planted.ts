@@ -30,7 +30,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "spans come from a rounded logarithm",
     layer: "ranges",
     edits: [{
-      file: "engine/storage/vector.ts",
+      file: "engine/storage/access/vector.ts",
       find: "  let power = 1;\n  while (power < value) power *= 2;\n  return power;",
       replace: "  return 2 ** Math.ceil(Math.log2(value));",
     }],

@@ -8,7 +8,7 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import { definedColumns, inputs, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { ExecutionContext } from "../execution.ts";
+import type { ExecutionContext } from "../runtime/execution.ts";
 import type { Pipeline } from "../runtime/execution_state.ts";
 import { planFacts, planOperators } from "./plan_analysis.ts";
 import type { Region, Sink } from "./region.ts";

@@ -10,7 +10,7 @@ import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlRecord, SqlValue } from "../../types/value.ts";
-import type { ExecutionContext } from "../execution.ts";
+import type { ExecutionContext } from "../runtime/execution.ts";
 import { interpretPlan } from "./interpret_plan.ts";
 
 /** Values of the columns in scope. */

@@ -13,7 +13,7 @@ import { Decimal } from "../../types/decimal.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
 import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
-import { NO_ROW, type ReadableTable, type RowLocation, type Vector } from "../../storage/vector.ts";
+import { NO_ROW, type ReadableTable, type RowLocation, type Vector } from "../../storage/access/vector.ts";
 import { evaluate, inside, isTrue, type Row, type Scope } from "./interpret_expression.ts";
 import { interpretWindow } from "./interpret_window.ts";
 

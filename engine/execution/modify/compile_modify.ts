@@ -8,7 +8,7 @@ import { unreachable } from "../../base/assert.ts";
 import type { ModifyPlan, PlannedStatement } from "../../sql/plan/plan.ts";
 import { Compilation } from "../codegen/compilation.ts";
 import { Program } from "../codegen/region.ts";
-import type { CompiledStatement } from "../execution.ts";
+import type { CompiledStatement } from "../runtime/execution.ts";
 import { ExecutionState, type Pipeline } from "../runtime/execution_state.ts";
 import { deleteFacts, produceDelete } from "./delete.ts";
 import { insertFacts, produceInsert } from "./insert.ts";

@@ -19,8 +19,8 @@ import type { Transaction } from "../../transactions/transaction.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { compileStatement } from "../compile_statement.ts";
-import type { ExecutionContext } from "../execution.ts";
-import type { ResultWriter } from "../result_writer.ts";
+import type { ExecutionContext } from "../runtime/execution.ts";
+import type { ResultWriter } from "../runtime/result_writer.ts";
 
 /** Rows as text, columns joined by `|`. */
 class TextRows implements ResultWriter {

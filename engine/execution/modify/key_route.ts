@@ -9,7 +9,12 @@ import { DatabaseError } from "../../base/errors.ts";
 import { columnPosition } from "../../catalog/catalog.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
-import { NO_ROW, type ReadableTable, type RowLocation, type ZonePredicate } from "../../storage/vector.ts";
+import {
+  NO_ROW,
+  type ReadableTable,
+  type RowLocation,
+  type ZonePredicate,
+} from "../../storage/access/vector.ts";
 import { compareColumnValues } from "../../transactions/stored_key.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { isIntegerKind } from "../../types/number_or_bigint.ts";

@@ -13,10 +13,10 @@
 import { assertDefined } from "../../base/assert.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
-import { NO_ROW } from "../../storage/vector.ts";
+import { NO_ROW } from "../../storage/access/vector.ts";
 import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
-import type { ExecutionContext, UnfinishedChanges } from "../execution.ts";
+import type { ExecutionContext, UnfinishedChanges } from "../runtime/execution.ts";
 import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } from "./key_route.ts";
 import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
 import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillReferenced } from "./violations.ts";

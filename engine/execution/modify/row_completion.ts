@@ -9,7 +9,7 @@ import type { StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { ExecutionContext } from "../execution.ts";
+import type { ExecutionContext } from "../runtime/execution.ts";
 import { Compilation } from "../codegen/compilation.ts";
 import { Emitter, type Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";

@@ -14,8 +14,8 @@ import type {
   MaterializedRows,
   StatementExecution,
   UnfinishedChanges,
-} from "../execution.ts";
-import type { ResultWriter } from "../result_writer.ts";
+} from "../runtime/execution.ts";
+import type { ResultWriter } from "../runtime/result_writer.ts";
 import { finishAll } from "./row_changes.ts";
 
 /** A part with the relation that its rows go to. */

@@ -5,7 +5,7 @@
  * shape of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
  * statement and the shape, which is all that their code knows of the vectors.
  */
-import type { ExecutionContext } from "../execution.ts";
+import type { ExecutionContext } from "../runtime/execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
@@ -17,7 +17,7 @@ import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
-import type { Block, BlockCursor, ZonePredicate } from "../../storage/vector.ts";
+import type { Block, BlockCursor, ZonePredicate } from "../../storage/access/vector.ts";
 import {
   assertBlock,
   type BlockShape,
@@ -25,7 +25,7 @@ import {
   hasShape,
   integerBoundsOf,
   type VectorShape,
-} from "../../storage/vector_shape.ts";
+} from "../../storage/access/vector_shape.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;

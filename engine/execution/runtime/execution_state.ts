@@ -14,8 +14,8 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { ExecutionContext, StatementExecution } from "../execution.ts";
-import type { ResultWriter } from "../result_writer.ts";
+import type { ExecutionContext, StatementExecution } from "./execution.ts";
+import type { ResultWriter } from "./result_writer.ts";
 
 /** A morsel of a program. */
 export interface Pipeline {

@@ -12,8 +12,8 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { compileStatement } from "../compile_statement.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
-import type { ExecutionContext, RowTransaction } from "../execution.ts";
-import type { ResultWriter } from "../result_writer.ts";
+import type { ExecutionContext, RowTransaction } from "../runtime/execution.ts";
+import type { ResultWriter } from "../runtime/result_writer.ts";
 import { MemoryTable } from "./memory_table.ts";
 import type { SeededRandom } from "./seeded_random.ts";
 

@@ -17,7 +17,7 @@ import {
   spanOf,
   type Vector,
   type ZonePredicate,
-} from "../../storage/vector.ts";
+} from "../../storage/access/vector.ts";
 import { compareValues } from "../../types/compare.ts";
 import { fromStored } from "../../types/stored_value.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";

@@ -3,8 +3,8 @@
  * as one that CREATE TABLE AS makes.
  */
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { RowTransaction } from "../../execution/execution.ts";
-import type { ResultWriter } from "../../execution/result_writer.ts";
+import type { RowTransaction } from "../../execution/runtime/execution.ts";
+import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import type { RowId } from "../../operations/effect.ts";
 import { batchRow } from "../../transactions/batch_values.ts";
 import { toStored } from "../../types/stored_value.ts";

@@ -4,7 +4,7 @@
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
-import type { ResultWriter } from "../../execution/result_writer.ts";
+import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import { encodeBinary } from "../../types/binary_io.ts";
 import { formatText, padCharacters, type TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";

@@ -9,8 +9,12 @@
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { CompiledStatement, ExecutionContext, StatementExecution } from "../../execution/execution.ts";
-import type { ResultWriter } from "../../execution/result_writer.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  StatementExecution,
+} from "../../execution/runtime/execution.ts";
+import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import { checkRowId, RowChanges } from "../../execution/modify/row_changes.ts";
 import {
   compileTableExpression,
@@ -21,7 +25,7 @@ import { rulesOf, type TableRules } from "../../execution/modify/table_rules.ts"
 import { duplicateRowId, notNullViolation } from "../../execution/modify/violations.ts";
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
-import { NO_ROW } from "../../storage/vector.ts";
+import { NO_ROW } from "../../storage/access/vector.ts";
 import { batchRow } from "../../transactions/batch_values.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";

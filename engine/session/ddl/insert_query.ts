@@ -2,7 +2,7 @@
  * CREATE TABLE AS and SELECT INTO: runs the query and puts its rows into the new table, in batches.
  */
 import { compileStatement } from "../../execution/compile_statement.ts";
-import type { ExecutionContext, StatementExecution } from "../../execution/execution.ts";
+import type { ExecutionContext, StatementExecution } from "../../execution/runtime/execution.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Query } from "../../sql/parser/ast.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";

@@ -2,7 +2,7 @@
 import { assert } from "../../base/assert.ts";
 import { columnPosition } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { ExecutionContext } from "../../execution/execution.ts";
+import type { ExecutionContext } from "../../execution/runtime/execution.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";

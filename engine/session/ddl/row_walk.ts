@@ -3,8 +3,14 @@
  * not come up: the walk goes over the state at its beginning, except for rows that the transaction had written before,
  * which stand in memory; owners that write collect the ids first.
  */
-import type { ExecutionContext } from "../../execution/execution.ts";
-import type { Block, BlockCursor, ReadableTable, RowLocation, ZonePredicate } from "../../storage/vector.ts";
+import type { ExecutionContext } from "../../execution/runtime/execution.ts";
+import type {
+  Block,
+  BlockCursor,
+  ReadableTable,
+  RowLocation,
+  ZonePredicate,
+} from "../../storage/access/vector.ts";
 
 /** Rows walked over in one piece. */
 const PIECE = 256;

@@ -5,8 +5,12 @@
  * have changed the catalog meanwhile. Steps over many rows work in pieces, so that other connections get their turn.
  */
 import { assertDefined } from "../../base/assert.ts";
-import type { CompiledStatement, ExecutionContext, StatementExecution } from "../../execution/execution.ts";
-import type { ResultWriter } from "../../execution/result_writer.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  StatementExecution,
+} from "../../execution/runtime/execution.ts";
+import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
 import type { DefinitionPlan, DefinitionStep } from "../../sql/definition/definition_plan.ts";

@@ -5,7 +5,7 @@ import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { forbidsDuplicates, visibleKey } from "../../catalog/index_keys.ts";
-import type { ExecutionContext } from "../../execution/execution.ts";
+import type { ExecutionContext } from "../../execution/runtime/execution.ts";
 import { NumberSort } from "../../execution/runtime/sorting.ts";
 import { columnsById, findFirst, scanByKey } from "../../execution/modify/key_route.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
@@ -19,7 +19,7 @@ import {
 import { missingParent, shownKey } from "../../execution/modify/violations.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
-import { NO_ROW } from "../../storage/vector.ts";
+import { NO_ROW } from "../../storage/access/vector.ts";
 import { keyColumns, keyText } from "../../transactions/stored_key.ts";
 import { storageClassOf } from "../../types/sql_type.ts";
 import { RowWalk } from "./row_walk.ts";

@@ -2,7 +2,7 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
-import type { CompiledStatement, StatementExecution } from "../../execution/execution.ts";
+import type { CompiledStatement, StatementExecution } from "../../execution/runtime/execution.ts";
 import {
   type ExplainedOperator,
   type ExplainFormatOptions,

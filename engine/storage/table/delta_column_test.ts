@@ -1,7 +1,7 @@
 /** The bounds that a column in memory promises to generated code. */
 import { equal, ok } from "node:assert/strict";
 import { SeededRandom } from "../../base/random.ts";
-import { assertBlock, blockShapeOf } from "../vector_shape.ts";
+import { assertBlock, blockShapeOf } from "../access/vector_shape.ts";
 import { createDeltaColumn, type NumberColumn } from "./delta_column.ts";
 
 const ROWS = 64;

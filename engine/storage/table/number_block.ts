@@ -12,7 +12,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";
-import type { NumberArray } from "../vector.ts";
+import type { NumberArray } from "../access/vector.ts";
 
 /** Element types of number columns, by code. */
 export const ELEMENTS = ["i8", "u8", "i16", "u16", "i32", "u32", "f32", "f64"] as const;

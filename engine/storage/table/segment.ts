@@ -14,7 +14,7 @@ import {
   type Span,
   spanOf,
   type Vector,
-} from "../vector.ts";
+} from "../access/vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashId } from "./bloom_filter.ts";
 import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary, readBytesAt } from "./bytes_block.ts";

@@ -11,7 +11,7 @@ import type {
   ReadableTable,
   RowLocation,
   ZonePredicate,
-} from "../vector.ts";
+} from "../access/vector.ts";
 import type { BytesSink } from "./delta_column.ts";
 import type { TableStore } from "./table_store.ts";
 

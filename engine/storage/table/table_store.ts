@@ -20,7 +20,7 @@ import {
   NO_ROW,
   type RowLocation,
   type ZonePredicate,
-} from "../vector.ts";
+} from "../access/vector.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";

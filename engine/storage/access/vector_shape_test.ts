@@ -1,6 +1,6 @@
 /** The shapes that generated code is made from, and what the asserting builds find. */
 import { equal, ok, throws } from "node:assert/strict";
-import type { SqlType } from "../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import { type Block, spanOf, type Vector } from "./vector.ts";
 import { assertBlock, blockShapeOf, hasShape, integerBoundsOf, shapeName, shapeOf } from "./vector_shape.ts";
 

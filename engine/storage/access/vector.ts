@@ -5,7 +5,7 @@
  * Generated code is specialized by the *shape* of a block's vectors (element type, nulls or not, …; see `vector_shape.ts`), so
  * that each specialization only ever sees one kind of typed array and V8 keeps its loops monomorphic.
  */
-import type { StoredValue } from "../operations/effect.ts";
+import type { StoredValue } from "../../operations/effect.ts";
 
 /** Rows in a full block, in segments and when a delta is scanned. */
 export const BLOCK_ROWS = 4096;

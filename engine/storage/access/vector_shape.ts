@@ -2,9 +2,9 @@
  * What generated code may assume of a vector, all of it: code is made from the shape alone, is kept with the shape,
  * and reads only vectors of that shape. Nothing that the code relies on may come from elsewhere.
  */
-import { assert, assertDefined } from "../base/assert.ts";
-import { type SqlType, storageClassOf } from "../types/sql_type.ts";
-import { isStorable } from "../types/stored_range.ts";
+import { assert, assertDefined } from "../../base/assert.ts";
+import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import { isStorable } from "../../types/stored_range.ts";
 import { type Block, type ElementName, elementName, type Span, type Vector } from "./vector.ts";
 
 /** The shape of a vector; see `Vector` for the kinds. */

@@ -2,7 +2,7 @@
  * Where results go. Generated code calls a writer once per value, in column order, so that a protocol can encode rows
  * straight into its output buffer; there are no row objects in between.
  */
-import type { SqlValue } from "../types/value.ts";
+import type { SqlValue } from "../../types/value.ts";
 
 /** Receives rows. Between `beginRow` and `endRow` come exactly as many writes as the result has columns. */
 export interface ResultWriter {

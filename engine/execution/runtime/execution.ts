@@ -5,14 +5,14 @@
  * session can yield to other connections, cancel, or wait for a slow reader between steps. Most statements finish in their
  * first step.
  */
-import type { DatabaseError } from "../base/errors.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import type { ReadableTable } from "../storage/vector.ts";
-import type { EvaluationContext } from "../sql/functions/definition.ts";
-import type { VirtualRelation } from "../sql/plan/plan.ts";
-import type { SqlValue } from "../types/value.ts";
+import type { DatabaseError } from "../../base/errors.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import type { ReadableTable } from "../../storage/access/vector.ts";
+import type { EvaluationContext } from "../../sql/functions/definition.ts";
+import type { VirtualRelation } from "../../sql/plan/plan.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
-import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
+import type { RowBatch, RowId, StoredRow } from "../../operations/effect.ts";
 
 /** What row changes of a statement leave to do, in three turns; each yields between its morsels. */
 export interface UnfinishedChanges {
