@@ -7,7 +7,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
 import type { CompiledStatement } from "../execution/runtime/execution.ts";
-import type { ColumnStatistics } from "../storage/access/vector.ts";
+import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
 import { errorPosition } from "../sql/parser/source_text.ts";

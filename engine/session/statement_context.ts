@@ -1,7 +1,7 @@
 /** What one running statement may read, write and ask; see ExecutionContext. */
 import type { ExecutionContext, RowTransaction } from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
-import type { ReadableTable } from "../storage/access/vector.ts";
+import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { Session } from "./session.ts";

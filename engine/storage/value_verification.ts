@@ -9,7 +9,8 @@ import type { Effect, Entry, OpNumber, RowId, StoredRow, StoredValue } from "../
 import { isStorable } from "../types/stored_range.ts";
 import { formatType } from "../types/type_names.ts";
 import type { TableStore } from "./table/table_store.ts";
-import type { Block, Vector } from "./access/vector.ts";
+import type { Block } from "./access/block.ts";
+import type { Vector } from "./access/vector.ts";
 
 /** A value that its column may not hold. */
 export interface WrongValue {

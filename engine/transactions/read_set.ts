@@ -5,7 +5,7 @@
  * (backward validation of precision locks: Jordan, Banerjee, Batman, "Precision Locks", SIGMOD 1981).
  */
 import { compareText } from "../types/text.ts";
-import type { IndexBounds, ZonePredicate } from "../storage/access/vector.ts";
+import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 
 /** One thing read. Columns are named by id. */

@@ -1,6 +1,6 @@
 /** Read predicates against committed writes. */
 import { strictEqual } from "node:assert/strict";
-import type { IndexBounds } from "../storage/access/vector.ts";
+import type { IndexBounds } from "../storage/access/readable_table.ts";
 import type { StoredRow } from "../operations/effect.ts";
 import {
   affects,

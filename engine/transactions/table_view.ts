@@ -13,15 +13,17 @@ import {
   type Block,
   BLOCK_ROWS,
   type BlockCursor,
-  type ColumnStatistics,
-  type IndexBounds,
-  type LocationCursor,
   NO_ROW,
-  type ReadableTable,
   type RowLocation,
-  type Vector,
-  type ZonePredicate,
-} from "../storage/access/vector.ts";
+} from "../storage/access/block.ts";
+import type {
+  ColumnStatistics,
+  IndexBounds,
+  LocationCursor,
+  ReadableTable,
+  ZonePredicate,
+} from "../storage/access/readable_table.ts";
+import type { Vector } from "../storage/access/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
 import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";

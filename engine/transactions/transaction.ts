@@ -17,7 +17,7 @@ import type { CatalogChange } from "../catalog/catalog_change.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import { batchBytes } from "../operations/batch_codec.ts";
 import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
-import type { ReadableTable } from "../storage/access/vector.ts";
+import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { formatText } from "../types/text_io.ts";
 import { fromStored } from "../types/stored_value.ts";
 import { firstTakenKey } from "./batch_check.ts";

@@ -27,7 +27,7 @@ import type {
   StoredValue,
 } from "../operations/effect.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
-import { NO_ROW } from "../storage/access/vector.ts";
+import { NO_ROW } from "../storage/access/block.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";

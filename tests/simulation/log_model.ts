@@ -14,7 +14,7 @@ import { decodeEntry } from "../../engine/operations/entry_codec.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { Log } from "../../engine/storage/log.ts";
 import { StorageEngine } from "../../engine/storage/storage_engine.ts";
-import { NO_ROW } from "../../engine/storage/access/vector.ts";
+import { NO_ROW } from "../../engine/storage/access/block.ts";
 
 const EVERYTHING = { prefix: [], low: null, high: null, backward: false } as const;
 

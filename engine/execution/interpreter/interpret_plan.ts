@@ -13,7 +13,9 @@ import { Decimal } from "../../types/decimal.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
 import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
-import { NO_ROW, type ReadableTable, type RowLocation, type Vector } from "../../storage/access/vector.ts";
+import { NO_ROW, type RowLocation } from "../../storage/access/block.ts";
+import type { ReadableTable } from "../../storage/access/readable_table.ts";
+import type { Vector } from "../../storage/access/vector.ts";
 import { evaluate, inside, isTrue, type Row, type Scope } from "./interpret_expression.ts";
 import { interpretWindow } from "./interpret_window.ts";
 

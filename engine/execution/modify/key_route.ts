@@ -9,12 +9,8 @@ import { DatabaseError } from "../../base/errors.ts";
 import { columnPosition } from "../../catalog/catalog.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
-import {
-  NO_ROW,
-  type ReadableTable,
-  type RowLocation,
-  type ZonePredicate,
-} from "../../storage/access/vector.ts";
+import { NO_ROW, type RowLocation } from "../../storage/access/block.ts";
+import type { ReadableTable, ZonePredicate } from "../../storage/access/readable_table.ts";
 import { compareColumnValues } from "../../transactions/stored_key.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { isIntegerKind } from "../../types/number_or_bigint.ts";

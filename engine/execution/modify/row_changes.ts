@@ -13,7 +13,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
-import { NO_ROW } from "../../storage/access/vector.ts";
+import { NO_ROW } from "../../storage/access/block.ts";
 import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
 import type { ExecutionContext, UnfinishedChanges } from "../runtime/execution.ts";

@@ -27,7 +27,8 @@ import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { Work } from "../runtime/work.ts";
-import type { BlockCursor, ReadableTable } from "../../storage/access/vector.ts";
+import type { BlockCursor } from "../../storage/access/block.ts";
+import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import { nullableBinding } from "./sources.ts";
 
 type Aggregate = Extract<Plan, { kind: "aggregate" }>;

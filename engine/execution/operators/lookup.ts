@@ -4,7 +4,7 @@
  * Values are read one by one when they are needed. A lookup of one id is straight code without a loop.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
-import { NO_ROW } from "../../storage/access/vector.ts";
+import { NO_ROW } from "../../storage/access/block.ts";
 import type { Binding, Emitter } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";

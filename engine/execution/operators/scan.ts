@@ -17,7 +17,8 @@ import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
-import type { Block, BlockCursor, ZonePredicate } from "../../storage/access/vector.ts";
+import type { Block, BlockCursor } from "../../storage/access/block.ts";
+import type { ZonePredicate } from "../../storage/access/readable_table.ts";
 import {
   assertBlock,
   type BlockShape,

@@ -7,7 +7,7 @@
  */
 import type { DatabaseError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { ReadableTable } from "../../storage/access/vector.ts";
+import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";

@@ -4,20 +4,15 @@
  */
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowId, StoredValue } from "../../operations/effect.ts";
-import {
-  type Block,
-  type BlockCursor,
-  type ColumnStatistics,
-  type IndexBounds,
-  type LocationCursor,
-  NO_ROW,
-  type NumberArray,
-  type ReadableTable,
-  type RowLocation,
-  spanOf,
-  type Vector,
-  type ZonePredicate,
-} from "../../storage/access/vector.ts";
+import { type Block, type BlockCursor, NO_ROW, type RowLocation } from "../../storage/access/block.ts";
+import type {
+  ColumnStatistics,
+  IndexBounds,
+  LocationCursor,
+  ReadableTable,
+  ZonePredicate,
+} from "../../storage/access/readable_table.ts";
+import { type NumberArray, spanOf, type Vector } from "../../storage/access/vector.ts";
 import { compareValues } from "../../types/compare.ts";
 import { fromStored } from "../../types/stored_value.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";

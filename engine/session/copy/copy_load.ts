@@ -25,7 +25,7 @@ import { rulesOf, type TableRules } from "../../execution/modify/table_rules.ts"
 import { duplicateRowId, notNullViolation } from "../../execution/modify/violations.ts";
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
-import { NO_ROW } from "../../storage/access/vector.ts";
+import { NO_ROW } from "../../storage/access/block.ts";
 import { batchRow } from "../../transactions/batch_values.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";

@@ -4,13 +4,8 @@
  * which stand in memory; owners that write collect the ids first.
  */
 import type { ExecutionContext } from "../../execution/runtime/execution.ts";
-import type {
-  Block,
-  BlockCursor,
-  ReadableTable,
-  RowLocation,
-  ZonePredicate,
-} from "../../storage/access/vector.ts";
+import type { Block, BlockCursor, RowLocation } from "../../storage/access/block.ts";
+import type { ReadableTable, ZonePredicate } from "../../storage/access/readable_table.ts";
 
 /** Rows walked over in one piece. */
 const PIECE = 256;

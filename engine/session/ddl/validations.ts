@@ -19,7 +19,7 @@ import {
 import { missingParent, shownKey } from "../../execution/modify/violations.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
-import { NO_ROW } from "../../storage/access/vector.ts";
+import { NO_ROW } from "../../storage/access/block.ts";
 import { keyColumns, keyText } from "../../transactions/stored_key.ts";
 import { storageClassOf } from "../../types/sql_type.ts";
 import { RowWalk } from "./row_walk.ts";

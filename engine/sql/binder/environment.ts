@@ -5,7 +5,7 @@
  */
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { RelationShape } from "../../catalog/definitions.ts";
-import type { ColumnStatistics } from "../../storage/access/vector.ts";
+import type { ColumnStatistics } from "../../storage/access/readable_table.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { EvaluationContext } from "../functions/definition.ts";
 import type { VirtualRelation } from "../plan/plan.ts";

@@ -6,7 +6,7 @@ import type {
   IndexDefinition,
   TableDefinition,
 } from "../../catalog/definitions.ts";
-import type { ColumnStatistics } from "../../storage/access/vector.ts";
+import type { ColumnStatistics } from "../../storage/access/readable_table.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { parseTypeText } from "../../types/type_names.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";

@@ -5,7 +5,8 @@
 import { assert, assertDefined } from "../../base/assert.ts";
 import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
 import { isStorable } from "../../types/stored_range.ts";
-import { type Block, type ElementName, elementName, type Span, type Vector } from "./vector.ts";
+import type { Block } from "./block.ts";
+import { type ElementName, elementName, type Span, type Vector } from "./vector.ts";
 
 /** The shape of a vector; see `Vector` for the kinds. */
 export type VectorShape =

@@ -1,7 +1,8 @@
 /** The shapes that generated code is made from, and what the asserting builds find. */
 import { equal, ok, throws } from "node:assert/strict";
 import type { SqlType } from "../../types/sql_type.ts";
-import { type Block, spanOf, type Vector } from "./vector.ts";
+import type { Block } from "./block.ts";
+import { spanOf, type Vector } from "./vector.ts";
 import { assertBlock, blockShapeOf, hasShape, integerBoundsOf, shapeName, shapeOf } from "./vector_shape.ts";
 
 function numbers(

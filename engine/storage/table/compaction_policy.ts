@@ -10,7 +10,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { LIMITS } from "../../base/limits.ts";
-import { BLOCK_ROWS } from "../access/vector.ts";
+import { BLOCK_ROWS } from "../access/block.ts";
 
 /** Segments that a table keeps when nothing is under way. */
 export const KEPT_SEGMENTS = 5;

@@ -3,7 +3,7 @@
  * it. 0 stands for "has not ended".
  */
 import { assert } from "../../base/assert.ts";
-import { BLOCK_ROWS } from "../access/vector.ts";
+import { BLOCK_ROWS } from "../access/block.ts";
 import { DRAINED, PAUSE } from "./part.ts";
 
 const SHIFT = 12;

@@ -13,7 +13,8 @@ import { assert } from "../../base/assert.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { storageClassOf } from "../../types/sql_type.ts";
 import type { ColumnDefinition } from "../../catalog/definitions.ts";
-import { type Block, BLOCK_ROWS, type BlockCursor, type Vector } from "../access/vector.ts";
+import { type Block, BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
+import type { Vector } from "../access/vector.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import {
   type BytesSink,

@@ -4,7 +4,8 @@
  * A table has at most a handful of parts, so the least head is found by comparing them all. Parts may hold number keys or
  * text keys for the same index; heads of different forms are compared as text keys.
  */
-import { type LocationCursor, NO_ROW, type RowLocation } from "../access/vector.ts";
+import { NO_ROW, type RowLocation } from "../access/block.ts";
+import type { LocationCursor } from "../access/readable_table.ts";
 import { compareNumberKeys, type IndexKeyEncoder } from "./index_key.ts";
 import { type Part, PART_ROWS, type PartIndexCursor } from "./part.ts";
 

@@ -4,7 +4,8 @@
  * while older ones go on reading these.
  */
 import type { RowId, StoredValue } from "../../operations/effect.ts";
-import type { BlockCursor, ZonePredicate } from "../access/vector.ts";
+import type { BlockCursor } from "../access/block.ts";
+import type { ZonePredicate } from "../access/readable_table.ts";
 import type { ColumnReader } from "./column_reader.ts";
 import type { BytesSink } from "./delta_column.ts";
 import type { IndexKeyEncoder, KeyBounds } from "./index_key.ts";

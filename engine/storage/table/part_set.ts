@@ -16,7 +16,7 @@ import { equalBytes } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import type { OpNumber } from "../../operations/effect.ts";
-import { BLOCK_ROWS } from "../access/vector.ts";
+import { BLOCK_ROWS } from "../access/block.ts";
 import type { BlockCache } from "./block_cache.ts";
 import { ChunkFile, type ChunkFileSummary, type FinishedChunkFile } from "./chunk_file.ts";
 import { type MergeCandidate, planMerge } from "./compaction_policy.ts";

@@ -6,15 +6,8 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
-import {
-  type Block,
-  BLOCK_ROWS,
-  type BlockCursor,
-  type NumberArray,
-  type Span,
-  spanOf,
-  type Vector,
-} from "../access/vector.ts";
+import { type Block, BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
+import { type NumberArray, type Span, spanOf, type Vector } from "../access/vector.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashId } from "./bloom_filter.ts";
 import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary, readBytesAt } from "./bytes_block.ts";

@@ -3,7 +3,7 @@
  * asks the Bloom filter first.
  */
 import { assert } from "../../base/assert.ts";
-import { BLOCK_ROWS } from "../access/vector.ts";
+import { BLOCK_ROWS } from "../access/block.ts";
 import type { BlockCache, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
 import { type ChunkFile, damagedFile } from "./chunk_file.ts";

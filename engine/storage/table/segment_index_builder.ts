@@ -4,7 +4,7 @@
  * sorted here. All in steps.
  */
 import type { StoredValue } from "../../operations/effect.ts";
-import { BLOCK_ROWS } from "../access/vector.ts";
+import { BLOCK_ROWS } from "../access/block.ts";
 import { Delta } from "./delta.ts";
 import { BloomFilter, hashNumber, hashText } from "./bloom_filter.ts";
 import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";

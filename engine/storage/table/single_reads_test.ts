@@ -3,7 +3,7 @@ import assertStrict from "node:assert/strict";
 import { DatabaseError } from "../../base/errors.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
 import type { StoredValue } from "../../operations/effect.ts";
-import { BLOCK_ROWS } from "../access/vector.ts";
+import { BLOCK_ROWS } from "../access/block.ts";
 import { BlockCache } from "./block_cache.ts";
 import { segmentFilesIn } from "./segment_files.ts";
 import { compareStored, op, seededRandom, testColumn, testTable } from "./table_model_test.ts";

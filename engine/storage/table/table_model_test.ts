@@ -7,7 +7,9 @@ import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../c
 import type { OpNumber, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { compareText } from "../../types/text.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { Block, IndexBounds, LocationCursor, Vector } from "../access/vector.ts";
+import type { Block } from "../access/block.ts";
+import type { IndexBounds, LocationCursor } from "../access/readable_table.ts";
+import type { Vector } from "../access/vector.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
 import { BlockCache } from "./block_cache.ts";
 import { type SegmentFiles, segmentFilesIn } from "./segment_files.ts";

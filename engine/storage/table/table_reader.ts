@@ -3,15 +3,14 @@
  * good as long as the snapshot is within the store's horizon.
  */
 import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
+import type { BlockCursor, RowLocation } from "../access/block.ts";
 import type {
-  BlockCursor,
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
   ReadableTable,
-  RowLocation,
   ZonePredicate,
-} from "../access/vector.ts";
+} from "../access/readable_table.ts";
 import type { BytesSink } from "./delta_column.ts";
 import type { TableStore } from "./table_store.ts";
 

@@ -1,5 +1,5 @@
 /** A scan over all parts of a table that a snapshot sees, one part after the other. */
-import type { Block, BlockCursor } from "../access/vector.ts";
+import type { Block, BlockCursor } from "../access/block.ts";
 import type { Part, PartScan } from "./part.ts";
 
 /** Hands out the blocks of several parts; keeps the parts alive while it runs. */

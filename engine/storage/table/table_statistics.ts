@@ -3,7 +3,7 @@
  * They may be stale and are never needed for correctness.
  */
 import type { StoredValue } from "../../operations/effect.ts";
-import type { ColumnStatistics } from "../access/vector.ts";
+import type { ColumnStatistics } from "../access/readable_table.ts";
 
 /** Most rows that a sample of a delta looks at. */
 const SAMPLE_ROWS = 1024;

@@ -12,15 +12,13 @@ import { assert, assertDefined } from "../../base/assert.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
-import {
-  type BlockCursor,
-  type ColumnStatistics,
-  type IndexBounds,
-  type LocationCursor,
-  NO_ROW,
-  type RowLocation,
-  type ZonePredicate,
-} from "../access/vector.ts";
+import { type BlockCursor, NO_ROW, type RowLocation } from "../access/block.ts";
+import type {
+  ColumnStatistics,
+  IndexBounds,
+  LocationCursor,
+  ZonePredicate,
+} from "../access/readable_table.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";

@@ -10,7 +10,7 @@ import {
   testIndex,
   testTable,
 } from "./table_model_test.ts";
-import type { Block } from "../access/vector.ts";
+import type { Block } from "../access/block.ts";
 import { TableStore } from "./table_store.ts";
 
 Deno.test("LivePositions stops at what the snapshot sees, whatever other walks have noted", () => {

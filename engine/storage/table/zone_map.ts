@@ -4,7 +4,7 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { compareText } from "../../types/text.ts";
-import type { ZonePredicate } from "../access/vector.ts";
+import type { ZonePredicate } from "../access/readable_table.ts";
 import type { SegmentColumnDescription } from "./segment_format.ts";
 
 /** Whether the block may hold a row for which the predicate is true. */

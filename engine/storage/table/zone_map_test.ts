@@ -1,7 +1,7 @@
 /** Which blocks a predicate skips: exactly those that cannot hold a row, as far as the zone tells. */
 import { equal } from "node:assert/strict";
 import type { StoredValue } from "../../operations/effect.ts";
-import type { ZonePredicate } from "../access/vector.ts";
+import type { ZonePredicate } from "../access/readable_table.ts";
 import type { SegmentColumnDescription } from "./segment_format.ts";
 import { zoneAdmits } from "./zone_map.ts";
 

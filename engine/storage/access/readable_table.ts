@@ -1,0 +1,63 @@
+/**
+ * The reads that statements make of a table: scans, look-ups and ranges, at one snapshot.
+ */
+import type { StoredValue } from "../../operations/effect.ts";
+import type { BlockCursor, RowLocation } from "./block.ts";
+
+/** A half-open description of what a scan can skip: rows with `column op value` are wanted. */
+export interface ZonePredicate {
+  readonly columnId: number;
+  readonly operator: "=" | "<" | "<=" | ">" | ">=" | "is null" | "is not null";
+  readonly value: StoredValue;
+}
+
+/** Bounds of an ordered index scan: equality on a prefix of the key, then at most one range on the next key column. */
+export interface IndexBounds {
+  readonly prefix: readonly StoredValue[];
+  readonly low: { readonly value: StoredValue; readonly inclusive: boolean } | null;
+  readonly high: { readonly value: StoredValue; readonly inclusive: boolean } | null;
+  /** Walk from the high end to the low end of the index order. */
+  readonly backward: boolean;
+}
+
+/** Hands out row locations one by one. */
+export interface LocationCursor {
+  /** The next location, or `NO_ROW` at the end. */
+  next(): RowLocation;
+}
+
+/** Estimates for the planner; never needed for correctness. */
+export interface ColumnStatistics {
+  readonly distinct: number;
+  readonly nullFraction: number;
+  readonly minimum: StoredValue;
+  readonly maximum: StoredValue;
+  readonly averageBytes: number;
+}
+
+/**
+ * A table at one snapshot, as statements read it; a transaction's own writes included. Implemented by committed tables
+ * (`TableStore.at`) and by `TableView` of `engine/transactions`, which lays the transaction's write set on top.
+ */
+export interface ReadableTable {
+  /** Rows that are visible, roughly. */
+  readonly estimatedRows: number;
+  /** Every visible row, by block; blocks that the predicates exclude by their zone maps are skipped. */
+  scan(
+    columnIds: readonly number[],
+    options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+  ): BlockCursor;
+  /** The row with this id, or NO_ROW. */
+  find(id: number | bigint): RowLocation;
+  /** Rows by row id range, ascending or descending by id. */
+  findRange(bounds: IndexBounds): LocationCursor;
+  /** Rows whose index key begins with these values, in index order; NULL in `key` matches NULL. */
+  lookup(indexId: number, key: readonly StoredValue[]): LocationCursor;
+  /** Rows in index order within bounds. */
+  range(indexId: number, bounds: IndexBounds): LocationCursor;
+  idAt(location: RowLocation): number | bigint;
+  valueAt(location: RowLocation, columnId: number): StoredValue;
+  /** Visible rows, exactly, when that is known without a scan; else undefined. */
+  exactRowCount(): number | undefined;
+  statistics(columnId: number): ColumnStatistics | undefined;
+}
