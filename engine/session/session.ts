@@ -1,10 +1,9 @@
 /**
- * A session: one client's conversation with the database. It owns the client's transaction, settings, prepared
- * statements and cursors, and takes each statement through its life: parse, plan (or find the plan), run in a
- * transaction, commit, answer.
+ * A session: one client's transaction, settings, prepared statements and cursors. It takes each statement through its life: parse, plan
+ * (or find the plan), run in a transaction, commit, answer.
  *
- * Invariant: a session runs one statement at a time; who serves it waits for the answer before the next call. Answers
- * carry the op number that must be durable before they may be sent.
+ * Invariant: a session runs one statement at a time; the caller waits for the answer, which carries the op number that must be durable
+ * before it may be sent.
  */
 import { storedSettings } from "../sql/definition/stored_settings.ts";
 import { temporarySchemaOf } from "../catalog/temporary_schema.ts";
