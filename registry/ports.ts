@@ -1,10 +1,17 @@
 /** What the registry's commands ask of the world: files, network, clock, git, and somebody to tell what they do. */
-import type { FolderEntry } from "./archive/tree.ts";
 
 /** How the names of folders begin that are being filled. */
 export const TEMPORARY_FOLDER = ".unpacking-";
 /** How the names of files end that are being written. */
 export const TEMPORARY_SUFFIX = ".tmp";
+
+/** An entry of a folder. */
+export interface FolderEntry {
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+  readonly size: number;
+  readonly isExecutable: boolean;
+}
 
 /** Files by absolute path. */
 export interface Files {

@@ -1,11 +1,19 @@
 /**
- * `deno task check-layers`: reads the whole module graph and fails when an arrow points up or folders form a cycle.
+ * `deno task check-layers`: reads the whole module graph and fails when an arrow points up or imports form a cycle.
  *
  * The graph is Deno's own (`deno info --json` on an entry that imports every product file), so comments, strings and
  * import maps are understood exactly as they are when the program runs. Type-only imports count: a type from above is
  * knowledge of what is above. Limits: dynamic imports with a computed specifier are not seen.
  */
-import { type Import, importViolation, isProductFile, isTestFile, partOf } from "./layers.ts";
+import {
+  type Import,
+  importViolation,
+  isProductFile,
+  isTestFile,
+  type KnownCycle,
+  knownCycles,
+  knownFolderCycles,
+} from "./layers.ts";
 import { projectRoot, run, sourceFiles } from "./project.ts";
 
 interface InfoDependency {
@@ -69,63 +77,107 @@ function collect(info: { readonly modules: readonly InfoModule[] }, rootUrl: str
   return { imports, errors };
 }
 
-/** One shortest path back to its start for each folder that takes part in a cycle, each cycle told once. */
-export function folderCycles(imports: readonly Import[]): string[][] {
-  const next = new Map<string, Set<string>>();
+/** The folder of a file; a file at the root stands for itself. */
+function folderOf(path: string): string {
+  return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
+}
+
+/** Which files, or folders, import which; tests are left out. */
+function importGraph(imports: readonly Import[], nodeOf: (path: string) => string): Map<string, Set<string>> {
+  const graph = new Map<string, Set<string>>();
   for (const { from, to } of imports) {
     if (isTestFile(from) || isTestFile(to)) continue;
-    const [source, target] = [partOf(from), partOf(to)];
-    if (source !== target) next.set(source, (next.get(source) ?? new Set()).add(target));
+    const [source, target] = [nodeOf(from), nodeOf(to)];
+    if (source !== target) graph.set(source, (graph.get(source) ?? new Set()).add(target));
   }
-  const cycles = new Map<string, string[]>();
-  for (const start of [...next.keys()].sort()) {
-    const path = shortestPath(next, start);
-    if (path === undefined) continue;
-    const members = [...path].sort().join(" ");
-    if (!cycles.has(members)) cycles.set(members, [...path, start]);
-  }
-  return [...cycles.values()];
+  return graph;
 }
 
-function shortestPath(next: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | undefined {
-  const queue: string[][] = [[start]];
-  const seen = new Set<string>();
-  for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
-    for (const target of next.get(path.at(-1) ?? start) ?? []) {
-      if (target === start) return path;
-      if (seen.has(target)) continue;
-      seen.add(target);
-      queue.push([...path, target]);
+/** Groups of nodes each of which reaches all others of its group, largest first (Tarjan, SIAM Journal on Computing 1972). */
+export function cyclesIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const indexes = new Map<string, number>();
+  const stack: string[] = [];
+  const cycles: string[][] = [];
+  const visit = (node: string): number => {
+    const index = indexes.size;
+    let low = index;
+    indexes.set(node, index);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      const known = indexes.get(next);
+      if (known === undefined) low = Math.min(low, visit(next));
+      else if (stack.includes(next)) low = Math.min(low, known);
     }
-  }
-  return undefined;
+    if (low === index) {
+      const members = stack.splice(stack.indexOf(node));
+      if (members.length > 1) cycles.push(members.sort());
+    }
+    return low;
+  };
+  for (const node of graph.keys()) if (!indexes.has(node)) visit(node);
+  return cycles.sort((left, right) => right.length - left.length);
 }
 
-/** One import for each step of a cycle. */
-function exampleImports(imports: readonly Import[], cycle: readonly string[]): string[] {
-  return cycle.slice(1).map((target, index) => {
-    const edge = imports.find(({ from, to }) =>
-      !isTestFile(from) && partOf(from) === cycle[index] && partOf(to) === target
+/** One line for each cycle between files that `tools/layers.ts` does not list as it is. */
+export function fileCycleViolations(imports: readonly Import[], known: readonly KnownCycle[]): string[] {
+  const open = [...known];
+  const violations = cyclesIn(importGraph(imports, (path) => path)).flatMap((files) => {
+    const place = open.findIndex(({ folder, files: count }) =>
+      count === files.length && files.every((file) => file.startsWith(`${folder}/`))
     );
-    return edge === undefined ? "" : `${edge.from} -> ${edge.to}`;
+    if (place >= 0) open.splice(place, 1);
+    return place >= 0 ? [] : [`import cycle of ${files.length} files: ${files.join(" ")}`];
+  });
+  const gone = open.map(({ folder, files }) =>
+    `no import cycle of ${files} files in ${folder} is left: correct knownCycles in tools/layers.ts`
+  );
+  return [...violations, ...gone];
+}
+
+/** One line for each group of folders that import each other. */
+export function folderCycleViolations(
+  imports: readonly Import[],
+  known: ReadonlyMap<string, string>,
+): string[] {
+  const graph = importGraph(imports, folderOf);
+  return cyclesIn(graph).flatMap((folders) => {
+    const name = folders.join(" ");
+    if (known.has(name)) return [];
+    const examples = folders.flatMap((folder) =>
+      imports.filter(({ from, to }) =>
+        !isTestFile(from) && folderOf(from) === folder && folderOf(to) !== folder &&
+        folders.includes(folderOf(to))
+      ).slice(0, 2).map(({ from, to }) => `${from} -> ${to}`)
+    );
+    return [`folders import each other: ${name} (${examples.join("; ")})`];
   });
 }
 
+/** The import cycles that stay. */
+interface KnownCycles {
+  readonly files: readonly KnownCycle[];
+  readonly folders: ReadonlyMap<string, string>;
+}
+
+const NO_CYCLES: KnownCycles = { files: [], folders: new Map() };
+
 /** Every violation of the layer rules below a folder, one line each; empty when the tree is clean. */
-export async function layerViolations(root: string): Promise<string[]> {
+export async function layerViolations(root: string, known: KnownCycles = NO_CYCLES): Promise<string[]> {
   const { imports, errors } = await readGraph(root);
   const wrong = imports.flatMap((edge) => {
     const violation = importViolation(edge);
     return violation === undefined ? [] : [`${edge.from} -> ${edge.to}: ${violation}`];
   });
-  const cycles = folderCycles(imports).map((cycle) =>
-    `cycle between folders: ${cycle.join(" -> ")} (${exampleImports(imports, cycle).join("; ")})`
-  );
-  return [...errors, ...wrong, ...cycles];
+  return [
+    ...errors,
+    ...wrong,
+    ...folderCycleViolations(imports, known.folders),
+    ...fileCycleViolations(imports, known.files),
+  ];
 }
 
 if (import.meta.main) {
-  const violations = await layerViolations(projectRoot);
+  const violations = await layerViolations(projectRoot, { files: knownCycles, folders: knownFolderCycles });
   for (const violation of violations) console.error(violation);
   if (violations.length > 0) {
     console.error(`${violations.length} layer violations; the table is tools/layers.ts`);

@@ -4,10 +4,8 @@
  * Inside the compiler a place is a file and a span; `toJson` of `json.ts` turns it into the form with lines, columns and bytes.
  * Invariants: `code` is in the registry (`codes/`); the edits of a fix do not overlap; one mistake gives one diagnostic.
  */
+import type { Severity } from "./codes/code_page.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
-
-/** How bad it is: only errors make a command fail. */
-export type Severity = "error" | "warning" | "info";
 
 /**
  * How far a fix may be trusted: `safe` keeps or restores the meaning, `maybe` is a guess at it, `placeholder` leaves something to fill in.

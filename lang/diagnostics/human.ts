@@ -11,7 +11,8 @@
  *       fixes:
  *         0. … (lang fix TY0001)
  */
-import type { Diagnostic, Severity } from "./diagnostic.ts";
+import type { Severity } from "./codes/code_page.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import { renderExcerpt } from "./excerpt.ts";
 import { plainStyle, type Style } from "./style.ts";
 

@@ -4,7 +4,8 @@
  * Lines and columns count from 1, columns and lengths in code points; byte offsets are those of the file in UTF-8.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
-import type { Applicability, Diagnostic, Fix, Severity } from "./diagnostic.ts";
+import type { Severity } from "./codes/code_page.ts";
+import type { Applicability, Diagnostic, Fix } from "./diagnostic.ts";
 
 /** A place in a file. */
 export interface JsonSpan {

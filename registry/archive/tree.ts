@@ -1,19 +1,12 @@
 /** The files of a package that are published: which they are, and the hash of all of them. */
 import { createHash } from "node:crypto";
 import { REGISTRY_LIMITS } from "../limits.ts";
+import type { FolderEntry } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 
 /** A file of a package's folder; the path is relative and has `/`. */
 export interface TreeFile {
   readonly path: string;
-  readonly size: number;
-  readonly isExecutable: boolean;
-}
-
-/** What stands in a folder, as the disk tells it. */
-export interface FolderEntry {
-  readonly path: string;
-  readonly kind: "file" | "folder" | "link" | "other";
   readonly size: number;
   readonly isExecutable: boolean;
 }

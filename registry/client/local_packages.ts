@@ -4,11 +4,11 @@
  * A folder is what its files are now; the hash of a package is that of its sorted tree. A repository is cloned into the shared cache, and of a commit the tree
  * is taken through the same checks as a tarball.
  */
-import { type FolderEntry, isExcluded, publishedFiles, sha256, treeHash } from "../archive/tree.ts";
+import { isExcluded, publishedFiles, sha256, treeHash } from "../archive/tree.ts";
 import { type Dependency, type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
 import { requirementsOf } from "../protocol/responses.ts";
 import { tagOf } from "../names.ts";
-import type { RegistryHost } from "../ports.ts";
+import type { FolderEntry, RegistryHost } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 import type { LocalPackage } from "../resolution/resolver.ts";
 import { type FileHashes, installArchive, installCopy } from "./install.ts";

@@ -1,6 +1,5 @@
 /** Files on the disk. */
-import type { FolderEntry } from "../archive/tree.ts";
-import { type Files, type OpenFile, TEMPORARY_FOLDER, TEMPORARY_SUFFIX } from "../ports.ts";
+import { type Files, type FolderEntry, type OpenFile, TEMPORARY_FOLDER, TEMPORARY_SUFFIX } from "../ports.ts";
 import { RegistryError } from "../registry_error.ts";
 
 /** Whether the error says that there is no such file. */

@@ -1,5 +1,7 @@
 /** What the registry knows of one code: the page that `explain` shows, whose programs a test compiles. */
-import type { Severity } from "../diagnostic.ts";
+
+/** How bad it is: only errors make a command fail. */
+export type Severity = "error" | "warning" | "info";
 
 /** A code and its page. */
 export interface CodePage {
