@@ -93,7 +93,10 @@ function importGraph(imports: readonly Import[], nodeOf: (path: string) => strin
   return graph;
 }
 
-/** Groups of nodes each of which reaches all others of its group, largest first (Tarjan, SIAM Journal on Computing 1972). */
+/**
+ * Groups of nodes each of which reaches all others of its group, largest first (Tarjan, SIAM Journal on Computing
+ * 1972).
+ */
 export function cyclesIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const indexes = new Map<string, number>();
   const stack: string[] = [];

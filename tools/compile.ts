@@ -3,8 +3,8 @@
  * `dbd`, `dbcli` and `lang`, and `SHA256SUMS`, in `dist/`.
  *
  * The way is `deno compile`. It needs the base binary `denort`, downloaded from Deno's release host or named by
- * DENORT_BIN; where neither works the tool says so and makes a self-extracting file instead (see `compile/launcher.ts`),
- * so that a single file always comes out.
+ * DENORT_BIN; where neither works the tool says so and makes a self-extracting file instead (see
+ * `compile/launcher.ts`), so that a single file always comes out.
  *
  * Features are linked, not switched: a generated module, which lists the chosen features only, takes the place of
  * `cli/features.ts` through an import map, so a module that only an absent feature needs is not in the file.
@@ -129,7 +129,10 @@ async function bundleProgram(program: Program, configuration: string, folder: st
   return await packFile(bundle);
 }
 
-/** `lang` is started often and for short, so its functions are compiled now; the optimizer of releases, ten times as large as all the rest, and what one command alone needs are packed. */
+/**
+ * `lang` is started often and for short, so its functions are compiled now; the optimizer of releases, ten times as
+ * large as all the rest, and what one command alone needs are packed.
+ */
 function langRequest(configuration: string, folder: string): CachedProgramRequest {
   return {
     program: "lang",

@@ -1,10 +1,11 @@
 /**
  * `deno task grammar`: compiles `lang/syntax/grammar.ne` to `lang/syntax/grammar.generated.ts`.
  *
- * nearley's own compiler reads the notation; from its rules come the tables of the LALR(1) automaton. The module holds the rules as text, one
- * a line (`name = symbols`, terminals behind an apostrophe), the functions that build their nodes, and the rows of the tables. A test
- * compares, so the module is always the grammar's. The TextMate grammar for editors, `editors/lang.tmlanguage.json` and once more in
- * the extension for VS Code, and the grammar as `docs/language.md` prints it are written as well.
+ * nearley's own compiler reads the notation; from its rules come the tables of the LALR(1) automaton. The module
+ * holds the rules as text, one a line (`name = symbols`, terminals behind an apostrophe), the functions that build
+ * their nodes, and the rows of the tables. A test compares, so the module is always the grammar's. The TextMate
+ * grammar for editors, `editors/lang.tmlanguage.json` and once more in the extension for VS Code, and the grammar as
+ * `docs/language.md` prints it are written as well.
  */
 import nearley from "nearley";
 import compileGrammar from "nearley/lib/compile.js";

@@ -1,8 +1,10 @@
 /**
- * `deno task hosting-api`: takes the operations that `lang pkg` uses out of the hosting service's own description of its API and writes them to
- * `tests/registry/fixtures/hosting_api.json`, which the fake server of the tests is held to.
+ * `deno task hosting-api`: takes the operations that `lang pkg` uses out of the hosting service's own description of
+ * its API and writes them to `tests/registry/fixtures/hosting_api.json`, which the fake server of the tests is held
+ * to.
  *
- * The description is a package of 390 MB, so it is fetched by this task alone, with the settings in `tests/registry/openapi.json`.
+ * The description is a package of 390 MB, so it is fetched by this task alone, with the settings in
+ * `tests/registry/openapi.json`.
  */
 import { projectRoot } from "./project.ts";
 

@@ -71,7 +71,10 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Whether the file is a test or test support, which may import anything and which no product file may import. `lang/testing` runs the tests of programs. */
+/**
+ * Whether the file is a test or test support, which may import anything and which no product file may import.
+ * `lang/testing` runs the tests of programs.
+ */
 export function isTestFile(path: string): boolean {
   return /(^|\/)(\w+_)?(test|bench|testing)\.tsx?$/.test(path) ||
     /(^|\/)testing\//.test(path) && !isWithin(path, "lang/testing") ||

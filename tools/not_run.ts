@@ -1,7 +1,7 @@
 /**
  * How a test says that a part of it could not run on this machine, because a real peer (psql, a PostgreSQL server, a
- * browser) is not installed. The line is found by `tools/test_runner.ts`, which repeats it at the end of the run: nothing
- * is left out silently, and no test is skipped.
+ * browser) is not installed. The line is found by `tools/test_runner.ts`, which repeats it at the end of the run:
+ * nothing is left out silently, and no test is skipped.
  */
 
 /** Start of the line that {@link reportNotRun} writes. */

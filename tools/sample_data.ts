@@ -1,8 +1,8 @@
 /**
  * `deno task sample [FOLDER]`: copies the data files of the README's tour into `./sample`, or into the folder given.
  *
- * They are files of the npm package `vega-datasets`, which the import map names and Deno keeps in its cache: airports and
- * the flights between them, films, and the weather of two cities. An existing file of the same name is replaced.
+ * They are files of the npm package `vega-datasets`, which the import map names and Deno keeps in its cache: airports
+ * and the flights between them, films, and the weather of two cities. An existing file of the same name is replaced.
  */
 import { projectRoot } from "./project.ts";
 

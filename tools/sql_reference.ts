@@ -1,8 +1,9 @@
 /**
  * `deno task docs`: writes the tables of settings, operators, functions and aggregates in `docs/sql.md` anew.
  *
- * They come from the table of settings and the registry that name resolution uses (`engine/sql/functions`), and stand between two marks; what is
- * outside the marks is written by hand and stays. A test compares the page with what this would write.
+ * They come from the table of settings and the registry that name resolution uses (`engine/sql/functions`), and stand
+ * between two marks; what is outside the marks is written by hand and stays. A test compares the page with what this
+ * would write.
  */
 import { settingReference } from "../engine/session/setting_reference.ts";
 import { functionReference } from "../engine/sql/functions/document.ts";

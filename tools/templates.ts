@@ -1,6 +1,6 @@
 /**
- * `deno task templates [--check]`: writes `lang/templates/templates.generated.ts`, which imports the files of the templates of `lang new` as texts,
- * and gives the games of `lang/examples/` the page's scripts of the template.
+ * `deno task templates [--check]`: writes `lang/templates/templates.generated.ts`, which imports the files of the
+ * templates of `lang new` as texts, and gives the games of `lang/examples/` the page's scripts of the template.
  *
  * With `--check` it writes nothing and ends with exit code 1 when a file is not what it would write.
  */

@@ -1,15 +1,17 @@
 /**
- * `deno task test [unit|oracles|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after the other
- * and ends with a line of its own that says `N passed, N failed` for all of them together.
+ * `deno task test [unit|oracles|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after
+ * the other and ends with a line of its own that says `N passed, N failed` for all of them together.
  *
- * - `unit`: every `_test.ts` outside the folders of the other groups; the files run in parallel, so they share no port and no folder.
+ * - `unit`: every `_test.ts` outside the folders of the other groups; the files run in parallel, so they share no
+ *   port and no folder.
  * - `oracles`: whole engines compared with recorded answers, other databases, models and themselves; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
  * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, one file after the other.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
- * line. Every test runs with `check_input.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1 otherwise, 2 for bad usage.
- * Limits: a file that cannot even be loaded counts as one failure. Types are checked by `deno task ok` only.
+ * line. Every test runs with `check_input.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1
+ * otherwise, 2 for bad usage. Limits: a file that cannot even be loaded counts as one failure. Types are checked by
+ * `deno task ok` only.
  */
 import { notRunMarker } from "./not_run.ts";
 import { projectRoot, sourceFiles, withoutColor } from "./project.ts";

@@ -28,7 +28,10 @@ const textPattern =
 /** Folders whose files carry names that somebody else chose. */
 const foreignNames = /(^|\/)(\.github|fixtures|docs|web)\//;
 
-/** Names that are customary in capitals or with a dash, and those that begin with a code of the language's diagnostics. */
+/**
+ * Names that are customary in capitals or with a dash, and those that begin with a code of the language's
+ * diagnostics.
+ */
 const customaryNames = /^([A-Z]+(\.md)?|deno\.lock|run|\.[a-z]+|[A-Z]{2}\d{4}(_[a-z0-9]+)+\.[a-z]+)$/;
 
 interface Rule {

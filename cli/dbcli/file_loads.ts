@@ -1,9 +1,9 @@
 /**
  * `\copy` and `\load`: files of this machine to and from tables, with the database's COPY behind both.
  *
- * `\load` takes a JSON array of objects, or one object a line; members are matched to columns by name, exactly, without case,
- * or with everything but letters and digits as `_` (`Production Budget` is `production_budget`). Each file is one statement: all
- * of it is loaded or nothing.
+ * `\load` takes a JSON array of objects, or one object a line; members are matched to columns by name, exactly,
+ * without case, or with everything but letters and digits as `_` (`Production Budget` is `production_budget`). Each
+ * file is one statement: all of it is loaded or nothing.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { closest } from "../../engine/base/suggest.ts";

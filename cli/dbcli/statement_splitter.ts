@@ -1,10 +1,11 @@
 /**
  * Cuts a stream of lines into statements and shell commands, without running any.
  *
- * A statement ends at `;`, at the end of the input, and before a line that begins with a statement's keyword when what
- * stands before it is already complete, so that both one statement a line and ordinary SQL files work. Complete is what
- * the parser reads without wanting more; a text that is wrong wherever it might go on is complete too, so that its error does
- * not swallow the next statement. Lines that begin with `#` or `--` are comments, unless they stand inside of quotes.
+ * A statement ends at `;`, at the end of the input, and before a line that begins with a statement's keyword when
+ * what stands before it is already complete, so that both one statement a line and ordinary SQL files work. Complete
+ * is what the parser reads without wanting more; a text that is wrong wherever it might go on is complete too, so
+ * that its error does not swallow the next statement. Lines that begin with `#` or `--` are comments, unless they
+ * stand inside of quotes.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { parseStatements } from "../../engine/sql/parser/statements.ts";

@@ -1,15 +1,16 @@
 /**
  * Gives memory back to the system while the server has nothing to do.
  *
- * V8 collects garbage when something is allocated, so that a server that became idle keeps all that its last work has left, for
- * hours; and what its collector frees may stay with the C library. Here the process looks at itself every second: when it
- * has used next to no processor time for twenty seconds and holds much more memory than after the last collection, it asks for one,
- * which takes about a tenth of a second for 100 MB of objects, and has the C library return free pages. Nothing happens while there
- * is work, nor again before memory has grown anew.
+ * V8 collects garbage when something is allocated, so that a server that became idle keeps all that its last work has
+ * left, for hours; and what its collector frees may stay with the C library. Here the process looks at itself every
+ * second: when it has used next to no processor time for twenty seconds and holds much more memory than after the
+ * last collection, it asks for one, which takes about a tenth of a second for 100 MB of objects, and has the C
+ * library return free pages. Nothing happens while there is work, nor again before memory has grown anew.
  *
- * It is not done sooner because it has a price that is paid afterwards: with the objects of past statements V8 forgets the
- * shapes that its machine code was made for, and statements take twice the processor time for some ten seconds (measured with
- * TPC-B; neither `--retain-maps-for-n-gc` nor `--no-flush-bytecode` changes it). Short pauses must not cost that.
+ * It is not done sooner because it has a price that is paid afterwards: with the objects of past statements V8
+ * forgets the shapes that its machine code was made for, and statements take twice the processor time for some ten
+ * seconds (measured with TPC-B; neither `--retain-maps-for-n-gc` nor `--no-flush-bytecode` changes it). Short pauses
+ * must not cost that.
  *
  * Limits: the C library's part is done with glibc only, and where foreign functions are permitted.
  */

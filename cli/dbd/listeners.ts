@@ -1,5 +1,6 @@
 /**
- * Starts the listeners that the settings ask for, and closes them. A listener that cannot start closes those that could.
+ * Starts the listeners that the settings ask for, and closes them. A listener that cannot start closes those that
+ * could.
  *
  * Limits: with `development` a taken port gives way to one of the next 50.
  */

@@ -2,8 +2,8 @@
  * The life of the server: open the data directory, listen, serve until told to stop or until the log fails, stop.
  *
  * A first SIGTERM or SIGINT stops cleanly: no new connections, running statements get the time of `--drain-timeout`,
- * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed log ends it with 1: what
- * was acknowledged is safe, the rest is not to be trusted.
+ * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed
+ * log ends it with 1: what was acknowledged is safe, the rest is not to be trusted.
  */
 import { setChecksInput } from "../../engine/base/assert.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";

@@ -1,9 +1,9 @@
 /**
- * The settings of the server program, from flags, environment and configuration file: a flag beats the environment, which
- * beats the file. Pure: given the three, answers the settings or says what is wrong with them.
+ * The settings of the server program, from flags, environment and configuration file: a flag beats the environment,
+ * which beats the file. Pure: given the three, answers the settings or says what is wrong with them.
  *
- * Every setting has one line in {@link SETTINGS}, from which its flag (`--http-addr`), its variable (`DB_HTTP_ADDR`), its key
- * (`http_addr`) and its line of the help are made.
+ * Every setting has one line in {@link SETTINGS}, from which its flag (`--http-addr`), its variable (`DB_HTTP_ADDR`),
+ * its key (`http_addr`) and its line of the help are made.
  */
 import { closest } from "../../engine/base/suggest.ts";
 import { LIMITS } from "../../engine/base/limits.ts";

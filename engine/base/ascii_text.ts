@@ -1,9 +1,10 @@
 /**
  * Decoding of short ASCII texts into flat strings.
  *
- * Putting a text together from pieces makes a tree of strings, which costs the garbage collector more than the text, and whoever
- * reads it later the time to flatten it; the platform's decoder costs about a microsecond for each call. One call of
- * `String.fromCharCode` with all units makes a flat string at once; each length has a function of its own with that call.
+ * Putting a text together from pieces makes a tree of strings, which costs the garbage collector more than the text,
+ * and whoever reads it later the time to flatten it; the platform's decoder costs about a microsecond for each call.
+ * One call of `String.fromCharCode` with all units makes a flat string at once; each length has a function of its own
+ * with that call.
  */
 
 /** Longer texts are left to the platform's decoder. */

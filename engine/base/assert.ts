@@ -27,8 +27,8 @@ export function unreachable(value: never): never {
 let inputIsChecked = false;
 
 /**
- * Whether generated code and scans also assert, value by value, what they assume of their input. Off in normal operation, for it
- * costs several times the work itself; on in tests and in a server started with `--check-input`.
+ * Whether generated code and scans also assert, value by value, what they assume of their input. Off in normal
+ * operation, for it costs several times the work itself; on in tests and in a server started with `--check-input`.
  */
 export function checksInput(): boolean {
   return inputIsChecked;

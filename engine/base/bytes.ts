@@ -489,8 +489,8 @@ export class ByteReader {
   }
 
   /**
-   * Reads a LEB128 integer of at most four bytes; -1, and nothing is read, when it is longer or close to the end. Most are
-   * short, and small integers are quicker than floating-point numbers.
+   * Reads a LEB128 integer of at most four bytes; -1, and nothing is read, when it is longer or close to the end.
+   * Most are short, and small integers are quicker than floating-point numbers.
    */
   readShortVarint(): number {
     const bytes = this.#bytes;

@@ -2,10 +2,10 @@
  * CRC-32C (Castagnoli polynomial, RFC 3720 appendix B.4): the checksum of everything the database keeps or sends.
  *
  * Sixteen tables let one step take sixteen bytes (M. Kounavis, F. Berry, "A systematic approach to building high
- * performance software-based CRC generators", ISCC 2005), which are read as words of a little-endian machine, as all are that
- * run JavaScript; what stands before the first word and after the last step goes byte by byte. A checksum can start from the checksum of what came before,
- * or from a seed that stands for the position, so that bytes at the wrong place never verify: for equal bytes, unequal
- * seeds give unequal checksums.
+ * performance software-based CRC generators", ISCC 2005), which are read as words of a little-endian machine, as all
+ * are that run JavaScript; what stands before the first word and after the last step goes byte by byte. A checksum
+ * can start from the checksum of what came before, or from a seed that stands for the position, so that bytes at the
+ * wrong place never verify: for equal bytes, unequal seeds give unequal checksums.
  */
 
 const POLYNOMIAL = 0x82f63b78;
@@ -72,8 +72,8 @@ export function crc32c(bytes: Uint8Array, start = 0, end: number = bytes.length,
 
 /**
  * What a checksum that starts from `previous` differs by from one that starts from 0, after `length` bytes: the
- * checksum of bytes that were summed from 0 turns into that of the same bytes behind others by XOR with this (the register is
- * linear; M. Adler, zlib's `crc32_combine`). Takes a microsecond or two, whatever the length.
+ * checksum of bytes that were summed from 0 turns into that of the same bytes behind others by XOR with this (the
+ * register is linear; M. Adler, zlib's `crc32_combine`). Takes a microsecond or two, whatever the length.
  */
 export function shiftChecksum(previous: number, length: number): number {
   // The remainder of x^(8 · length), by squaring.

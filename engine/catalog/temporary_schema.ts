@@ -1,6 +1,6 @@
 /**
- * Schemas of temporary tables: one for each session that has any, named after the session. They are dropped when the session
- * ends, and when a database is opened those that a crash has left behind.
+ * Schemas of temporary tables: one for each session that has any, named after the session. They are dropped when the
+ * session ends, and when a database is opened those that a crash has left behind.
  */
 import type { Catalog } from "./catalog.ts";
 import type { CatalogChange } from "./catalog_change.ts";

@@ -1,8 +1,8 @@
 /**
  * Compiles planned statements to JavaScript; see `codegen/region.ts` for how the code is built.
  *
- * A compiled statement is immutable and shared; each execution has a state of its own. Functions are generated when they
- * first run, scans once for each signature of column vectors.
+ * A compiled statement is immutable and shared; each execution has a state of its own. Functions are generated when
+ * they first run, scans once for each signature of column vectors.
  */
 import type { ColumnRef } from "../sql/plan/expression.ts";
 import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";

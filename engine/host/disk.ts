@@ -2,11 +2,11 @@
  * The disk port: files with positional synchronous reads and writes, explicit syncs, and directories.
  *
  * What callers may rely on, and nothing more: bytes are durable once a `syncData` that began after their write has
- * ended well; a name (created, renamed, linked or removed) is durable once `syncDirectory` of its directory has ended.
- * Anything else may be lost, torn per 512-byte sector, or reordered by a crash. After a failed sync the written bytes
- * are in an unknown state and syncing again proves nothing.
- * Errors: a full disk is `DatabaseError` 53100, any other failure 58030 with the system's reason and the path. A sync that
- * fails is 58030 for whatever reason: a full disk can be waited out only where nothing that was written may be lost.
+ * ended well; a name (created, renamed, linked or removed) is durable once `syncDirectory` of its directory has
+ * ended. Anything else may be lost, torn per 512-byte sector, or reordered by a crash. After a failed sync the
+ * written bytes are in an unknown state and syncing again proves nothing. Errors: a full disk is `DatabaseError`
+ * 53100, any other failure 58030 with the system's reason and the path. A sync that fails is 58030 for whatever
+ * reason: a full disk can be waited out only where nothing that was written may be lost.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 

@@ -32,7 +32,10 @@ export interface Timers {
   setTimer(delayMicroseconds: number, callback: () => void): TimerId;
   /** Forgets a timer; one that has fired or is unknown is ignored. */
   clearTimer(timer: TimerId): void;
-  /** Resolves in a later turn of the event loop; input that has come meanwhile is handed out before. For long work in slices. */
+  /**
+   * Resolves in a later turn of the event loop; input that has come meanwhile is handed out before. For long work in
+   * slices.
+   */
   yieldToLoop(): Promise<void>;
   /** Resolves behind the input that this turn of the event loop is handing out: sooner than the next turn's input. */
   endOfTurn(): Promise<void>;

@@ -1,12 +1,12 @@
 /**
  * Turns of the event loop in which the network is looked at.
  *
- * The platform's scheduler looks at sockets only when it has nothing else to do, or at every 61st task. A task that yields
- * with `setImmediate` is always there again, so that between two looks it runs for 61 slices; so does one that waits for
- * another thread, whenever that is quick; with `setTimeout` it gives a millisecond away each time. Here it waits for a byte
- * that it sends to itself over a loopback connection: the scheduler must look at the network to bring it, which takes some
- * 20 microseconds. Where the network is not permitted there are
- * no clients to be kept waiting, and `setImmediate` does.
+ * The platform's scheduler looks at sockets only when it has nothing else to do, or at every 61st task. A task that
+ * yields with `setImmediate` is always there again, so that between two looks it runs for 61 slices; so does one that
+ * waits for another thread, whenever that is quick; with `setTimeout` it gives a millisecond away each time. Here it
+ * waits for a byte that it sends to itself over a loopback connection: the scheduler must look at the network to
+ * bring it, which takes some 20 microseconds. Where the network is not permitted there are no clients to be kept
+ * waiting, and `setImmediate` does.
  */
 
 /** See the file's head. */

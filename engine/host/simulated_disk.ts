@@ -3,16 +3,17 @@
  *
  * Fault model, data: a write is volatile until a sync that began after it ends well. At a crash each 512-byte sector
  * written since then holds, on its own, any one of the contents it has had since it was last durable, so writes are
- * lost, torn between sectors and reordered; within a sector they are atomic. A file's size is any it has had since the
- * last sync. A sync that fails loses the sectors it covered: a later sync does not write them, though reads still show
- * them until the crash. It is reported to each handle of the file once, so a handle whose failed sync is still under way tells
- * nothing to a second sync by the same handle (as in Linux since 4.13). A sync in flight at the crash has done any part of its work.
- * Fault model, names: creating, renaming, linking and removing become durable with `syncDirectory`; at a crash, of
- * each directory's changes since then the first few (any number) survive, in order. Directories themselves are durable at once.
- * Failures: reads, writes and syncs fail on demand, at random, or at one counted operation; the disk is full beyond its
- * capacity. A write that fails has done any part of its work, front to back. A name change that fails has done nothing.
- * Bits at rest flip on demand. When only the process dies, everything written stays, durable or not.
- * Not modeled: misdirected writes, and damage within a sector while it is written.
+ * lost, torn between sectors and reordered; within a sector they are atomic. A file's size is any it has had since
+ * the last sync. A sync that fails loses the sectors it covered: a later sync does not write them, though reads still
+ * show them until the crash. It is reported to each handle of the file once, so a handle whose failed sync is still
+ * under way tells nothing to a second sync by the same handle (as in Linux since 4.13). A sync in flight at the crash
+ * has done any part of its work. Fault model, names: creating, renaming, linking and removing become durable with
+ * `syncDirectory`; at a crash, of each directory's changes since then the first few (any number) survive, in order.
+ * Directories themselves are durable at once. Failures: reads, writes and syncs fail on demand, at random, or at one
+ * counted operation; the disk is full beyond its capacity. A write that fails has done any part of its work, front to
+ * back. A name change that fails has done nothing. Bits at rest flip on demand. When only the process dies,
+ * everything written stays, durable or not. Not modeled: misdirected writes, and damage within a sector while it is
+ * written.
  *
  * Every operation is mixed into the trace, so that two runs of a seed can be compared.
  */
@@ -412,7 +413,10 @@ export class SimulatedDisk implements Disk {
     this.#durableFiles = new Map(this.#files);
   }
 
-  /** The process dies: handles and locks are gone, but the system still has all that was written, and may lose it later. */
+  /**
+   * The process dies: handles and locks are gone, but the system still has all that was written, and may lose it
+   * later.
+   */
   kill(): void {
     this.#surroundings.trace("kill");
     this.epoch++;

@@ -42,7 +42,9 @@ export type BatchColumn =
     readonly nulls: Uint8Array | null;
   };
 
-/** Many new rows of one table, by column. For `int`, a value outside the safe integers is NaN in `data` and in `big`. */
+/**
+ * Many new rows of one table, by column. For `int`, a value outside the safe integers is NaN in `data` and in `big`.
+ */
 export interface RowBatch {
   readonly rowCount: number;
   /** Row ids, safe integers only. */
@@ -66,7 +68,9 @@ export type Effect =
     readonly called: boolean;
   };
 
-/** The effects of an entry that are too many to stand in memory at once: the same ones, in the same order, each time. */
+/**
+ * The effects of an entry that are too many to stand in memory at once: the same ones, in the same order, each time.
+ */
 export interface EffectSource {
   readonly count: number;
   /** Roughly the bytes of their encoding. */

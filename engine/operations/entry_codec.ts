@@ -2,9 +2,10 @@
  * Log entries as bytes: the one encoding of write-ahead log, replication and binary protocol.
  *
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
- * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count; the
- * effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence) and its
- * fields in the order of their declaration; table and sequence ids are LEB128, a DDL change is canonical JSON.
+ * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
+ * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence)
+ * and its fields in the order of their declaration; table and sequence ids are LEB128, a DDL change is canonical
+ * JSON.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
  * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.

@@ -1,7 +1,8 @@
 /**
  * Exactly-once: the last sequence and reply of each client, part of the replicated state.
  *
- * Kept for the `LIMITS.exactlyOnceClients` clients used most recently in log order, so that every replica forgets the same ones.
+ * Kept for the `LIMITS.exactlyOnceClients` clients used most recently in log order, so that every replica forgets the
+ * same ones.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -39,8 +40,8 @@ export class ClientTable {
   }
 
   /**
-   * Whether the request must run. The same sequence repeats the stored reply; with another text it is refused (08P01), and so is
-   * an older sequence (55000).
+   * Whether the request must run. The same sequence repeats the stored reply; with another text it is refused
+   * (08P01), and so is an older sequence (55000).
    */
   lookup(clientId: string, sequence: bigint, requestDigest: Uint8Array): ClientLookup {
     const last = this.#clients.get(clientId);

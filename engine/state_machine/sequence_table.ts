@@ -1,7 +1,8 @@
 /**
  * Values of sequences. The logged value is replicated state; what this node has handed out since may be ahead of it,
- * because a transaction that rolls back leaves a gap, as in PostgreSQL. An entry logs what had been handed out when it was
- * formed, not what its own transaction got: transactions commit in another order than they ask, and the value must not go back.
+ * because a transaction that rolls back leaves a gap, as in PostgreSQL. An entry logs what had been handed out when
+ * it was formed, not what its own transaction got: transactions commit in another order than they ask, and the value
+ * must not go back.
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";

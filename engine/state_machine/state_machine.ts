@@ -1,13 +1,13 @@
 /**
  * The deterministic state machine: the only thing that changes committed state, by applying log entries in order.
  *
- * Invariants: `apply` is total and reads nothing but the entry and the state. Everything a replica needs to go on from a
- * checkpoint is either in table storage or in {@link StateMachine.encodeState}. The digest at an op number depends on
- * the entries up to it and on nothing else.
+ * Invariants: `apply` is total and reads nothing but the entry and the state. Everything a replica needs to go on
+ * from a checkpoint is either in table storage or in {@link StateMachine.encodeState}. The digest at an op number
+ * depends on the entries up to it and on nothing else.
  *
- * A large entry is committed in steps between which others read: it is encoded, appended and applied piece by piece, and
- * becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done stands under an op
- * that no snapshot reaches. Only one entry is on its way at a time.
+ * A large entry is committed in steps between which others read: it is encoded, appended and applied piece by piece,
+ * and becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done stands
+ * under an op that no snapshot reaches. Only one entry is on its way at a time.
  */
 import { assert, unreachable } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
@@ -155,8 +155,9 @@ export class StateMachine implements CommitSink {
   }
 
   /**
-   * The same for a large entry, in steps. Nobody else may commit, and no checkpoint may begin, before the last of them. An
-   * error before the entry is in the log (a full disk, an entry beyond the limit) leaves everything as it was.
+   * The same for a large entry, in steps. Nobody else may commit, and no checkpoint may begin, before the last of
+   * them. An error before the entry is in the log (a full disk, an entry beyond the limit) leaves everything as it
+   * was.
    */
   *commitInSteps(entry: {
     readonly timestamp: number;
@@ -231,8 +232,8 @@ export class StateMachine implements CommitSink {
   }
 
   /**
-   * Applies effects to the tables, invisibly to snapshots before the op. What is not kept by version (catalog, sequences,
-   * counts of rows) is left to the answered function, which makes the entry visible at once.
+   * Applies effects to the tables, invisibly to snapshots before the op. What is not kept by version (catalog,
+   * sequences, counts of rows) is left to the answered function, which makes the entry visible at once.
    */
   *#applyInSteps(op: OpNumber, effects: EffectSource): Generator<void, () => void> {
     const touched = new Map<number, TableStore>();

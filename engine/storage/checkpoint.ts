@@ -1,14 +1,14 @@
 /**
  * A checkpoint under way: the state after one op on its way into files.
  *
- * It begins by freezing every table at the op, which is cheap, and by taking the state machine's own state. Then it is
- * built in small steps between requests: segments and compaction of one table after the other, syncs of the finished
- * files, and at last the manifest, whose rename makes the checkpoint exist. Until then nothing that the former checkpoint
- * needs is touched. `finishNow` does what is left in one go, blocking.
+ * It begins by freezing every table at the op, which is cheap, and by taking the state machine's own state. Then it
+ * is built in small steps between requests: segments and compaction of one table after the other, syncs of the
+ * finished files, and at last the manifest, whose rename makes the checkpoint exist. Until then nothing that the
+ * former checkpoint needs is touched. `finishNow` does what is left in one go, blocking.
  *
- * Invariants: a manifest is written only when the files it names and the log up to the op are durable; what is
- * built, segments and merges, is a function of the tables at the op, not of when steps run. Errors are the owner's: a checkpoint that failed is
- * never continued.
+ * Invariants: a manifest is written only when the files it names and the log up to the op are durable; what is built,
+ * segments and merges, is a function of the tables at the op, not of when steps run. Errors are the owner's: a
+ * checkpoint that failed is never continued.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -139,7 +139,8 @@ export class Checkpoint {
     let isBuilt = this.buildStep();
     while (!isBuilt) isBuilt = this.buildStep();
     for (const file of this.#unsynced) {
-      // The system reports a failed sync to each handle once, and the one under way in the background may get the report.
+      // The system reports a failed sync to each handle once, and the one under way in the background may get the
+      // report.
       if (this.#secondDescriptor?.path === file.path) this.#secondDescriptor.syncDataNow();
       else file.syncDataNow();
       file.close();

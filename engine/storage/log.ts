@@ -1,11 +1,11 @@
 /**
  * The write-ahead log: an append-only sequence of entries, numbered by their op, in files of bounded size.
  *
- * `append` is synchronous and makes the entry part of the log; it becomes durable by a group commit: entries that arrive
- * during one turn of the event loop, or while a sync runs, share the next write and sync. An entry that comes alone is not
- * kept waiting for the end of the turn; now and then one is, to find out whether others come with it. With one client alone
- * the sync blocks, which is quicker than the way through the thread pool; every few commits a sync in the background
- * finds out whether others are waiting.
+ * `append` is synchronous and makes the entry part of the log; it becomes durable by a group commit: entries that
+ * arrive during one turn of the event loop, or while a sync runs, share the next write and sync. An entry that comes
+ * alone is not kept waiting for the end of the turn; now and then one is, to find out whether others come with it.
+ * With one client alone the sync blocks, which is quicker than the way through the thread pool; every few commits a
+ * sync in the background finds out whether others are waiting.
  *
  * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
  * failed write or sync poisons the log for good ({@link Log.failed}) and is never tried again. Space is written ahead
@@ -50,7 +50,10 @@ export const DEFAULT_LOG_OPTIONS: LogOptions = {
 
 /** While syncs take longer than this, none blocks the thread. */
 const BLOCKING_SYNC_MICROSECONDS = 1000;
-/** What a blocking sync took counts with this share in what is expected of the next: one that was slow for once changes little. */
+/**
+ * What a blocking sync took counts with this share in what is expected of the next: one that was slow for once
+ * changes little.
+ */
 const SYNC_TIME_WEIGHT = 1 / 8;
 /** With each sync in the background less is expected of a blocking one, so that one is tried in the end. */
 const SYNC_TIME_DECAY = 0.98;
@@ -84,7 +87,10 @@ export interface EntryInPieces {
   readonly bytes: number;
   /** CRC-32C of the bytes so far. */
   readonly checksum: number;
-  /** Writes a piece; it is in the file when this returns. Raises 53100 or 54000, with the log as it was before the entry. */
+  /**
+   * Writes a piece; it is in the file when this returns. Raises 53100 or 54000, with the log as it was before the
+   * entry.
+   */
   write(piece: Uint8Array): void;
   /** Makes the entry part of the log. */
   finish(): void;
@@ -100,8 +106,8 @@ export class Log {
   readonly #files: LogFileEntry[];
   #file: DiskFile;
   /**
-   * Another handle of the file, for syncs that do not wait for the one under way in the background: the system reports a failed
-   * sync to each handle once, and that one may get the report.
+   * Another handle of the file, for syncs that do not wait for the one under way in the background: the system
+   * reports a failed sync to each handle once, and that one may get the report.
    */
   #secondDescriptor: DiskFile;
   #firstOp: number;
@@ -252,8 +258,9 @@ export class Log {
   }
 
   /**
-   * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether a new
-   * file is begun for it. Until it is finished recovery finds no record where it stands: its head is written last.
+   * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether
+   * a new file is begun for it. Until it is finished recovery finds no record where it stands: its head is written
+   * last.
    */
   appendInPieces(op: number, estimatedBytes: number): EntryInPieces {
     this.#assertUsable();
@@ -546,8 +553,8 @@ export class Log {
   }
 
   /**
-   * The kept entries after an op, in order. The log may grow meanwhile; files must not be dropped. Raises the error of a failed
-   * log: nobody knows which of its last entries are in the file.
+   * The kept entries after an op, in order. The log may grow meanwhile; files must not be dropped. Raises the error
+   * of a failed log: nobody knows which of its last entries are in the file.
    */
   *entries(after: number): Generator<LoggedEntry> {
     if (this.#error !== null) throw this.#error;

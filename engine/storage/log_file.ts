@@ -208,8 +208,8 @@ export class LogFileReader {
   }
 
   /**
-   * What the head at an offset says, if it says that it is of this op, or a seal behind the one before, and fits into the
-   * file; nothing vouches for it.
+   * What the head at an offset says, if it says that it is of this op, or a seal behind the one before, and fits into
+   * the file; nothing vouches for it.
    */
   #headAt(position: number, op: number): { readonly end: number; readonly isSeal: boolean } | null {
     const head = this.#load(position, RECORD_HEAD_BYTES);
@@ -230,8 +230,8 @@ export class LogFileReader {
   }
 
   /**
-   * The offset of the record of this op, found by the heads of those before it, whose payloads are not read; -1: not so. The
-   * record itself verifies, and its checksum is of its place as well.
+   * The offset of the record of this op, found by the heads of those before it, whose payloads are not read; -1: not
+   * so. The record itself verifies, and its checksum is of its place as well.
    */
   #find(op: number): number {
     let position = LOG_HEADER_BYTES;
@@ -249,7 +249,10 @@ export class LogFileReader {
     }
   }
 
-  /** Walks over the whole records from the start of the file; those up to the one asked for are not read but for their heads. */
+  /**
+   * Walks over the whole records from the start of the file; those up to the one asked for are not read but for their
+   * heads.
+   */
   scan(countAfterOp: number): LogFileScan {
     const known = countAfterOp > this.firstOp ? this.#find(countAfterOp) : -1;
     let lastOp = known < 0 ? this.firstOp - 1 : countAfterOp - 1;

@@ -1,10 +1,11 @@
 /**
  * Finds out what a log directory holds after a stop, clean or not.
  *
- * A torn tail (the last file ends in bytes that are no whole record) is cut when no whole record behind it vouches that
- * they had become durable: those writes were never acknowledged. Everything else that does not fit is damage and
+ * A torn tail (the last file ends in bytes that are no whole record) is cut when no whole record behind it vouches
+ * that they had become durable: those writes were never acknowledged. Everything else that does not fit is damage and
  * raises `dataCorrupted` with file and byte offset; nothing is repaired by guessing. Files wholly at or before the
- * checkpoint are neither read nor needed, nor are the payloads of the records before it in the first file. A last file without records is the rest of an interrupted rotation.
+ * checkpoint are neither read nor needed, nor are the payloads of the records before it in the first file. A last
+ * file without records is the rest of an interrupted rotation.
  */
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
 import {

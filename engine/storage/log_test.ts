@@ -1,4 +1,7 @@
-/** The log on memory, real and simulated disks: group commit, rotation, recovery, damage, failures, full disks, crashes. */
+/**
+ * The log on memory, real and simulated disks: group commit, rotation, recovery, damage, failures, full disks,
+ * crashes.
+ */
 import { deepStrictEqual as equal, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { crc32c } from "../base/checksum.ts";
 import { DatabaseError } from "../base/errors.ts";

@@ -1,11 +1,12 @@
 /**
  * The manifest: which files make up the state of one checkpoint. `docs/storage.md` shows the bytes.
  *
- * Each checkpoint writes a whole new manifest `MANIFEST-<number>` under a temporary name, syncs it, renames it and syncs the
- * directory; that rename is the moment at which the checkpoint exists. The one before is removed afterwards.
- * A manifest is 20 bytes of head (magic, format version, length and checksum of what follows) and canonical JSON.
- * Invariants: every file it names was durable before it was written; files that no manifest names are left over from
- * unfinished work and are removed when the database is opened. Damage raises `dataCorrupted` naming file and offset.
+ * Each checkpoint writes a whole new manifest `MANIFEST-<number>` under a temporary name, syncs it, renames it and
+ * syncs the directory; that rename is the moment at which the checkpoint exists. The one before is removed
+ * afterwards. A manifest is 20 bytes of head (magic, format version, length and checksum of what follows) and
+ * canonical JSON. Invariants: every file it names was durable before it was written; files that no manifest names are
+ * left over from unfinished work and are removed when the database is opened. Damage raises `dataCorrupted` naming
+ * file and offset.
  */
 import { checksumSeed, crc32c } from "../base/checksum.ts";
 import { decodeUtf8, encodeUtf8 } from "../base/bytes.ts";

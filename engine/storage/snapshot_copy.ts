@@ -1,9 +1,10 @@
 /**
  * Copying the files of a checkpoint to another directory, where a server can be started on them.
  *
- * The files never change, so a second name (hard link) is a copy; where links cannot reach, another file system, the bytes
- * are copied in pieces between other work. Every source file is open before the first pause, so nothing is missed when
- * a later checkpoint removes its name meanwhile. The manifest comes last: without it the copy is no database with rows.
+ * The files never change, so a second name (hard link) is a copy; where links cannot reach, another file system, the
+ * bytes are copied in pieces between other work. Every source file is open before the first pause, so nothing is
+ * missed when a later checkpoint removes its name meanwhile. The manifest comes last: without it the copy is no
+ * database with rows.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";

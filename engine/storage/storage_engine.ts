@@ -1,14 +1,15 @@
 /**
  * Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds.
  *
- * Opening takes the directory's lock, restores the tables of the last checkpoint, removes what unfinished work has left,
- * and recovers the log; the state machine then replays the entries of {@link StorageEngine.recovered}. While it runs, every
- * change comes from the state machine, in order; checkpoints begin at ops that follow from the log's content alone and
- * are written in slices ({@link StorageEngine.work}) or, when the next one is due already, in one go.
+ * Opening takes the directory's lock, restores the tables of the last checkpoint, removes what unfinished work has
+ * left, and recovers the log; the state machine then replays the entries of {@link StorageEngine.recovered}. While it
+ * runs, every change comes from the state machine, in order; checkpoints begin at ops that follow from the log's
+ * content alone and are written in slices ({@link StorageEngine.work}) or, when the next one is due already, in one
+ * go.
  *
  * Invariants: one process per directory; a file that the installed manifest names is never changed. A checkpoint that
- * finds the disk full waits until the log has grown a little more and goes on then; one that fails otherwise stops the log,
- * so that the node stops as after a failed sync. Limits: see `limits.ts`.
+ * finds the disk full waits until the log has grown a little more and goes on then; one that fails otherwise stops
+ * the log, so that the node stops as after a failed sync. Limits: see `limits.ts`.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -66,7 +67,10 @@ const TABLES_DIRECTORY = "tables";
 const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
-/** Readers that were there when a checkpoint or a truncation replaced parts are mostly gone after so many group commits. */
+/**
+ * Readers that were there when a checkpoint or a truncation replaced parts are mostly gone after so many group
+ * commits.
+ */
 const RELEASES = 16;
 
 interface DroppedTable {
@@ -231,7 +235,10 @@ export class StorageEngine {
     if (this.log.error !== null) throw this.log.error;
   }
 
-  /** Called by the state machine after the last of them: indexes of what was replayed are made from now on, beside other work. */
+  /**
+   * Called by the state machine after the last of them: indexes of what was replayed are made from now on, beside
+   * other work.
+   */
   endReplay(): void {
     assert(!this.#isReplaying, "replay is over");
     for (const store of this.#tables.values()) {
@@ -284,9 +291,9 @@ export class StorageEngine {
   }
 
   /**
-   * Begins a checkpoint at `op`, the last one applied: freezes the tables and takes the state. A checkpoint that is still
-   * under way is finished first, blocking. Does nothing when the last checkpoint is at this op already, or when the disk
-   * is too full to finish the one under way. Never raises: a failure stops the log.
+   * Begins a checkpoint at `op`, the last one applied: freezes the tables and takes the state. A checkpoint that is
+   * still under way is finished first, blocking. Does nothing when the last checkpoint is at this op already, or when
+   * the disk is too full to finish the one under way. Never raises: a failure stops the log.
    */
   beginCheckpoint(op: OpNumber, encodeState: () => Uint8Array): void {
     if (this.log.error !== null || !this.#finishCheckpointNow()) return;
@@ -303,8 +310,8 @@ export class StorageEngine {
   }
 
   /**
-   * Whether an entry of so many bytes would have to wait until the checkpoint under way is finished, blocking: the next one
-   * would be due. Whoever can wait drives {@link work} until it is done.
+   * Whether an entry of so many bytes would have to wait until the checkpoint under way is finished, blocking: the
+   * next one would be due. Whoever can wait drives {@link work} until it is done.
    */
   mustFinishFirst(entryBytes: number): boolean {
     if (this.#checkpoint === null || this.#isPaused || this.log.error !== null) return false;
@@ -414,7 +421,10 @@ export class StorageEngine {
     }
   }
 
-  /** Builds indexes that came later than the segments. A full disk leaves them to the next checkpoint or their first use. */
+  /**
+   * Builds indexes that came later than the segments. A full disk leaves them to the next checkpoint or their first
+   * use.
+   */
   #buildIndexes(budgetMicroseconds: number): void {
     const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
     for (const store of this.#indexing) {
@@ -442,9 +452,9 @@ export class StorageEngine {
   }
 
   /**
-   * Copies the database to a directory, which must be empty or missing, while writes go on. Answers the op of which the
-   * copy has exactly the state; it is `minimumOp` or later. `whenIdle` answers what to wait for while an entry is applied
-   * in steps. Raises 55000 when the directory holds something.
+   * Copies the database to a directory, which must be empty or missing, while writes go on. Answers the op of which
+   * the copy has exactly the state; it is `minimumOp` or later. `whenIdle` answers what to wait for while an entry is
+   * applied in steps. Raises 55000 when the directory holds something.
    */
   async snapshotTo(
     directory: string,

@@ -1,6 +1,7 @@
 /**
- * Finds values that their columns may not hold (see `types/stored_range.ts`) in the checkpoint's tables and in the entries of the
- * log after it. A build between the commits that CHANGELOG.md names could write such values; no sum of bytes tells them from others.
+ * Finds values that their columns may not hold (see `types/stored_range.ts`) in the checkpoint's tables and in the
+ * entries of the log after it. A build between the commits that CHANGELOG.md names could write such values; no sum of
+ * bytes tells them from others.
  */
 import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";

@@ -1,9 +1,10 @@
 /**
- * Checking a database that no server runs on: every byte of every file that the database consists of is read and compared with
- * its checksum, every entry of the log is decoded, and every value is one that its column may hold.
+ * Checking a database that no server runs on: every byte of every file that the database consists of is read and
+ * compared with its checksum, every entry of the log is decoded, and every value is one that its column may hold.
  *
- * The database is opened as a server opens it: it is locked, what a crash left unfinished is tidied up, and the log is sealed at
- * the end. Entries are not applied, so the check takes as long as reading does, and no more memory than the largest entry.
+ * The database is opened as a server opens it: it is locked, what a crash left unfinished is tidied up, and the log
+ * is sealed at the end. Entries are not applied, so the check takes as long as reading does, and no more memory than
+ * the largest entry.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { joinPath } from "../host/disk.ts";
@@ -32,8 +33,8 @@ export interface Verification {
 }
 
 /**
- * Checks the database in a directory. Raises XX001 naming file and offset of the first damage, 55006 when a server has it open,
- * 3D000 when there is none.
+ * Checks the database in a directory. Raises XX001 naming file and offset of the first damage, 55006 when a server
+ * has it open, 3D000 when there is none.
  */
 export async function verifyDatabase(host: Host, directory: string): Promise<Verification> {
   if (!host.disk.exists(joinPath(directory, LOG_DIRECTORY))) {

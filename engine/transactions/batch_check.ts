@@ -1,6 +1,7 @@
 /**
- * Whether keys of a bulk load are taken already: by committed rows, by the transaction's own rows, or by others that have
- * locked them. Works in pieces. A batch whose keys lie apart from all committed ones needs one look for all of them.
+ * Whether keys of a bulk load are taken already: by committed rows, by the transaction's own rows, or by others that
+ * have locked them. Works in pieces. A batch whose keys lie apart from all committed ones needs one look for all of
+ * them.
  */
 import { decodeUtf8 } from "../base/bytes.ts";
 import { columnPosition } from "../catalog/catalog.ts";
@@ -36,7 +37,9 @@ export interface BatchCheck {
   readonly limit: number;
 }
 
-/** The first row of the batch whose key of the unique index is taken, other batches of the transaction apart; or null. */
+/**
+ * The first row of the batch whose key of the unique index is taken, other batches of the transaction apart; or null.
+ */
 export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Generator<void, TakenKey | null> {
   const { manager, transaction, table, writeSet, batch, limit } = check;
   const locked = manager.locks.hasSpace(index.id);

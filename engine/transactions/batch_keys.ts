@@ -1,10 +1,10 @@
 /**
- * The keys that the bulk loads of one transaction bring to a unique index: a hash table from key to row, which finds the first
- * row that repeats a key, and a row by its key.
+ * The keys that the bulk loads of one transaction bring to a unique index: a hash table from key to row, which finds
+ * the first row that repeats a key, and a row by its key.
  *
- * Keys are not copied. The table holds hashes and row numbers, counted over all batches, and looks keys up in the batches'
- * columns. It is cut into small tables by the leading bits of the hash, so that no growth takes long. Rows that the index
- * lets repeat (NULL in the key, a predicate that does not hold) are left out.
+ * Keys are not copied. The table holds hashes and row numbers, counted over all batches, and looks keys up in the
+ * batches' columns. It is cut into small tables by the leading bits of the hash, so that no growth takes long. Rows
+ * that the index lets repeat (NULL in the key, a predicate that does not hold) are left out.
  */
 import { encodeUtf8 } from "../base/bytes.ts";
 import { columnPosition } from "../catalog/catalog.ts";

@@ -35,8 +35,8 @@ export class Lock {
 }
 
 /**
- * All held locks; see the file's head. A space is a table id (rows) or an index id (keys). A lock is its owner alone until
- * somebody else asks for it: a transaction may hold millions.
+ * All held locks; see the file's head. A space is a table id (rows) or an index id (keys). A lock is its owner alone
+ * until somebody else asks for it: a transaction may hold millions.
  */
 export class LockTable {
   readonly #spaces = new Map<number, RowIdMap<Transaction | Lock>>();
@@ -68,7 +68,10 @@ export class LockTable {
     return lock;
   }
 
-  /** Takes a free lock, or confirms one that the transaction holds. Answers the lock of another owner instead of waiting. */
+  /**
+   * Takes a free lock, or confirms one that the transaction holds. Answers the lock of another owner instead of
+   * waiting.
+   */
   acquire(space: number, key: LockKey, transaction: Transaction): Lock | undefined {
     let locks = this.#spaces.get(space);
     if (locks === undefined) {
@@ -135,7 +138,9 @@ export class LockTable {
     return transaction.locks.length === 0;
   }
 
-  /** Gives up the locks noted in `Transaction.locks` from a place on (a statement or savepoint that was rolled back). */
+  /**
+   * Gives up the locks noted in `Transaction.locks` from a place on (a statement or savepoint that was rolled back).
+   */
   releaseAfter(transaction: Transaction, place: number): void {
     const { locks } = transaction;
     while (locks.length > place) {

@@ -30,8 +30,8 @@ export interface CommittedWrite {
 }
 
 /**
- * A committed bulk load, truncation, DDL, or the many changes of a large entry: judged by table, by id range for a load, and
- * where the rows themselves tell (`byVersion`), by the version of a row that was read by its id.
+ * A committed bulk load, truncation, DDL, or the many changes of a large entry: judged by table, by id range for a
+ * load, and where the rows themselves tell (`byVersion`), by the version of a row that was read by its id.
  */
 export interface CommittedBulk {
   readonly tableId: number;
@@ -55,8 +55,8 @@ export function affects(write: CommittedWrite, predicate: ReadPredicate): boolea
 }
 
 /**
- * Whether a bulk write touches what the predicate read; errs on the side of yes. `changed` tells whether a row has another
- * version than the reader saw.
+ * Whether a bulk write touches what the predicate read; errs on the side of yes. `changed` tells whether a row has
+ * another version than the reader saw.
  */
 export function bulkAffects(
   bulk: CommittedBulk,

@@ -1,9 +1,9 @@
 /**
  * A map from row ids and other keys to objects, for a few entries as for millions.
  *
- * Few entries stand in a Map. Beyond that, number keys stand in typed arrays under a hash table that grows by small parts
- * (see `slot_hash.ts`): a Map of a million entries copies itself in one piece when it grows, and the collector walks over all
- * of it. Keys that are no numbers always stand in a Map.
+ * Few entries stand in a Map. Beyond that, number keys stand in typed arrays under a hash table that grows by small
+ * parts (see `slot_hash.ts`): a Map of a million entries copies itself in one piece when it grows, and the collector
+ * walks over all of it. Keys that are no numbers always stand in a Map.
  */
 import { CHUNK_MASK, CHUNK_ROWS, CHUNK_SHIFT, growNumbers } from "../storage/table/delta_column.ts";
 import { SlotHash } from "../storage/table/slot_hash.ts";

@@ -1,6 +1,6 @@
 /**
- * Refuses rows whose values their columns may not hold (see `types/stored_range.ts`), for every way in which rows are written:
- * one by one and in batches. What is asked of a column is worked out once for each definition of a table.
+ * Refuses rows whose values their columns may not hold (see `types/stored_range.ts`), for every way in which rows are
+ * written: one by one and in batches. What is asked of a column is worked out once for each definition of a table.
  */
 import type { ColumnDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { BatchColumn, RowBatch, StoredRow, StoredValue } from "../operations/effect.ts";

@@ -57,7 +57,7 @@ export interface Mark {
   readonly catalog: Catalog;
 }
 
-/** LISTEN, UNLISTEN and NOTIFY: what comes into force when the transaction is committed. An empty channel: all of them. */
+/** LISTEN, UNLISTEN and NOTIFY, which take effect at the commit. An empty channel: all of them. */
 export interface CommitMessage {
   readonly kind: "listen" | "unlisten" | "notify";
   readonly channel: string;
@@ -261,8 +261,8 @@ export class Transaction {
   }
 
   /**
-   * SET CONSTRAINTS; null: all. Checks that were put off are made now when they may not wait any longer. They stay for the
-   * commit all the same: a savepoint may take back what satisfies them.
+   * SET CONSTRAINTS; null: all. Checks that were put off are made now when they may not wait any longer. They stay
+   * for the commit all the same: a savepoint may take back what satisfies them.
    */
   setConstraints(ids: readonly number[] | null, mode: "deferred" | "immediate"): void {
     if (ids === null) this.constraintModes = new Map([[null, mode]]);
@@ -368,7 +368,7 @@ export class Transaction {
     return error === null ? null : { row: limit, error };
   }
 
-  /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} must have found nothing. */
+  /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} have found nothing. */
   createBatch(tableId: number, batch: RowBatch): void {
     const table = this.#definition(tableId);
     requireStorableBatch(table, batch);
@@ -559,8 +559,8 @@ export class Transaction {
   }
 
   /**
-   * The newest op among what was read since a mark (only what is not durable matters); 0 when all of it is durable. Single
-   * rows are looked at one by one, everything else counts as the newest write to its table.
+   * The newest op among what was read since a mark (only what is not durable matters); 0 when all of it is durable.
+   * Single rows are looked at one by one, everything else counts as the newest write to its table.
    */
   newestRead(since: number, durable: number): number {
     let newest = 0;
@@ -650,7 +650,7 @@ export class Transaction {
     return writeSet;
   }
 
-  /** Counts what the transaction holds; raises 53200 beyond the limit, so that the process does not run out of memory. */
+  /** Counts what the transaction holds; raises 53200 beyond the limit. */
   #account(values: StoredRow): void {
     let bytes = ROW_OVERHEAD_BYTES + 16 * values.length;
     for (let position = 0; position < values.length; position++) {

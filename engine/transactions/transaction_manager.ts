@@ -303,8 +303,8 @@ export class TransactionManager {
   }
 
   /**
-   * An id or a unique key that was free when a row was written may have come with an entry that was on its way in steps then:
-   * bulk loads take no locks.
+   * An id or a unique key that was free when a row was written may have come with an entry that was on its way in
+   * steps then: bulk loads take no locks.
    */
   #checkWritten(transaction: Transaction): void {
     for (const { writeSet, row: { id, existed }, values } of transaction.written()) {
@@ -346,8 +346,8 @@ export class TransactionManager {
   }
 
   /**
-   * A bulk load takes no lock on its ids and unique keys. Whether others hold or have committed one of them meanwhile is looked
-   * up here, when nobody can come in between any more.
+   * A bulk load takes no lock on its ids and unique keys. Whether others hold or have committed one of them meanwhile
+   * is looked up here, when nobody can come in between any more.
    */
   *#checkBatches(transaction: Transaction): Generator<void, void> {
     for (const { table, batch, writeSet, replacesAll } of transaction.batches()) {
@@ -451,7 +451,10 @@ export class TransactionManager {
     return this.catalog.table(tableId) !== undefined;
   }
 
-  /** Adds to the history, which is bounded: a transaction that stays open for too many writes of others must start anew. */
+  /**
+   * Adds to the history, which is bounded: a transaction that stays open for too many writes of others must start
+   * anew.
+   */
   #remember(record: HistoryRecord): void {
     this.#history.push(record);
     this.#historyWrites += record.writes.length + record.bulk.length;

@@ -72,8 +72,8 @@ export function timestampTzFromDate(days: number, zone: TimeZone): NumberOrBigin
 }
 
 /**
- * A date as the timestamp that it is compared as: a date beyond all timestamps follows every one of them but infinity, and
- * raises nothing.
+ * A date as the timestamp that it is compared as: a date beyond all timestamps follows every one of them but
+ * infinity, and raises nothing.
  */
 export function comparedTimestampFromDate(days: number): NumberOrBigint {
   return isInfinite(days) ? days : microsecondsFromDay(Math.min(days, AFTER_TIMESTAMPS), 0);
@@ -178,8 +178,8 @@ export function subtractInterval(value: NumberOrBigint, interval: Interval): Num
 }
 
 /**
- * timestamptz + interval in a zone: months and days by the local calendar, the rest by elapsed time. Each sum must be an instant: where
- * months end in an hour that the zone leaves out, the days are added to the hour after it.
+ * timestamptz + interval in a zone: months and days by the local calendar, the rest by elapsed time. Each sum must be
+ * an instant: where months end in an hour that the zone leaves out, the days are added to the hour after it.
  */
 export function addIntervalTz(value: NumberOrBigint, interval: Interval, zone: TimeZone): NumberOrBigint {
   if (isInfinite(value)) return value;
@@ -336,7 +336,10 @@ function requireTruncationUnit(name: string, typeName: string): DateTimeUnit {
   return unit;
 }
 
-/** date_trunc of a timestamp without time zone. The first years lie in a century that begins before the least timestamp. */
+/**
+ * date_trunc of a timestamp without time zone. The first years lie in a century that begins before the least
+ * timestamp.
+ */
 export function truncateTimestamp(name: string, value: NumberOrBigint): NumberOrBigint {
   return checkTimestamp(truncated(name, value, "timestamp without time zone"));
 }
@@ -436,8 +439,8 @@ export function truncateInterval(name: string, interval: Interval): Interval {
 }
 
 /**
- * date_bin: the start of the stride, counted from the origin, in which the timestamp lies; 22008 when that is no timestamp, or when the
- * distance from the origin is no interval.
+ * date_bin: the start of the stride, counted from the origin, in which the timestamp lies; 22008 when that is no
+ * timestamp, or when the distance from the origin is no interval.
  */
 export function binTimestamp(
   stride: Interval,

@@ -1,6 +1,6 @@
 /**
- * Values of enumerated types: a number for each label, in the order of the labels, with room between neighbors for labels
- * that come later. Stored values keep their numbers when labels are added or renamed.
+ * Values of enumerated types: a number for each label, in the order of the labels, with room between neighbors for
+ * labels that come later. Stored values keep their numbers when labels are added or renamed.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { EnumType } from "./sql_type.ts";

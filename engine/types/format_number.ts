@@ -1,10 +1,10 @@
 /**
- * `to_char` of numbers. Locale symbols are those of the "C" locale: point, comma, and a blank as the currency. Numbers too
- * large for their template show `#`.
+ * `to_char` of numbers. Locale symbols are those of the "C" locale: point, comma, and a blank as the currency.
+ * Numbers too large for their template show `#`.
  *
  * The digits are written position by position, as PostgreSQL does it, because what a template means follows from that
- * order: where a floating sign stands, which zeros FM drops, and that the text ends where digits are missing (a float has
- * 15 digits, a single 6).
+ * order: where a floating sign stands, which zeros FM drops, and that the text ends where digits are missing (a float
+ * has 15 digits, a single 6).
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, exactDecimal, exponentText } from "./decimal.ts";

@@ -1,11 +1,12 @@
 /**
- * Evaluation of SQL/JSON path expressions over JSON values, as ISO/IEC 9075-2:2016 section 9.39 says and PostgreSQL does.
+ * Evaluation of SQL/JSON path expressions over JSON values, as ISO/IEC 9075-2:2016 section 9.39 says and PostgreSQL
+ * does.
  *
- * A path gives a sequence of items, here a generator. In lax mode an array that meets a step for single items is unwrapped
- * by one level and a single item that meets an array step counts as an array of one; missing members are empty sequences. In
- * strict mode these are errors. Inside a predicate an error makes the result unknown; elsewhere it is raised as
- * {@link JsonPathError}, which `silent` callers catch. Limits: the `id` of
- * `.keyvalue()` numbers objects in the order in which they are met.
+ * A path gives a sequence of items, here a generator. In lax mode an array that meets a step for single items is
+ * unwrapped by one level and a single item that meets an array step counts as an array of one; missing members are
+ * empty sequences. In strict mode these are errors. Inside a predicate an error makes the result unknown; elsewhere
+ * it is raised as {@link JsonPathError}, which `silent` callers catch. Limits: the `id` of `.keyvalue()` numbers
+ * objects in the order in which they are met.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";

@@ -1,8 +1,9 @@
 /**
  * Date and time items of SQL/JSON paths: what `.datetime()` reads, how such items compare, and their JSON text.
  *
- * An item keeps the offset that it was written with. Items with and without time zone compare only where the session's time zone
- * may be asked (the functions with `_tz`); elsewhere that is an error even for silent callers, as in PostgreSQL.
+ * An item keeps the offset that it was written with. Items with and without time zone compare only where the
+ * session's time zone may be asked (the functions with `_tz`); elsewhere that is an error even for silent callers, as
+ * in PostgreSQL.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { MICROSECONDS_PER_SECOND } from "./calendar.ts";

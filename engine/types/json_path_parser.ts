@@ -1,9 +1,9 @@
 /**
- * Parser of SQL/JSON path expressions, with PostgreSQL's lexical rules: names may be escaped, keywords are names after a
- * dot, `-1` is a literal.
+ * Parser of SQL/JSON path expressions, with PostgreSQL's lexical rules: names may be escaped, keywords are names
+ * after a dot, `-1` is a literal.
  *
- * Grammar, loosest first: `||`, `&&`, `!` and predicates, comparisons, `+ -`, `* / %`, signs, accessors. Limits: nesting of
- * 500 levels.
+ * Grammar, loosest first: `||`, `&&`, `!` and predicates, comparisons, `+ -`, `* / %`, signs, accessors. Limits:
+ * nesting of 500 levels.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";
@@ -517,8 +517,8 @@ class PathParser {
 }
 
 /**
- * The regular expression of `like_regex`: XQuery's flags in the letters of POSIX ones. Without `s` a dot does not match a
- * newline; with `m` the anchors match at lines.
+ * The regular expression of `like_regex`: XQuery's flags in the letters of POSIX ones. Without `s` a dot does not
+ * match a newline; with `m` the anchors match at lines.
  */
 export function compilePathExpression(pattern: string, flags: string): Matcher {
   if (flags.includes("q")) return compileRegularExpression(pattern, flags.includes("i") ? "qi" : "q");

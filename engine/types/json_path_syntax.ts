@@ -1,6 +1,6 @@
 /**
- * The syntax tree of SQL/JSON path expressions (the type `jsonpath`) and its canonical text, which is PostgreSQL's: keys
- * quoted, parentheses only where precedence needs them. See ISO/IEC 9075-2:2016, section 9.39.
+ * The syntax tree of SQL/JSON path expressions (the type `jsonpath`) and its canonical text, which is PostgreSQL's:
+ * keys quoted, parentheses only where precedence needs them. See ISO/IEC 9075-2:2016, section 9.39.
  */
 import type { Decimal } from "./decimal.ts";
 import { quoteJson } from "./json.ts";

@@ -2,8 +2,8 @@
  * Templates of numbers, as `to_char` and `to_number` use them, split into patterns and other characters.
  *
  * A template has digit positions (`9` blank when leading, `0` always shown), a decimal point (`.` or `D`), group
- * separators (`,` or `G`), signs (`S MI PL SG PR`), `L`, `V`, `EEEE`, `RN`, `TH`, and `B C SP`, which do nothing. Patterns
- * are written in capitals or small letters, not mixed. Templates are remembered, up to 200.
+ * separators (`,` or `G`), signs (`S MI PL SG PR`), `L`, `V`, `EEEE`, `RN`, `TH`, and `B C SP`, which do nothing.
+ * Patterns are written in capitals or small letters, not mixed. Templates are remembered, up to 200.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 

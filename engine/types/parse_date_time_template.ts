@@ -77,7 +77,10 @@ export function parseDateTemplate(text: string, template: string): number {
   throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, `date out of range: "${text}"`);
 }
 
-/** What a template gave: days of a date, microseconds of a time of day, seconds east of Greenwich; null: no field for it. */
+/**
+ * What a template gave: days of a date, microseconds of a time of day, seconds east of Greenwich; null: no field for
+ * it.
+ */
 export interface DateTimeParts {
   readonly days: number | null;
   readonly time: number | null;

@@ -2,8 +2,8 @@
  * Patterns: LIKE and ILIKE, SIMILAR TO, and POSIX regular expressions as PostgreSQL writes them.
  *
  * LIKE compiles to a test without regular expressions, with direct paths for exact, prefix, suffix and substring
- * patterns. `_` and `.` match one character (code point). POSIX expressions are translated to JavaScript's; who then looks for
- * matches is decided in regular_expression/. Compiled expressions are remembered, up to 500.
+ * patterns. `_` and `.` match one character (code point). POSIX expressions are translated to JavaScript's; who then
+ * looks for matches is decided in regular_expression/. Compiled expressions are remembered, up to 500.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -45,8 +45,8 @@ function endsInEscape(pattern: string, escape: string): boolean {
 }
 
 /**
- * A pattern that ends in its escape character matches nothing, and is an error only for a text in which something is left
- * where that character is reached.
+ * A pattern that ends in its escape character matches nothing, and is an error only for a text in which something is
+ * left where that character is reached.
  */
 function compileMalformed(before: string, escape: string, insensitive: boolean): TextTest {
   const reached = compileLike(`${before}_%`, escape, insensitive);
@@ -562,7 +562,10 @@ class Translator {
     return bracket.source;
   }
 
-  /** One digit from 1 on is a reference, more are one when there are as many groups before; else they are an octal number. */
+  /**
+   * One digit from 1 on is a reference, more are one when there are as many groups before; else they are an octal
+   * number.
+   */
   #number(): string {
     const rest = this.#characters.slice(this.#index, this.#index + 20).join("");
     const decimal = /^[1-9]\d*/.exec(rest)?.[0] ?? "";

@@ -1,6 +1,7 @@
 /**
- * `to_number`: reads a text along a template, position by position. A character of the template that is no pattern skips
- * one of the text, whatever it is; blanks in front of a digit are skipped; a position without a digit reads nothing.
+ * `to_number`: reads a text along a template, position by position. A character of the template that is no pattern
+ * skips one of the text, whatever it is; blanks in front of a digit are skipped; a position without a digit reads
+ * nothing.
  */
 import { encodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -12,7 +13,9 @@ import type { NumberTemplate } from "./number_template.ts";
 /** The digits after the point that dividing by a power of ten adds, whether needed or not. */
 const SHIFT_SCALE = 16;
 
-/** to_number of a text; NULL with an empty template, 22P02 when the text has no digits where the template wants them. */
+/**
+ * to_number of a text; NULL with an empty template, 22P02 when the text has no digits where the template wants them.
+ */
 export function parseNumberTemplate(text: string, source: string): Decimal | null {
   if (source === "") return null;
   const template = numberTemplate(source);

@@ -18,7 +18,10 @@ export function invalidText(typeName: string, text: string): DatabaseError {
   );
 }
 
-/** What `t`, `true`, `yes`, `on`, `1`, their opposites and their unambiguous beginnings say; undefined for other texts. */
+/**
+ * What `t`, `true`, `yes`, `on`, `1`, their opposites and their unambiguous beginnings say; undefined for other
+ * texts.
+ */
 export function truthOf(text: string): boolean | undefined {
   switch (text.toLowerCase()) {
     case "t":
@@ -138,7 +141,8 @@ function parseHexadecimal(match: RegExpExecArray, text: string, single: boolean)
   const digits = BigInt(`0x${whole}${fraction}`);
   if (digits === 0n) return sign === "-" ? -0 : 0;
   const size = digits.toString(2).length;
-  // The value is digits times two to the scale; below the lowest bit that the type has at this size, the rest is rounded to even.
+  // The value is digits times two to the scale; below the lowest bit that the type has at this size, the rest is
+  // rounded to even.
   const scale = Math.max(-1e6, Math.min(1e6, Number(exponent))) - 4 * fraction.length;
   const lowest = Math.max(scale + size - (single ? 24 : 53), single ? -149 : -1074);
   const drop = Math.max(0, Math.min(lowest - scale, size + 2));

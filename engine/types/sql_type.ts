@@ -55,7 +55,10 @@ export type SqlType =
   | { readonly kind: "interval"; readonly fields: IntervalRange; readonly precision?: number }
   /** `scale` set: values are mixed integers scaled by 10^scale. Unset: values are `Decimal`. */
   | { readonly kind: "numeric"; readonly precision?: number; readonly scale?: number }
-  /** A declared type too wide for mixed integers, or with a negative scale: values are `Decimal`, rounded to its scale. */
+  /**
+   * A declared type too wide for mixed integers, or with a negative scale: values are `Decimal`, rounded to its
+   * scale.
+   */
   | WideNumericType
   | { readonly kind: "varchar"; readonly length?: number }
   | { readonly kind: "char"; readonly length: number }
@@ -111,7 +114,10 @@ export function limitsTime(type: SqlType): boolean {
   return temporalPrecision(type) !== undefined || intervalRange(type) !== undefined;
 }
 
-/** Whether values of a type are parts of an array of them, not its elements: arrays are, vectors of the catalog are not. */
+/**
+ * Whether values of a type are parts of an array of them, not its elements: arrays are, vectors of the catalog are
+ * not.
+ */
 export function isSubArray(type: SqlType): type is SqlType & { readonly kind: "array" } {
   return type.kind === "array" && type.vector !== true;
 }

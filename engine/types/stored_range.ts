@@ -1,7 +1,7 @@
 /**
- * The values that storage may keep for a column of a type. Arithmetic checks its results where it computes them; this is
- * the second line of defense, asked on every write and by the verification of a database, so that a result that has escaped its
- * check is refused instead of stored.
+ * The values that storage may keep for a column of a type. Arithmetic checks its results where it computes them; this
+ * is the second line of defense, asked on every write and by the verification of a database, so that a result that
+ * has escaped its check is refused instead of stored.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import {

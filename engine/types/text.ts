@@ -64,7 +64,10 @@ export function takeCharacters(text: string, count: number): string {
   return text.slice(0, index);
 }
 
-/** Whether the first units of the text, or all, have characters beyond the Basic Multilingual Plane, which are two units each. */
+/**
+ * Whether the first units of the text, or all, have characters beyond the Basic Multilingual Plane, which are two
+ * units each.
+ */
 export function hasSurrogates(text: string, units = Infinity): boolean {
   const end = Math.min(text.length, units);
   for (let index = 0; index < end; index++) {

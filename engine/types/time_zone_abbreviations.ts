@@ -1,9 +1,9 @@
 /**
  * Abbreviations of time zones: what input such as `04:05 PST` means, and what to print for a zone.
  *
- * Input abbreviations are those of PostgreSQL's `Default` set: with a fixed offset, or that of a zone at the time. `MSK`
- * has its own rule (see `time_zone.ts`). For output the IANA
- * database has letters for some families of zones only and signed numbers for the others; the families are listed.
+ * Input abbreviations are those of PostgreSQL's `Default` set: with a fixed offset, or that of a zone at the time.
+ * `MSK` has its own rule (see `time_zone.ts`). For output the IANA database has letters for some families of zones
+ * only and signed numbers for the others; the families are listed.
  */
 
 /** Offsets in seconds by lower-case abbreviation; `daylight` counts as daylight saving time. */
@@ -126,7 +126,9 @@ for (const family of FAMILIES) {
 }
 
 const HOUR = 3600;
-/** Moscow kept Eastern European time from 1991-03-31 to 1992-01-19; from 2011-03-27 on four hours were standard time. */
+/**
+ * Moscow kept Eastern European time from 1991-03-31 to 1992-01-19; from 2011-03-27 on four hours were standard time.
+ */
 const MOSCOW_EASTERN_EUROPEAN = [670_374_000, 695_779_200] as const;
 const MOSCOW_WITHOUT_SUMMER_TIME = 1_301_180_400;
 

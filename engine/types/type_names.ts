@@ -581,8 +581,8 @@ export function typeByOid(oid: number, modifier = -1): SqlType | undefined {
 }
 
 /**
- * PostgreSQL's `format_type`: the type of an object identifier with its modifier, which is shown as it is where the type takes none;
- * undefined when there is no such type. Raises 22023 for an interval's modifier without meaning.
+ * PostgreSQL's `format_type`: the type of an object identifier with its modifier, which is shown as it is where the
+ * type takes none; undefined when there is no such type. Raises 22023 for an interval's modifier without meaning.
  */
 export function formatTypeByOid(oid: number, modifier: number | null): string | undefined {
   if (oid === 1014) return `${formatTypeByOid(1042, modifier)}[]`;

@@ -62,7 +62,8 @@ const UNAVAILABLE: readonly string[] = [
 /**
  * Connects to a server of the binary protocol.
  *
- * Raises {@link DatabaseError}: 08000 when none can be reached, 28P01 for a wrong token, 53300 when there are too many clients.
+ * Raises {@link DatabaseError}: 08000 when none can be reached, 28P01 for a wrong token, 53300 when there are too
+ * many clients.
  */
 export function connect(options: ClientOptions = {}): Promise<Client> {
   return OperationClient.connect(options);

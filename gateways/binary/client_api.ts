@@ -12,8 +12,8 @@ export interface ClientOptions {
   /** The shared secret of the server. */
   readonly token?: string | null;
   /**
-   * Whether changes outside of a transaction carry a sequence number, so that they can be repeated safely when a connection
-   * was lost; on with several addresses, else off unless given.
+   * Whether changes outside of a transaction carry a sequence number, so that they can be repeated safely when a
+   * connection was lost; on with several addresses, else off unless given.
    */
   readonly exactlyOnce?: boolean;
   /** How long a connection attempt may take; 5 s unless given. */

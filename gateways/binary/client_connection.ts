@@ -1,8 +1,8 @@
 /**
  * The client's end of one connection: handshake, frames out, replies in.
  *
- * Requests that are made in one turn of the event loop leave in one write. When the connection ends, for whatever reason,
- * `onClose` is called once, with the error that the server sent last if it sent one.
+ * Requests that are made in one turn of the event loop leave in one write. When the connection ends, for whatever
+ * reason, `onClose` is called once, with the error that the server sent last if it sent one.
  */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
@@ -65,7 +65,9 @@ export class ClientConnection {
     this.serverVersion = hello.serverVersion;
   }
 
-  /** Connects and authenticates. Raises 08000 when the server cannot be reached, 28P01 for a wrong token, and others. */
+  /**
+   * Connects and authenticates. Raises 08000 when the server cannot be reached, 28P01 for a wrong token, and others.
+   */
   static open(request: ConnectionRequest): Promise<ClientConnection> {
     return new Promise((resolve, reject) => {
       const { hostname, port, token } = request;

@@ -1,9 +1,9 @@
 /**
  * Cuts a stream of bytes into frames: a little-endian u32 length and that many bytes.
  *
- * A frame that lies within one piece of input is handed out as a view of it; one that is spread over several pieces is put
- * together in a buffer that grows with what has arrived, so that neither a length alone nor many tiny pieces make memory be
- * taken beyond twice the bytes that were sent.
+ * A frame that lies within one piece of input is handed out as a view of it; one that is spread over several pieces
+ * is put together in a buffer that grows with what has arrived, so that neither a length alone nor many tiny pieces
+ * make memory be taken beyond twice the bytes that were sent.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 
@@ -22,8 +22,8 @@ export class FrameReader {
   }
 
   /**
-   * Takes a piece of input and calls back for each frame that is complete, in order; the frame is valid during the call.
-   * `accept` answers false to stop there. Raises 54000 for a frame that is too long.
+   * Takes a piece of input and calls back for each frame that is complete, in order; the frame is valid during the
+   * call. `accept` answers false to stop there. Raises 54000 for a frame that is too long.
    */
   feed(piece: Uint8Array, accept: (frame: Uint8Array) => boolean): void {
     let at = 0;

@@ -1,4 +1,7 @@
-/** A running server meets damaged frames and handshakes: a clear error each, no crash, no hang, and others are served on. */
+/**
+ * A running server meets damaged frames and handshakes: a clear error each, no crash, no hang, and others are served
+ * on.
+ */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { connect as connectSocket } from "node:net";
 import { ByteWriter } from "../../engine/base/bytes.ts";

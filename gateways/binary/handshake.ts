@@ -9,7 +9,8 @@
  * | welcome | 04, u32 session, u8 1 and HMAC-SHA-256(token, client nonce ‖ server nonce), or u8 0 without a token |
  *
  * The token never crosses the wire, and the nonces make each proof good for one connection only; the welcome proves
- * the server to the client in the same way. Any other answer of the server is an error message (see `docs/protocols.md`).
+ * the server to the client in the same way. Any other answer of the server is an error message (see
+ * `docs/protocols.md`).
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ByteReader, ByteWriter } from "../../engine/base/bytes.ts";

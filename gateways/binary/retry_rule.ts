@@ -1,4 +1,7 @@
-/** Which requests only read, so that they can be made again when their answer was lost. Whatever is not sure is a change. */
+/**
+ * Which requests only read, so that they can be made again when their answer was lost. Whatever is not sure is a
+ * change.
+ */
 import type { Operation } from "../shared/operation/operation.ts";
 
 /** Functions that change something although they stand in a query. */

@@ -1,6 +1,6 @@
 /**
- * JSON bodies of requests. Numbers that a double cannot carry are kept with their own digits (`JSON.rawJSON`), so that a
- * NUMERIC or BIGINT parameter arrives as it was sent.
+ * JSON bodies of requests. Numbers that a double cannot carry are kept with their own digits (`JSON.rawJSON`), so
+ * that a NUMERIC or BIGINT parameter arrives as it was sent.
  */
 import { decodeUtf8Strict, invalidUtf8 } from "../../engine/base/bytes.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";

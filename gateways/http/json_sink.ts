@@ -2,8 +2,8 @@
  * A statement's rows as JSON objects, encoded straight into a byte buffer; the shape around them is decided when the
  * statement has ended, because only then it is known what kind of answer it is.
  *
- * `object`: everything is kept until the end; of several statements the last one counts. `lines` (NDJSON): rows leave while
- * the statement runs, behind a first line with the columns, as fast as the client takes them.
+ * `object`: everything is kept until the end; of several statements the last one counts. `lines` (NDJSON): rows leave
+ * while the statement runs, behind a first line with the columns, as fast as the client takes them.
  */
 import { assertDefined } from "../../engine/base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";

@@ -144,8 +144,8 @@ class Answer {
   }
 
   /**
-   * Raises 25000 when statements were run within a transaction block that is still open: they are rolled back with the session. A
-   * BEGIN on its own has done nothing.
+   * Raises 25000 when statements were run within a transaction block that is still open: they are rolled back with
+   * the session. A BEGIN on its own has done nothing.
    */
   requireNoOpenBlock(): void {
     if (this.#session.status === "idle" || this.#outcomes < 2) return;

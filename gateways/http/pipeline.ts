@@ -1,11 +1,11 @@
 /**
- * The requests of one connection that are on their way: they are carried out one after the other, in the order in which they
- * came, and others get their turn in between. A client that sends more than a few ahead is not read until they are answered,
- * for each of them takes memory, and counts among those that all clients together may have.
+ * The requests of one connection that are on their way: they are carried out one after the other, in the order in
+ * which they came, and others get their turn in between. A client that sends more than a few ahead is not read until
+ * they are answered, for each of them takes memory, and counts among those that all clients together may have.
  *
- * Limit: what came in one piece with the last request that is wanted has been parsed by then, so that some hundreds of small
- * requests may wait. `node:http` feeds its parser from the connection's handle, past the socket: pausing the socket would not
- * stop it (seen in Deno 2.9.6), so the handle is stopped as well where there is one.
+ * Limit: what came in one piece with the last request that is wanted has been parsed by then, so that some hundreds
+ * of small requests may wait. `node:http` feeds its parser from the connection's handle, past the socket: pausing the
+ * socket would not stop it (seen in Deno 2.9.6), so the handle is stopped as well where there is one.
  */
 import type { Socket } from "node:net";
 import { LIMITS } from "../../engine/base/limits.ts";
@@ -62,7 +62,10 @@ export class Pipeline {
   }
 }
 
-/** Stops the flow of bytes, or lets it go on. While it is stopped, whatever else would begin it (reading a body does) changes nothing. */
+/**
+ * Stops the flow of bytes, or lets it go on. While it is stopped, whatever else would begin it (reading a body does)
+ * changes nothing.
+ */
 function stopReading(socket: Socket, isStopped: boolean): void {
   const handle: unknown = Reflect.get(socket, "_handle");
   if (typeof handle !== "object" || handle === null || socket.destroyed) return;

@@ -2,10 +2,10 @@
  * `GET /v1/ws`: the binary protocol's messages over a WebSocket (RFC 6455), subprotocol `db-op-v1`, without the length
  * prefix and without a handshake of their own: the upgrade has authenticated.
  *
- * Closes: 1003 for a text frame, 1002 for a message that cannot be decoded or a violation of RFC 6455, 1009 for one that
- * is too long, 1013 when replies would make the send queue longer than `LIMITS.webSocketSendQueue` messages and the client
- * takes none for a second (the rows of one statement wait for the client instead), 1011 when a ping has no pong for 60 s,
- * 1001 when the server stops.
+ * Closes: 1003 for a text frame, 1002 for a message that cannot be decoded or a violation of RFC 6455, 1009 for one
+ * that is too long, 1013 when replies would make the send queue longer than `LIMITS.webSocketSendQueue` messages and
+ * the client takes none for a second (the rows of one statement wait for the client instead), 1011 when a ping has no
+ * pong for 60 s, 1001 when the server stops.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -48,8 +48,8 @@ const SLOW_GOODBYE_MILLISECONDS = 15_000;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /**
- * Raises 426 or 400 unless the head is a proper opening handshake for the subprotocol. Whatever passes here must pass `npm:ws`
- * too, which answers in a form of its own: of white space only blanks and tabs may stand around a value.
+ * Raises 426 or 400 unless the head is a proper opening handshake for the subprotocol. Whatever passes here must pass
+ * `npm:ws` too, which answers in a form of its own: of white space only blanks and tabs may stand around a value.
  */
 export function checkUpgrade(head: RequestHead): void {
   const upgrade = { Upgrade: "websocket", Connection: "Upgrade" };

@@ -3,12 +3,12 @@
  * {@link Connection.receive} with what was read, sends what {@link Connection.takeOutput} answers, and says with
  * {@link Connection.sent} when that has happened.
  *
- * All complete messages of a read are processed at once, and answered with one write. A statement that cannot finish in one
- * piece makes the connection busy; messages then wait, except the data of a COPY. Nothing is sent before the log is durable
- * up to the op that the answer depends on.
+ * All complete messages of a read are processed at once, and answered with one write. A statement that cannot finish
+ * in one piece makes the connection busy; messages then wait, except the data of a COPY. Nothing is sent before the
+ * log is durable up to the op that the answer depends on.
  *
- * After an error in the extended protocol, messages are skipped up to Sync. Errors of the protocol itself end the connection;
- * it never ends without an ErrorResponse, unless the client says goodbye or is gone.
+ * After an error in the extended protocol, messages are skipped up to Sync. Errors of the protocol itself end the
+ * connection; it never ends without an ErrorResponse, unless the client says goodbye or is gone.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type {
@@ -239,7 +239,8 @@ export class Connection {
     try {
       while (this.#canProcess() && this.#input.next()) {
         this.#message();
-        // A pipeline of many statements leaves turns to the other connections. Most reads end before the clock is asked.
+        // A pipeline of many statements leaves turns to the other connections. Most reads end before the clock is
+        // asked.
         if (++count < PG_LIMITS.messagesUntimed || this.#input.bufferedBytes === 0) continue;
         const now = performance.now();
         if (end === 0) end = now + PG_LIMITS.turnMilliseconds;

@@ -1,6 +1,6 @@
 /**
- * COPY … FROM STDIN as the protocol sees it: the client's data goes to the statement's target until the client says that it
- * is done or gives up. The target may ask to wait, which stops the reading of further data.
+ * COPY … FROM STDIN as the protocol sees it: the client's data goes to the statement's target until the client says
+ * that it is done or gives up. The target may ask to wait, which stops the reading of further data.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { CopyTarget } from "../../engine/session/outcome.ts";

@@ -1,10 +1,10 @@
 /**
  * The extended query protocol: prepared statements, portals, and the messages that deal with them.
  *
- * Named statements are the session's, shared with SQL's PREPARE. Portals live until the transaction ends. A portal that is
- * fetched with a row limit is a cursor of the engine when it only reads; any other result is produced whole, as in
- * PostgreSQL, and handed out from memory. A cursor of DECLARE is also a portal of its name, as in PostgreSQL; its rows
- * come as text.
+ * Named statements are the session's, shared with SQL's PREPARE. Portals live until the transaction ends. A portal
+ * that is fetched with a row limit is a cursor of the engine when it only reads; any other result is produced whole,
+ * as in PostgreSQL, and handed out from memory. A cursor of DECLARE is also a portal of its name, as in PostgreSQL;
+ * its rows come as text.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";

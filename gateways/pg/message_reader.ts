@@ -1,8 +1,8 @@
 /**
  * Cuts a stream of bytes into protocol messages, and reads their fields.
  *
- * A message that lies in one piece within the bytes fed is read where it is, without a copy; only what is left over when
- * the caller takes its buffer back ({@link MessageReader.retain}) is kept, and a message that comes in pieces is
+ * A message that lies in one piece within the bytes fed is read where it is, without a copy; only what is left over
+ * when the caller takes its buffer back ({@link MessageReader.retain}) is kept, and a message that comes in pieces is
  * put together. Type and length are checked as soon as they are there: nothing is collected for a message that is not
  * acceptable.
  *
@@ -215,7 +215,8 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
   let text: string;
   try {
     const encoded = bytes.subarray(start, end);
-    // The lenient decoder takes a third of the time. It replaces what is wrong, and drops a byte order mark at the start.
+    // The lenient decoder takes a third of the time. It replaces what is wrong, and drops a byte order mark at the
+    // start.
     text = bytes[start] === 0xef ? strictDecoder.decode(encoded) : lenientDecoder.decode(encoded);
     if (text.includes("\ufffd")) text = strictDecoder.decode(encoded);
   } catch {

@@ -1,10 +1,10 @@
 /**
- * What sockets read into: a small buffer each, and a large one from here as soon as a read fills it. Large ones are used again
- * when their connection has ended, for they are the largest thing that a connection takes and lie outside of the collector's
- * heap, which learns late that hundreds of them are garbage.
+ * What sockets read into: a small buffer each, and a large one from here as soon as a read fills it. Large ones are
+ * used again when their connection has ended, for they are the largest thing that a connection takes and lie outside
+ * of the collector's heap, which learns late that hundreds of them are garbage.
  *
- * Limit: as many are kept as {@link PG_LIMITS.keptReadBuffers} says. A buffer may hold what its last connection has sent; nobody looks
- * beyond the bytes of a read.
+ * Limit: as many are kept as {@link PG_LIMITS.keptReadBuffers} says. A buffer may hold what its last connection has
+ * sent; nobody looks beyond the bytes of a read.
  */
 import { assert } from "../../engine/base/assert.ts";
 import { PG_LIMITS } from "./limits.ts";

@@ -2,8 +2,8 @@
  * Encodes results as DataRow messages straight into the connection's output. How each column is written (text, or which
  * binary form) is chosen once, when the result begins.
  *
- * In a simple query the sink announces each result with a RowDescription; in the extended protocol the client has asked for
- * that itself.
+ * In a simple query the sink announces each result with a RowDescription; in the extended protocol the client has
+ * asked for that itself.
  */
 import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";

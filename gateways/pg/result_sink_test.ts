@@ -1,4 +1,6 @@
-/** Tests of {@link PgResultSink}: bytes of rows in text and binary format, for every way in which a column is written. */
+/**
+ * Tests of {@link PgResultSink}: bytes of rows in text and binary format, for every way in which a column is written.
+ */
 import { deepStrictEqual as same, strictEqual as equal, throws } from "node:assert/strict";
 import { writeRow } from "../../engine/session/row_buffer.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";

@@ -1,8 +1,9 @@
 /**
- * SCRAM-SHA-256 (RFC 5802, RFC 7677), the server's side, without channel binding. The token is the password of every user.
+ * SCRAM-SHA-256 (RFC 5802, RFC 7677), the server's side, without channel binding. The token is the password of every
+ * user.
  *
- * The salted password is derived once, with a salt of its own for the process; a login costs a handful of hashes. Secrets
- * are compared in constant time.
+ * The salted password is derived once, with a salt of its own for the process; a login costs a handful of hashes.
+ * Secrets are compared in constant time.
  */
 import { hmac } from "@noble/hashes/hmac.js";
 import { pbkdf2 } from "@noble/hashes/pbkdf2.js";

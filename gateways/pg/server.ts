@@ -1,9 +1,9 @@
 /**
  * The PostgreSQL listener: sockets, and the connections behind them.
  *
- * Each socket has one reader. What a read brings is processed at once and answered with one write; at most one write is under
- * way per socket. Answers that wait for the log are sent when a group commit has made their ops durable: the listener
- * is told once per group commit and looks at the waiting connections only.
+ * Each socket has one reader. What a read brings is processed at once and answered with one write; at most one write
+ * is under way per socket. Answers that wait for the log are sent when a group commit has made their ops durable: the
+ * listener is told once per group commit and looks at the waiting connections only.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
@@ -170,8 +170,8 @@ class Server implements PgServer, ConnectionContext {
       const socket = new Socket(this, connection);
       this.#sockets.add(socket);
       socket.serve();
-      // Connections that wait already are accepted without a turn of the event loop, and clients that only come and go would
-      // be the only ones that are heard.
+      // Connections that wait already are accepted without a turn of the event loop, and clients that only come and
+      // go would be the only ones that are heard.
       if (++accepted % PG_LIMITS.acceptsPerTurn === 0) await this.engine.yieldToLoop();
     }
   }
@@ -215,7 +215,10 @@ class Server implements PgServer, ConnectionContext {
 class Socket {
   readonly connection: Connection;
   readonly openedAt = performance.now();
-  /** Bytes have gone in either direction since the last sweep; asking the clock for each would cost more than it is worth. */
+  /**
+   * Bytes have gone in either direction since the last sweep; asking the clock for each would cost more than it is
+   * worth.
+   */
   #isActive = false;
   /** The first sweep after bytes went in either direction. */
   #lastActivity = this.openedAt;
@@ -260,8 +263,8 @@ class Socket {
         buffer = readBuffers.next(buffer, count);
         if (connection.wantsTls) await this.#startTls();
         while (connection.isPaused) await connection.resumed();
-        // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY does,
-        // would be the only one that is heard.
+        // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY
+        // does, would be the only one that is heard.
         if (count < PG_LIMITS.bulkReadBytes) continue;
         busyMilliseconds += performance.now() - began;
         if (busyMilliseconds < PG_LIMITS.bulkTurnMilliseconds) continue;

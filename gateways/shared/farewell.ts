@@ -1,9 +1,10 @@
 /**
- * The end of a connection that was told its last words: the server has closed its direction and reads what the client still
- * sends, without looking at it. Closing at once would make the system answer that data with a reset, which takes the last
- * words away from a client that has not read them yet.
+ * The end of a connection that was told its last words: the server has closed its direction and reads what the client
+ * still sends, without looking at it. Closing at once would make the system answer that data with a reset, which
+ * takes the last words away from a client that has not read them yet.
  *
- * The wait ends with the client's own end, when it has said nothing for a while, or when it has had its share of time or bytes.
+ * The wait ends with the client's own end, when it has said nothing for a while, or when it has had its share of time
+ * or bytes.
  */
 import type { Duplex } from "node:stream";
 

@@ -1,7 +1,7 @@
 /**
- * The flow of a connection's input over `node:net`: it stands still while requests wait for their turn, and now and then so that
- * others get theirs. A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY
- * does, would be the only one that is heard.
+ * The flow of a connection's input over `node:net`: it stands still while requests wait for their turn, and now and
+ * then so that others get theirs. A read of what has come already is no turn of the event loop: a client that sends
+ * without pause, as COPY does, would be the only one that is heard.
  */
 
 /** Input of at least so many bytes at once is taken for a part of bulk data. */

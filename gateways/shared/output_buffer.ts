@@ -2,9 +2,9 @@
  * Bytes on their way to a client: a growing buffer into which answers are written in place, and from which the socket
  * takes what may be sent.
  *
- * What was written is held until it is released. A release names the op that must be durable before the bytes may leave the
- * process; bytes leave in order, so the first op that is not durable yet holds back everything behind it. Positions
- * are absolute: they count the bytes since the connection began and stay valid while bytes are taken.
+ * What was written is held until it is released. A release names the op that must be durable before the bytes may
+ * leave the process; bytes leave in order, so the first op that is not durable yet holds back everything behind it.
+ * Positions are absolute: they count the bytes since the connection began and stay valid while bytes are taken.
  *
  * Integers are big-endian. Limit: the buffer holds at most 2^31 - 1 bytes.
  */

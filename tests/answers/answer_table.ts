@@ -1,10 +1,10 @@
 /**
  * The tables of answers in `tables/`, as text.
  *
- * `# label` begins a signature; each line after it has the answers of the calls with one value of the first argument, in the order of
- * `callsOf`, separated by tabs. An answer is its text, `\N` for NULL, `!22003` for an error with that SQLSTATE; a text of more than 24
- * characters is written as `~length:hash`. `*3` repeats the answer before it three more times. Backslashes, control characters and first
- * characters that mean something are escaped.
+ * `# label` begins a signature; each line after it has the answers of the calls with one value of the first argument,
+ * in the order of `callsOf`, separated by tabs. An answer is its text, `\N` for NULL, `!22003` for an error with that
+ * SQLSTATE; a text of more than 24 characters is written as `~length:hash`. `*3` repeats the answer before it three
+ * more times. Backslashes, control characters and first characters that mean something are escaped.
  */
 
 /** An answer in the form of the tables. */

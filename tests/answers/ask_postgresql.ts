@@ -1,6 +1,6 @@
 /**
- * `deno task answers [tables]`: asks a PostgreSQL server of its own for the answers to all calls and writes the tables anew. Exit code 2
- * when there is no PostgreSQL to ask.
+ * `deno task answers [tables]`: asks a PostgreSQL server of its own for the answers to all calls and writes the
+ * tables anew. Exit code 2 when there is no PostgreSQL to ask.
  */
 import {
   type ClosableLogicDatabase,

@@ -1,10 +1,10 @@
 /**
- * The calls whose answers are compared with PostgreSQL's: every operator, function and cast of the registry over the edge values of its
- * arguments, and the forms that have a syntax of their own.
+ * The calls whose answers are compared with PostgreSQL's: every operator, function and cast of the registry over the
+ * edge values of its arguments, and the forms that have a syntax of their own.
  *
- * A signature takes each argument from a pool. Its calls are the whole product of the pools, or a sample of it that depends on nothing
- * but the pools. Patterns such as `anyelement` stand for several types, `numeric` for several declared scales. What cannot be compared
- * stands in `excluded.ts`.
+ * A signature takes each argument from a pool. Its calls are the whole product of the pools, or a sample of it that
+ * depends on nothing but the pools. Patterns such as `anyelement` stand for several types, `numeric` for several
+ * declared scales. What cannot be compared stands in `excluded.ts`.
  */
 import type { FunctionDefinition } from "../../engine/sql/functions/definition.ts";
 import { allDefinitions } from "../../engine/sql/functions/registry.ts";

@@ -1,10 +1,10 @@
 /**
  * Values at the edges of each type, as PostgreSQL reads them: `edge_values.txt`.
  *
- * A pool is a list of values of one type, which one argument of a call takes. Most types have one pool, named as the type; where an
- * argument is a pattern, a format or a position, the pool of that meaning is taken instead (`text/pattern`). `text/of date` are the texts
- * that are, or are nearly, dates. NULL ends every pool. A pool has at most 20 values, so that two of them make at most 400 calls; only
- * those of texts that are cast have more.
+ * A pool is a list of values of one type, which one argument of a call takes. Most types have one pool, named as the
+ * type; where an argument is a pattern, a format or a position, the pool of that meaning is taken instead
+ * (`text/pattern`). `text/of date` are the texts that are, or are nearly, dates. NULL ends every pool. A pool has at
+ * most 20 values, so that two of them make at most 400 calls; only those of texts that are cast have more.
  */
 
 /** One list of values. */

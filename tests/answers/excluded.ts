@@ -1,6 +1,6 @@
 /**
- * Operators, functions and aggregates whose answers are not compared with PostgreSQL's, each with its reason. Whatever is not named
- * here is compared, also what is defined tomorrow.
+ * Operators, functions and aggregates whose answers are not compared with PostgreSQL's, each with its reason.
+ * Whatever is not named here is compared, also what is defined tomorrow.
  */
 
 const BY_REASON: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,6 @@
 /**
- * The calls of aggregates and window functions, over groups of rows: none, each edge value alone, neighbors, mixtures, and all.
+ * The calls of aggregates and window functions, over groups of rows: none, each edge value alone, neighbors,
+ * mixtures, and all.
  *
  * A group's rows are the rows `(k, c0, c1 …)` of a source named `v`, in the order of k.
  */

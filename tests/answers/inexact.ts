@@ -1,6 +1,6 @@
 /**
- * Functions of double precision whose last digits PostgreSQL leaves to the C library of its machine. Ours are the same on every machine;
- * the two agree to 14 digits.
+ * Functions of double precision whose last digits PostgreSQL leaves to the C library of its machine. Ours are the
+ * same on every machine; the two agree to 14 digits.
  */
 
 const INEXACT: ReadonlySet<string> = new Set([

@@ -1,7 +1,8 @@
 /**
  * Where our answers differ from PostgreSQL's: on purpose, as `docs/sql.md` says, and not yet corrected.
  *
- * A difference that no rule covers fails the test. A deliberate one that no longer occurs fails it too; the other list is to be emptied.
+ * A difference that no rule covers fails the test. A deliberate one that no longer occurs fails it too; the other
+ * list is to be emptied.
  */
 import type { Difference } from "./replay.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `deno task soak:answers [tables]`: the tables of answers with every move of the rows for every signature. Exit codes: 0 all answers as in
- * the tables or by a known difference, 1 a difference.
+ * `deno task soak:answers [tables]`: the tables of answers with every move of the rows for every signature. Exit
+ * codes: 0 all answers as in the tables or by a known difference, 1 a difference.
  */
 import { StateDatabase } from "../support/state_database.ts";
 import { CALL_TABLES } from "./calls.ts";

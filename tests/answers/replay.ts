@@ -1,11 +1,11 @@
 /**
- * Answers of the database under test to the calls of a signature, in every form in which a call can meet its arguments: as literals,
- * which are folded when the statement is planned; as parameters of a statement that is prepared once; as columns of rows in the delta, by
- * compiled code and by the interpreter; and as columns of segments, of all calls together and of some, so that values are kept in several
- * ways, and of rows that were moved.
+ * Answers of the database under test to the calls of a signature, in every form in which a call can meet its
+ * arguments: as literals, which are folded when the statement is planned; as parameters of a statement that is
+ * prepared once; as columns of rows in the delta, by compiled code and by the interpreter; and as columns of
+ * segments, of all calls together and of some, so that values are kept in several ways, and of rows that were moved.
  *
- * Calls that succeed are made together in one statement. Each call that fails needs a statement of its own; of those of one signature and
- * one SQLSTATE a bounded number is made.
+ * Calls that succeed are made together in one statement. Each call that fails needs a statement of its own; of those
+ * of one signature and one SQLSTATE a bounded number is made.
  */
 import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
 import { RowBuffer } from "../../engine/session/row_buffer.ts";
@@ -84,7 +84,10 @@ const SUCCEEDING_LITERALS = 8;
 /** Executions of a prepared statement that succeed: more than it takes until the plan is one for all values. */
 const SUCCEEDING_EXECUTIONS = 6;
 
-/** Calls that a table is made of: all of them; those of small integers; those with one first argument, which may be a column's default. */
+/**
+ * Calls that a table is made of: all of them; those of small integers; those with one first argument, which may be a
+ * column's default.
+ */
 export type Part = "all" | "small" | "constant" | "default";
 
 type Rows = readonly (readonly (string | null)[])[];

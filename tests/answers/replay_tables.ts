@@ -8,7 +8,10 @@ import { type Expectation, type GroupExpectation, type Replay, tableFile } from 
 /** What segments go through before the calls are asked for again. */
 const MOVES = ["segment", "half moved", "in its transaction"] as const;
 
-/** A table of calls. All rows meet the delta and segments that a restart has read; each group of signatures also one move, or all. */
+/**
+ * A table of calls. All rows meet the delta and segments that a restart has read; each group of signatures also one
+ * move, or all.
+ */
 export async function replayCalls(
   replay: Replay,
   table: CallTable,

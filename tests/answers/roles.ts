@@ -4,7 +4,10 @@
 import type { AggregateDefinition, FunctionDefinition } from "../../engine/sql/functions/definition.ts";
 import { CAST_TYPES } from "./edge_values.ts";
 
-/** Pools of arguments that mean something, by the function's name: every line whose types fit; `*` keeps the type's own pool. */
+/**
+ * Pools of arguments that mean something, by the function's name: every line whose types fit; `*` keeps the type's
+ * own pool.
+ */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   "~": ["* text/pattern"],
   "!~": ["* text/pattern"],

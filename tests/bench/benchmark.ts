@@ -1,6 +1,6 @@
 /**
- * What a benchmark is here: the same work done by peers in turn (A B A B …) in one run, so that the ratio holds when the
- * machine's speed drifts. Medians and spreads are printed, never asserted.
+ * What a benchmark is here: the same work done by peers in turn (A B A B …) in one run, so that the ratio holds when
+ * the machine's speed drifts. Medians and spreads are printed, never asserted.
  */
 
 import type { EmbeddedPeer } from "./peers/embedded.ts";

@@ -1,6 +1,7 @@
 /**
- * `deno task bench [NAME…] [--binary FILE] [--before DIR] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares dbd with the peers that
- * are installed, and the language with others, in turn, and prints medians, spreads and ratios.
+ * `deno task bench [NAME…] [--binary FILE] [--before DIR] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares
+ * dbd with the peers that are installed, and the language with others, in turn, and prints medians, spreads and
+ * ratios.
  */
 import { parseArgs } from "node:util";
 import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
@@ -156,8 +157,8 @@ async function startAllEmbedded(missing: string[]): Promise<EmbeddedPeer[]> {
 }
 
 /**
- * Writes the tables into the page and everything else into the folder of its name beside it. What earlier runs have measured under
- * other names stays.
+ * Writes the tables into the page and everything else into the folder of its name beside it. What earlier runs have
+ * measured under other names stays.
  */
 async function writeReport(page: string, run: Run): Promise<void> {
   const folder = page.replace(/\.md$/, "");

@@ -1,5 +1,6 @@
 /**
- * A run's results as a document: tables in Markdown between two marks of a page, plots beside it, and the figures as JSON.
+ * A run's results as a document: tables in Markdown between two marks of a page, plots beside it, and the figures as
+ * JSON.
  */
 import type { Comparison } from "./benchmark.ts";
 import { barPlot, type BarRow, type GrowthLine, growthPlot } from "./plot.ts";

@@ -1,14 +1,17 @@
 /**
- * `deno run -A tests/bench/stalls.ts [--smoke] [--rows N] [--large] [--causes]`: how long others wait while large work goes on.
+ * `deno run -A tests/bench/stalls.ts [--smoke] [--rows N] [--large] [--causes]`: how long others wait while large
+ * work goes on.
  *
- * One process holds an engine on a real disk. A session reads a row by its key about every millisecond; meanwhile another
- * loads rows with COPY, updates, deletes and indexes many, checkpoints run until segments are merged, a snapshot is
- * copied, a table is dropped. Printed is, for each case, how long a read that comes at any moment waits for its answer: the
- * median, 99 %, 99.9 % and the longest. A read every millisecond stands for those that would have come while nothing was answered.
+ * One process holds an engine on a real disk. A session reads a row by its key about every millisecond; meanwhile
+ * another loads rows with COPY, updates, deletes and indexes many, checkpoints run until segments are merged, a
+ * snapshot is copied, a table is dropped. Printed is, for each case, how long a read that comes at any moment waits
+ * for its answer: the median, 99 %, 99.9 % and the longest. A read every millisecond stands for those that would have
+ * come while nothing was answered.
  *
- * What the process waits for a processor is not counted where the system tells it (Linux): the figures are those of a machine
- * that has one to spare. `--causes` adds for the longest gaps the spans of the operations in {@link TRACED} that lie in them; what
- * no span covers is statements themselves or garbage collection. `--large` adds COPY of five times the rows.
+ * What the process waits for a processor is not counted where the system tells it (Linux): the figures are those of a
+ * machine that has one to spare. `--causes` adds for the longest gaps the spans of the operations in {@link TRACED}
+ * that lie in them; what no span covers is statements themselves or garbage collection. `--large` adds COPY of five
+ * times the rows.
  */
 import { parseArgs } from "node:util";
 import { denoHost } from "../../engine/host/deno_host.ts";

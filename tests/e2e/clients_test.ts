@@ -1,9 +1,9 @@
 /**
- * psql, pg, postgres, curl and dbcli at the same time on one running server: each creates a table, fills it in single rows
- * and in bulk, queries it, alters it and works on a table that all of them share.
+ * psql, pg, postgres, curl and dbcli at the same time on one running server: each creates a table, fills it in single
+ * rows and in bulk, queries it, alters it and works on a table that all of them share.
  *
- * Afterwards every client's table is read by another client, so that what one protocol wrote another one shows. psql and
- * curl are reported when they are not installed; the others always run.
+ * Afterwards every client's table is read by another client, so that what one protocol wrote another one shows. psql
+ * and curl are reported when they are not installed; the others always run.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import postgres from "postgres";

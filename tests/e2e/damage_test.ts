@@ -1,9 +1,10 @@
 /**
- * One flipped bit in a file of a database, found by the real server: it says in one line which file is damaged and at which offset,
- * and ends with 1; or it starts, and the statement that meets the damage fails with XX001 while no answer is ever wrong.
+ * One flipped bit in a file of a database, found by the real server: it says in one line which file is damaged and at
+ * which offset, and ends with 1; or it starts, and the statement that meets the damage fails with XX001 while no
+ * answer is ever wrong.
  *
- * The database is made once, with a log of several entries, a manifest, the state, segments, indexes and deletion vectors. In
- * each file a byte at the beginning, the last one and one in between are tried.
+ * The database is made once, with a log of several entries, a manifest, the state, segments, indexes and deletion
+ * vectors. In each file a byte at the beginning, the last one and one in between are tried.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
@@ -119,7 +120,8 @@ Deno.test("dbd names file and offset of a flipped bit, or never answers wrongly"
           await copyFiles(`${root}/data`, `${copy}/data`, files);
           await flip(`${copy}/data/${file}`, position, random.below(8));
           const { code, text } = await verify(dbd, copy);
-          // The last record of a log is the seal of a clean stop: without it the log ends as after a crash, and is whole.
+          // The last record of a log is the seal of a clean stop: without it the log ends as after a crash, and is
+          // whole.
           const isSeal = file.endsWith(".log") && position === end - 1;
           ok(
             code === 1 ? text.includes(`/data/${file}`) : code === 0 && isSeal,

@@ -1,6 +1,6 @@
 /**
- * A real server on a file system that fills up: statements end with 53100, nothing that was acknowledged is lost, reads go on, and
- * writes go on as soon as there is space; a server also starts on a full disk.
+ * A real server on a file system that fills up: statements end with 53100, nothing that was acknowledged is lost,
+ * reads go on, and writes go on as soon as there is space; a server also starts on a full disk.
  *
  * The file system is a small one in memory, which needs the right to mount; where that is missing, the simulated disk
  * (`tests/simulation`, `tests/faults`) is what there is.

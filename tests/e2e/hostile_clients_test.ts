@@ -1,7 +1,7 @@
 /**
- * Hostile clients against the real program, one after the other on one server: each is answered as documented, costs bounded
- * memory, leaves no file descriptor behind, and a well-behaved client beside it is served all the time.
- * `deno task soak:hostile` does the same at full size.
+ * Hostile clients against the real program, one after the other on one server: each is answered as documented, costs
+ * bounded memory, leaves no file descriptor behind, and a well-behaved client beside it is served all the time. `deno
+ * task soak:hostile` does the same at full size.
  */
 import { ok } from "node:assert/strict";
 import { ATTACKS } from "../hostile/attacks.ts";

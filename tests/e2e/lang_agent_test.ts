@@ -1,4 +1,7 @@
-/** `lang agent` as the compiled program: programs and tests in its threads, a recording replayed elsewhere, its end by a signal. */
+/**
+ * `lang agent` as the compiled program: programs and tests in its threads, a recording replayed elsewhere, its end by
+ * a signal.
+ */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { answersOf, GOOD, only, post, readAnswer, withPackage } from "../lang/agent/agent_client.ts";

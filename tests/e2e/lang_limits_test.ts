@@ -1,4 +1,6 @@
-/** The compiled `lang` with programs and tests that do not end: threads from the one file, limits of time, and Ctrl-C. */
+/**
+ * The compiled `lang` with programs and tests that do not end: threads from the one file, limits of time, and Ctrl-C.
+ */
 import { match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { runProgram } from "../support/programs.ts";

@@ -1,4 +1,7 @@
-/** `lang mcp`, compiled as it ships: the protocol's own client, old and new, lists and calls every tool on both transports. */
+/**
+ * `lang mcp`, compiled as it ships: the protocol's own client, old and new, lists and calls every tool on both
+ * transports.
+ */
 import { match, rejects, strictEqual } from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";

@@ -1,6 +1,7 @@
 /**
- * `lang serve` by the rows of its specification: flags, routes, the reload event, exit codes, limits. Each test is named after its row; clients are raw sockets,
- * `npm:ws`, and curl where it is installed. Servers are the compiled program.
+ * `lang serve` by the rows of its specification: flags, routes, the reload event, exit codes, limits. Each test is
+ * named after its row; clients are raw sockets, `npm:ws`, and curl where it is installed. Servers are the compiled
+ * program.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -1,8 +1,8 @@
 /**
  * Two million rows go in through COPY, survive a restart, and three analytical queries answer right and at once.
  *
- * The rows are a function of their number, so that every answer can be computed here. Times are printed, not judged, but
- * for one generous bound that only a plan interpreted row by row would miss.
+ * The rows are a function of their number, so that every answer can be computed here. Times are printed, not judged,
+ * but for one generous bound that only a plan interpreted row by row would miss.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { once } from "node:events";

@@ -1,5 +1,6 @@
 /**
- * `lang pkg` as a process, compiled as it ships: three packages that need one another go from one machine over a registry to another one and are built there.
+ * `lang pkg` as a process, compiled as it ships: three packages that need one another go from one machine over a
+ * registry to another one and are built there.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";

@@ -1,4 +1,6 @@
-/** Random statements of the whole dialect have PostgreSQL's answers. A failure prints the seed and a small statement. */
+/**
+ * Random statements of the whole dialect have PostgreSQL's answers. A failure prints the seed and a small statement.
+ */
 import assert from "node:assert/strict";
 import { reportNotRun } from "../../tools/not_run.ts";
 import { runEdgeRound } from "../fuzz/edge_oracle.ts";

@@ -1,12 +1,13 @@
 /**
  * The server is killed with SIGKILL at random moments under load, many times, and started again on the same directory.
  *
- * Connections of two drivers insert single rows, commit transactions over several tables, raise counters, delete, load with COPY, and
- * create, alter and drop tables. What the server acknowledged must be there after every restart; a statement or transaction
- * without an answer must be there as a whole or not at all. Each worker keeps its own account of what it was told, and all
- * accounts are compared with the tables after each restart, so that a row that gets lost later is found as well.
- * Checkpoints are made often, so that some of the kills hit one; now and then the server is killed while it recovers. SIGKILL leaves
- * what the operating system holds: what a power cut does is for the simulated disk.
+ * Connections of two drivers insert single rows, commit transactions over several tables, raise counters, delete,
+ * load with COPY, and create, alter and drop tables. What the server acknowledged must be there after every restart;
+ * a statement or transaction without an answer must be there as a whole or not at all. Each worker keeps its own
+ * account of what it was told, and all accounts are compared with the tables after each restart, so that a row that
+ * gets lost later is found as well. Checkpoints are made often, so that some of the kills hit one; now and then the
+ * server is killed while it recovers. SIGKILL leaves what the operating system holds: what a power cut does is for
+ * the simulated disk.
  */
 import { ok, strictEqual } from "node:assert/strict";
 import { startDbd } from "../bench/peers/dbd.ts";
@@ -114,7 +115,9 @@ async function raiseCounter(client: SqlClient, account: Account): Promise<void> 
   account.increments++;
 }
 
-/** Moves an amount between two rows that other workers move as well; a lost race is the one refusal that is expected. */
+/**
+ * Moves an amount between two rows that other workers move as well; a lost race is the one refusal that is expected.
+ */
 async function transfer(client: SqlClient, account: Account, random: SeededRandom): Promise<void> {
   const from = 1 + random.below(accounts);
   const to = 1 + (from + random.below(accounts - 1)) % accounts;

@@ -1,4 +1,7 @@
-/** `deno task soak:sigkill [rounds]`: kills the server under the load of 16 connections, 100 times unless told otherwise. */
+/**
+ * `deno task soak:sigkill [rounds]`: kills the server under the load of 16 connections, 100 times unless told
+ * otherwise.
+ */
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { killRepeatedly } from "./sigkill_rounds.ts";
 

@@ -1,4 +1,7 @@
-/** The server is killed with SIGKILL under load; see `sigkill_rounds.ts`. A hundred rounds are in `deno task soak:sigkill`. */
+/**
+ * The server is killed with SIGKILL under load; see `sigkill_rounds.ts`. A hundred rounds are in `deno task
+ * soak:sigkill`.
+ */
 import { ok } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { killRepeatedly } from "./sigkill_rounds.ts";

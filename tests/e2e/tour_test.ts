@@ -1,9 +1,10 @@
 /**
- * The README, done as it is written: in a fresh clone, with an empty home folder, command block after command block in one
- * shell, and what a block prints compared with what the page shows.
+ * The README, done as it is written: in a fresh clone, with an empty home folder, command block after command block
+ * in one shell, and what a block prints compared with what the page shows.
  *
- * The tour is taken twice, with the sources and with the compiled files. Ports that are taken on this machine are replaced by
- * those that the server printed, as the page tells its reader to do. Without psql its part is done by dbcli, and reported.
+ * The tour is taken twice, with the sources and with the compiled files. Ports that are taken on this machine are
+ * replaced by those that the server printed, as the page tells its reader to do. Without psql its part is done by
+ * dbcli, and reported.
  */
 import { match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";

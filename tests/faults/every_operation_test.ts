@@ -1,9 +1,10 @@
 /**
- * Each operation of the disk fails once, in a short life of an engine: opening, statements, checkpoints, a snapshot, recovery.
+ * Each operation of the disk fails once, in a short life of an engine: opening, statements, checkpoints, a snapshot,
+ * recovery.
  *
- * Whatever fails, nothing acknowledged is lost, and what a statement that failed wanted is there whole or not at all. A
- * failed sync always stops the node. Where only space is missing and nothing written is at stake, the statement ends with 53100 and the
- * node goes on. A failed read costs the statement or the start, and nothing else.
+ * Whatever fails, nothing acknowledged is lost, and what a statement that failed wanted is there whole or not at all.
+ * A failed sync always stops the node. Where only space is missing and nothing written is at stake, the statement
+ * ends with 53100 and the node goes on. A failed read costs the statement or the start, and nothing else.
  */
 import { ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../../engine/base/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * Random decisions that are written down, so that a failing statement can be made smaller: the statement is generated again from
- * a shortened record of decisions, with 0 (by convention the simplest alternative) where the record has ended.
+ * Random decisions that are written down, so that a failing statement can be made smaller: the statement is generated
+ * again from a shortened record of decisions, with 0 (by convention the simplest alternative) where the record has
+ * ended.
  *
  * After D. R. MacIver and A. F. Donaldson, "Test-Case Reduction via Test-Case Generation" (ECOOP 2020).
  */

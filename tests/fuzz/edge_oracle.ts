@@ -1,9 +1,9 @@
 /**
- * Random statements over edge values whose answers must be PostgreSQL's to the letter, errors included, in every state of the rows
- * and in every way to ask.
+ * Random statements over edge values whose answers must be PostgreSQL's to the letter, errors included, in every
+ * state of the rows and in every way to ask.
  *
- * A round has one table and several databases that hold it in different states. PostgreSQL gets a batch of statements at once and
- * computes while the database under test does.
+ * A round has one table and several databases that hold it in different states. PostgreSQL gets a batch of statements
+ * at once and computes while the database under test does.
  */
 import { seededRandom } from "../support/random.ts";
 import { type Keeping, KEEPINGS, type Way, WAYS } from "../support/storage_states.ts";

@@ -1,6 +1,7 @@
 /**
- * Statements over the edge table whose answer leaves nothing to the plan: one table, no condition that a plan may order otherwise,
- * a column in every operator (so that nothing is computed before the rows). An error of such a statement is part of its answer.
+ * Statements over the edge table whose answer leaves nothing to the plan: one table, no condition that a plan may
+ * order otherwise, a column in every operator (so that nothing is computed before the rows). An error of such a
+ * statement is part of its answer.
  */
 import type { Question } from "../support/state_database.ts";
 import type { Choices } from "./choices.ts";

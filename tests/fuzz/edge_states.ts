@@ -1,4 +1,7 @@
-/** The edge table in the storage states: neither what its rows went through nor the way to ask for them may change an answer. */
+/**
+ * The edge table in the storage states: neither what its rows went through nor the way to ask for them may change an
+ * answer.
+ */
 import { type Keeping, type Way, WITH_ADDED_COLUMNS } from "../support/storage_states.ts";
 import { StateDatabase } from "../support/state_database.ts";
 import { type Answer, answerOf } from "./engine_answers.ts";

@@ -1,6 +1,6 @@
 /**
- * Tables for the edge oracle: one column for each type, filled from the type's edges in different mixtures, so that every form
- * in which a column is stored (plain, dictionary, span, constant) meets them.
+ * Tables for the edge oracle: one column for each type, filled from the type's edges in different mixtures, so that
+ * every form in which a column is stored (plain, dictionary, span, constant) meets them.
  */
 import type { SeededRandom } from "../support/random.ts";
 import { poolOf } from "../answers/edge_values.ts";

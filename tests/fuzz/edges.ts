@@ -1,6 +1,7 @@
 /**
- * The values at the edges of a type that random tables and statements draw from: those of the answer tables, the neighbors of every
- * power of two that matters, and a few more. A pool's name is the type's (see `tests/answers/edge_values.ts`).
+ * The values at the edges of a type that random tables and statements draw from: those of the answer tables, the
+ * neighbors of every power of two that matters, and a few more. A pool's name is the type's (see
+ * `tests/answers/edge_values.ts`).
  */
 import { poolOf } from "../answers/edge_values.ts";
 

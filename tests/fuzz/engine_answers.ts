@@ -1,6 +1,6 @@
 /**
- * One statement answered by the database in several ways that must agree: as users run it, with the plan as bound, and by the plain
- * interpreter.
+ * One statement answered by the database in several ways that must agree: as users run it, with the plan as bound,
+ * and by the plain interpreter.
  */
 import { engineOf } from "../../engine/session/database.ts";
 import { type Database, DatabaseError, SQLSTATE } from "../../mod.ts";

@@ -1,9 +1,9 @@
 /**
- * Random transactions over tables with foreign keys of every kind: deferred or not, with all actions, of several columns, to themselves,
- * between types; with savepoints, SET CONSTRAINTS and changes of many rows.
+ * Random transactions over tables with foreign keys of every kind: deferred or not, with all actions, of several
+ * columns, to themselves, between types; with savepoints, SET CONSTRAINTS and changes of many rows.
  *
- * A generator follows what is needed to go on, and nothing else: whether a block is open or has failed, its savepoints, and which
- * constraints are deferred now. Keys are few, so that rows meet.
+ * A generator follows what is needed to go on, and nothing else: whether a block is open or has failed, its
+ * savepoints, and which constraints are deferred now. Keys are few, so that rows meet.
  */
 import type { Choices } from "./choices.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `deno run -A tests/fuzz/foreign_keys.ts [seeds] [first seed]`: random transactions over foreign keys, compared with PostgreSQL: the
- * error code of every statement, and all rows after every block.
+ * `deno run -A tests/fuzz/foreign_keys.ts [seeds] [first seed]`: random transactions over foreign keys, compared with
+ * PostgreSQL: the error code of every statement, and all rows after every block.
  */
 import { type Database, DatabaseError, open } from "../../mod.ts";
 import { logicDatabase } from "../slt/library_database.ts";
@@ -29,7 +29,10 @@ async function contents(database: LogicDatabase, tables: readonly string[]): Pro
   return lines.join("\n");
 }
 
-/** Names of the constraints, among those that wait for the commit or among the others, that have a row without a parent. */
+/**
+ * Names of the constraints, among those that wait for the commit or among the others, that have a row without a
+ * parent.
+ */
 async function orphanedKeys(
   database: LogicDatabase,
   generated: ForeignKeyStatements,
@@ -45,8 +48,8 @@ async function orphanedKeys(
 }
 
 /**
- * Runs generated statements and checks after each of them, without any peer, that no constraint that may not wait has a row
- * without a parent, and that COMMIT fails exactly when one has. Answers what went wrong, or null.
+ * Runs generated statements and checks after each of them, without any peer, that no constraint that may not wait has
+ * a row without a parent, and that COMMIT fails exactly when one has. Answers what went wrong, or null.
  */
 export async function checkByScans(
   database: Database,

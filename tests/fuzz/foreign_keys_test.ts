@@ -1,4 +1,7 @@
-/** Random transactions over foreign keys: nothing without a parent passes by, and nothing else is refused at the commit. */
+/**
+ * Random transactions over foreign keys: nothing without a parent passes by, and nothing else is refused at the
+ * commit.
+ */
 import assert from "node:assert/strict";
 import { open } from "../../mod.ts";
 import { Choices } from "./choices.ts";

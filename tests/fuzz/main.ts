@@ -1,9 +1,10 @@
 /**
- * `deno task soak:queries [statements] [seed]`: random statements whose answers must agree, 500 000 unless told otherwise.
+ * `deno task soak:queries [statements] [seed]`: random statements whose answers must agree, 500 000 unless told
+ * otherwise.
  *
- * Rounds take turns: five hundred statements over edge values in some states of the rows, a hundred of the whole dialect against SQLite,
- * or against PostgreSQL where it is installed, now and then with larger tables. A failure prints the
- * small statement and how to run its round again: the seed of a round decides everything.
+ * Rounds take turns: five hundred statements over edge values in some states of the rows, a hundred of the whole
+ * dialect against SQLite, or against PostgreSQL where it is installed, now and then with larger tables. A failure
+ * prints the small statement and how to run its round again: the seed of a round decides everything.
  */
 import { PostgresqlMissing, PrivatePostgresql } from "../slt/private_postgresql.ts";
 import { runEdgeRound } from "./edge_oracle.ts";

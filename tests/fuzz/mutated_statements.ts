@@ -1,6 +1,6 @@
 /**
- * Statements of the logic tests with words dropped, doubled and swapped, sent through the statement entry of a protocol:
- * each ends in an answer or in an error for its author, never in a bug's, and the session goes on.
+ * Statements of the logic tests with words dropped, doubled and swapped, sent through the statement entry of a
+ * protocol: each ends in an answer or in an error for its author, never in a bug's, and the session goes on.
  */
 import { SeededRandom } from "../../engine/base/random.ts";
 import { parseLogicTests } from "../slt/logic_test_file.ts";

@@ -1,8 +1,10 @@
 /**
- * Random statements whose answers are compared: between several ways in which the database can find them, and with a peer.
+ * Random statements whose answers are compared: between several ways in which the database can find them, and with a
+ * peer.
  *
- * A round has a schema, random rows and a number of statements. Modifications are tried in a transaction, the contents of the
- * changed tables are compared, and half of them are kept. What differs is shrunk to a small statement and reported with the seed.
+ * A round has a schema, random rows and a number of statements. Modifications are tried in a transaction, the
+ * contents of the changed tables are compared, and half of them are kept. What differs is shrunk to a small statement
+ * and reported with the seed.
  */
 import { engineOf } from "../../engine/session/database.ts";
 import { type Database, open } from "../../mod.ts";
@@ -57,7 +59,9 @@ export interface OracleRound {
   readonly peer: Peer | null;
   /** Rows a table has at most. */
   readonly rows?: number;
-  /** Every how many statements the database's own ways are compared as well; 1 unless given. The peer is always asked. */
+  /**
+   * Every how many statements the database's own ways are compared as well; 1 unless given. The peer is always asked.
+   */
   readonly allPlansEvery?: number;
 }
 
@@ -379,7 +383,10 @@ class Oracle {
     return new StatementGenerator(choices, this.#tables, this.#round.dialect).statement();
   }
 
-  /** Keeps a modification, unless the peer refuses it: PostgreSQL computes constants even when there is no row to change. */
+  /**
+   * Keeps a modification, unless the peer refuses it: PostgreSQL computes constants even when there is no row to
+   * change.
+   */
   async #keep(sql: string): Promise<void> {
     const [engine] = this.#engines;
     const { peer } = this.#round;

@@ -1,4 +1,7 @@
-/** 2 000 random statements, answered by SQLite too, every fourth in four ways. A failure prints the seed and a small statement. */
+/**
+ * 2 000 random statements, answered by SQLite too, every fourth in four ways. A failure prints the seed and a small
+ * statement.
+ */
 import assert from "node:assert/strict";
 import { Choices, shrink } from "./choices.ts";
 import { runOracle } from "./sql_oracle.ts";

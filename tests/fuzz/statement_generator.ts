@@ -1,9 +1,10 @@
 /**
  * Random statements that every database under comparison should answer alike.
  *
- * Invariants: expressions are typed and never mix types; a query with LIMIT is ordered by all its columns; scalar subqueries give
- * at most one row; divisors are never zero. With the dialect "sqlite" only what SQLite understands the same way is made (no numeric,
- * no LATERAL, no ANY, …). Decision 0 is always the simplest alternative, so that statements shrink well.
+ * Invariants: expressions are typed and never mix types; a query with LIMIT is ordered by all its columns; scalar
+ * subqueries give at most one row; divisors are never zero. With the dialect "sqlite" only what SQLite understands
+ * the same way is made (no numeric, no LATERAL, no ANY, …). Decision 0 is always the simplest alternative, so that
+ * statements shrink well.
  */
 import type { Choices } from "./choices.ts";
 import {

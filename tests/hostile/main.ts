@@ -1,6 +1,7 @@
 /**
- * `deno task soak:hostile [--only TEXT] [--small | --share 0.1]`: every attack at its full size, or a share of it, against the real server, each on a server of its own, with
- * what it cost. Ends with 1 when one of them got more than it may or harmed the witness.
+ * `deno task soak:hostile [--only TEXT] [--small | --share 0.1]`: every attack at its full size, or a share of it,
+ * against the real server, each on a server of its own, with what it cost. Ends with 1 when one of them got more than
+ * it may or harmed the witness.
  */
 import { parseArgs } from "node:util";
 import { ATTACKS } from "./attacks.ts";

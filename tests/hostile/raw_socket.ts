@@ -50,7 +50,9 @@ export class RawSocket implements Disposable {
     return this;
   }
 
-  /** Resolves when the system has taken the bytes; false when the server has closed instead or takes none for a while. */
+  /**
+   * Resolves when the system has taken the bytes; false when the server has closed instead or takes none for a while.
+   */
   send(bytes: Uint8Array | string, patienceMilliseconds = 1000): Promise<boolean> {
     if (this.#socket.destroyed || !this.#socket.writable) return Promise.resolve(false);
     return new Promise((resolve) => {

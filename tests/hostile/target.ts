@@ -1,6 +1,6 @@
 /**
- * The server that hostile clients meet: the real program as a process of its own, what `/proc` says of its memory and file
- * descriptors, and a witness, a well-behaved client that asks all the time and must be answered all the time.
+ * The server that hostile clients meet: the real program as a process of its own, what `/proc` says of its memory and
+ * file descriptors, and a witness, a well-behaved client that asks all the time and must be answered all the time.
  */
 import { projectRoot } from "../../tools/project.ts";
 import type { Testimony } from "./witness_worker.ts";

@@ -1,6 +1,6 @@
 /**
- * A well-behaved client that asks all the time, on a thread of its own: what it waits for is the server, not the attack that keeps
- * its own thread busy. It is told the port to begin and null to end, and says once how it went.
+ * A well-behaved client that asks all the time, on a thread of its own: what it waits for is the server, not the
+ * attack that keeps its own thread busy. It is told the port to begin and null to end, and says once how it went.
  */
 import { message, typesOf } from "../../gateways/pg/testing/wire.ts";
 import { RawClient } from "../pg/support/raw_client.ts";

@@ -1,8 +1,9 @@
 /**
- * A bank whose accounts keep their sum: transfers between random accounts while others add up, each at its own snapshot.
+ * A bank whose accounts keep their sum: transfers between random accounts while others add up, each at its own
+ * snapshot.
  *
- * A sum is taken in one statement, in several statements of one transaction, by joins of parts, and from within transactions that
- * transfer and may fail later: a snapshot holds for these as well.
+ * A sum is taken in one statement, in several statements of one transaction, by joins of parts, and from within
+ * transactions that transfer and may fail later: a snapshot holds for these as well.
  */
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { type Connection, failureKind } from "./connections.ts";

@@ -1,13 +1,15 @@
 /**
  * Finds anomalies in a history of transactions over append-only lists, or shows that there are none to be seen.
  *
- * After K. Kingsbury and P. Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations" (VLDB 2020), with the names of
- * A. Adya, "Weak Consistency" (1999). A list that was read tells the order of its appends. From the order follow dependencies: an
- * append came after the one before it (ww), a read after the append that it ends with (wr), an append after the reads that lack
- * it (rw). A transaction that ended before another began came before it (rt). A cycle is an anomaly.
+ * After K. Kingsbury and P. Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations" (VLDB 2020),
+ * with the names of A. Adya, "Weak Consistency" (1999). A list that was read tells the order of its appends. From the
+ * order follow dependencies: an append came after the one before it (ww), a read after the append that it ends with
+ * (wr), an append after the reads that lack it (rw). A transaction that ended before another began came before it
+ * (rt). A cycle is an anomaly.
  *
- * What it proves: a history without a cycle is strictly serializable as far as its reads tell. Transactions of unknown outcome
- * count as committed when somebody has read one of their appends, otherwise as if they had never been.
+ * What it proves: a history without a cycle is strictly serializable as far as its reads tell. Transactions of
+ * unknown outcome count as committed when somebody has read one of their appends, otherwise as if they had never
+ * been.
  */
 import { DependencyGraph, type Edge, type EdgeKind } from "./dependency_graph.ts";
 import type { RecordedTransaction } from "./history.ts";
@@ -443,9 +445,9 @@ class Checker {
 }
 
 /**
- * A short cycle within a component that has an edge of the one kind and goes back by edges of these; null when there is none. In
- * large components not every edge is tried: then a cycle may get the name of a weaker anomaly, but none is overlooked,
- * because every component has one.
+ * A short cycle within a component that has an edge of the one kind and goes back by edges of these; null when there
+ * is none. In large components not every edge is tried: then a cycle may get the name of a weaker anomaly, but none
+ * is overlooked, because every component has one.
  */
 function shortestThrough(
   graph: DependencyGraph,

@@ -4,8 +4,8 @@ import { type AnomalyName, checkHistory } from "./check_history.ts";
 import type { Operation, Outcome, RecordedTransaction } from "./history.ts";
 
 /**
- * Steps in short: `a1:10` appends 10 to key 1, `r1=10,11` reads key 1, `p1=` reads it by condition, `u0` takes back the appends since
- * step 0. Unless moments are given, all transactions are concurrent.
+ * Steps in short: `a1:10` appends 10 to key 1, `r1=10,11` reads key 1, `p1=` reads it by condition, `u0` takes back
+ * the appends since step 0. Unless moments are given, all transactions are concurrent.
  */
 function transaction(
   id: number,

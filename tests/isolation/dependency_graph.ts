@@ -1,5 +1,6 @@
 /**
- * A graph of dependencies between transactions, its strongly connected components (Tarjan 1972) and short cycles in them.
+ * A graph of dependencies between transactions, its strongly connected components (Tarjan 1972) and short cycles in
+ * them.
  *
  * All walks keep their own stack: a component may have as many transactions as the history.
  */

@@ -1,8 +1,8 @@
 /**
  * Histories of transactions over append-only lists: what each client sent, what it was told, and when.
  *
- * Every value is appended at most once per key, so that a list read tells which transactions came before it and in which order.
- * Moments are numbers of a counter that all clients share; only their order matters.
+ * Every value is appended at most once per key, so that a list read tells which transactions came before it and in
+ * which order. Moments are numbers of a counter that all clients share; only their order matters.
  */
 
 /** How a transaction ended, as far as its client knows. */

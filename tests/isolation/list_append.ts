@@ -1,10 +1,12 @@
 /**
- * A workload of random transactions over append-only lists that are kept in several ways, recorded for `check_history.ts`.
+ * A workload of random transactions over append-only lists that are kept in several ways, recorded for
+ * `check_history.ts`.
  *
- * Keys are divided by how their lists are kept: a row with an array, a row with a text, and a row per append with its position,
- * which is computed from the rows that are there and which no unique index guards. A list without appends has no rows, so
- * that first appends are phantoms. Reads are by key, by range, by a column without an index, through RETURNING and FOR UPDATE. Transactions
- * ask for every isolation level, use savepoints, give up, and are single statements at times.
+ * Keys are divided by how their lists are kept: a row with an array, a row with a text, and a row per append with its
+ * position, which is computed from the rows that are there and which no unique index guards. A list without appends
+ * has no rows, so that first appends are phantoms. Reads are by key, by range, by a column without an index, through
+ * RETURNING and FOR UPDATE. Transactions ask for every isolation level, use savepoints, give up, and are single
+ * statements at times.
  */
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { type Connection, failureKind } from "./connections.ts";
@@ -258,7 +260,9 @@ class Work {
     }
   }
 
-  /** Appends in one of several ways. An append is on record before it is sent: it may have happened without an answer. */
+  /**
+   * Appends in one of several ways. An append is on record before it is sent: it may have happened without an answer.
+   */
   async append(way: number, key: number, value: number, random: SeededRandom): Promise<void> {
     if (way === 2) {
       this.#recorder.append(key, value);

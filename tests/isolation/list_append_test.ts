@@ -1,5 +1,6 @@
 /**
- * A thousand recorded transactions over the PostgreSQL protocol show no anomaly, but do without validation; a bank keeps its sum.
+ * A thousand recorded transactions over the PostgreSQL protocol show no anomaly, but do without validation; a bank
+ * keeps its sum.
  Ten times as many against the real server are in `deno task soak:isolation`.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";

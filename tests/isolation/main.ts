@@ -1,10 +1,11 @@
 /**
- * `deno task soak:isolation [transactions] [seed]`: recorded histories against the real server, checked; 10 000 transactions unless
- * told otherwise.
+ * `deno task soak:isolation [transactions] [seed]`: recorded histories against the real server, checked; 10 000
+ * transactions unless told otherwise.
  *
- * 1. 16 connections, with checkpoints all the time. 2. The same while the server is killed again and again. 3. A bank of 100
- * accounts. 4. In this process, without validation: there the anomalies must be found. A seed gives the same transactions, not the
- * same interleaving.
+ * 1. 16 connections, with checkpoints all the time. 2. The same while the server is killed again and again. 3. A bank
+ *    of 100
+ * accounts. 4. In this process, without validation: there the anomalies must be found. A seed gives the same
+ * transactions, not the same interleaving.
  */
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { type DbdPeer, startDbd } from "../bench/peers/dbd.ts";

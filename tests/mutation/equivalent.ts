@@ -1,7 +1,8 @@
 /**
  * Mutants that no test could notice, each with its reason; the sample passes them over.
  *
- * A mutant is named by its file, its kind, its line and what is replaced by what, so that an entry survives changes of other lines.
+ * A mutant is named by its file, its kind, its line and what is replaced by what, so that an entry survives changes
+ * of other lines.
  */
 import type { MutantName } from "./mutants.ts";
 

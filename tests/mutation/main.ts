@@ -1,9 +1,12 @@
 /**
- * `deno task soak:mutants`: breaks the layers that decide answers, one small mistake at a time, and counts what the tests notice.
+ * `deno task soak:mutants`: breaks the layers that decide answers, one small mistake at a time, and counts what the
+ * tests notice.
  *
- * `--count N` mutants of all layers together (500), `--layer NAME`, `--seed N`, `--only ID` or text in an ID, `--workers N`, `--results FILE`
- * (one line of JSON for each mutant), `--survivors FILE` to try those again that survived by an earlier file, `--skip FILE` for those that it has
- * tried already, `--longest SECONDS` to leave out tests that take longer, `--baseline FILE` to keep the tests' usual times, `--list` to show the mutants only. Exit code 1 when fewer than 95 % were noticed or a planted bug was not.
+ * `--count N` mutants of all layers together (500), `--layer NAME`, `--seed N`, `--only ID` or text in an ID,
+ * `--workers N`, `--results FILE` (one line of JSON for each mutant), `--survivors FILE` to try those again that
+ * survived by an earlier file, `--skip FILE` for those that it has tried already, `--longest SECONDS` to leave out
+ * tests that take longer, `--baseline FILE` to keep the tests' usual times, `--list` to show the mutants only. Exit
+ * code 1 when fewer than 95 % were noticed or a planted bug was not.
  */
 import { parseArgs } from "node:util";
 import { projectRoot, sourceFiles } from "../../tools/project.ts";

@@ -1,9 +1,10 @@
 /**
  * Mutants of a source: copies that differ by one small mistake, of the kind that people make.
  *
- * Mutated are comparisons, NULL tests, logic, arithmetic, constants, conditions and statements, in code and in the strings and
- * templates from which code is generated; never comments, types, assertions or what belongs to an error. A mutant is found again
- * by its file, line, column and kind, and over changes of other lines by the text of its own line (see {@link sameMutant}).
+ * Mutated are comparisons, NULL tests, logic, arithmetic, constants, conditions and statements, in code and in the
+ * strings and templates from which code is generated; never comments, types, assertions or what belongs to an error.
+ * A mutant is found again by its file, line, column and kind, and over changes of other lines by the text of its own
+ * line (see {@link sameMutant}).
  */
 import { type Token, tokensOf } from "./source_tokens.ts";
 

@@ -12,8 +12,8 @@ export interface PlantedBug {
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
-    // Kernels were made for a copy of the block in which bytes stood for all numbers; so every integer column without bounds was
-    // taken for one of 0 to 255, and arithmetic on rows in memory lost its checks.
+    // Kernels were made for a copy of the block in which bytes stood for all numbers; so every integer column without
+    // bounds was taken for one of 0 to 255, and arithmetic on rows in memory lost its checks.
     name: "kernels are made for bytes",
     layer: "codegen",
     edits: [{

@@ -1,8 +1,9 @@
 /**
  * Tries mutants: each in a copy of the tree, by the tests of its layer, until one of them fails.
  *
- * Before that, all tests run once without a mutant: what fails then is left out, and what the others took is the measure for a
- * test that hangs. The tests beside a mutated file go first; after them those that have noticed most mutants for their time.
+ * Before that, all tests run once without a mutant: what fails then is left out, and what the others took is the
+ * measure for a test that hangs. The tests beside a mutated file go first; after them those that have noticed most
+ * mutants for their time.
  */
 import { type Layer, modulesOf } from "./layers.ts";
 import type { PlannedTest } from "./suite_plan.ts";

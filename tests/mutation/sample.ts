@@ -1,6 +1,6 @@
 /**
- * Which mutants are tried: of each layer the same number, drawn by a hash of the seed and of the mutant's own line, so that a
- * change elsewhere leaves the sample as it is.
+ * Which mutants are tried: of each layer the same number, drawn by a hash of the seed and of the mutant's own line,
+ * so that a change elsewhere leaves the sample as it is.
  */
 import { crc32c } from "../../engine/base/checksum.ts";
 import { filesOf, type Layer } from "./layers.ts";

@@ -1,9 +1,10 @@
 /**
- * Tokens of a TypeScript source, as far as mutants need them: words, numbers, strings, the literal pieces of templates and
- * punctuation, each with its offsets.
+ * Tokens of a TypeScript source, as far as mutants need them: words, numbers, strings, the literal pieces of
+ * templates and punctuation, each with its offsets.
  *
- * Comments and regular expressions yield no tokens. Limits: a `/` begins a regular expression where no operand can have ended, and
- * a `)` always ends an operand, so `if (x) /a/.test(y)` is read wrongly; the formatter's style has none of these.
+ * Comments and regular expressions yield no tokens. Limits: a `/` begins a regular expression where no operand can
+ * have ended, and a `)` always ends an operand, so `if (x) /a/.test(y)` is read wrongly; the formatter's style has
+ * none of these.
  */
 
 /** One token. The text of a string or of a template's piece is without its quotes. */

@@ -1,11 +1,12 @@
 /**
  * The process that tries one tree: runs tests one after the other and ends at the first that fails.
  *
- * The only argument names a file with the plan, a list of modules and names of tests; without names all tests of a module run.
- * On standard output each test is a line of JSON before it begins and when it has ended. Exit code 0 when all passed, 1 otherwise.
+ * The only argument names a file with the plan, a list of modules and names of tests; without names all tests of a
+ * module run. On standard output each test is a line of JSON before it begins and when it has ended. Exit code 0 when
+ * all passed, 1 otherwise.
  *
- * With `--all` it goes on after a failure, and runs the tests of each module backward: a test that needs others before it fails,
- * and cannot be taken for one that notices mutants when it runs alone.
+ * With `--all` it goes on after a failure, and runs the tests of each module backward: a test that needs others
+ * before it fails, and cannot be taken for one that notices mutants when it runs alone.
  */
 import "../../tools/check_input.ts";
 import type { PlannedTest, TestLine } from "./suite_plan.ts";

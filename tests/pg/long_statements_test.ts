@@ -1,7 +1,7 @@
 /**
- * Statements that would run for minutes, over real sockets: each lets other connections' reads be answered while it runs,
- * and ends when it is canceled. A statement that held the process would end by its own time limit, which is here so that
- * such a test fails instead of running on.
+ * Statements that would run for minutes, over real sockets: each lets other connections' reads be answered while it
+ * runs, and ends when it is canceled. A statement that held the process would end by its own time limit, which is
+ * here so that such a test fails instead of running on.
  */
 import { deepStrictEqual as same, ok, strictEqual as equal } from "node:assert/strict";
 import {

@@ -1,4 +1,6 @@
-/** A portal that is fetched in pieces answers what was there when it was opened, as drivers with a fetch size expect. */
+/**
+ * A portal that is fetched in pieces answers what was there when it was opened, as drivers with a fetch size expect.
+ */
 import { deepStrictEqual as same } from "node:assert/strict";
 import { bind, concat, message, rowOf } from "../../gateways/pg/testing/wire.ts";
 import { openPgDatabase } from "./support/pg_database.ts";

@@ -1,4 +1,7 @@
-/** The `postgres` package (postgres.js) against the real listener: it pipelines, prepares everything and uses binary arrays. */
+/**
+ * The `postgres` package (postgres.js) against the real listener: it pipelines, prepares everything and uses binary
+ * arrays.
+ */
 import { deepStrictEqual as same, rejects, strictEqual as equal } from "node:assert/strict";
 import postgres from "postgres";
 import { openPgDatabase } from "./support/pg_database.ts";

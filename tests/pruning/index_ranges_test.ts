@@ -1,6 +1,6 @@
 /**
- * Whatever way into a table is taken, the rows are the same: by scans that skip blocks, by ranges of indexes in both directions, with
- * NULLs at either end, over one and two columns, for rows in memory, in segments and in both.
+ * Whatever way into a table is taken, the rows are the same: by scans that skip blocks, by ranges of indexes in both
+ * directions, with NULLs at either end, over one and two columns, for rows in memory, in segments and in both.
  *
  * What is expected is what a table without an index answers from rows in memory, before anything else is done.
  */

@@ -1,4 +1,7 @@
-/** `count(*)` of a whole table, which storage knows without a scan unless the reader's snapshot is older than the last change. */
+/**
+ * `count(*)` of a whole table, which storage knows without a scan unless the reader's snapshot is older than the last
+ * change.
+ */
 import assert from "node:assert/strict";
 import { open } from "../../mod.ts";
 import { logicDatabase } from "../slt/library_database.ts";

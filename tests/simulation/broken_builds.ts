@@ -1,9 +1,9 @@
 /**
  * Builds that are broken on purpose, one way each: the simulation must catch every one of them, or it proves nothing.
  *
- * A broken build is the sources with a few lines of one file changed. The changed file stands in a temporary folder, and an
- * import map puts it in the place of the original, so the sources themselves are never touched. Text that is to be changed must be
- * there: a build that cannot be broken in this way any more is an error.
+ * A broken build is the sources with a few lines of one file changed. The changed file stands in a temporary folder,
+ * and an import map puts it in the place of the original, so the sources themselves are never touched. Text that is
+ * to be changed must be there: a build that cannot be broken in this way any more is an error.
  */
 import { projectRoot, run } from "../../tools/project.ts";
 

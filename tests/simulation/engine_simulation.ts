@@ -1,13 +1,13 @@
 /**
- * A whole engine on a simulated machine over several lives: clients of all kinds work, something goes wrong with the disk or the
- * power, the engine recovers, and what it holds is compared with what was promised.
+ * A whole engine on a simulated machine over several lives: clients of all kinds work, something goes wrong with the
+ * disk or the power, the engine recovers, and what it holds is compared with what was promised.
  *
- * The fault model of the disk stands at the head of `engine/host/simulated_disk.ts`. Each life draws one of {@link FAULTS}; log
- * files, checkpoints and pieces are small, so that rotation, flush and compaction happen all the time. Checked after each recovery:
- * the log holds what anybody was told of, and the state is the one that its entries make (`log_model.ts`); what clients
- * know of their own work holds (`workload.ts`); finished snapshots hold exactly the state of their op; a bit flipped at
- * rest is named or does not matter.
- * A seed determines everything: two runs of it give the same trace.
+ * The fault model of the disk stands at the head of `engine/host/simulated_disk.ts`. Each life draws one of {@link
+ * FAULTS}; log files, checkpoints and pieces are small, so that rotation, flush and compaction happen all the time.
+ * Checked after each recovery: the log holds what anybody was told of, and the state is the one that its entries make
+ * (`log_model.ts`); what clients know of their own work holds (`workload.ts`); finished snapshots hold exactly the
+ * state of their op; a bit flipped at rest is named or does not matter. A seed determines everything: two runs of it
+ * give the same trace.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../../engine/base/errors.ts";
@@ -60,7 +60,8 @@ const FAULTS = [
   { kind: "full disk", weight: 2 },
   { kind: "failed reads", weight: 2 },
   { kind: "clean close", weight: 2 },
-  // Many commits of one size at once and a power failure soon after: torn tails, and records that fit where others stood.
+  // Many commits of one size at once and a power failure soon after: torn tails, and records that fit where others
+  // stood.
   { kind: "storm", weight: 2 },
   // Somebody only looks at what was recovered before the power fails: what was read must be there for good.
   { kind: "look", weight: 1 },
@@ -179,7 +180,10 @@ class Simulation {
       ["failed operation", "failed syncs", "no space once", "full disk", "failed reads"].includes(kind);
   }
 
-  /** Lets the machine run until the work is done, the machine stands still because its node has stopped, or steps are used up. */
+  /**
+   * Lets the machine run until the work is done, the machine stands still because its node has stopped, or steps are
+   * used up.
+   */
   async #drive(work: Promise<void>, steps: number): Promise<"done" | "cut"> {
     let isSettled = false;
     const watched = work.finally(() => isSettled = true);
@@ -306,8 +310,8 @@ class Simulation {
   }
 
   /**
-   * After a clean close, a flipped bit of any file is either named as damage of that file, at opening or by the read that meets it, or
-   * lies where nothing is kept.
+   * After a clean close, a flipped bit of any file is either named as damage of that file, at opening or by the read
+   * that meets it, or lies where nothing is kept.
    */
   async #flipBits(lastOp: number): Promise<void> {
     const { disk } = this.#host;

@@ -1,9 +1,10 @@
 /**
  * What the log of a simulated engine holds, kept beside it, and the state that follows from it.
  *
- * Every entry is noted as the engine appends it. After a recovery, the engine must hold every op that anybody was told of, and be
- * in exactly the state that its log's entries make of an empty state machine in memory, which never makes a checkpoint: equal
- * digests, equal state beside the tables, equal rows under equal ids, and indexes that name them in order.
+ * Every entry is noted as the engine appends it. After a recovery, the engine must hold every op that anybody was
+ * told of, and be in exactly the state that its log's entries make of an empty state machine in memory, which never
+ * makes a checkpoint: equal digests, equal state beside the tables, equal rows under equal ids, and indexes that name
+ * them in order.
  */
 import { ok, strictEqual } from "node:assert/strict";
 import type { TableDefinition } from "../../engine/catalog/definitions.ts";
@@ -41,8 +42,8 @@ export class LogModel {
   }
 
   /**
-   * Takes note of what a recovered engine has: ops that nobody was told of may have gone, and the engine may have appended
-   * since it began to open, after `openedAt` on its clock. From now on its entries are noted.
+   * Takes note of what a recovered engine has: ops that nobody was told of may have gone, and the engine may have
+   * appended since it began to open, after `openedAt` on its clock. From now on its entries are noted.
    */
   attach(engine: Engine, openedAt: number): void {
     const { log } = engine.storage;
@@ -121,7 +122,10 @@ export class LogModel {
     compareMachines(engine.machine, await this.replicaAt(engine.lastOp));
   }
 
-  /** The same for an engine on a copy of the state at `op`, which may have appended something of its own when it opened. */
+  /**
+   * The same for an engine on a copy of the state at `op`, which may have appended something of its own when it
+   * opened.
+   */
   async checkCopy(copy: Engine, op: number): Promise<void> {
     const replica = await this.replicaAt(op);
     for (const { payload } of copy.storage.log.entries(op)) {

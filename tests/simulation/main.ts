@@ -1,9 +1,10 @@
 /**
- * `deno task soak:simulation [--seeds N] [--first N] [--seed N] [--lives N] [--once] [--sound]`: runs seeds of the simulation, each
- * twice, and then every build that is broken on purpose until a seed catches it.
+ * `deno task soak:simulation [--seeds N] [--first N] [--seed N] [--lives N] [--once] [--sound]`: runs seeds of the
+ * simulation, each twice, and then every build that is broken on purpose until a seed catches it.
  *
- * `--once` leaves out the second run, `--sound` the broken builds; `--seed` runs that one seed and nothing else. Ends with exit code
- * 1 at the first seed that fails, with the command that runs it again, or when a broken build is not caught.
+ * `--once` leaves out the second run, `--sound` the broken builds; `--seed` runs that one seed and nothing else. Ends
+ * with exit code 1 at the first seed that fails, with the command that runs it again, or when a broken build is not
+ * caught.
  */
 import { parseArgs } from "node:util";
 import { BROKEN_BUILDS, catchBroken } from "./broken_builds.ts";

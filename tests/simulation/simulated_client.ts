@@ -1,6 +1,6 @@
 /**
- * A client of a simulated engine that believes nothing before it is durable, as the gateways do: what it is told, rows it has
- * read as well as acknowledgements, goes into the account of what must outlive every crash.
+ * A client of a simulated engine that believes nothing before it is durable, as the gateways do: what it is told,
+ * rows it has read as well as acknowledgements, goes into the account of what must outlive every crash.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { SeededRandom } from "../../engine/base/random.ts";

@@ -1,9 +1,12 @@
 /**
  * What the clients of a simulated engine do, and what follows from what they were told.
  *
- * - `transfer`: a row in a ledger and a change of a balance in one transaction, so that half of one shows; with savepoints.
- * - `churn`: rows with a unique text are inserted, upserted, changed and deleted by the dozen; now and then all go at once.
- * - `define`: tables are created, altered, indexed, truncated and dropped, with rows in them, also in transactions that end well or not.
+ * - `transfer`: a row in a ledger and a change of a balance in one transaction, so that half of one shows; with
+ *   savepoints.
+ * - `churn`: rows with a unique text are inserted, upserted, changed and deleted by the dozen; now and then all go at
+ *   once.
+ * - `define`: tables are created, altered, indexed, truncated and dropped, with rows in them, also in transactions
+ *   that end well or not.
  * - `load`: COPY of some rows under one number, which are all there or none.
  * - `once`: exactly-once requests that raise a counter; one without an answer is sent again in the next life.
  * - `read`: what was read once is there for good; a transaction sees one state for as long as it lasts; a cursor too.

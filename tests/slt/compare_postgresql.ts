@@ -1,6 +1,7 @@
 /**
  * Runs the logic tests of `cases/` (or the files named) against PostgreSQL and prints where it answers otherwise:
- * `deno run -A tests/slt/compare_postgresql.ts [files]`. Exit codes: 0 the same, 1 a difference, 2 no PostgreSQL to ask.
+ * `deno run -A tests/slt/compare_postgresql.ts [files]`. Exit codes: 0 the same, 1 a difference, 2 no PostgreSQL to
+ * ask.
  *
  * Records that are `onlyif db` are of this product's own forms and are left out.
  */

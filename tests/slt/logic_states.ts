@@ -1,6 +1,6 @@
 /**
- * `deno task soak:states [name]`: every file of the logic tests in every storage state, or in those whose name begins so. Exit
- * codes: 0 all answers as in the files, 1 a difference.
+ * `deno task soak:states [name]`: every file of the logic tests in every storage state, or in those whose name begins
+ * so. Exit codes: 0 all answers as in the files, 1 a difference.
  */
 import { STORAGE_STATES, type StorageState } from "../support/storage_states.ts";
 import { caseFiles } from "./compare_postgresql.ts";

@@ -2,11 +2,11 @@
  * The sqllogictest format (SQLite's, as also used by DuckDB and CockroachDB): statements with the expected outcome,
  * queries with expected rows.
  *
- * Records: `statement ok`, `statement error [SQLSTATE or text]`, `query <types> [sort mode] [label]` followed by the text, a
- * line `----` and one value per line (or one row per line when the file says `format rows`), `skipif`/`onlyif <database>`,
- * `hash-threshold n`, `halt`. Types: T text, I integer, R real with three decimals. `N values hashing to <md5>`
- * stands for long results. With `format rows` each line of a result is a row whose values are separated by tabs; backslashes,
- * tabs and line ends within a value are written `\\`, `\t` and `\n`.
+ * Records: `statement ok`, `statement error [SQLSTATE or text]`, `query <types> [sort mode] [label]` followed by the
+ * text, a line `----` and one value per line (or one row per line when the file says `format rows`), `skipif`/`onlyif
+ * <database>`, `hash-threshold n`, `halt`. Types: T text, I integer, R real with three decimals. `N values hashing to
+ * <md5>` stands for long results. With `format rows` each line of a result is a row whose values are separated by
+ * tabs; backslashes, tabs and line ends within a value are written `\\`, `\t` and `\n`.
  */
 
 /** One record of a file. */

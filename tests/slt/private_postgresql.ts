@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of our own in a temporary folder, to compare answers with. Nothing outside the folder is touched; the
- * server listens on the loopback address only and is gone after {@link PrivatePostgresql.stop}.
+ * A PostgreSQL server of our own in a temporary folder, to compare answers with. Nothing outside the folder is
+ * touched; the server listens on the loopback address only and is gone after {@link PrivatePostgresql.stop}.
  *
  * Limits: PostgreSQL refuses to run as root, so that a root user starts it as the system user `postgres`.
  */

@@ -1,6 +1,7 @@
 /**
- * The logic tests once more, with the rows kept and asked for in other ways: see `tests/support/storage_states.ts`. In a test run each
- * file meets one, which changes from file to file; `deno task soak:states` runs every file in each.
+ * The logic tests once more, with the rows kept and asked for in other ways: see `tests/support/storage_states.ts`.
+ * In a test run each file meets one, which changes from file to file; `deno task soak:states` runs every file in
+ * each.
  */
 import assert from "node:assert/strict";
 import { STORAGE_STATES } from "../support/storage_states.ts";

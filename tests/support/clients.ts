@@ -1,5 +1,6 @@
 /**
- * Connections of the npm drivers `pg` and `postgres` to a server on loopback, opened and closed the same way everywhere.
+ * Connections of the npm drivers `pg` and `postgres` to a server on loopback, opened and closed the same way
+ * everywhere.
  *
  * A driver's own reconnecting is off: a test wants to see a connection end.
  */

@@ -1,8 +1,8 @@
 /**
  * The fenced code blocks of a Markdown page, so that a test can do what the page says.
  *
- * A `text` block right after a block of commands is what they print: `…` in it stands for any text, and a line of `…` alone
- * for any number of lines.
+ * A `text` block right after a block of commands is what they print: `…` in it stands for any text, and a line of `…`
+ * alone for any number of lines.
  */
 
 /** A block, and what the page says that it prints. */

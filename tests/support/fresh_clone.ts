@@ -1,9 +1,9 @@
 /**
- * The project as somebody finds it who has just cloned it: `git clone` into a new folder, an empty home folder, and an `npx`
- * that runs this very Deno, so that nothing is fetched.
+ * The project as somebody finds it who has just cloned it: `git clone` into a new folder, an empty home folder, and
+ * an `npx` that runs this very Deno, so that nothing is fetched.
  *
- * What is changed or new in the work tree and not yet committed is copied on top, so that a test judges the tree at hand.
- * Where the project is no git work tree, as in an unpacked archive, its files are copied.
+ * What is changed or new in the work tree and not yet committed is copied on top, so that a test judges the tree at
+ * hand. Where the project is no git work tree, as in an unpacked archive, its files are copied.
  */
 import { projectRoot, run, sourceFiles } from "../../tools/project.ts";
 import { denoCacheFolder } from "./programs.ts";

@@ -29,7 +29,10 @@ export function seededRandom(seed: number): SeededRandom {
   };
 }
 
-/** A step of the generator that makes seeds for others (Steele, Lea and Flood 2014, in 32 bits): one to one, without likeness. */
+/**
+ * A step of the generator that makes seeds for others (Steele, Lea and Flood 2014, in 32 bits): one to one, without
+ * likeness.
+ */
 function mixed(seed: number): number {
   let value = ((seed | 0) + 0x9e3779b9) | 0;
   value = Math.imul(value ^ value >>> 16, 0x21f0aaad);

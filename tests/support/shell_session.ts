@@ -2,9 +2,9 @@
  * One shell that runs block after block of commands, as a person with one terminal would: variables, functions and
  * background jobs live on from block to block.
  *
- * Job control is on, so that each background job is a process group of its own. Every block is read from a file, and its
- * commands get an empty standard input. Limits: a block that takes longer than the time limit fails; when the session
- * is closed its jobs are killed.
+ * Job control is on, so that each background job is a process group of its own. Every block is read from a file, and
+ * its commands get an empty standard input. Limits: a block that takes longer than the time limit fails; when the
+ * session is closed its jobs are killed.
  */
 
 /** How to start a shell. */

@@ -1,6 +1,6 @@
 /**
- * A database in this process that is asked in several ways: by its session, by prepared statements, over the PostgreSQL protocol in
- * text and in binary. Rows are texts, however they come.
+ * A database in this process that is asked in several ways: by its session, by prepared statements, over the
+ * PostgreSQL protocol in text and in binary. Rows are texts, however they come.
  */
 import assert from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";

@@ -1,9 +1,10 @@
 /**
- * The same statements over the same rows, kept and asked for in different ways: what the rows went through, the plan that
- * reads them, and the protocol that carries the answer must not change it.
+ * The same statements over the same rows, kept and asked for in different ways: what the rows went through, the plan
+ * that reads them, and the protocol that carries the answer must not change it.
  *
- * A keeping moves rows after each statement that may have changed them (checkpoints, updates that change nothing, restarts, columns that
- * come and go); a way asks for rows (parameters, prepared plans, the PostgreSQL protocol). A state is one of both.
+ * A keeping moves rows after each statement that may have changed them (checkpoints, updates that change nothing,
+ * restarts, columns that come and go); a way asks for rows (parameters, prepared plans, the PostgreSQL protocol). A
+ * state is one of both.
  */
 import { extended, message } from "../../gateways/pg/testing/wire.ts";
 import { parametrized } from "./parametrized.ts";
@@ -107,7 +108,10 @@ function ownTables({ engine }: StateDatabase): { readonly name: string; readonly
   });
 }
 
-/** Rows of a checkpoint, half of which are then written again with the same values: their old versions lie in segments as deleted. */
+/**
+ * Rows of a checkpoint, half of which are then written again with the same values: their old versions lie in segments
+ * as deleted.
+ */
 async function halfMoved(database: StateDatabase, changes: number): Promise<void> {
   await database.checkpoint();
   for (const { name, column } of ownTables(database)) {

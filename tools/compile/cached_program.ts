@@ -1,9 +1,11 @@
 /**
- * A program that starts quickly: its code as one script, with the form that the engine compiles functions to when they are first called.
+ * A program that starts quickly: its code as one script, with the form that the engine compiles functions to when
+ * they are first called.
  *
- * A bundled module is read, hashed and compiled function by function at every start, which takes longer than most commands. Here a small module
- * (`cached_start.js`) hands code and compiled form to the engine. The form is made by running the program's commands once, with the same runtime and
- * the same parameters of the engine; an engine that does not know it compiles the code as ever.
+ * A bundled module is read, hashed and compiled function by function at every start, which takes longer than most
+ * commands. Here a small module (`cached_start.js`) hands code and compiled form to the engine. The form is made by
+ * running the program's commands once, with the same runtime and the same parameters of the engine; an engine that
+ * does not know it compiles the code as ever.
  *
  * Limits: the code has no top-level `await` and no place of its own (`import.meta`), for it is a script.
  */
@@ -145,8 +147,8 @@ async function bundleScript(request: CachedProgramRequest): Promise<string> {
 }
 
 /**
- * The same code without letters beyond ASCII, which the engine reads and keeps in half the room. An escape means the same in texts,
- * templates, regular expressions and names; `String.raw` alone would see it.
+ * The same code without letters beyond ASCII, which the engine reads and keeps in half the room. An escape means the
+ * same in texts, templates, regular expressions and names; `String.raw` alone would see it.
  */
 function inAscii(code: string): string {
   return code.replaceAll(

@@ -2,15 +2,17 @@
  * The self-extracting executable: one file that holds a launcher, a bundled program and the Deno runtime.
  *
  * Format: a POSIX shell script padded with line feeds to {@link headerSize} bytes; then the program (one bundled
- * module), gzip; then, where there is one, the file that the program reads, gzip; then the Deno executable, gzip, to the end of
- * the file. The script (`launcher.sh` below) carries the lengths and the SHA-256 of the parts. On the first start it unpacks them below the user's cache folder, under their hashes, so that
- * the three programs of one build share one runtime; later starts go straight to `exec`, so signals, exit codes and the
- * standard streams are the program's own.
+ * module), gzip; then, where there is one, the file that the program reads, gzip; then the Deno executable, gzip, to
+ * the end of the file. The script (`launcher.sh` below) carries the lengths and the SHA-256 of the parts. On the
+ * first start it unpacks them below the user's cache folder, under their hashes, so that the three programs of one
+ * build share one runtime; later starts go straight to `exec`, so signals, exit codes and the standard streams are
+ * the program's own.
  *
- * Invariants: a part appears under its final name only by a rename after its hash was verified; the program is hashed on
- * every start; the runtime and what the program reads are hashed again whenever their size, time of change or inode are not the ones recorded after
- * the last hash. Folders are made with mode 0700, and a folder that belongs to another user is never used.
- * Limits: needs sh, gzip, head, tail, stat, mktemp and sha256sum (or shasum), which every Linux has.
+ * Invariants: a part appears under its final name only by a rename after its hash was verified; the program is hashed
+ * on every start; the runtime and what the program reads are hashed again whenever their size, time of change or
+ * inode are not the ones recorded after the last hash. Folders are made with mode 0700, and a folder that belongs to
+ * another user is never used. Limits: needs sh, gzip, head, tail, stat, mktemp and sha256sum (or shasum), which every
+ * Linux has.
  */
 import { gzipSync } from "node:zlib";
 

@@ -1,6 +1,6 @@
 /**
- * The code of `lang`'s threads, as a text in the executable: a thread is started from an address, and an executable of one file has no other
- * file to name.
+ * The code of `lang`'s threads, as a text in the executable: a thread is started from an address, and an executable
+ * of one file has no other file to name.
  */
 import { projectRoot, run } from "../project.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Exact sums without a test in each row: the sums of the rows that one call works through cannot leave ±2^53 when the bounds
- * of their values are known, and numbers that have become large are moved to their bigints behind the loop.
+ * Exact sums without a test in each row: the sums of the rows that one call works through cannot leave ±2^53 when the
+ * bounds of their values are known, and numbers that have become large are moved to their bigints behind the loop.
  *
- * Sums of groups are of two kinds. Where values are small, it is enough to know how many rows were folded. Where they are larger,
- * the groups whose numbers have become large are noted in a list, without a branch.
+ * Sums of groups are of two kinds. Where values are small, it is enough to know how many rows were folded. Where they
+ * are larger, the groups whose numbers have become large are noted in a list, without a branch.
  */
 import type { IntegerRange } from "../../sql/functions/integer_range.ts";
 import { magnitudeOf } from "../../sql/functions/integer_range.ts";

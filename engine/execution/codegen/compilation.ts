@@ -67,7 +67,10 @@ export class Compilation {
     return texts.join("\n\n");
   }
 
-  /** Whether a subquery is computed once in an execution: it depends on nothing around it. That holds for volatile ones too. */
+  /**
+   * Whether a subquery is computed once in an execution: it depends on nothing around it. That holds for volatile
+   * ones too.
+   */
   runsOnce(plan: Plan): boolean {
     const { free, freeDefinitions } = planFacts(plan);
     return free.length === 0 && [...freeDefinitions].every((id) => this.closedDefinitions.has(id));

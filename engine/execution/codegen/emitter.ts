@@ -9,9 +9,9 @@
  *
  * The function gets the execution state as `S`, and `context` is the evaluation context.
  *
- * A function comes in two versions. The *plain* one runs to its end. The *resumable* one is a generator function that can be
- * left in the loops that stand in the code of a row, so that none of them holds the process; V8 makes slower code of it.
- * The emitter notes how often such loops go round at most, so that whoever runs the function can choose.
+ * A function comes in two versions. The *plain* one runs to its end. The *resumable* one is a generator function that
+ * can be left in the loops that stand in the code of a row, so that none of them holds the process; V8 makes slower
+ * code of it. The emitter notes how often such loops go round at most, so that whoever runs the function can choose.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
 import type { ColumnRef } from "../../sql/plan/expression.ts";
@@ -108,7 +108,9 @@ const PLAIN = { isResumable: false } as const;
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
   loopLabel = "";
-  /** An expression of how often the outermost loop goes round, at most `MAX_BATCH_ROWS` times; null: nothing is known. */
+  /**
+   * An expression of how often the outermost loop goes round, at most `MAX_BATCH_ROWS` times; null: nothing is known.
+   */
   morselRows: string | null = null;
   /** How many loops the code stands in. */
   rowDepth = 0;
@@ -233,8 +235,8 @@ export class Emitter {
     const budget = this.#budget();
     this.emit(`${declare};`);
     this.block(`${label}: for (;;) `, "row", () => {
-      // The loop proper has no pause inside, and V8 is told again what it forgets of variables at a pause; so the loop stays
-      // as fast as in the plain version.
+      // The loop proper has no pause inside, and V8 is told again what it forgets of variables at a pause; so the
+      // loop stays as fast as in the plain version.
       this.emitLines(this.#numbers());
       this.block(`for (; ${test}; ${advance}) `, "row", () => {
         this.emit(`if (--${budget} < 0) break;`);
@@ -264,7 +266,9 @@ export class Emitter {
     return name;
   }
 
-  /** Runs a subplan unless its slot says that it has run. `repeats`: the slot may be emptied while the function runs. */
+  /**
+   * Runs a subplan unless its slot says that it has run. `repeats`: the slot may be emptied while the function runs.
+   */
   subplan(doneSlot: number, pipelines: readonly Pipeline[], repeats: boolean): void {
     this.limitRounds(repeats ? null : (state) => state.x[doneSlot] === undefined ? Infinity : 1);
     if (!this.isResumable) return;
@@ -347,8 +351,8 @@ export class Emitter {
   }
 
   /**
-   * A braced block in which columns are bound anew that code before has bound otherwise, so that expressions over them are
-   * computed again.
+   * A braced block in which columns are bound anew that code before has bound otherwise, so that expressions over
+   * them are computed again.
    */
   rebindingBlock(emit: () => void): void {
     this.block("", "row", () => {

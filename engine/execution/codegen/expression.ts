@@ -372,7 +372,10 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
   return { code: expression.negated ? code.define("b", `!${found}`) : found, isNull: unknown };
 }
 
-/** The code that makes the set of a list. Constants and parameters are handed over as data: a list may have 100 000 of them. */
+/**
+ * The code that makes the set of a list. Constants and parameters are handed over as data: a list may have 100 000 of
+ * them.
+ */
 function listSetCode(code: Emitter, expression: Of<"in_list">): string {
   const constants: SqlValue[] = [];
   const parameters: number[] = [];

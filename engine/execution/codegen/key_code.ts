@@ -164,7 +164,9 @@ export class KeyCode {
     return place === undefined || place.isNull !== null ? null : place;
   }
 
-  /** Emits the key code of an expression's value; the answer is an identifier or literal. `type` is the expression's. */
+  /**
+   * Emits the key code of an expression's value; the answer is an identifier or literal. `type` is the expression's.
+   */
   emit(code: Emitter, expression: Expression, mode: KeyMode): string {
     if (this.#kind === "text" && expression.kind === "column") {
       const text = this.#emitText(code, expression.column, mode);

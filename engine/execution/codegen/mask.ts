@@ -1,9 +1,9 @@
 /**
  * Conditions as numbers: expressions without branches that are 1 where a condition holds and 0 elsewhere.
  *
- * A processor guesses which way a branch goes; where a third of the rows pass a condition, the wrong guesses cost more than all
- * else that a scan does with a row. A mask is added to the number of rows chosen so far instead, see `selection.ts`. All of a
- * mask is computed for each row, so it may hold only what can neither fail nor take long.
+ * A processor guesses which way a branch goes; where a third of the rows pass a condition, the wrong guesses cost
+ * more than all else that a scan does with a row. A mask is added to the number of rows chosen so far instead, see
+ * `selection.ts`. All of a mask is computed for each row, so it may hold only what can neither fail nor take long.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { isComparison } from "../../sql/functions/comparison_operators.ts";

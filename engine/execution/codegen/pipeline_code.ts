@@ -1,6 +1,7 @@
 /**
- * A pipeline's function in its two versions (see `emitter.ts`), made when they are first needed: the plain one runs while the
- * loops inside of a row are known to be short together, otherwise the resumable one, which is left and gone on with.
+ * A pipeline's function in its two versions (see `emitter.ts`), made when they are first needed: the plain one runs
+ * while the loops inside of a row are known to be short together, otherwise the resumable one, which is left and gone
+ * on with.
  */
 import type { Block } from "../../storage/access/block.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";

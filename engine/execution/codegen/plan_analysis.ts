@@ -1,8 +1,9 @@
 /**
  * Facts about plans and expressions: what they refer to, and what they define.
  *
- * Column references are unique within a statement, so that the free columns of a plan are those it mentions anywhere less
- * those it defines anywhere. A plan without free columns and without a working table of a surrounding recursion is
+ * Column references are unique within a statement, so that the free columns of a plan are those it mentions anywhere
+ * less those it defines anywhere. A plan without free columns and without a working table of a surrounding recursion
+ * is
  * *closed*: it gives the same rows whenever it runs within one execution (unless it is volatile).
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
@@ -16,7 +17,9 @@ import {
   subqueryPlan,
 } from "../../sql/plan/traverse.ts";
 
-/** The operators of a plan in preorder: how EXPLAIN ANALYZE's profile is numbered. Subquery expressions are not in it. */
+/**
+ * The operators of a plan in preorder: how EXPLAIN ANALYZE's profile is numbered. Subquery expressions are not in it.
+ */
 export function planOperators(plan: Plan): readonly Plan[] {
   return [plan, ...inputs(plan).flatMap(planOperators)];
 }
@@ -73,7 +76,9 @@ const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
 const NO_DEFINITIONS: ReadonlySet<number> = new Set();
 const NO_MENTIONS: ReadonlyMap<ColumnRef, number> = new Map();
 
-/** Facts about what refers to nothing; a statement has as many constants as its text has room for, and they share it. */
+/**
+ * Facts about what refers to nothing; a statement has as many constants as its text has room for, and they share it.
+ */
 const CONSTANT_FACTS: Facts = {
   defined: NO_COLUMNS,
   mentioned: NO_MENTIONS,

@@ -33,7 +33,10 @@ function isUsable({ value }: ScanPrune, type: SqlType): boolean {
   return isExecutionConstant(value) && (type.kind !== "char" || value.type.kind === "char");
 }
 
-/** The expression of a key's stored form. Keys are of types that are stored as they are, booleans apart (see `isSameForm`). */
+/**
+ * The expression of a key's stored form. Keys are of types that are stored as they are, booleans apart (see
+ * `isSameForm`).
+ */
 export function storedForm(type: SqlType, value: Value): string {
   return formOf(type) === "boolean" ? `(${value.code} ? 1 : 0)` : value.code;
 }

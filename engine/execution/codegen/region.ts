@@ -1,10 +1,11 @@
 /**
  * Where the loops of a plan are put.
  *
- * Operators are compiled by producing and consuming (Neumann, "Efficiently Compiling Efficient Query Plans", VLDB 2011):
- * a producer emits a loop, and for each row the code of its {@link Sink}. In a {@link Program} each loop becomes a pipeline,
- * a function of its own that is called again for each morsel of its rows. In an {@link InlineRegion} loops stand in the code
- * of a surrounding row, whose columns they can refer to; a pipeline is left in the middle of them when they are long.
+ * Operators are compiled by producing and consuming (Neumann, "Efficiently Compiling Efficient Query Plans", VLDB
+ * 2011): a producer emits a loop, and for each row the code of its {@link Sink}. In a {@link Program} each loop
+ * becomes a pipeline, a function of its own that is called again for each morsel of its rows. In an {@link
+ * InlineRegion} loops stand in the code of a surrounding row, whose columns they can refer to; a pipeline is left in
+ * the middle of them when they are long.
  *
  * A sink's `open` and `close` stand around the loop and keep what the rows need in local variables. A program with no
  * rows at all may never open its sinks, so state is made by whoever needs it first.
@@ -35,7 +36,10 @@ export type LoopSource =
     readonly atMost?: RoundLimit;
     count(code: Emitter): string;
     bind(code: Emitter, index: string): void;
-    /** In a program only: an expression, evaluated behind the last row, that is true when further rows are on their way. */
+    /**
+     * In a program only: an expression, evaluated behind the last row, that is true when further rows are on their
+     * way.
+     */
     more?(code: Emitter, index: string): string;
   }
   /** A cursor made by the expression `open`; `next` emits code that gets an item or `leave`s the loop. */

@@ -1,8 +1,8 @@
 /**
- * Generated code that chooses rows of a block: a loop over all rows for the first condition, and for each further one a loop
- * over the rows that are left, whose numbers are kept in an array. Conditions are masks, so that no loop branches; conditions
- * over the same columns share a loop. (Boncz, Zukowski, Nes, "MonetDB/X100: Hyper-Pipelining Query Execution", CIDR 2005;
- * Ross, "Selection Conditions in Main Memory", TODS 2004.)
+ * Generated code that chooses rows of a block: a loop over all rows for the first condition, and for each further one
+ * a loop over the rows that are left, whose numbers are kept in an array. Conditions are masks, so that no loop
+ * branches; conditions over the same columns share a loop. (Boncz, Zukowski, Nes, "MonetDB/X100: Hyper-Pipelining
+ * Query Execution", CIDR 2005; Ross, "Selection Conditions in Main Memory", TODS 2004.)
  */
 import { assert } from "../../base/assert.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
@@ -54,7 +54,10 @@ export interface SelectionParts {
   readonly bind: (code: Emitter) => void;
 }
 
-/** Emits the choice among the rows `from` to `to` of `block`; answers the variables of their numbers and of how many there are. */
+/**
+ * Emits the choice among the rows `from` to `to` of `block`; answers the variables of their numbers and of how many
+ * there are.
+ */
 export function emitSelection(
   code: Emitter,
   { slot, filter, hidesRows, bind }: SelectionParts,

@@ -38,8 +38,8 @@ export function rowSort(count: number, compare: RowComparison, single: SingleKey
 }
 
 /**
- * Emits a sort; the answer is the name of an Int32Array of row numbers in order. Equal rows keep their order. `atMost` as
- * of {@link Emitter.work}.
+ * Emits a sort; the answer is the name of an Int32Array of row numbers in order. Equal rows keep their order.
+ * `atMost` as of {@link Emitter.work}.
  */
 export function emitSort(
   code: Emitter,

@@ -1,5 +1,6 @@
 /**
- * Expressions evaluated by walking their tree: the plain counterpart of the code generator, used as its oracle in tests.
+ * Expressions evaluated by walking their tree: the plain counterpart of the code generator, used as its oracle in
+ * tests.
  *
  * It shares nothing with generated code but the functions' `evaluate` and is written to be obviously right.
  */

@@ -1,8 +1,8 @@
 /**
  * Plans interpreted row by row: the plain counterpart of the code generator, used as its oracle in tests.
  *
- * Every operator computes its whole input before it goes on, except LIMIT's, which may be endless. Modifications are not
- * interpreted.
+ * Every operator computes its whole input before it goes on, except LIMIT's, which may be endless. Modifications are
+ * not interpreted.
  */
 import { unreachable } from "../../base/assert.ts";
 import type { BoundAggregate, EvaluationContext } from "../../sql/functions/definition.ts";

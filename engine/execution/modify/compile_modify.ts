@@ -1,8 +1,8 @@
 /**
  * Compiles INSERT, UPDATE and DELETE.
  *
- * A modification is the program of its source with generated code at its end that makes and writes rows, and a last pipeline
- * for what waits until all rows are there: rows with new ids, referential actions, foreign key checks.
+ * A modification is the program of its source with generated code at its end that makes and writes rows, and a last
+ * pipeline for what waits until all rows are there: rows with new ids, referential actions, foreign key checks.
  */
 import { unreachable } from "../../base/assert.ts";
 import type { ModifyPlan, PlannedStatement } from "../../sql/plan/plan.ts";

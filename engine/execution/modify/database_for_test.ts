@@ -1,6 +1,6 @@
 /**
- * A small database for tests of modifications: real table stores and transactions, SQL through the real planner, no log.
- * DDL goes through the real definition binder where it only changes the catalog.
+ * A small database for tests of modifications: real table stores and transactions, SQL through the real planner, no
+ * log. DDL goes through the real definition binder where it only changes the catalog.
  */
 import { assert } from "../../base/assert.ts";
 import { Catalog } from "../../catalog/catalog.ts";

@@ -113,8 +113,8 @@ export function findAll(
 const PIECE = 512;
 
 /**
- * Visits every visible row; `values` reads the columns' values. Ends when `visit` answers false. Yields between pieces of
- * the table.
+ * Visits every visible row; `values` reads the columns' values. Ends when `visit` answers false. Yields between
+ * pieces of the table.
  */
 export function* scanByKey(
   reader: ReadableTable,

@@ -1,9 +1,10 @@
 /**
- * What the generated code of INSERT, UPDATE and DELETE has in common: access to the run's state, and rows held back in a
- * buffer between reading and writing.
+ * What the generated code of INSERT, UPDATE and DELETE has in common: access to the run's state, and rows held back
+ * in a buffer between reading and writing.
  *
- * Rows are held back (all read before the first is written) whenever a statement could otherwise read what it has written,
- * the Halloween problem. Held rows keep computed values, so that expressions see the state before the statement.
+ * Rows are held back (all read before the first is written) whenever a statement could otherwise read what it has
+ * written, the Halloween problem. Held rows keep computed values, so that expressions see the state before the
+ * statement.
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan, ResultColumn } from "../../sql/plan/plan.ts";

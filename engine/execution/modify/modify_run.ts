@@ -1,8 +1,8 @@
 /**
  * The state of one running INSERT, UPDATE or DELETE beyond what generated code keeps in variables.
  *
- * Rows without foreign keys in either direction are written by generated code straight through the transaction; only what
- * needs more passes through here.
+ * Rows without foreign keys in either direction are written by generated code straight through the transaction; only
+ * what needs more passes through here.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
@@ -160,7 +160,10 @@ export class ModifyRun {
     }
   }
 
-  /** Raises 21000 for a row that the command with ON CONFLICT DO UPDATE has written before, whether it would change it again or not. */
+  /**
+   * Raises 21000 for a row that the command with ON CONFLICT DO UPDATE has written before, whether it would change it
+   * again or not.
+   */
   refuseMet(id: RowId): void {
     if (this.#seen?.has(id) !== true) return;
     throw new DatabaseError(

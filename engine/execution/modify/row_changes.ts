@@ -7,8 +7,8 @@
  * tables need no recursion. NO ACTION is checked at the very end: the children may be gone by then, or the key back.
  * As in PostgreSQL, RESTRICT is checked when its turn in the queue comes.
  *
- * Checks of deferred constraints are left to the transaction's commit when it can run them (`beforeCommit`); every check
- * looks at the state of its time, so that work taken back by a savepoint needs no bookkeeping.
+ * Checks of deferred constraints are left to the transaction's commit when it can run them (`beforeCommit`); every
+ * check looks at the state of its time, so that work taken back by a savepoint needs no bookkeeping.
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
@@ -63,8 +63,8 @@ export class RowChanges implements UnfinishedChanges {
   #nextParentCheck = 0;
   readonly #finalChecks: ActionTask[] = [];
   /**
-   * Parent keys that were there when last looked for (their texts where they have several parts); until the statement takes
-   * away the first key of a parent.
+   * Parent keys that were there when last looked for (their texts where they have several parts); until the statement
+   * takes away the first key of a parent.
    */
   #keysGo = false;
   readonly #present = new Map<ForeignKeyRule, Set<StoredValue>>();
@@ -244,7 +244,10 @@ export class RowChanges implements UnfinishedChanges {
     return mode === undefined ? rule.deferred : mode === "deferred";
   }
 
-  /** Tells the transaction that a check of a row of this table waits for the commit: its definition may not change before. */
+  /**
+   * Tells the transaction that a check of a row of this table waits for the commit: its definition may not change
+   * before.
+   */
   #notePending(rule: ForeignKeyRule, table: TableDefinition): void {
     if (this.#isDeferred(rule)) this.#context.writer.notePending?.(table.id, rule.constraint.id);
   }
@@ -341,7 +344,8 @@ export class RowChanges implements UnfinishedChanges {
           sameKey(rule.childColumns, keyAt(after, rule.childPositions), key);
       }
     }
-    // A default that equals the key that goes is no change, and has no parent all the same. That does not wait for the commit.
+    // A default that equals the key that goes is no change, and has no parent all the same. That does not wait for
+    // the commit.
     if (keepsKey) this.#finalChecks.push(task);
   }
 
@@ -421,7 +425,10 @@ export class RowChanges implements UnfinishedChanges {
   }
 }
 
-/** Finishes the changes of a statement, or of all of its parts together: actions first, and checks when nothing else comes. */
+/**
+ * Finishes the changes of a statement, or of all of its parts together: actions first, and checks when nothing else
+ * comes.
+ */
 export function* finishAll(parts: readonly UnfinishedChanges[]): Steps {
   for (const part of parts) yield* part.runActions();
   for (const part of parts) yield* part.checkParents();

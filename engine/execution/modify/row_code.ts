@@ -1,8 +1,8 @@
 /**
  * Generated code for one new row: from values to the stored row, with everything that a row must pass on its way.
  *
- * The order is PostgreSQL's: BEFORE triggers in name order, generated columns, NOT NULL, CHECK in name order; UNIQUE and
- * foreign keys come when the row is written.
+ * The order is PostgreSQL's: BEFORE triggers in name order, generated columns, NOT NULL, CHECK in name order; UNIQUE
+ * and foreign keys come when the row is written.
  */
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredRow } from "../../operations/effect.ts";

@@ -1,7 +1,7 @@
 /**
  * Completes and checks rows outside of a planned statement: those that referential actions change and those that COPY
- * or DDL make. Generated columns are computed, NOT NULL and CHECK are verified, defaults evaluated; the expressions come
- * from the catalog's texts and are compiled on first use.
+ * or DDL make. Generated columns are computed, NOT NULL and CHECK are verified, defaults evaluated; the expressions
+ * come from the catalog's texts and are compiled on first use.
  */
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";

@@ -1,6 +1,7 @@
 /**
- * Runs a statement that changes data in its WITH: one part after the other, each once, and all of them over the tables as
- * they were before the statement. Only the last one's rows go to the client. Foreign keys are looked after when all parts are done.
+ * Runs a statement that changes data in its WITH: one part after the other, each once, and all of them over the
+ * tables as they were before the statement. Only the last one's rows go to the client. Foreign keys are looked after
+ * when all parts are done.
  *
  * A row that one part has changed or deleted is left alone by the parts after it.
  */

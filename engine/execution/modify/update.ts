@@ -1,9 +1,9 @@
 /**
  * UPDATE: computes the new row of each row that the source yields and writes it.
  *
- * One row found by its key is written at once. Otherwise all assigned values are computed before the first write, and each
- * row is changed at most once, by the first source row that meets it. A row whose id changes is deleted when its turn
- * comes and created after all others, so that `SET id = id + 1` collides only with what remains.
+ * One row found by its key is written at once. Otherwise all assigned values are computed before the first write, and
+ * each row is changed at most once, by the first source row that meets it. A row whose id changes is deleted when its
+ * turn comes and created after all others, so that `SET id = id + 1` collides only with what remains.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

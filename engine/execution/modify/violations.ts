@@ -89,7 +89,10 @@ export function mixedNulls(child: TableDefinition, constraint: string): Database
   );
 }
 
-/** 23503: a row that is still referenced was deleted or got another key. `columns` and `key` are the referenced table's. */
+/**
+ * 23503: a row that is still referenced was deleted or got another key. `columns` and `key` are the referenced
+ * table's.
+ */
 export function stillReferenced(
   parent: TableDefinition,
   constraint: string,

@@ -1,11 +1,11 @@
 /**
- * Aggregation: without groups into one state in local variables, with groups into a {@link GroupTable}; one of either for
- * each grouping set.
+ * Aggregation: without groups into one state in local variables, with groups into a {@link GroupTable}; one of either
+ * for each grouping set.
  *
- * Aggregates with ORDER BY, and DISTINCT ones whose result depends on the order, keep their arguments and fold them in
- * order at the end. Other DISTINCT aggregates keep a set of what they have seen, which is a {@link GroupTable} by group and
- * argument where there is one argument. Groups that others decide are no keys: their values are taken from the row that a
- * group begins with.
+ * Aggregates with ORDER BY, and DISTINCT ones whose result depends on the order, keep their arguments and fold them
+ * in order at the end. Other DISTINCT aggregates keep a set of what they have seen, which is a {@link GroupTable} by
+ * group and argument where there is one argument. Groups that others decide are no keys: their values are taken from
+ * the row that a group begins with.
  */
 import type { AggregateComponent, AggregateSlot, StepFacts } from "../../sql/functions/definition.ts";
 import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";

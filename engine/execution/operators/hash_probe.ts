@@ -1,9 +1,9 @@
 /**
- * What hash joins share: rows of one side kept in a buffer with a {@link HashIndex}, and the loop over the partners of a row of
- * the other side.
+ * What hash joins share: rows of one side kept in a buffer with a {@link HashIndex}, and the loop over the partners
+ * of a row of the other side.
  *
- * A row first asks the filters of the keys, one after the other, so that one without a partner ends before its other columns
- * are read.
+ * A row first asks the filters of the keys, one after the other, so that one without a partner ends before its other
+ * columns are read.
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
@@ -162,7 +162,9 @@ export class HashProbe {
     return { row, differs, isNull };
   }
 
-  /** Emits the test of a row of the bucket: it goes on to the next one unless the keys and the join's condition hold. */
+  /**
+   * Emits the test of a row of the bucket: it goes on to the next one unless the keys and the join's condition hold.
+   */
   emitMatch(code: Emitter, { row, differs }: Found): void {
     if (differs !== "") code.emit(`if (${differs}) continue;`);
     if (this.#residual === null) return;

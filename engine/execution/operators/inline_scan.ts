@@ -1,5 +1,6 @@
 /**
- * Full scans inside of a loop: the table's rows (those that pass what does not depend on the loop) are kept in a buffer.
+ * Full scans inside of a loop: the table's rows (those that pass what does not depend on the loop) are kept in a
+ * buffer.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";

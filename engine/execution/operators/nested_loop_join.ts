@@ -1,8 +1,8 @@
 /**
  * Nested-loop joins: for each left row the right plan runs, with the left columns in scope.
  *
- * A right plan that does not depend on the left row is computed once and kept. Outer joins collect the matching right rows
- * of a left row first, so that the code of what follows exists only once.
+ * A right plan that does not depend on the left row is computed once and kept. Outer joins collect the matching right
+ * rows of a left row first, so that the code of what follows exists only once.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
 import { bufferOf, type ReadNames } from "../codegen/buffer_code.ts";

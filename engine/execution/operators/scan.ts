@@ -1,9 +1,9 @@
 /**
  * Full scans of stored tables.
  *
- * A scan at the beginning of a program's pipeline runs a *kernel* over a range of a block's rows: a function generated for the
- * shape of the block's vectors, so that its loop sees one kind of typed array per column. Kernels are kept with the
- * statement and the shape, which is all that their code knows of the vectors.
+ * A scan at the beginning of a program's pipeline runs a *kernel* over a range of a block's rows: a function
+ * generated for the shape of the block's vectors, so that its loop sees one kind of typed array per column. Kernels
+ * are kept with the statement and the shape, which is all that their code knows of the vectors.
  */
 import type { ExecutionContext } from "../runtime/execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";

@@ -1,8 +1,8 @@
 /**
  * UNION, INTERSECT and EXCEPT.
  *
- * UNION ALL gives out its inputs one after the other. INTERSECT and EXCEPT count the rows of each input by value and give
- * out each value as often as the operation says, in order of first appearance.
+ * UNION ALL gives out its inputs one after the other. INTERSECT and EXCEPT count the rows of each input by value and
+ * give out each value as often as the operation says, in order of first appearance.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";

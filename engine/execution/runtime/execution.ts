@@ -1,9 +1,9 @@
 /**
  * The contract between the session, which owns time and transactions, and compiled plans, which are synchronous.
  *
- * A compiled statement is started with a context and then stepped: each step works for about a millisecond, so that the
- * session can yield to other connections, cancel, or wait for a slow reader between steps. Most statements finish in their
- * first step.
+ * A compiled statement is started with a context and then stepped: each step works for about a millisecond, so that
+ * the session can yield to other connections, cancel, or wait for a slow reader between steps. Most statements finish
+ * in their first step.
  */
 import type { DatabaseError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
@@ -52,8 +52,8 @@ export interface ExecutionContext {
 export type MaterializedRows = ReadonlyMap<VirtualRelation, readonly (readonly SqlValue[])[]>;
 
 /**
- * Writes of one transaction. Each raises an internal retry signal when another open transaction holds the row or key; the
- * session then rolls the statement back, waits, and runs it again.
+ * Writes of one transaction. Each raises an internal retry signal when another open transaction holds the row or key;
+ * the session then rolls the statement back, waits, and runs it again.
  */
 export interface RowTransaction {
   /** The catalog as this transaction sees it, its own DDL included. */
@@ -72,11 +72,17 @@ export interface RowTransaction {
   lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean;
   /** A new id from the table's own counter. */
   nextRowId(tableId: number): RowId;
-  /** Raises 23505 (naming the constraint) when the id or a unique key exists; NOT NULL and CHECK are the caller's work. */
+  /**
+   * Raises 23505 (naming the constraint) when the id or a unique key exists; NOT NULL and CHECK are the caller's
+   * work.
+   */
   create(tableId: number, id: RowId, values: StoredRow): void;
   update(tableId: number, id: RowId, values: StoredRow): void;
   delete(tableId: number, id: RowId): void;
-  /** Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found nothing. */
+  /**
+   * Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found
+   * nothing.
+   */
   createBatch(tableId: number, batch: RowBatch): void;
   /** Finds, in morsels, the first row of a batch that violates a unique index; absent: not served. */
   readonly checkBatch?: (
@@ -84,8 +90,8 @@ export interface RowTransaction {
     batch: RowBatch,
   ) => Generator<void, { readonly row: number; readonly error: DatabaseError } | null>;
   /**
-   * true: rows of a batch may be changed, and their table altered, later in the same transaction. Absent: batches are only
-   * used when nothing can come after them.
+   * true: rows of a batch may be changed, and their table altered, later in the same transaction. Absent: batches are
+   * only used when nothing can come after them.
    */
   readonly changesBatches?: boolean;
   truncate(tableId: number): void;

@@ -2,13 +2,13 @@
  * One running statement: slots that generated code keeps its state in, the position in the program, and the memory
  * that is accounted for.
  *
- * A program is a list of pipelines. Each call of `Pipeline.run` works through a morsel and answers true at the end of the pipeline.
- * Procedures (uncorrelated subqueries, build sides shared by many iterations, the terms of a recursion) are programs of
- * their own: a pipeline calls one and answers false, and is run again when the subplan has ended. Slots are `undefined`
- * until the code that owns them fills them.
+ * A program is a list of pipelines. Each call of `Pipeline.run` works through a morsel and answers true at the end of
+ * the pipeline. Procedures (uncorrelated subqueries, build sides shared by many iterations, the terms of a recursion)
+ * are programs of their own: a pipeline calls one and answers false, and is run again when the subplan has ended.
+ * Slots are `undefined` until the code that owns them fills them.
  *
- * Pieces are kept short by a batch size of rows, which follows the time that morsels take; a step is as many morsels as fit into
- * {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its morsels end.
+ * Pieces are kept short by a batch size of rows, which follows the time that morsels take; a step is as many morsels
+ * as fit into {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its morsels end.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { RowId } from "../../operations/effect.ts";
@@ -25,7 +25,9 @@ export interface Pipeline {
   readonly writesResult: boolean;
   /** Positions of the operators that work in this pipeline, for EXPLAIN ANALYZE. */
   readonly operators: readonly number[];
-  /** The generated code, for EXPLAIN (CODE): what has run, or would run over the tables of the context. Absent: none. */
+  /**
+   * The generated code, for EXPLAIN (CODE): what has run, or would run over the tables of the context. Absent: none.
+   */
   source?(context: ExecutionContext): string;
 }
 
@@ -154,7 +156,9 @@ export class ExecutionState implements StatementExecution {
     }
   }
 
-  /** Runs a subplan to its end before the calling pipeline goes on, which must now end its morsel by answering false. */
+  /**
+   * Runs a subplan to its end before the calling pipeline goes on, which must now end its morsel by answering false.
+   */
   call(pipelines: readonly Pipeline[]): void {
     this.#callers.push({ pipelines: this.#pipelines, pipeline: this.#pipeline });
     this.#pipelines = pipelines;
@@ -168,7 +172,8 @@ export class ExecutionState implements StatementExecution {
       const excess = Math.ceil(elapsed / LONG_MORSEL_MICROSECONDS);
       this.batchRows = Math.max(1, Math.floor(this.batchRows / Math.max(2, excess)));
     } else if (this.batchRows < MAX_BATCH_ROWS) {
-      // A few long morsels cost less than many short ones: what is not too long moves from their number to their length.
+      // A few long morsels cost less than many short ones: what is not too long moves from their number to their
+      // length.
       if (elapsed < SHORT_MORSEL_MICROSECONDS) this.batchRows *= 2;
       else if (this.#morselsPerCheck > 1) {
         this.batchRows *= 2;
@@ -181,7 +186,10 @@ export class ExecutionState implements StatementExecution {
     }
   }
 
-  /** Works through a morsel for EXPLAIN ANALYZE: its time goes to the pipeline's operators and to all that wait for it. */
+  /**
+   * Works through a morsel for EXPLAIN ANALYZE: its time goes to the pipeline's operators and to all that wait for
+   * it.
+   */
   #measured(pipeline: Pipeline, profiles: readonly OperatorProfile[]): boolean {
     const running = [pipeline.operators];
     for (const { pipelines, pipeline } of this.#callers) running.push(pipelines[pipeline]?.operators ?? []);

@@ -3,7 +3,10 @@ import { ok } from "node:assert/strict";
 import { corpusDatabase } from "../testing/corpus.ts";
 import { ExecutionState, type Pipeline } from "./execution_state.ts";
 
-/** Runs a pipeline of so many rows whose morsels take as long as `cost` says; answers the largest batch size of the later half. */
+/**
+ * Runs a pipeline of so many rows whose morsels take as long as `cost` says; answers the largest batch size of the
+ * later half.
+ */
 function maxBatchRows(rows: number, cost: (rows: number, begun: number) => number): number {
   let clock = 0;
   let left = rows;

@@ -38,7 +38,10 @@ export class GroupTable {
   readonly #objectSlots: number;
   #charged = 0;
   #unflushed = 0;
-  /** The sums that {@link noteUnflushed} was told of, each by its number slot; kernels of other shapes have other ones. */
+  /**
+   * The sums that {@link noteUnflushed} was told of, each by its number slot; kernels of other shapes have other
+   * ones.
+   */
   readonly #unflushedSums = new Map<number, SumPlace>();
   #high = new Uint32Array(0);
 

@@ -1,9 +1,9 @@
 /**
  * The hash table of a join: chains of build rows by key.
  *
- * Rows with a NULL in a key are in no chain. `next` links rows of a bucket in their order of insertion. When the keys are
- * one column of integers without large gaps, buckets are the keys themselves (less the smallest one). Each key column has a
- * {@link KeyFilter} besides, which generated code asks first.
+ * Rows with a NULL in a key are in no chain. `next` links rows of a bucket in their order of insertion. When the keys
+ * are one column of integers without large gaps, buckets are the keys themselves (less the smallest one). Each key
+ * column has a {@link KeyFilter} besides, which generated code asks first.
  */
 import type { ExecutionState } from "./execution_state.ts";
 import { hashCode, hashMore, NULL_CODE, powerOfTwo } from "./hashing.ts";

@@ -2,9 +2,9 @@
  * Materialized rows, column by column in growable typed arrays.
  *
  * Storage by value form: `i32`, `f64`, `bool` as typed arrays; `mixed` as Float64Array in which NaN means "see the
- * column's map of bigints"; `code` as Float64Array of key codes; `ref` as a JavaScript array that holds null itself. All
- * but `ref` and `code` mark NULLs in a byte array when the column can have them. Generated code keeps the arrays in
- * local variables and reloads them after {@link RowBuffer.grow}; it writes `count` back when its loop ends.
+ * column's map of bigints"; `code` as Float64Array of key codes; `ref` as a JavaScript array that holds null itself.
+ * All but `ref` and `code` mark NULLs in a byte array when the column can have them. Generated code keeps the arrays
+ * in local variables and reloads them after {@link RowBuffer.grow}; it writes `count` back when its loop ends.
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionState } from "./execution_state.ts";
@@ -47,7 +47,9 @@ const NO_INTEGERS = new Int32Array(0);
 const NO_BYTES = new Uint8Array(0);
 const NO_NUMBERS = new Float64Array(0);
 
-/** Rows of a buffer's first arrays: of no more than 64 bytes each, which V8 makes many times faster than larger ones. */
+/**
+ * Rows of a buffer's first arrays: of no more than 64 bytes each, which V8 makes many times faster than larger ones.
+ */
 const FIRST_ROWS = 8;
 
 function newArray(storage: ColumnStorage, capacity: number): ColumnBuffer["data"] {

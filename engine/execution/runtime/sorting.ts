@@ -1,9 +1,9 @@
 /**
  * Sorting of materialized rows in morsels: answers a permutation of row numbers; equal rows keep their order.
  *
- * Runs of rows are sorted natively and then merged in passes, each of which can be left at any row. A single integer key is
- * packed with the row number into one double when both fit 53 bits; then runs are sorted by V8's native sort of doubles,
- * and nothing calls back.
+ * Runs of rows are sorted natively and then merged in passes, each of which can be left at any row. A single integer
+ * key is packed with the row number into one double when both fit 53 bits; then runs are sorted by V8's native sort
+ * of doubles, and nothing calls back.
  */
 import type { ColumnBuffer } from "./row_buffer.ts";
 import type { Work } from "./work.ts";

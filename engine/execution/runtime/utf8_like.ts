@@ -1,9 +1,9 @@
 /**
- * LIKE on UTF-8 that is not decoded: the stretches of a pattern between its `%` are looked for as bytes, which finds the same
- * places as a search for characters, since no character's encoding stands within another's.
+ * LIKE on UTF-8 that is not decoded: the stretches of a pattern between its `%` are looked for as bytes, which finds
+ * the same places as a search for characters, since no character's encoding stands within another's.
  *
- * Search: R. N. Horspool, "Practical fast searching in strings", Software: Practice and Experience 10(6), 1980. A pattern
- * with `_`, which stands for a character of unknown length, is left to the function on texts.
+ * Search: R. N. Horspool, "Practical fast searching in strings", Software: Practice and Experience 10(6), 1980. A
+ * pattern with `_`, which stands for a character of unknown length, is left to the function on texts.
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { decodeText } from "./interner.ts";

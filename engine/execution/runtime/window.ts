@@ -1,9 +1,9 @@
 /**
  * Window functions over sorted rows.
  *
- * The rows stand in the order of their partitions and, inside, of ORDER BY. Results are computed for one partition after
- * the other. Aggregates over frames that begin with the partition are folded as the frame grows; others are folded anew
- * for each different frame. Offsets must not be negative or NULL (22013).
+ * The rows stand in the order of their partitions and, inside, of ORDER BY. Results are computed for one partition
+ * after the other. Aggregates over frames that begin with the partition are folded as the frame grows; others are
+ * folded anew for each different frame. Offsets must not be negative or NULL (22013).
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { WindowCall } from "../../sql/plan/plan.ts";

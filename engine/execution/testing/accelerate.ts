@@ -1,6 +1,7 @@
 /**
  * Rewrites plans as an optimizer would, without asking what pays: joins on equality become hash joins, filtered scans
- * become lookups, sorts under a limit keep the best rows only. For tests, in which plans as bound are the starting point.
+ * become lookups, sorts under a limit keep the best rows only. For tests, in which plans as bound are the starting
+ * point.
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";

@@ -33,7 +33,10 @@ export class Binding {
   readonly positions = new WeakMap<Expression, number>();
   /** Views that are being expanded, against endless recursion. */
   readonly openViews: string[] = [];
-  /** Schemas of the views whose stored text is being bound: its names mean the same whatever the session's search path. */
+  /**
+   * Schemas of the views whose stored text is being bound: its names mean the same whatever the session's search
+   * path.
+   */
   readonly storedSchemas: string[] = [];
   /** What these views see of the relations that they read. */
   readonly storedShapes: (readonly RelationShape[] | undefined)[] = [];

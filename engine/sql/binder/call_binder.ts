@@ -186,8 +186,8 @@ function requireArray(binding: Binding, chosen: BoundFunction, args: readonly Ex
 }
 
 /**
- * JDBC's `{? = call f(?)}` sends its output as a first argument, a parameter that it declares as void. PostgreSQL leaves
- * those out too.
+ * JDBC's `{? = call f(?)}` sends its output as a first argument, a parameter that it declares as void. PostgreSQL
+ * leaves those out too.
  */
 function isOutput(argument: Expression): boolean {
   return argument.kind === "parameter" && argument.type.kind === "void";

@@ -2,8 +2,8 @@
  * Conversions that the binder inserts: implicit and assignment casts, literals and parameters that take the type of
  * their context.
  *
- * A literal without a type is read at once when that does not depend on settings, so that a malformed one is an error of
- * the statement's text, as in PostgreSQL.
+ * A literal without a type is read at once when that does not depend on settings, so that a malformed one is an error
+ * of the statement's text, as in PostgreSQL.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { isSubArray } from "../../types/sql_type.ts";
@@ -185,7 +185,8 @@ function coerceParameter(
       tryCoerce(binding, { kind: "parameter", type: known, index }, target, "explicit");
   }
   if (target.kind === "unknown") return expression;
-  // A literal of the text is read as the target with its modifiers, which assignment checks; a client sends plain types.
+  // A literal of the text is read as the target with its modifiers, which assignment checks; a client sends plain
+  // types.
   const isLiteral = index >= binding.parameterCount;
   const cuts = context === "explicit" && (target.kind === "varchar" || target.kind === "char");
   const type = target.kind === "record"

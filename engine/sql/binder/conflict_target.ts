@@ -1,8 +1,8 @@
 /**
  * The target of ON CONFLICT: which unique indexes, or the row id, an insertion may collide with.
  *
- * Keys and condition are bound over the table's columns and compared with what the indexes hold. An index without predicate
- * serves under every condition; a partial one where the condition holds all that its predicate asks for.
+ * Keys and condition are bound over the table's columns and compared with what the indexes hold. An index without
+ * predicate serves under every condition; a partial one where the condition holds all that its predicate asks for.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { visibleKey } from "../../catalog/index_keys.ts";

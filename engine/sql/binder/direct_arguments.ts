@@ -1,8 +1,9 @@
 /**
  * Direct arguments of ordered-set aggregates, `rank(a) WITHIN GROUP …`: values of a group, not of its rows.
  *
- * Inside a group all rows have the same grouped values, so that an aggregate may read them from any row. In a grouping set
- * that lacks a key its value is NULL: there is one call for each combination of missing keys, and GROUPING chooses.
+ * Inside a group all rows have the same grouped values, so that an aggregate may read them from any row. In a
+ * grouping set that lacks a key its value is NULL: there is one call for each combination of missing keys, and
+ * GROUPING chooses.
  */
 import { resolveOperator } from "../functions/registry.ts";
 import { BOOLEAN, columnReference, constant } from "../plan/build.ts";

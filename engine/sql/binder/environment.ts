@@ -53,7 +53,10 @@ export interface PlanningEnvironment {
   variable?(parts: readonly string[]): VariableMeaning | undefined;
   /** Types that the columns of the query are assigned to, as far as there are any; absent: they keep theirs. */
   readonly assignedTypes?: readonly (SqlType | undefined)[];
-  /** Whether checks of the table's rows wait for the commit, so that its definition may not change; absent: none ever do. */
+  /**
+   * Whether checks of the table's rows wait for the commit, so that its definition may not change; absent: none ever
+   * do.
+   */
   hasPendingChecks?(tableId: number): boolean;
   /** What the statement sees of the relations that it reads, when it is the query of a view. */
   readonly reads?: readonly RelationShape[];

@@ -1,9 +1,9 @@
 /**
  * Binding of scalar expressions: from syntax to typed {@link Expression}s.
  *
- * Invariants: every operand of a bound expression has exactly the type that the operator takes. Aggregates, window calls
- * and set-returning functions are handed to the query level and become references to the columns that the level's
- * operators will define.
+ * Invariants: every operand of a bound expression has exactly the type that the operator takes. Aggregates, window
+ * calls and set-returning functions are handed to the query level and become references to the columns that the
+ * level's operators will define.
  */
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
@@ -199,7 +199,10 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
   }
 }
 
-/** The right operand: a subquery after a row has as many columns, and its one row is compared; without a row it is NULL. */
+/**
+ * The right operand: a subquery after a row has as many columns, and its one row is compared; without a row it is
+ * NULL.
+ */
 function bindRightOperand(binding: Binding, level: QueryLevel, left: Expression, ast: Ast): Expression {
   return isConstructor(left) && ast.kind === "subquery"
     ? bindRowSubquery(binding, level, ast.query, left.fields.length, ast.position)

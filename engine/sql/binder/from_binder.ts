@@ -515,7 +515,9 @@ function calledOnce(binding: Binding, call: Expression): Expression {
   return { kind: "scalar_subquery", type: call.type, plan, column: output };
 }
 
-/** A function whose columns the query says: by a column definition list, or by a row of a table as its first argument. */
+/**
+ * A function whose columns the query says: by a column definition list, or by a row of a table as its first argument.
+ */
 function bindRecordFunction(
   binding: Binding,
   level: QueryLevel,
@@ -657,8 +659,9 @@ function outerScope(kind: JoinKind, left: FromScope, right: FromScope): FromScop
 }
 
 /**
- * The side of an outer join that may be missing, with a column that says so for items whose rows are mentioned as values.
- * Stored tables have their row ids for that; items that are optional within the side have been seen to before.
+ * The side of an outer join that may be missing, with a column that says so for items whose rows are mentioned as
+ * values. Stored tables have their row ids for that; items that are optional within the side have been seen to
+ * before.
  */
 function withPresence(binding: Binding, level: QueryLevel, { plan, scope }: BoundFrom): BoundFrom {
   const lacks = (table: ScopeTable) =>

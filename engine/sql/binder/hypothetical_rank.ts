@@ -1,6 +1,6 @@
 /**
- * `rank(…) WITHIN GROUP (ORDER BY …)` and its relatives: the place that a row would have among those of a group. They are
- * written as counts of the rows that would stand before it.
+ * `rank(…) WITHIN GROUP (ORDER BY …)` and its relatives: the place that a row would have among those of a group. They
+ * are written as counts of the rows that would stand before it.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";

@@ -1,7 +1,7 @@
 /**
- * Binding of MERGE, which is taken apart: a query joins the source with the target and says which clause each row takes; its
- * rows are held. Then each clause changes its share of them: first those that delete, then those that update, then those
- * that insert, so that keys are free before they are taken.
+ * Binding of MERGE, which is taken apart: a query joins the source with the target and says which clause each row
+ * takes; its rows are held. Then each clause changes its share of them: first those that delete, then those that
+ * update, then those that insert, so that keys are free before they are taken.
  *
  * Invariant: a row of the target is changed once; the parts share what they have met (`refusesRepeats`).
  */

@@ -1,8 +1,8 @@
 /**
  * The select list of a SELECT block with what follows it: DISTINCT, ORDER BY, row locks.
  *
- * As in PostgreSQL, items that ORDER BY does not name are computed after the sort when they are volatile or return sets:
- * `SELECT nextval('s') … ORDER BY a LIMIT 2` draws two values, in the order of the rows.
+ * As in PostgreSQL, items that ORDER BY does not name are computed after the sort when they are volatile or return
+ * sets: `SELECT nextval('s') … ORDER BY a LIMIT 2` draws two values, in the order of the rows.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";

@@ -80,7 +80,10 @@ function comparesColumns(symbol: string, quantifier: "any" | "all"): boolean {
   return symbol === "=" || symbol === "<>" && quantifier === "all";
 }
 
-/** Whether a condition, which reads the left row too, holds for some or for all rows of a subquery: TRUE = ANY or ALL of it. */
+/**
+ * Whether a condition, which reads the left row too, holds for some or for all rows of a subquery: TRUE = ANY or ALL
+ * of it.
+ */
 function testOfRows(binding: Binding, quantifier: "any" | "all", plan: Plan, test: Expression): Expression {
   const output = binding.newColumn();
   return {

@@ -1,6 +1,6 @@
 /**
- * What the recursive term of WITH RECURSIVE may not do: the rules under which each round can be computed from the rows of the
- * round before alone. They are checked on the bound plan, before it is optimized.
+ * What the recursive term of WITH RECURSIVE may not do: the rules under which each round can be computed from the
+ * rows of the round before alone. They are checked on the bound plan, before it is optimized.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { Plan } from "../plan/plan.ts";

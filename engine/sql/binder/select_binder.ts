@@ -382,7 +382,10 @@ function group(binding: Binding, level: QueryLevel, select: Select, input: Plan,
   return plan;
 }
 
-/** Takes away the set-returning functions whose rows are grouped, and those that they need: they come before the grouping. */
+/**
+ * Takes away the set-returning functions whose rows are grouped, and those that they need: they come before the
+ * grouping.
+ */
 function takeGroupedSets(level: QueryLevel, keys: readonly Expression[]): PendingSetFunction[][] {
   const needed = new Set(keys.flatMap((key) => [...columnsOf(key)]));
   const taken: PendingSetFunction[][] = [];

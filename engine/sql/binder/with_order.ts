@@ -1,6 +1,6 @@
 /**
- * Which queries of a WITH clause name which others. In WITH RECURSIVE a query may name those that follow, so that they are
- * bound in the order of what they need; queries that need each other are refused, as in PostgreSQL.
+ * Which queries of a WITH clause name which others. In WITH RECURSIVE a query may name those that follow, so that
+ * they are bound in the order of what they need; queries that need each other are refused, as in PostgreSQL.
  *
  * A name means the clause's query unless a WITH further inside gives it to another one.
  */

@@ -1,7 +1,8 @@
 /**
  * What a DDL statement comes to: steps that the session carries out in order within the statement's transaction.
  *
- * Catalog changes name whole definitions; steps that look at or change rows see the catalog as the steps before left it.
+ * Catalog changes name whole definitions; steps that look at or change rows see the catalog as the steps before left
+ * it.
  */
 import type { CatalogChange } from "../../catalog/catalog_change.ts";
 import type { ConstraintDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";

@@ -78,8 +78,8 @@ export function shapesOf(binder: DefinitionBinder, text: string): RelationShape[
 }
 
 /**
- * A column of a relation has another name: views that may name it get a list of the names that they know behind the relation's
- * alias. Answers a view that would not be understood then.
+ * A column of a relation has another name: views that may name it get a list of the names that they know behind the
+ * relation's alias. Answers a view that would not be understood then.
  */
 export function renameColumnInViews(
   binder: DefinitionBinder,

@@ -27,7 +27,10 @@ function isBuiltIn(name: string): boolean {
   return BUILT_IN_EXTENSIONS.some((each) => each.name === name);
 }
 
-/** Whether an extension is listed: `plpgsql` from the start, others once they were asked for, when they get their comment. */
+/**
+ * Whether an extension is listed: `plpgsql` from the start, others once they were asked for, when they get their
+ * comment.
+ */
 export function isInstalled(catalog: Catalog, name: string): boolean {
   return name === "plpgsql" || (isBuiltIn(name) && catalog.comment(`extension ${name}`) !== null);
 }

@@ -1,10 +1,10 @@
 /**
- * Names in the texts that definitions keep (views, defaults, checks, index expressions): what the search path found when the
- * text was written gets its schema, so that the text means the same in every session.
+ * Names in the texts that definitions keep (views, defaults, checks, index expressions): what the search path found
+ * when the text was written gets its schema, so that the text means the same in every session.
  *
- * A text is changed only where a name stands; everything else stays as it was written. Names that WITH gives to queries, built-in
- * types and temporary objects stay without a schema. For printing, {@link withoutSchemas} takes away what the reader's search
- * path makes superfluous.
+ * A text is changed only where a name stands; everything else stays as it was written. Names that WITH gives to
+ * queries, built-in types and temporary objects stay without a schema. For printing, {@link withoutSchemas} takes
+ * away what the reader's search path makes superfluous.
  */
 import type { Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
@@ -208,7 +208,10 @@ interface RelationLiteral {
   readonly position: number;
 }
 
-/** The literal, when a node of a syntax tree names a relation by one: cast to regclass, or given to a sequence's function. */
+/**
+ * The literal, when a node of a syntax tree names a relation by one: cast to regclass, or given to a sequence's
+ * function.
+ */
 export function relationLiteral(node: Expression): RelationLiteral | null {
   switch (node.kind) {
     case "cast":

@@ -1,8 +1,8 @@
 /**
  * ALTER DATABASE and ALTER ROLE … SET: settings that new sessions begin with, kept in the catalog.
  *
- * The catalog has one database and knows one role, the session's user: a setting of the database is kept under its name, that of a
- * role under the role's name and its own.
+ * The catalog has one database and knows one role, the session's user: a setting of the database is kept under its
+ * name, that of a role under the role's name and its own.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";

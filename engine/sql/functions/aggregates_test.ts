@@ -1,7 +1,7 @@
 /**
- * Aggregates over literals: results in PostgreSQL's notation (version 15), and large random inputs against a naive model.
- * A case is `name(types)  of  row / row  ⇒  result`, arguments of a row separated by `&`. Each runs with its state in
- * variables and in arrays, which must agree.
+ * Aggregates over literals: results in PostgreSQL's notation (version 15), and large random inputs against a naive
+ * model. A case is `name(types)  of  row / row  ⇒  result`, arguments of a row separated by `&`. Each runs with its
+ * state in variables and in arrays, which must agree.
  */
 import assert from "node:assert/strict";
 import { DatabaseError } from "../../base/errors.ts";

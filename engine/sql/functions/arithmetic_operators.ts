@@ -79,7 +79,9 @@ const integerOperations: readonly {
   },
 ];
 
-/** What an operation on integers of a width may result in without a test; a `bigint` is left to the checked operation. */
+/**
+ * What an operation on integers of a width may result in without a test; a `bigint` is left to the checked operation.
+ */
 function rangeOfWidth(width: Width): IntegerRange {
   if (width === "i64") return SAFE_RANGE;
   return width === "i32" ? { low: -2147483648, high: 2147483647 } : { low: -32768, high: 32767 };

@@ -2,10 +2,10 @@
  * Conversions between types: which exist, where they happen by themselves, and how values are converted, including the
  * check or adaptation to length, precision and scale.
  *
- * `numeric` has two representations (scaled integers and `Decimal`); casts between them are ordinary casts here. A cast
- * to a scaled numeric without a precision (the type of an expression) only changes the scale. The explicit cast to
- * `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks; an implicit one (to the
- * common type of an expression) does not look at the length.
+ * `numeric` has two representations (scaled integers and `Decimal`); casts between them are ordinary casts here. A
+ * cast to a scaled numeric without a precision (the type of an expression) only changes the scale. The explicit cast
+ * to `varchar(n)` and `char(n)` cuts, the one by assignment raises 22001, as the SQL standard asks; an implicit one
+ * (to the common type of an expression) does not look at the length.
  */
 import { formatInternalChar, internalCharOf, parseInternalChar } from "../../types/internal_char.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

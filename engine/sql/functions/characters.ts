@@ -167,7 +167,9 @@ export function splitPart(text: string, delimiter: string, n: number): string {
   return parts[n > 0 ? n - 1 : parts.length + n] ?? "";
 }
 
-/** Where the rest begins behind `count` units from `start`, counted from 1; 22011 and 22003 as PostgreSQL raises them. */
+/**
+ * Where the rest begins behind `count` units from `start`, counted from 1; 22011 and 22003 as PostgreSQL raises them.
+ */
 export function overlayEnd(start: number, count: number): number {
   if (start <= 0) throw negativeSubstringLength();
   const end = start + count;

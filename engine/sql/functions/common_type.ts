@@ -8,9 +8,9 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { categoryOf, convertsImplicitly, isPreferred, typeKey, typeOfKey } from "./type_family.ts";
 
 /**
- * The type to which all can be converted; undefined when there is none (42804). Untyped literals do not count, except that
- * beside one a numeric has no static scale (leave out constants that are NULL); all untyped gives text, and so does an
- * empty list.
+ * The type to which all can be converted; undefined when there is none (42804). Untyped literals do not count, except
+ * that beside one a numeric has no static scale (leave out constants that are NULL); all untyped gives text, and so
+ * does an empty list.
  */
 export function commonType(types: readonly SqlType[]): SqlType | undefined {
   const known = types.filter((type) => type.kind !== "unknown");

@@ -194,9 +194,9 @@ function comparableRecord(left: SqlType | undefined, right: SqlType | undefined)
 }
 
 /**
- * The order of a scaled value and a `Decimal`. The latter is mostly one constant for many rows, therefore the last one's
- * integer bound is kept: a scaled value v and decimal d compare as v and ⌊d·10^scale⌋, except that a d between two
- * integers is greater than the lower one.
+ * The order of a scaled value and a `Decimal`. The latter is mostly one constant for many rows, therefore the last
+ * one's integer bound is kept: a scaled value v and decimal d compare as v and ⌊d·10^scale⌋, except that a d between
+ * two integers is greater than the lower one.
  */
 function scaledWithDecimal(scale: number): (left: NumberOrBigint, right: Decimal) => number {
   let last: Decimal | undefined;

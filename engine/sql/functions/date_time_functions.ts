@@ -1,6 +1,6 @@
 /**
- * Functions on dates, times, timestamps and intervals. The present time is the transaction's (`now`) or the statement's,
- * which the context has; only `clock_timestamp` and `timeofday` ask further.
+ * Functions on dates, times, timestamps and intervals. The present time is the transaction's (`now`) or the
+ * statement's, which the context has; only `clock_timestamp` and `timeofday` ask further.
  */
 import {
   addInterval,

@@ -1,6 +1,6 @@
 /**
- * Arithmetic with dates, times, timestamps and intervals. Adding months or days to a `timestamptz` moves the local time of
- * the session's zone, so those operators are stable, not immutable.
+ * Arithmetic with dates, times, timestamps and intervals. Adding months or days to a `timestamptz` moves the local
+ * time of the session's zone, so those operators are stable, not immutable.
  */
 import { checkTimestamp } from "../../types/calendar.ts";
 import {

@@ -59,7 +59,9 @@ export type Volatility = "immutable" | "stable" | "volatile";
 // deno-lint-ignore no-explicit-any -- run-time functions of every signature pass through here, untyped by nature
 export type UseRuntime = (name: string, implementation: (...args: any[]) => unknown) => string;
 
-/** nothing: no error, whatever the arguments. pattern: errors of its pattern alone, which are the same for every text. */
+/**
+ * nothing: no error, whatever the arguments. pattern: errors of its pattern alone, which are the same for every text.
+ */
 export type Raises = "nothing" | "pattern" | "anything";
 
 /** A function or operator chosen for concrete argument types. */
@@ -98,7 +100,9 @@ export interface FunctionDefinition {
   readonly signature: readonly string[];
   readonly returns: string;
   readonly variadic?: boolean;
-  /** Of a variadic one: the overload that a call with VARIADIC chooses, whose last parameter is the array of the rest. */
+  /**
+   * Of a variadic one: the overload that a call with VARIADIC chooses, whose last parameter is the array of the rest.
+   */
   readonly spread?: Pick<FunctionDefinition, "name" | "signature" | "bind">;
   readonly category:
     | "mathematical"
@@ -136,7 +140,10 @@ export interface StepFacts {
   readonly ranges: readonly (IntegerRange | undefined)[];
   /** The state begins with a value: slots that begin as NaN for "no row yet" begin as 0. */
   readonly hasValue: boolean;
-  /** The caller flushes the component's sum in time, see {@link AggregateComponent.flush}; the step declares the new number by this name. */
+  /**
+   * The caller flushes the component's sum in time, see {@link AggregateComponent.flush}; the step declares the new
+   * number by this name.
+   */
   readonly flushed?: string;
 }
 
@@ -148,8 +155,9 @@ export interface AggregateComponent {
   readonly countsRows?: boolean;
   readonly slots: readonly AggregateSlot[];
   /**
-   * The component is an exact sum in two slots, a number and a bigint. Whoever folds plain integers of known bounds may leave the
-   * tests out of `step` and move the number to the bigint itself, before the values folded since can add up to 2^51.
+   * The component is an exact sum in two slots, a number and a bigint. Whoever folds plain integers of known bounds
+   * may leave the tests out of `step` and move the number to the bigint itself, before the values folded since can
+   * add up to 2^51.
    */
   readonly flush?: boolean;
   /** As {@link BoundAggregate.step}, over the component's own slots. */

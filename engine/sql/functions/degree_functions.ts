@@ -1,6 +1,6 @@
 /**
- * Trigonometric functions of degrees: exact at the multiples of 30 and 45 degrees, monotone between them, with the signs of
- * zero and the rounding that PostgreSQL's have.
+ * Trigonometric functions of degrees: exact at the multiples of 30 and 45 degrees, monotone between them, with the
+ * signs of zero and the rounding that PostgreSQL's have.
  *
  * An angle is reduced to the first quadrant. There each function is scaled so that it meets its exact values.
  */

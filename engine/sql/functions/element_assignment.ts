@@ -1,7 +1,7 @@
 /**
- * What `UPDATE t SET column[subscript] = value` makes of a column: an array or a `jsonb` document with one part replaced, as
- * PostgreSQL does it. Beyond the ends of a one-dimensional array, and of arrays in documents, the gap is filled with NULL;
- * missing objects and arrays on the way are made. Limits: arrays of 16 777 216 elements.
+ * What `UPDATE t SET column[subscript] = value` makes of a column: an array or a `jsonb` document with one part
+ * replaced, as PostgreSQL does it. Beyond the ends of a one-dimensional array, and of arrays in documents, the gap is
+ * filled with NULL; missing objects and arrays on the way are made. Limits: arrays of 16 777 216 elements.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import {

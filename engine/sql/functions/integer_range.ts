@@ -1,8 +1,8 @@
 /**
  * Bounds of integers, so that generated code can leave out the tests for results that a number cannot hold exactly.
  *
- * The bounds of a column come from where its values are stored; those of an operation follow from its operands'. Every range
- * lies within the safe integers: what may leave them has no range.
+ * The bounds of a column come from where its values are stored; those of an operation follow from its operands'.
+ * Every range lies within the safe integers: what may leave them has no range.
  */
 
 /** Both ends belong to it. */

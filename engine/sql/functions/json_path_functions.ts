@@ -1,8 +1,8 @@
 /**
  * The functions and operators of SQL/JSON paths on `jsonb`: jsonb_path_query and its relatives, `@?` and `@@`.
  *
- * A document and a path that stay the same from row to row are parsed once. The operators and calls with `silent` answer NULL
- * or nothing where the path meets an error.
+ * A document and a path that stay the same from row to row are parsed once. The operators and calls with `silent`
+ * answer NULL or nothing where the path meets an error.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { formatJsonb, type JsonValue, parseJson } from "../../types/json.ts";

@@ -1,10 +1,10 @@
 /**
- * Functions that read JSON objects as rows: json_to_record, json_to_recordset, json_populate_record, json_populate_recordset
- * and those of `jsonb`.
+ * Functions that read JSON objects as rows: json_to_record, json_to_recordset, json_populate_record,
+ * json_populate_recordset and those of `jsonb`.
  *
- * Their columns are said by the query, in a column definition list or by a table's name, so that the binder asks for them here;
- * the registry has the names, for documentation, suggestions, and the error outside of FROM. A member that is missing
- * is NULL.
+ * Their columns are said by the query, in a column definition list or by a table's name, so that the binder asks for
+ * them here; the registry has the names, for documentation, suggestions, and the error outside of FROM. A member that
+ * is missing is NULL.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { canonicalJsonb } from "../../types/json.ts";
@@ -28,7 +28,9 @@ const NAMES = ["json", "jsonb"].flatMap((type) =>
   )
 );
 
-/** Whether a function's columns are said by the query; and if so, whether its first argument is a row that tells them. */
+/**
+ * Whether a function's columns are said by the query; and if so, whether its first argument is a row that tells them.
+ */
 export function jsonRecordFunction(name: string): { readonly populates: boolean } | undefined {
   return NAMES.find((each) => each.name === name);
 }

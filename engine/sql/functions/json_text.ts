@@ -1,9 +1,9 @@
 /**
  * Reading parts of a JSON document straight from its text, without building a tree.
  *
- * The text of a `json` or `jsonb` value has been validated, so this scanner only finds where things begin and end. A part
- * keeps its text, which `json` requires (spaces, duplicate keys, number formats) and `jsonb` gets for free, because a
- * part of a canonical text is canonical.
+ * The text of a `json` or `jsonb` value has been validated, so this scanner only finds where things begin and end. A
+ * part keeps its text, which `json` requires (spaces, duplicate keys, number formats) and `jsonb` gets for free,
+ * because a part of a canonical text is canonical.
  */
 import { parseJson, quoteJson } from "../../types/json.ts";
 
@@ -101,7 +101,10 @@ export function unquoteJson(literal: string): string {
   return literal.includes("\\u") ? String(parseJson(literal)) : String(JSON.parse(literal));
 }
 
-/** The text of a `json` value, of whose strings each can be a text. Raises 22P02 and 22P05 for others, which it may hold. */
+/**
+ * The text of a `json` value, of whose strings each can be a text. Raises 22P02 and 22P05 for others, which it may
+ * hold.
+ */
 export function decodableJson(text: string): string {
   if (text.includes("\\u")) parseJson(text);
   return text;

@@ -1,6 +1,6 @@
 /**
- * The names of index operator classes. Every type is indexed in its one order, so that a class chooses nothing: it only has
- * to exist and to accept the type of the key.
+ * The names of index operator classes. Every type is indexed in its one order, so that a class chooses nothing: it
+ * only has to exist and to accept the type of the key.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";

@@ -247,8 +247,8 @@ export function defineFunction(overload: Overload): FunctionDefinition {
 }
 
 /**
- * The form of a variadic overload that takes an array for the last parameter. Its name is its own, because a call with VARIADIC is
- * not the same expression as one that passes an array as one argument.
+ * The form of a variadic overload that takes an array for the last parameter. Its name is its own, because a call
+ * with VARIADIC is not the same expression as one that passes an array as one argument.
  */
 function defineSpread(overload: Overload, spread: SpreadForm): NonNullable<FunctionDefinition["spread"]> {
   const name = `variadic ${overload.name}`;

@@ -1,6 +1,6 @@
 /**
- * LIKE, SIMILAR TO and regular expressions: operators and functions. Compiled patterns are remembered, so that a constant
- * pattern is compiled once however many rows it is tested on.
+ * LIKE, SIMILAR TO and regular expressions: operators and functions. Compiled patterns are remembered, so that a
+ * constant pattern is compiled once however many rows it is tested on.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import {
@@ -22,7 +22,9 @@ import { longestCharacterLength } from "./type_family.ts";
 /** The operators that test a text against a pattern. */
 export type PatternOperator = "~~" | "~~*" | "~" | "~*" | "!~~" | "!~~*" | "!~" | "!~*";
 
-/** Compiles the pattern of an operator: LIKE is `~~`, ILIKE `~~*`, regular expressions are `~` and `~*`, `!` negates. */
+/**
+ * Compiles the pattern of an operator: LIKE is `~~`, ILIKE `~~*`, regular expressions are `~` and `~*`, `!` negates.
+ */
 export function compileMatcher(operator: PatternOperator, pattern: string): TextTest {
   switch (operator) {
     case "~~":
@@ -142,9 +144,9 @@ function checkEscape(escape: string): void {
 
 /**
  * A SIMILAR TO pattern as a regular expression. Two separators (escape character and double quote) mark the part that
- * `substring(text similar pattern escape e)` returns: it becomes the only capturing group, and what is before it matches
- * as little as possible, the part itself as much as possible. Any character after the escape character stands for what it
- * means after a backslash in a regular expression. Raises 2200C for more than two separators.
+ * `substring(text similar pattern escape e)` returns: it becomes the only capturing group, and what is before it
+ * matches as little as possible, the part itself as much as possible. Any character after the escape character stands
+ * for what it means after a backslash in a regular expression. Raises 2200C for more than two separators.
  */
 function similarEscape(pattern: string, escape: string): string {
   checkEscape(escape);

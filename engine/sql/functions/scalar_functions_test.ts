@@ -1,7 +1,7 @@
 /**
- * Mathematical, text and byte functions over literals: results in PostgreSQL's notation (version 15; the native types are our own). Each case runs
- * through overload resolution and casts, and through `evaluate` and the inlined source, which must agree. Rows of a
- * set-returning function are separated by `|`, a line break is written ⏎.
+ * Mathematical, text and byte functions over literals: results in PostgreSQL's notation (version 15; the native types
+ * are our own). Each case runs through overload resolution and casts, and through `evaluate` and the inlined source,
+ * which must agree. Rows of a set-returning function are separated by `|`, a line break is written ⏎.
  */
 import { checkCases } from "./test_expression.ts";
 

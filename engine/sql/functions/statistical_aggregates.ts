@@ -2,8 +2,8 @@
  * The variance and regression aggregates, and the ordered-set aggregates.
  *
  * Over integers and numerics, variances are calculated exactly from count, sum and sum of squares, and rounded as
- * PostgreSQL rounds. Over floats they use the updating formulas of Youngs and Cramer, "Some results relevant to choice of
- * sum and sum-of-product algorithms" (Technometrics 13, 1971), as PostgreSQL does.
+ * PostgreSQL rounds. Over floats they use the updating formulas of Youngs and Cramer, "Some results relevant to
+ * choice of sum and sum-of-product algorithms" (Technometrics 13, 1971), as PostgreSQL does.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";

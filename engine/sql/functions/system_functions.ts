@@ -1,8 +1,8 @@
 /**
  * System information, settings, sequences, and the functions of the system catalog.
  *
- * What depends on the catalog or the session is asked of `context.services`; functions listed in {@link catalogCalls} are
- * passed on by name. There are no privileges per user, therefore all privilege inquiries answer true.
+ * What depends on the catalog or the session is asked of `context.services`; functions listed in {@link catalogCalls}
+ * are passed on by name. There are no privileges per user, therefore all privilege inquiries answer true.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { Decimal } from "../../types/decimal.ts";

@@ -1,9 +1,10 @@
 /**
  * For tests: evaluates one call or operator over literals, written as PostgreSQL writes them.
  *
- * The forms are `f('a'::text, '1'::integer)`, `'1'::integer + '2'::integer`, `- '1'::integer`, `'1'::text :: integer`;
- * a literal without `::type` is untyped, `NULL::type` a NULL. The evaluation goes through overload resolution and casts as
- * a bound expression does, once through `evaluate` and once through `inline`, and asserts that both agree.
+ * The forms are `f('a'::text, '1'::integer)`, `'1'::integer + '2'::integer`, `- '1'::integer`, `'1'::text ::
+ * integer`; a literal without `::type` is untyped, `NULL::type` a NULL. The evaluation goes through overload
+ * resolution and casts as a bound expression does, once through `evaluate` and once through `inline`, and asserts
+ * that both agree.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
 import { DatabaseError } from "../../base/errors.ts";
@@ -197,8 +198,9 @@ export function evaluateText(expression: string): string {
 }
 
 /**
- * Runs an aggregate over rows of literals, each row texts of the argument types with `null` for NULL, through the source
- * that is fused into generated code. State lives in local variables, or in arrays as for groups; both must agree.
+ * Runs an aggregate over rows of literals, each row texts of the argument types with `null` for NULL, through the
+ * source that is fused into generated code. State lives in local variables, or in arrays as for groups; both must
+ * agree.
  */
 export function aggregateText(
   name: string,

@@ -377,7 +377,9 @@ export interface CreateView {
   readonly position: number;
 }
 
-/** What CREATE SEQUENCE, ALTER SEQUENCE and identity columns may say; numbers are decimal text, `null` is "not said". */
+/**
+ * What CREATE SEQUENCE, ALTER SEQUENCE and identity columns may say; numbers are decimal text, `null` is "not said".
+ */
 export interface SequenceOptions {
   readonly type: TypeName | null;
   readonly increment: string | null;
@@ -514,7 +516,9 @@ export interface CreateFunction {
   readonly returnsTable: readonly FunctionParameter[];
   /** In lower case, `sql` when not given. */
   readonly language: string;
-  /** AS …: the module's bytes for WASM (a bytea literal, a parameter or another constant expression), else the source. */
+  /**
+   * AS …: the module's bytes for WASM (a bytea literal, a parameter or another constant expression), else the source.
+   */
   readonly body: Expression | null;
   /** EXPORT 'name': which export of a module; `null` is the function's own name. */
   readonly exportName: string | null;
@@ -522,7 +526,9 @@ export interface CreateFunction {
   readonly gas: string | null;
   readonly strict: boolean;
   readonly volatility: "immutable" | "stable" | "volatile" | null;
-  /** Options that parse and that the product must refuse or ignore knowingly (SECURITY DEFINER, SET …), in lower case. */
+  /**
+   * Options that parse and that the product must refuse or ignore knowingly (SECURITY DEFINER, SET …), in lower case.
+   */
   readonly otherOptions: readonly string[];
   readonly position: number;
 }

@@ -1,9 +1,9 @@
 /**
  * Expression nodes of the syntax tree, and type names.
  *
- * Invariants: see ast.ts. AND and OR chains are flat lists, so that a long WHERE clause is not a deep tree. Syntax that
- * PostgreSQL defines as another spelling of a function call (EXTRACT, TRIM, POSITION …) is a {@link FunctionCall} with the
- * function's arguments in the function's order and `syntax` saying how it was written.
+ * Invariants: see ast.ts. AND and OR chains are flat lists, so that a long WHERE clause is not a deep tree. Syntax
+ * that PostgreSQL defines as another spelling of a function call (EXTRACT, TRIM, POSITION …) is a {@link
+ * FunctionCall} with the function's arguments in the function's order and `syntax` saying how it was written.
  */
 
 import type { Query } from "./ast_query.ts";
@@ -105,7 +105,10 @@ export interface FieldStar {
   readonly position: number;
 }
 
-/** `x[i]` (`isSlice` false: `upper` is the index and `lower` null) or `x[lower:upper]`, either bound of which may miss. */
+/**
+ * `x[i]` (`isSlice` false: `upper` is the index and `lower` null) or `x[lower:upper]`, either bound of which may
+ * miss.
+ */
 export interface Subscript {
   readonly kind: "subscript";
   readonly operand: Expression;
@@ -417,9 +420,9 @@ export interface FrameBound {
 }
 
 /**
- * A type as written. The SQL standard's spellings have PostgreSQL's internal names already: `int2 int4 int8 float4 float8
- * numeric bool bpchar varchar timestamp timestamptz time timetz interval bit varbit`; so `CHAR(3)` is `bpchar` with
- * modifier 3 and plain `CHAR` is `bpchar` with modifier 1. Any other name is as written, folded.
+ * A type as written. The SQL standard's spellings have PostgreSQL's internal names already: `int2 int4 int8 float4
+ * float8 numeric bool bpchar varchar timestamp timestamptz time timetz interval bit varbit`; so `CHAR(3)` is `bpchar`
+ * with modifier 3 and plain `CHAR` is `bpchar` with modifier 1. Any other name is as written, folded.
  */
 export interface TypeName {
   /** Qualified as written; the last part is the type. */

@@ -240,7 +240,9 @@ export interface Insert {
   readonly with: WithClause | null;
   readonly table: ObjectName;
   readonly alias: string | null;
-  /** The native `INSERT INTO t ID n`: the new row's id (of the first row; the further ones take the ids that follow). */
+  /**
+   * The native `INSERT INTO t ID n`: the new row's id (of the first row; the further ones take the ids that follow).
+   */
   readonly rowId: Expression | null;
   /** Empty: all columns in order. */
   readonly columns: readonly ColumnTarget[];
@@ -282,7 +284,8 @@ export interface IndexKey {
 }
 
 /**
- * `a = value` (one column) or `(a, b) = (x, y) | ROW(x, y) | (SELECT …)` (`multiple`; then `value` is a row or a subquery).
+ * `a = value` (one column) or `(a, b) = (x, y) | ROW(x, y) | (SELECT …)` (`multiple`; then `value` is a row or a
+ * subquery).
  */
 export interface Assignment {
   readonly columns: readonly ColumnTarget[];

@@ -1,6 +1,6 @@
 /**
- * Statements of the session (transactions, settings, prepared statements, cursors, COPY, EXPLAIN …) and the union of all
- * statements.
+ * Statements of the session (transactions, settings, prepared statements, cursors, COPY, EXPLAIN …) and the union of
+ * all statements.
  *
  * Invariants: see ast.ts. A statement of PostgreSQL's that the product does not serve parses into {@link Unsupported},
  * so that the session can refuse it by name instead of reporting a syntax error.
@@ -60,8 +60,8 @@ export interface ParsedStatement {
   /** The highest `$n` in the statement, 0 without parameters. */
   readonly parameterCount: number;
   /**
-   * Indices of literals given to the parser that did not become {@link Literal} nodes (a type's modifier, a cursor's count):
-   * a plan made from this tree holds only for texts with the same literals there.
+   * Indices of literals given to the parser that did not become {@link Literal} nodes (a type's modifier, a cursor's
+   * count): a plan made from this tree holds only for texts with the same literals there.
    */
   readonly pinnedLiterals: readonly number[];
 }
@@ -140,8 +140,8 @@ export interface SettingValue {
 }
 
 /**
- * SET [SESSION | LOCAL] name = values. SET TIME ZONE is `timezone`, SET NAMES `client_encoding`, SET SCHEMA `search_path`,
- * SET ROLE `role`, SET SESSION AUTHORIZATION `session_authorization`, SET XML OPTION `xmloption`.
+ * SET [SESSION | LOCAL] name = values. SET TIME ZONE is `timezone`, SET NAMES `client_encoding`, SET SCHEMA
+ * `search_path`, SET ROLE `role`, SET SESSION AUTHORIZATION `session_authorization`, SET XML OPTION `xmloption`.
  */
 export interface SetVariable {
   readonly kind: "set";

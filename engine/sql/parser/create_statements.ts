@@ -1,6 +1,7 @@
 /**
- * CREATE: dispatch, and the statements that define tables, indexes, views, sequences, schemas, types, domains, extensions,
- * roles and databases. Triggers, functions and external sources stand in routine_statements.ts and external_sources.ts.
+ * CREATE: dispatch, and the statements that define tables, indexes, views, sequences, schemas, types, domains,
+ * extensions, roles and databases. Triggers, functions and external sources stand in routine_statements.ts and
+ * external_sources.ts.
  *
  * Invariant: a kind of object that PostgreSQL has and the product lacks is an `unsupported` node; an unknown word is a
  * syntax error.

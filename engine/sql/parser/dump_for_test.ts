@@ -1,6 +1,6 @@
 /**
- * Syntax trees as compact S-expressions, for tests: `(kind field=value …)`, without positions and without fields that are
- * empty (null, false, an empty list), which is how "not written" looks in the tree.
+ * Syntax trees as compact S-expressions, for tests: `(kind field=value …)`, without positions and without fields that
+ * are empty (null, false, an empty list), which is how "not written" looks in the tree.
  */
 
 /** The text of a syntax tree. */

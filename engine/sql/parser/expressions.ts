@@ -2,9 +2,9 @@
  * Expressions: operators by precedence climbing (V. Pratt, "Top down operator precedence", POPL 1973) with PostgreSQL's
  * table of precedences, over the operands of primary_expressions.ts.
  *
- * Invariants: comparison operators, LIKE, BETWEEN, IN and IS DISTINCT FROM do not associate (`a < b < c` is a syntax error).
- * A restricted expression is PostgreSQL's b_expr: without AND, OR, NOT, IN, LIKE, BETWEEN, IS NULL, COLLATE and AT TIME ZONE,
- * so that those words can follow it.
+ * Invariants: comparison operators, LIKE, BETWEEN, IN and IS DISTINCT FROM do not associate (`a < b < c` is a syntax
+ * error). A restricted expression is PostgreSQL's b_expr: without AND, OR, NOT, IN, LIKE, BETWEEN, IS NULL, COLLATE
+ * and AT TIME ZONE, so that those words can follow it.
  */
 
 import type { Expression, FunctionArgument, FunctionCall, QuantifiedComparison } from "./ast.ts";
@@ -97,7 +97,10 @@ function parsePrefix(stream: TokenStream, restricted: boolean): Expression {
   return parsePrimary(stream);
 }
 
-/** A signed operand; a minus before a plain number is part of the constant, so that the smallest integers can be written. */
+/**
+ * A signed operand; a minus before a plain number is part of the constant, so that the smallest integers can be
+ * written.
+ */
 function parseSign(stream: TokenStream, operator: string, restricted: boolean): Expression {
   const position = stream.position;
   stream.advance();

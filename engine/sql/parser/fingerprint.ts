@@ -1,18 +1,19 @@
 /**
- * Literal parameterisation for the plan cache: a statement's text with its constants taken out, so that `WHERE aid = 17` and
- * `WHERE aid = 18` share one plan in the simple protocol too.
+ * Literal parameterisation for the plan cache: a statement's text with its constants taken out, so that `WHERE aid =
+ * 17` and `WHERE aid = 18` share one plan in the simple protocol too.
  *
- * The scanner is separate from the lexer because every simple query passes through it: one pass over character codes that
- * copies runs of text between constants, without making tokens.
+ * The scanner is separate from the lexer because every simple query passes through it: one pass over character codes
+ * that copies runs of text between constants, without making tokens.
  *
- * Invariants: two texts with the same key differ in nothing but the values of their literals, and those are of the same type
- * (int4, int8, numeric with the same number of decimals, string). Constants whose value decides the meaning of the
- * statement stay in the key: ordinals and expressions of GROUP BY and ORDER BY (and then the target list, whose expressions
- * they must match), type modifiers, typed literals, conflict targets. What the scanner cannot tell, the parser can:
- * a statement whose `pinnedLiterals` is not empty must not be cached under the key.
+ * Invariants: two texts with the same key differ in nothing but the values of their literals, and those are of the
+ * same type (int4, int8, numeric with the same number of decimals, string). Constants whose value decides the meaning
+ * of the statement stay in the key: ordinals and expressions of GROUP BY and ORDER BY (and then the target list,
+ * whose expressions they must match), type modifiers, typed literals, conflict targets. What the scanner cannot tell,
+ * the parser can: a statement whose `pinnedLiterals` is not empty must not be cached under the key.
  *
  * Limits: data statements only, one per text, at most {@link MAX_LITERAL_COUNT} constants, {@link MAX_DEPTH} nested
- * parentheses, and no comments, dollar quotes or prefixed strings; otherwise the answer is `null` and the text is its own key.
+ * parentheses, and no comments, dollar quotes or prefixed strings; otherwise the answer is `null` and the text is its
+ * own key.
  */
 
 /** What a literal that was taken out is. */
@@ -43,9 +44,9 @@ const MAX_DECIMAL_DIGITS = 18;
 /** Opens a placeholder in a key; a text that contains it has no key. */
 const MARK = "\u0001";
 
-// What constants mean where the scanner stands. A `target` list may have to match GROUP BY or ORDER BY; `safe` ones never
-// matter; `pinned` ones do, until the next clause; `forced` is pinned up to the closing parenthesis, a conflict's `arbiter`
-// up to DO.
+// What constants mean where the scanner stands. A `target` list may have to match GROUP BY or ORDER BY; `safe` ones
+// never matter; `pinned` ones do, until the next clause; `forced` is pinned up to the closing parenthesis, a
+// conflict's `arbiter` up to DO.
 const TARGET = 0;
 const SAFE = 1;
 const PINNED = 2;
@@ -369,8 +370,8 @@ function wordMeaning(text: string, start: number, end: number, hash: number): nu
 }
 
 /**
- * Which integer type the digits are of, or `null` when they are to stay: beyond int8, and the two values whose negations are
- * the smallest int4 and int8, which are constants of another type without their sign.
+ * Which integer type the digits are of, or `null` when they are to stay: beyond int8, and the two values whose
+ * negations are the smallest int4 and int8, which are constants of another type without their sign.
  */
 function integerKind(digits: string): "integer" | "bigint" | null {
   if (digits.length < 10) return "integer";

@@ -1,10 +1,11 @@
 /**
- * Expressions back to text, in the canonical form of PostgreSQL's `pg_get_expr`: every operator in parentheses, types by
- * their SQL names, LIKE, BETWEEN and IN as the operators they stand for.
+ * Expressions back to text, in the canonical form of PostgreSQL's `pg_get_expr`: every operator in parentheses, types
+ * by their SQL names, LIKE, BETWEEN and IN as the operators they stand for.
  *
- * Invariants: the text parses to an expression of the same meaning, and formatting that expression gives the same text
- * again. Without types the form differs from PostgreSQL's where only analysis knows more: strings carry no `::text`, an IN
- * list that holds untyped strings stays an IN list. Subqueries and window functions raise 0A000: nothing stored holds them.
+ * Invariants: the text parses to an expression of the same meaning, and formatting that expression gives the same
+ * text again. Without types the form differs from PostgreSQL's where only analysis knows more: strings carry no
+ * `::text`, an IN list that holds untyped strings stays an IN list. Subqueries and window functions raise 0A000:
+ * nothing stored holds them.
  */
 
 import { unreachable } from "../../base/assert.ts";

@@ -1,8 +1,8 @@
 /**
  * Items of FROM: tables, subqueries, functions and joins.
  *
- * Invariants: joins associate to the left, and a qualified join takes the nearest free ON or USING, as in
- * `a JOIN b JOIN c ON … ON …`. `ID` behind a table is the native row address when an operand follows; it stays an alias in
+ * Invariants: joins associate to the left, and a qualified join takes the nearest free ON or USING, as in `a JOIN b
+ * JOIN c ON … ON …`. `ID` behind a table is the native row address when an operand follows; it stays an alias in
  * `FROM t id`, `FROM t id (a, b)` and wherever no operand follows.
  */
 

@@ -2,7 +2,8 @@
  * Calls: arguments, the clauses behind them (WITHIN GROUP, FILTER, OVER), windows and frames, and the functions that
  * the SQL standard gives a syntax of their own.
  *
- * Invariant: such a function becomes a plain call with the arguments in the order of PostgreSQL's function of that name.
+ * Invariant: such a function becomes a plain call with the arguments in the order of PostgreSQL's function of that
+ * name.
  */
 
 import { SQLSTATE } from "../../base/errors.ts";

@@ -1,8 +1,8 @@
 /**
  * The keywords of PostgreSQL's grammar with their categories (appendix C of its manual).
  *
- * Words of the native forms (ID, DESCRIBE, REFRESH, REJECT, GAS …) are deliberately absent: they are recognized by their
- * place only, so that they stay free as names of tables and columns.
+ * Words of the native forms (ID, DESCRIBE, REFRESH, REJECT, GAS …) are deliberately absent: they are recognized by
+ * their place only, so that they stay free as names of tables and columns.
  */
 
 /** How far a keyword is taken from the user's names. Ordered: everything below `reserved` is a name somewhere. */
@@ -118,8 +118,8 @@ function isPlainIdentifier(name: string): boolean {
 }
 
 /**
- * The words that a syntax error may suggest for a misspelt one: those that statements are built of. The whole list would
- * suggest far-fetched words.
+ * The words that a syntax error may suggest for a misspelt one: those that statements are built of. The whole list
+ * would suggest far-fetched words.
  */
 export const SUGGESTED_KEYWORDS: readonly string[] = words(`
 SELECT INSERT UPDATE DELETE CREATE ALTER DROP TABLE INDEX VIEW SEQUENCE SCHEMA TRIGGER FUNCTION TRUNCATE BEGIN COMMIT

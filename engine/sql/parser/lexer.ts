@@ -2,9 +2,9 @@
  * The lexer: statement text to tokens, by PostgreSQL's lexical rules (chapter 4.1 of its manual, with the non-decimal
  * integers and digit separators of SQL:2023).
  *
- * One pass over character codes, no regular expressions. Strings and identifiers are decoded here; identifiers are folded
- * to lower case (ASCII only, as PostgreSQL does in UTF-8) and cut to 63 bytes. Raises 42601 with PostgreSQL's texts for
- * what cannot be a token, and 22021 / 22025 for escapes that are not characters.
+ * One pass over character codes, no regular expressions. Strings and identifiers are decoded here; identifiers are
+ * folded to lower case (ASCII only, as PostgreSQL does in UTF-8) and cut to 63 bytes. Raises 42601 with PostgreSQL's
+ * texts for what cannot be a token, and 22021 / 22025 for escapes that are not characters.
  */
 
 import { DatabaseError, SQLSTATE, type SqlState } from "../../base/errors.ts";
@@ -226,7 +226,10 @@ class Lexer {
     this.#push(TOKEN.quotedIdentifier, cutIdentifier(name), start, end);
   }
 
-  /** The offset behind the closing quote of a literal whose content begins at `content`; a doubled quote stands for itself. */
+  /**
+   * The offset behind the closing quote of a literal whose content begins at `content`; a doubled quote stands for
+   * itself.
+   */
   #endOfQuoted(start: number, content: number, quote: string, message: string): number {
     const text = this.#text;
     let offset = content;
@@ -267,7 +270,9 @@ class Lexer {
     this.#push(TOKEN.string, value, start, end);
   }
 
-  /** The content of a quoted literal with its continuations: literals that follow after white space with a line break. */
+  /**
+   * The content of a quoted literal with its continuations: literals that follow after white space with a line break.
+   */
   #continuedString(start: number, content: number, message: string): { value: string; end: number } {
     let end = this.#endOfQuoted(start, content, "'", message);
     let value = this.#text.slice(content, end - 1);
@@ -675,8 +680,8 @@ const OPERATORS = PUNCTUATION;
 const UNPAIRED = "invalid Unicode surrogate pair";
 
 /**
- * Collects the characters of an escaped string: UTF-16 units, code points and raw bytes, which must together be UTF-8 (a
- * string may spell one character as several `\x` bytes).
+ * Collects the characters of an escaped string: UTF-16 units, code points and raw bytes, which must together be UTF-8
+ * (a string may spell one character as several `\x` bytes).
  */
 class EscapeDecoder {
   #value = "";

@@ -1,8 +1,8 @@
 /**
  * Queries: SELECT, VALUES, TABLE, set operations, WITH, ORDER BY, LIMIT and row locking.
  *
- * Invariants: UNION and EXCEPT associate to the left, INTERSECT binds more tightly; parentheses without clauses of their own
- * leave no trace in the tree.
+ * Invariants: UNION and EXCEPT associate to the left, INTERSECT binds more tightly; parentheses without clauses of
+ * their own leave no trace in the tree.
  */
 
 import { SQLSTATE } from "../../base/errors.ts";

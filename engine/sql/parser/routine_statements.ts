@@ -1,5 +1,6 @@
 /**
- * CREATE TRIGGER and CREATE FUNCTION: the native actions SET, REJECT and EXECUTE FUNCTION, and functions as WASM modules.
+ * CREATE TRIGGER and CREATE FUNCTION: the native actions SET, REJECT and EXECUTE FUNCTION, and functions as WASM
+ * modules.
  *
  * Invariant: PostgreSQL's options of functions all parse; those that the product cannot honor are listed in
  * `otherOptions`, so that they are refused by name and never dropped.

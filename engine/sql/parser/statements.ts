@@ -1,8 +1,8 @@
 /**
  * The parser's entrance: statement text to syntax trees.
  *
- * Invariants: a text is parsed as a whole before anything of it runs, as PostgreSQL does; every failure is a
- * {@link DatabaseError} (42601 with a position for what is not SQL, 0A000 for clauses that are not served, 54001 for nesting
+ * Invariants: a text is parsed as a whole before anything of it runs, as PostgreSQL does; every failure is a {@link
+ * DatabaseError} (42601 with a position for what is not SQL, 0A000 for clauses that are not served, 54001 for nesting
  * without end), never anything else, whatever the text.
  */
 

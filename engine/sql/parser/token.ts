@@ -1,6 +1,6 @@
 /**
- * Tokens, kept as parallel arrays instead of objects: a statement's tokens are made and dropped for every parse, and the
- * parser reads most of them only once.
+ * Tokens, kept as parallel arrays instead of objects: a statement's tokens are made and dropped for every parse, and
+ * the parser reads most of them only once.
  *
  * Invariants: the last token is always {@link TOKEN.end}; `values` holds what the parser compares: the folded word, the
  * decoded string, a number's digits, a symbol's characters. Words that are keywords share the interned string of

@@ -2,7 +2,8 @@
  * A cursor over the tokens of a text: what every part of the parser reads from, and where syntax errors are built.
  *
  * Invariants: the cursor never moves behind the end token; `enter` and `leave` bracket every recursion, so nesting is
- * bounded (54001) however the text is built. Parameters and the literals taken over from `normalize` are counted per statement.
+ * bounded (54001) however the text is built. Parameters and the literals taken over from `normalize` are counted per
+ * statement.
  */
 
 import { closest } from "../../base/suggest.ts";
@@ -16,8 +17,8 @@ import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 export const MAX_NESTING_DEPTH = 500;
 
 /**
- * Levels that a syntax tree may have. Chains of left-associative operators (`a + b + c …`, `… UNION ALL …`) are read without
- * recursion but are trees as deep as they are long, and whoever walks the tree recurses.
+ * Levels that a syntax tree may have. Chains of left-associative operators (`a + b + c …`, `… UNION ALL …`) are read
+ * without recursion but are trees as deep as they are long, and whoever walks the tree recurses.
  */
 export const MAX_TREE_DEPTH = 1000;
 

@@ -1,8 +1,9 @@
 /**
- * Type names: the SQL standard's multi-word spellings, PostgreSQL's and the native ones, with modifiers and array bounds.
+ * Type names: the SQL standard's multi-word spellings, PostgreSQL's and the native ones, with modifiers and array
+ * bounds.
  *
- * Invariant: a spelling of the standard gets PostgreSQL's internal name (see {@link TypeName}); every other name is passed
- * on for the binder to look up.
+ * Invariant: a spelling of the standard gets PostgreSQL's internal name (see {@link TypeName}); every other name is
+ * passed on for the binder to look up.
  */
 
 import { SQLSTATE } from "../../base/errors.ts";

@@ -1,7 +1,8 @@
 /**
  * Statements that PostgreSQL has and the product does not serve: they are named, not misread.
  *
- * Invariant: only statements whose first words are known get here; anything else stays a syntax error with its position.
+ * Invariant: only statements whose first words are known get here; anything else stays a syntax error with its
+ * position.
  */
 
 import type { Unsupported } from "./ast.ts";

@@ -68,7 +68,10 @@ export type FrameBound =
 export interface WindowCall {
   readonly output: ColumnRef;
   readonly type: SqlType;
-  /** row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value, or an aggregate. */
+  /**
+   * row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value, or an
+   * aggregate.
+   */
   readonly function: { readonly name: string } | { readonly aggregate: BoundAggregate };
   readonly args: readonly Expression[];
   readonly filter: Expression | null;
@@ -80,7 +83,10 @@ export interface WindowCall {
   };
 }
 
-/** A relation computed from the catalog or the session, such as pg_class, or a CTE whose rows the execution has materialized. */
+/**
+ * A relation computed from the catalog or the session, such as pg_class, or a CTE whose rows the execution has
+ * materialized.
+ */
 export interface VirtualRelation {
   readonly id: number;
   readonly schema: string;
@@ -144,7 +150,10 @@ export type Plan =
     readonly outputs: readonly { readonly output: ColumnRef; readonly expression: Expression }[];
     readonly rows: number;
   }
-  /** `left` is probed, `right` is built. Keys are equal by SQL `=`; NULL keys never match. `residual` is over both sides. */
+  /**
+   * `left` is probed, `right` is built. Keys are equal by SQL `=`; NULL keys never match. `residual` is over both
+   * sides.
+   */
   | {
     readonly kind: "hash_join";
     readonly join: JoinKind;
@@ -153,13 +162,18 @@ export type Plan =
     readonly leftKeys: readonly Expression[];
     readonly rightKeys: readonly Expression[];
     readonly residual: Expression | null;
-    /** For anti joins that stand for NOT IN: a NULL on the right, or a NULL left key with a non-empty right, rejects. */
+    /**
+     * For anti joins that stand for NOT IN: a NULL on the right, or a NULL left key with a non-empty right, rejects.
+     */
     readonly nullAware: boolean;
     /** Semi and anti joins that are not null-aware: `left` is built instead and `right` marks its rows. */
     readonly keepsLeft?: true;
     readonly rows: number;
   }
-  /** For each left row the right plan runs; it may refer to left columns (index join, LATERAL). Not right or full with such references. */
+  /**
+   * For each left row the right plan runs; it may refer to left columns (index join, LATERAL). Not right or full with
+   * such references.
+   */
   | {
     readonly kind: "nested_loop_join";
     readonly join: JoinKind;
@@ -284,15 +298,18 @@ export interface OnConflict {
 }
 
 /**
- * INSERT, UPDATE, DELETE. Rows in and out stand in the order of the table's live columns. `newRow` and `oldRow` name the
- * columns (by position) that checks, generated columns and RETURNING refer to.
+ * INSERT, UPDATE, DELETE. Rows in and out stand in the order of the table's live columns. `newRow` and `oldRow` name
+ * the columns (by position) that checks, generated columns and RETURNING refer to.
  */
 export type ModifyPlan =
   | {
     readonly kind: "insert";
     readonly table: TableDefinition;
     readonly source: Plan;
-    /** By table column position, over the source's columns: the given value, the default, or NULL. Already cast to the column's type. */
+    /**
+     * By table column position, over the source's columns: the given value, the default, or NULL. Already cast to the
+     * column's type.
+     */
     readonly values: readonly Expression[];
     /** The explicit `ID n`, over the source's columns; null: the primary key column or the table's counter decides. */
     readonly id: Expression | null;
@@ -360,7 +377,10 @@ export interface PlannedStatement {
   readonly readOnly: boolean;
   /** One aggregate alone without GROUP BY: HTTP answers `value` instead of `rows`. */
   readonly singleAggregate: boolean;
-  /** What runs before `plan`, in order: the CTEs of a WITH that changes data. The execution materializes each one's rows. */
+  /**
+   * What runs before `plan`, in order: the CTEs of a WITH that changes data. The execution materializes each one's
+   * rows.
+   */
   readonly parts?: readonly { readonly relation: VirtualRelation; readonly planned: PlannedStatement }[];
   /** Ids of the tables read or written; for durability waits and invalidation. */
   readonly tableIds: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * Rewriting of plans and expressions: each function knows every field of every operator. `traverse.ts` is its counterpart that
- * only looks.
+ * Rewriting of plans and expressions: each function knows every field of every operator. `traverse.ts` is its
+ * counterpart that only looks.
  *
  * Plans and expressions are immutable; a rewrite shares what does not change.
  */

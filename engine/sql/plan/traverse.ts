@@ -1,9 +1,9 @@
 /**
- * Walking through plans and expressions: what each operator and each operation holds, and which columns it refers to and
- * defines. `rewrite.ts` is its counterpart that changes them.
+ * Walking through plans and expressions: what each operator and each operation holds, and which columns it refers to
+ * and defines. `rewrite.ts` is its counterpart that changes them.
  *
- * Plans and expressions are immutable: facts about a node that depend on the node alone (its columns, its free references) are
- * remembered beside it.
+ * Plans and expressions are immutable: facts about a node that depend on the node alone (its columns, its free
+ * references) are remembered beside it.
  */
 import { unreachable } from "../../base/assert.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -254,8 +254,9 @@ function isLeaf(expression: Expression): boolean {
 const MAX_FLAT_OPERANDS = 4;
 
 /**
- * Whether facts about an expression are found as quickly as remembered: it is a leaf, or an operation on a few of them. What a
- * statement has many thousands of is such, and remembering something of each would take more memory than the plan.
+ * Whether facts about an expression are found as quickly as remembered: it is a leaf, or an operation on a few of
+ * them. What a statement has many thousands of is such, and remembering something of each would take more memory than
+ * the plan.
  */
 export function isFlat(expression: Expression): boolean {
   switch (expression.kind) {

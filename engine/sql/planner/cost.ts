@@ -1,6 +1,7 @@
 /**
- * The cost of plans, in nanoseconds as measured roughly on this engine: rows of a scan are cheap, because they come in
- * vectors; a look-up by id or index is dear by comparison, and dearer still in a table that the block cache cannot hold.
+ * The cost of plans, in nanoseconds as measured roughly on this engine: rows of a scan are cheap, because they come
+ * in vectors; a look-up by id or index is dear by comparison, and dearer still in a table that the block cache cannot
+ * hold.
  */
 import { LIMITS } from "../../base/limits.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -31,7 +32,10 @@ export const COST = {
   blockMiss: 30_000,
 } as const;
 
-/** The cost of sorting so many rows, of which the first `limit` are wanted: most rows are compared with the last of those alone. */
+/**
+ * The cost of sorting so many rows, of which the first `limit` are wanted: most rows are compared with the last of
+ * those alone.
+ */
 export function sortCost(rows: number, limit = rows): number {
   const kept = Math.min(rows, limit);
   return (rows - kept + kept * Math.log2(kept + 2)) * COST.sortRow;

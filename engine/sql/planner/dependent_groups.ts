@@ -1,9 +1,9 @@
 /**
  * Groups that others decide: with the key of a table all its columns are known, so that GROUP BY need not compare them.
  *
- * Columns decide others through unique keys without NULLs, and through equalities that hold in every row: those of filters,
- * inner joins and look-ups. Rows that an outer join extends have NULL in all of it, so that both hold above one as well.
- * Values that are equal but not the same (numeric 1.0 and 1.00, padded char) decide nothing.
+ * Columns decide others through unique keys without NULLs, and through equalities that hold in every row: those of
+ * filters, inner joins and look-ups. Rows that an outer join extends have NULL in all of it, so that both hold above
+ * one as well. Values that are equal but not the same (numeric 1.0 and 1.00, padded char) decide nothing.
  */
 import { columnReference, conjuncts, hasSubquery, sameType, volatilityOf } from "../plan/build.ts";
 import { withoutIdentityCasts } from "../plan/build.ts";

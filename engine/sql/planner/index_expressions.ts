@@ -2,8 +2,8 @@
  * Expressions that an index holds are read instead of computed: where a query computes what a hidden column of a table
  * has stored, it refers to the column, so that access paths and orders see an ordinary indexed column.
  *
- * Invariant: an expression is replaced only where the scan's columns are the table's own values. Above the side of an outer
- * join that may be missing, an expression of NULLs need not be NULL, but the hidden column is.
+ * Invariant: an expression is replaced only where the scan's columns are the table's own values. Above the side of an
+ * outer join that may be missing, an expression of NULLs need not be NULL, but the hidden column is.
  */
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import { bindTableExpression } from "../binder/standalone.ts";

@@ -2,8 +2,8 @@
  * The order of inner joins: dynamic programming over sets of relations, bushy trees included (G. Moerkotte, T. Neumann,
  * "Dynamic Programming Strikes Back", SIGMOD 2008, without hyperedges), greedy beyond {@link MAX_EXACT} relations.
  *
- * The size of a set of relations does not depend on the order in which they are joined: it is the product of their sizes
- * and of the selectivities of all conditions inside of the set.
+ * The size of a set of relations does not depend on the order in which they are joined: it is the product of their
+ * sizes and of the selectivities of all conditions inside of the set.
  */
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import {
@@ -109,8 +109,8 @@ export class JoinGraph {
   }
 
   /**
-   * From (a1 AND b1) OR (a2 AND b2) follows a1 OR a2 for the one relation and b1 OR b2 for the other: both thin out their
-   * relation before the join.
+   * From (a1 AND b1) OR (a2 AND b2) follows a1 OR a2 for the one relation and b1 OR b2 for the other: both thin out
+   * their relation before the join.
    */
   #deriveLocal(condition: Expression, mask: number): Expression[] {
     if (condition.kind !== "or") return [];

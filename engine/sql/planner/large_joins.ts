@@ -1,9 +1,9 @@
 /**
- * Joins of more relations than one search for an order takes: relations that belong together become one, an inner join that is
- * ordered by itself.
+ * Joins of more relations than one search for an order takes: relations that belong together become one, an inner
+ * join that is ordered by itself.
  *
- * Relations are put in the order in which conditions reach them from the first, and the group is a beginning of that order,
- * so that it holds no cross product that the statement does not ask for.
+ * Relations are put in the order in which conditions reach them from the first, and the group is a beginning of that
+ * order, so that it holds no cross product that the statement does not ask for.
  */
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";

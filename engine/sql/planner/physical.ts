@@ -415,7 +415,9 @@ export class PhysicalPlanner {
   }
 }
 
-/** A maximal set of inner joins with the conditions between, and the semi and anti joins that only remove rows of it. */
+/**
+ * A maximal set of inner joins with the conditions between, and the semi and anti joins that only remove rows of it.
+ */
 class Region {
   readonly relations: Plan[] = [];
   readonly conditions: Expression[] = [];

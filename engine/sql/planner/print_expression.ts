@@ -1,6 +1,6 @@
 /**
- * Bound expressions as SQL text, for EXDEFAULT_TEXT_OPTIONS. The text is meant for people: implicit casts that change nothing are left
- * out, subqueries are named by number.
+ * Bound expressions as SQL text, for EXDEFAULT_TEXT_OPTIONS. The text is meant for people: implicit casts that change
+ * nothing are left out, subqueries are named by number.
  */
 import { formatType } from "../../types/type_names.ts";
 import { DEFAULT_TEXT_OPTIONS, formatText } from "../../types/text_io.ts";

@@ -1,6 +1,6 @@
 /**
- * Statements that change data in their WITH, or that read a materialized WITH while they change data, are taken apart: each
- * definition becomes a part that runs once, in order, and whose rows the later parts read.
+ * Statements that change data in their WITH, or that read a materialized WITH while they change data, are taken
+ * apart: each definition becomes a part that runs once, in order, and whose rows the later parts read.
  */
 import { AssertionError } from "../../base/assert.ts";
 import type { Expression } from "../plan/expression.ts";

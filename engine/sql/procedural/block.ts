@@ -1,8 +1,8 @@
 /**
  * The syntax tree of a PL/pgSQL block, the language of DO.
  *
- * Expressions and SQL statements in it stay text: what a name in them means, a variable or a column, is decided by the binder
- * when they run.
+ * Expressions and SQL statements in it stay text: what a name in them means, a variable or a column, is decided by
+ * the binder when they run.
  */
 import type { TypeName } from "../parser/ast.ts";
 

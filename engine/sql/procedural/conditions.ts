@@ -1,8 +1,8 @@
 /**
  * Names of error conditions, as EXCEPTION WHEN and RAISE take them: those of PostgreSQL's appendix A.
  *
- * The names of {@link SQLSTATE} are the same in another spelling; here stand only those that it does not have, or writes
- * differently.
+ * The names of {@link SQLSTATE} are the same in another spelling; here stand only those that it does not have, or
+ * writes differently.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";

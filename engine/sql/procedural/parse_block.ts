@@ -1,8 +1,8 @@
 /**
  * Parser of PL/pgSQL blocks: the statements of DO.
  *
- * Invariant: what PL/pgSQL has and the product lacks (cursors, COMMIT inside of a block) is refused by name; anything else that
- * does not parse is a syntax error.
+ * Invariant: what PL/pgSQL has and the product lacks (cursors, COMMIT inside of a block) is refused by name; anything
+ * else that does not parse is a syntax error.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { TOKEN } from "../parser/token.ts";

@@ -1,8 +1,9 @@
 /**
  * Column vectors: what a scan hands to generated code, one vector per column for a block of rows.
  *
- * Generated code is specialized by the *shape* of a block's vectors (element type, nulls or not, …; see `vector_shape.ts`), so
- * that each specialization only ever sees one kind of typed array and V8 keeps its loops monomorphic.
+ * Generated code is specialized by the *shape* of a block's vectors (element type, nulls or not, …; see
+ * `vector_shape.ts`), so that each specialization only ever sees one kind of typed array and V8 keeps its loops
+ * monomorphic.
  */
 import type { StoredValue } from "../../operations/effect.ts";
 
@@ -57,7 +58,9 @@ export interface Span {
   readonly name: string;
 }
 
-/** The span of integers between two safe ones: from 0, or the negative power of two below, to a power of two less one. */
+/**
+ * The span of integers between two safe ones: from 0, or the negative power of two below, to a power of two less one.
+ */
 export function spanOf(minimum: number, maximum: number): Span {
   const low = minimum >= 0 ? 0 : -powerFrom(-minimum);
   const high = maximum <= 0 ? 0 : powerFrom(maximum + 1) - 1;

@@ -55,7 +55,10 @@ export function shapeOf(vector: Vector): VectorShape {
   }
 }
 
-/** Tells shapes apart, e.g. `i32`, `f64n` (with NULLs), `f64b` (with bigints), `u8[0..255]`, `bytes`, `dict8n`, `constn`. */
+/**
+ * Tells shapes apart, e.g. `i32`, `f64n` (with NULLs), `f64b` (with bigints), `u8[0..255]`, `bytes`, `dict8n`,
+ * `constn`.
+ */
 export function shapeName(shape: VectorShape): string {
   switch (shape.kind) {
     case "number":
@@ -129,8 +132,8 @@ const ELEMENT_BOUNDS: Readonly<Record<ElementName, { readonly low: number; reado
   };
 
 /**
- * Asserts that a block keeps what its shape promises and that every value is one that its column may hold. Reads every value:
- * for builds that check their input, see `checksInput`.
+ * Asserts that a block keeps what its shape promises and that every value is one that its column may hold. Reads
+ * every value: for builds that check their input, see `checksInput`.
  */
 export function assertBlock(block: Block, shape: BlockShape, types: readonly SqlType[]): void {
   assert(block.hidden !== null === shape.hidesRows, "hidden rows as the shape says");

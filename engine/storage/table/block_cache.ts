@@ -1,22 +1,26 @@
 /**
  * The cache of decoded chunks, shared by all tables and bounded in bytes.
  *
- * Replacement is the CLOCK algorithm with two twists for scans. An entry that a scan brought in begins without its reference
- * bit and below the hand, so a scan larger than the cache replaces other scanned entries before the hot set. And the hand
- * jumps to another place after some evictions: were it to go on and on, a scan a little larger than the cache, done again
- * and again, would find nothing, because what it needs next is always what was evicted last. Owners keep their entries in
- * arrays of their own (a hit is an array access and a flag); the cache calls them back to forget one.
+ * Replacement is the CLOCK algorithm with two twists for scans. An entry that a scan brought in begins without its
+ * reference bit and below the hand, so a scan larger than the cache replaces other scanned entries before the hot
+ * set. And the hand jumps to another place after some evictions: were it to go on and on, a scan a little larger than
+ * the cache, done again and again, would find nothing, because what it needs next is always what was evicted last.
+ * Owners keep their entries in arrays of their own (a hit is an array access and a flag); the cache calls them back
+ * to forget one.
  *
  * A chunk read together with its neighbors shares their buffer, which is freed when the last of them goes: the memory
  * in use can exceed the bound by the read-ahead of the scans under way.
  */
 
 /**
- * The hand jumps when it has evicted this share of the ring. Long ways keep entries together that came together and share a
- * buffer, and leave those in use time to be used again before the hand comes back.
+ * The hand jumps when it has evicted this share of the ring. Long ways keep entries together that came together and
+ * share a buffer, and leave those in use time to be used again before the hand comes back.
  */
 const SHARE_BETWEEN_JUMPS = 1 / 8;
-/** How often the hand passes by what was used, after it has cleared its reference bit: places are passed at uneven times. */
+/**
+ * How often the hand passes by what was used, after it has cleared its reference bit: places are passed at uneven
+ * times.
+ */
 const LIVES = 3;
 
 /** A cached thing; made by the owner, linked by the cache. */

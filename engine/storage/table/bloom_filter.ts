@@ -1,7 +1,7 @@
 /**
- * Blocked Bloom filters (F. Putze, P. Sanders, J. Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007):
- * a key's bits all lie in one block of 256 bits, so that a probe touches one cache line. About 10 bits and 5 probes a
- * key give a false positive rate of 1 to 2 %.
+ * Blocked Bloom filters (F. Putze, P. Sanders, J. Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
+ * 2007): a key's bits all lie in one block of 256 bits, so that a probe touches one cache line. About 10 bits and 5
+ * probes a key give a false positive rate of 1 to 2 %.
  */
 import type { RowId } from "../../operations/effect.ts";
 

@@ -7,12 +7,13 @@
  *              per page of each paged chunk u32 checksum, u32 length of the description, u32 chunk count
  *     trailer  32 bytes: u64 footer offset, u32 footer length, u32 footer checksum, u64 file size, magic
  *
- * All integers are little-endian. Every checksum is a CRC-32C seeded with the file's identity (table, op, kind, object) and
- * the chunk's number, so that a chunk at the wrong place or in the wrong file does not verify. The checksum of the footer,
- * which covers the header fields and through the chunk checksums everything else, is the checksum of the file.
+ * All integers are little-endian. Every checksum is a CRC-32C seeded with the file's identity (table, op, kind,
+ * object) and the chunk's number, so that a chunk at the wrong place or in the wrong file does not verify. The
+ * checksum of the footer, which covers the header fields and through the chunk checksums everything else, is the
+ * checksum of the file.
  *
- * A chunk of more than {@link PAGED_BYTES} is *paged*: each 4 KiB of it has a checksum of its own, so that one value can be read
- * and verified without the rest, and the chunk's checksum is that of its pages' checksums.
+ * A chunk of more than {@link PAGED_BYTES} is *paged*: each 4 KiB of it has a checksum of its own, so that one value
+ * can be read and verified without the rest, and the chunk's checksum is that of its pages' checksums.
  */
 import { assert } from "../../base/assert.ts";
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";

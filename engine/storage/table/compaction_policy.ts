@@ -2,11 +2,11 @@
  * Which segments to merge: size-tiered, a function of the live rows of the segments alone, so that every node decides
  * alike.
  *
- * Segments collect until there are more than {@link KEPT_SEGMENTS}; then the smallest are merged, together with every next
- * larger one that is at most twice as large as what is merged already. A row is thus rewritten only when its segment
- * grows by a factor, which keeps the write amplification logarithmic. A segment of which more than half has ended is
- * rewritten alone when nothing else is due. Together with a frozen delta and the inputs of a merge under way a point
- * read probes at most KEPT_SEGMENTS + 3 parts besides the current delta.
+ * Segments collect until there are more than {@link KEPT_SEGMENTS}; then the smallest are merged, together with every
+ * next larger one that is at most twice as large as what is merged already. A row is thus rewritten only when its
+ * segment grows by a factor, which keeps the write amplification logarithmic. A segment of which more than half has
+ * ended is rewritten alone when nothing else is due. Together with a frozen delta and the inputs of a merge under way
+ * a point read probes at most KEPT_SEGMENTS + 3 parts besides the current delta.
  */
 import { assert } from "../../base/assert.ts";
 import { LIMITS } from "../../base/limits.ts";

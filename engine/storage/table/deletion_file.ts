@@ -1,5 +1,6 @@
 /**
- * The file in which a checkpoint keeps the deletion vectors of a table's segments: which rows had ended at its op number.
+ * The file in which a checkpoint keeps the deletion vectors of a table's segments: which rows had ended at its op
+ * number.
  *
  *     magic "DBDEL\0\0\1", varint segment count; per segment varint op, varint object, varint count, then the rows
  *     ascending as varint differences; u32 CRC-32C over all before it, seeded with the table id

@@ -1,6 +1,6 @@
 /**
- * Which rows of a segment have ended, and at which op number: by block of rows, an array allocated with the first end in
- * it. 0 stands for "has not ended".
+ * Which rows of a segment have ended, and at which op number: by block of rows, an array allocated with the first end
+ * in it. 0 stands for "has not ended".
  */
 import { assert } from "../../base/assert.ts";
 import { BLOCK_ROWS } from "../access/block.ts";

@@ -141,15 +141,18 @@ export class Delta implements Part, IndexedSlots {
   }
 
   /**
-   * From now on rows are not put into the indexes one by one, until somebody uses or settles them: then all are sorted at
-   * once. For an empty delta that nobody reads while the log is replayed.
+   * From now on rows are not put into the indexes one by one, until somebody uses or settles them: then all are
+   * sorted at once. For an empty delta that nobody reads while the log is replayed.
    */
   deferIndexes(): void {
     assert(this.#slotCount === 0, "indexes are deferred from the first row on");
     this.#defersIndexes = true;
   }
 
-  /** Notes for the indexes the rows that {@link deferIndexes} has kept from them; they are sorted in when an index is used, or in steps. */
+  /**
+   * Notes for the indexes the rows that {@link deferIndexes} has kept from them; they are sorted in when an index is
+   * used, or in steps.
+   */
   noteDeferred(): void {
     if (!this.#defersIndexes) return;
     this.#defersIndexes = false;
@@ -376,8 +379,8 @@ export class Delta implements Part, IndexedSlots {
   }
 
   /**
-   * Reclaims some of the versions that no snapshot from `oldestSnapshot` on can see, the oldest ones first: a few for each
-   * version that is written, so that nobody waits for many. Not for frozen deltas.
+   * Reclaims some of the versions that no snapshot from `oldestSnapshot` on can see, the oldest ones first: a few for
+   * each version that is written, so that nobody waits for many. Not for frozen deltas.
    */
   reclaim(oldestSnapshot: number, limit = RECLAIMED_AT_ONCE): void {
     const ended = this.#ended;

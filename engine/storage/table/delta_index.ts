@@ -2,8 +2,9 @@
  * An index of a delta: a sorted list of (key, slot) over every version that the delta holds; readers filter by
  * visibility.
  *
- * Slots that arrive in bulk are only noted, and sorted and merged together: at the first use, or in steps when they belong to
- * an entry that is applied in steps, which keeps them apart from readers until then. The index has number keys until a value comes that has none, and text keys from then on.
+ * Slots that arrive in bulk are only noted, and sorted and merged together: at the first use, or in steps when they
+ * belong to an entry that is applied in steps, which keeps them apart from readers until then. The index has number
+ * keys until a value comes that has none, and text keys from then on.
  */
 import { assert } from "../../base/assert.ts";
 import type { StoredRow, StoredValue } from "../../operations/effect.ts";

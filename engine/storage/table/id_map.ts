@@ -1,9 +1,9 @@
 /**
  * From row id to the newest slot of that id in a delta.
  *
- * Ids that arrive in ascending order (a bulk load, a counter) form *runs* of consecutive slots, which cost no memory and
- * are found by arithmetic or binary search; all others, and ids of a run whose newest version moved to another slot,
- * stand in a table of groups under a hash. Ids beyond 2^53 stand in a Map.
+ * Ids that arrive in ascending order (a bulk load, a counter) form *runs* of consecutive slots, which cost no memory
+ * and are found by arithmetic or binary search; all others, and ids of a run whose newest version moved to another
+ * slot, stand in a table of groups under a hash. Ids beyond 2^53 stand in a Map.
  *
  * Invariant: the hash is consulted first. Slots inside runs are never given to another id.
  */

@@ -1,16 +1,17 @@
 /**
  * Keys of sorted indexes. An index keeps its entries in order of one of two key forms:
  *
- * - *number keys*, for an index over a single int or float column as long as every value is exact as a double: the value
- *   itself, negated when the column is descending; NaN stands for NULL and sorts first or last as the index says;
- * - *text keys* otherwise: a string whose order under JavaScript's `<` is the order of the index. Each column is a marker
- *   (NULL first, value, NULL last) and, for a value, an encoding that is no prefix of another value's encoding;
- *   a descending column has each code unit inverted.
+ * - *number keys*, for an index over a single int or float column as long as every value is exact as a double: the
+ *   value itself, negated when the column is descending; NaN stands for NULL and sorts first or last as the index
+ *   says;
+ * - *text keys* otherwise: a string whose order under JavaScript's `<` is the order of the index. Each column is a
+ *   marker (NULL first, value, NULL last) and, for a value, an encoding that is no prefix of another value's
+ *   encoding; a descending column has each code unit inverted.
  *
  * Invariants: both forms order the same values alike; text compares by code point (the "C" collation), although
- * JavaScript compares by UTF-16 unit; equal keys mean equal SQL values. Part-wise structures may use different forms for
- * the same index (a value outside the safe integers turns only its own part to text keys), so every number key can be
- * turned into its text key.
+ * JavaScript compares by UTF-16 unit; equal keys mean equal SQL values. Part-wise structures may use different forms
+ * for the same index (a value outside the safe integers turns only its own part to text keys), so every number key
+ * can be turned into its text key.
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { IndexColumn, TableDefinition } from "../../catalog/definitions.ts";

@@ -1,4 +1,6 @@
-/** Bounds of indexes: over every pair of bounds exactly the keys of the values between them, as numbers and as texts. */
+/**
+ * Bounds of indexes: over every pair of bounds exactly the keys of the values between them, as numbers and as texts.
+ */
 import { deepEqual, equal } from "node:assert/strict";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";

@@ -1,8 +1,8 @@
 /**
  * Walks over an index of a whole table: the index cursors of its parts, merged in key order, ties by row id.
  *
- * A table has at most a handful of parts, so the least head is found by comparing them all. Parts may hold number keys or
- * text keys for the same index; heads of different forms are compared as text keys.
+ * A table has at most a handful of parts, so the least head is found by comparing them all. Parts may hold number
+ * keys or text keys for the same index; heads of different forms are compared as text keys.
  */
 import { NO_ROW, type RowLocation } from "../access/block.ts";
 import type { LocationCursor } from "../access/readable_table.ts";

@@ -1,14 +1,16 @@
 /**
- * Encoding blocks of numbers. A column of a segment has one element type for all its blocks, so that every decoded vector
- * has the same shape; a block is stored raw (and then decoded without a copy) or in a smaller form where there is one.
+ * Encoding blocks of numbers. A column of a segment has one element type for all its blocks, so that every decoded
+ * vector has the same shape; a block is stored raw (and then decoded without a copy) or in a smaller form where there
+ * is one.
  *
  *     chunk    u8 encoding, u8 flags (1: NULL bitmap, 2: big values), u16 reserved 0, u32 count of runs or 0
  *              [NULL bitmap: 1 bit a row, padded to 8 bytes]
  *              data, padded to 8 bytes
  *              [big values: varint count, then varint row and signed varint value each]
  *
- * `constant` and `sequence` store one f64 (the sequence is base, base + 1, …); `frame8` and `frame16` an f64 base and one
- * unsigned offset a row; `runs` an f64 value per run, then a u16 length less one per run. NULL rows hold 0 in raw data.
+ * `constant` and `sequence` store one f64 (the sequence is base, base + 1, …); `frame8` and `frame16` an f64 base and
+ * one unsigned offset a row; `runs` an f64 value per run, then a u16 length less one per run. NULL rows hold 0 in raw
+ * data.
  */
 import { assert } from "../../base/assert.ts";
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";

@@ -83,8 +83,9 @@ export interface Part {
   /** Reads a column (or a pseudo-column) for building a segment. */
   columnReader(columnId: number): ColumnReader;
   /**
-   * Rows that ended after an op number, and then those that end while they are being walked over; some may come twice. In
-   * between {@link PAUSE}, when only some work was done, and {@link DRAINED} whenever there are no more just now.
+   * Rows that ended after an op number, and then those that end while they are being walked over; some may come
+   * twice. In between {@link PAUSE}, when only some work was done, and {@link DRAINED} whenever there are no more
+   * just now.
    */
   endedAfter(op: number): Generator<number, void>;
   /** Bytes of memory that the part holds outside the block cache. */

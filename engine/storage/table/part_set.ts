@@ -2,11 +2,11 @@
  * The parts of a table and the work that turns them into one another: freezing the delta, building segments, merging
  * them, describing them for the manifest and finding them again.
  *
- * At a checkpoint the delta is frozen at the checkpoint's op number N and a *build* is queued that makes a segment of what
- * is live in it at N; the policy may queue a *merge* behind it. Jobs run in order, in slices. A finished output serves
- * snapshots from N on and its inputs those before N; versions that ended after N are marked in the output when it is
- * installed. Inputs are released when every snapshot that may hold a location in them is gone, and their files are
- * removed when no manifest names them.
+ * At a checkpoint the delta is frozen at the checkpoint's op number N and a *build* is queued that makes a segment of
+ * what is live in it at N; the policy may queue a *merge* behind it. Jobs run in order, in slices. A finished output
+ * serves snapshots from N on and its inputs those before N; versions that ended after N are marked in the output when
+ * it is installed. Inputs are released when every snapshot that may hold a location in them is gone, and their files
+ * are removed when no manifest names them.
  *
  * Everything written is a function of the log and of the op numbers of the checkpoints; when the slices run is not part
  * of it. A job that fails (a full disk) begins again at the next step.
@@ -192,8 +192,8 @@ export class PartSet {
   }
 
   /**
-   * Builds indexes of segments that the table does not have yet, in steps, until every segment has them. The table must take
-   * the indexes on, or {@link forgetIndexesAhead} be called.
+   * Builds indexes of segments that the table does not have yet, in steps, until every segment has them. The table
+   * must take the indexes on, or {@link forgetIndexesAhead} be called.
    */
   *buildIndexesAhead(indexes: readonly IndexKeys[]): Generator<void, void> {
     for (;;) {
@@ -398,7 +398,7 @@ export class PartSet {
     return this.#indexJobs.length > 0;
   }
 
-  /** Works on the queue for about so many column values, until added indexes, the checkpoint's build or everything is done. */
+  /** Works on the queue for about so many column values, until `until` or everything is done. */
   step(budgetValues: number, until: "indexed" | "built" | "all"): void {
     let left = budgetValues;
     while (left > 0) {
@@ -595,7 +595,7 @@ export class PartSet {
     ).sort((left, right) => left.op - right.op || left.object - right.object);
   }
 
-  /** The content of the file of ended rows; null when there are none. Rows that end later do not count, whenever it is made. */
+  /** The content of the file of ended rows, without those that end later; null when there are none. */
   *#encodeDeletions(op: number, segments: readonly Segment[]): Generator<void, Uint8Array | null> {
     const deletions: SegmentDeletions[] = [];
     for (const segment of segments) {

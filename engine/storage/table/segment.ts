@@ -1,8 +1,8 @@
 /**
  * A segment: an immutable part of a table, sorted by row id, read block by block through the cache.
  *
- * What stays in memory is the description of the file (zones, Bloom filter, dictionaries on first use), the cached blocks
- * and the deletion vector, which is the only thing that changes. All vectors of a column have one shape.
+ * What stays in memory is the description of the file (zones, Bloom filter, dictionaries on first use), the cached
+ * blocks and the deletion vector, which is the only thing that changes. All vectors of a column have one shape.
  */
 import { assert } from "../../base/assert.ts";
 import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
@@ -75,8 +75,8 @@ class VectorEntry implements CacheEntry {
 }
 
 /**
- * Values that are read one by one, page by page, before their block is taken into the cache. Few blocks of a table much larger
- * than the cache are asked for again while they would stay in it.
+ * Values that are read one by one, page by page, before their block is taken into the cache. Few blocks of a table
+ * much larger than the cache are asked for again while they would stay in it.
  */
 const SINGLE_READS = 32;
 
@@ -97,7 +97,10 @@ export interface SegmentColumn {
   lastSingle: number;
   /** Whether the numbers of each block can be read so. */
   readonly forms: Uint8Array | null;
-  /** The first value of each block that is constant or a sequence: such a block need not be in the cache for single values. */
+  /**
+   * The first value of each block that is constant or a sequence: such a block need not be in the cache for single
+   * values.
+   */
   bases: Float64Array | null;
   dictionary: Dictionary | null;
   constantReader: ConstantReader | null;

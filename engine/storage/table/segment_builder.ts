@@ -3,8 +3,9 @@
  * column, with one index file per index.
  *
  * The work is a generator that yields after each block of one column, so that it can be done in slices between
- * requests. Sources do not change while they are read (marks with later op numbers do not count), so the bytes written
- * are a function of the log up to the op number. Limits: 255 sources, 2^32 rows; row order takes 5 bytes a row meanwhile.
+ * requests. Sources do not change while they are read (marks with later op numbers do not count), so the bytes
+ * written are a function of the log up to the op number. Limits: 255 sources, 2^32 rows; row order takes 5 bytes a
+ * row meanwhile.
  */
 import { assert } from "../../base/assert.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";

@@ -1,8 +1,8 @@
 /**
  * The files of tables, by name: the port between tables and whoever owns the directory.
  *
- * A table removes a file only when no manifest it knows to be installed names it. Syncing is the owner's: the table hands
- * out the files that must be durable before a manifest may name them.
+ * A table removes a file only when no manifest it knows to be installed names it. Syncing is the owner's: the table
+ * hands out the files that must be durable before a manifest may name them.
  */
 import { type Disk, type DiskFile, joinPath } from "../../host/disk.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Reading an index file: a binary search over first keys in memory, then within one cached block. Equality on a whole key
- * asks the Bloom filter first.
+ * Reading an index file: a binary search over first keys in memory, then within one cached block. Equality on a whole
+ * key asks the Bloom filter first.
  */
 import { assert } from "../../base/assert.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
@@ -148,8 +148,9 @@ export class SegmentIndex {
   }
 
   /**
-   * The end of the entries with `key`, of which `position` would be the first, if none or one can be seen at once; null: look
-   * for it. Spares a second search for unique keys. The Bloom filter may have let a key pass that is not there.
+   * The end of the entries with `key`, of which `position` would be the first, if none or one can be seen at once;
+   * null: look for it. Spares a second search for unique keys. The Bloom filter may have let a key pass that is not
+   * there.
    */
   #shortRunEnd(position: number, key: number): number | null {
     if (key !== key || position >= this.#description.entryCount) return null;

@@ -1,7 +1,7 @@
 /**
- * Writing index files: from the sorted indexes of the segments that a segment is merged from (merged, so that nothing is
- * sorted again), or from the rows of a frozen delta, or of a finished segment when an index is added later, which are
- * sorted here. All in steps.
+ * Writing index files: from the sorted indexes of the segments that a segment is merged from (merged, so that nothing
+ * is sorted again), or from the rows of a frozen delta, or of a finished segment when an index is added later, which
+ * are sorted here. All in steps.
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../access/block.ts";

@@ -13,8 +13,8 @@ const never = { oldestSnapshot: () => Infinity };
 const COUNT = BLOCK_ROWS * 4 + 100;
 
 /**
- * Numbers as they are, numbers with NULLs, texts, bytes of which some are longer than a page, floats, a sequence, and one value a
- * block.
+ * Numbers as they are, numbers with NULLs, texts, bytes of which some are longer than a page, floats, a sequence, and
+ * one value a block.
  */
 const VALUES: readonly ((id: number) => StoredValue)[] = [
   (id) => Math.imul(id + 1, 0x9e3779b1),

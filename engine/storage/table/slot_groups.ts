@@ -1,7 +1,8 @@
 /**
- * From row id to slot, for ids in any order: ids that differ in the last three bits only stand side by side in one *line* of eight
- * slots, and a {@link SlotHash} finds the line. Ids are mostly used near one another, so that one look into the hash table, which
- * is a miss of the processor's caches in a large one, serves up to eight of them; the line of the last use is remembered.
+ * From row id to slot, for ids in any order: ids that differ in the last three bits only stand side by side in one
+ * *line* of eight slots, and a {@link SlotHash} finds the line. Ids are mostly used near one another, so that one
+ * look into the hash table, which is a miss of the processor's caches in a large one, serves up to eight of them; the
+ * line of the last use is remembered.
  *
  * Dense ids take 7 to 9 bytes each, scattered ones about 55. Lines that become empty are used again.
  */

@@ -1,14 +1,15 @@
 /**
- * From a number to the place where it stands in a column of numbers: open addressing with linear probing (Knuth, TAOCP vol. 3,
+ * From a number to the place where it stands in a column of numbers: open addressing with linear probing (Knuth,
+ * TAOCP vol. 3,
  * 6.4, algorithms L and R) that stores places ("slots") only and compares the numbers ("ids") in the column itself.
  *
- * The table is cut into small ones under a directory of leading hash bits, and a small table that is half full is split in
- * two (extendible hashing: Fagin, Nievergelt, Pippenger, Strong, ACM TODS 4(3), 1979), so that growing never takes longer
- * than moving one of them. Invariant: every directory entry of a table has the table's own leading bits.
+ * The table is cut into small ones under a directory of leading hash bits, and a small table that is half full is
+ * split in two (extendible hashing: Fagin, Nievergelt, Pippenger, Strong, ACM TODS 4(3), 1979), so that growing never
+ * takes longer than moving one of them. Invariant: every directory entry of a table has the table's own leading bits.
  *
- * Ids are mostly used near one another, and a place far away is a miss of the processor's caches: ids that differ in their
- * last three bits only have homes side by side. Probing goes on by nine places instead of one, else such neighbors would be in each
- * other's way; as nine is odd, that is linear probing over places in another order.
+ * Ids are mostly used near one another, and a place far away is a miss of the processor's caches: ids that differ in
+ * their last three bits only have homes side by side. Probing goes on by nine places instead of one, else such
+ * neighbors would be in each other's way; as nine is odd, that is linear probing over places in another order.
  */
 import { CHUNK_MASK, CHUNK_SHIFT } from "./delta_column.ts";
 
@@ -190,7 +191,10 @@ function hashOf(id: number): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Where an id is looked for first. Which of the neighbors stands where differs from group to group, so that multiples of eight spread too. */
+/**
+ * Where an id is looked for first. Which of the neighbors stands where differs from group to group, so that multiples
+ * of eight spread too.
+ */
 function homeOf(id: number, hash: number): number {
   return (hash << NEIGHBOR_BITS) | (((id | 0) ^ (hash >>> 9)) & NEIGHBOR_MASK);
 }

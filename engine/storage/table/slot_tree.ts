@@ -1,7 +1,7 @@
 /**
- * Sorted lists of (key, slot) in memory: the index of a delta. A list is a B+tree of fixed height two: leaves of at most
- * {@link LEAF_ENTRIES} entries under one directory of first keys, which stays small because a delta is bounded by the
- * checkpoint distance. Entries with equal keys stand in order of row id, then of slot.
+ * Sorted lists of (key, slot) in memory: the index of a delta. A list is a B+tree of fixed height two: leaves of at
+ * most {@link LEAF_ENTRIES} entries under one directory of first keys, which stays small because a delta is bounded
+ * by the checkpoint distance. Entries with equal keys stand in order of row id, then of slot.
  *
  * A *position* names an entry: leaf number × {@link LEAF_ENTRIES} + index in the leaf. Invariant: no leaf is empty
  * unless it is the only one. Positions become invalid with every change; `version` counts changes, so that a walk can
@@ -221,8 +221,8 @@ abstract class SlotTree<K extends number | string> {
   }
 
   /**
-   * Adds many entries that are in (key, id, slot) order among themselves, in steps; nothing else changes the list meanwhile.
-   * Many compared with what is there are merged into new leaves, which replace the old ones at once.
+   * Adds many entries that are in (key, id, slot) order among themselves, in steps; nothing else changes the list
+   * meanwhile. Many compared with what is there are merged into new leaves, which replace the old ones at once.
    */
   *insertSorted(keys: ArrayLike<K>, slots: ArrayLike<number>): Generator<void, void> {
     const count = keys.length;

@@ -1,7 +1,9 @@
 /**
- * Sorting permutations. Number keys are sorted by a least-significant-digit radix sort over their order-preserving bit
- * patterns (Knuth, TAOCP vol. 3, 5.2.5), which is stable and linear; digits that do not vary are skipped. Integers of a range
- * below 2^32 are sorted by their distance from the least, in narrower digits. NaN sorts after every number. Other keys are sorted by a bottom-up merge sort. Both come in steps, so that nobody is held up for long.
+ * Sorting permutations. Number keys are sorted by a least-significant-digit radix sort over their order-preserving
+ * bit patterns (Knuth, TAOCP vol. 3, 5.2.5), which is stable and linear; digits that do not vary are skipped.
+ * Integers of a range below 2^32 are sorted by their distance from the least, in narrower digits. NaN sorts after
+ * every number. Other keys are sorted by a bottom-up merge sort. Both come in steps, so that nobody is held up for
+ * long.
  */
 
 const RADIX = 65536;
@@ -191,7 +193,10 @@ function* integerRange(keys: Float64Array, count: number): Generator<void, Integ
   return greatest - least <= INTEGER_RANGE ? { least, greatest } : null;
 }
 
-/** Sorts positions, or what else stands for each key, by keys that {@link integerRange} has bounds of; the keys' distances too. */
+/**
+ * Sorts positions, or what else stands for each key, by keys that {@link integerRange} has bounds of; the keys'
+ * distances too.
+ */
 function* sortIntegers(
   keys: Float64Array,
   order: Uint32Array,

@@ -57,7 +57,10 @@ export interface TableStoreOptions {
   readonly files?: SegmentFiles;
   /** Shared by all tables; an own one when not given. */
   readonly cache?: BlockCache;
-  /** Called when all rows were removed at once: {@link TableStore.releaseOldVersions} frees them after their last readers. */
+  /**
+   * Called when all rows were removed at once: {@link TableStore.releaseOldVersions} frees them after their last
+   * readers.
+   */
   readonly onTruncated?: () => void;
 }
 
@@ -82,7 +85,10 @@ export class TableStore implements TableShape {
   readonly #parts: PartSet;
   #rowCount = 0;
   #lastModifiedOp = 0;
-  /** Between {@link beginEntry} and {@link endEntry}: what the entry adds to the count, and its op once it has done anything. */
+  /**
+   * Between {@link beginEntry} and {@link endEntry}: what the entry adds to the count, and its op once it has done
+   * anything.
+   */
   #isInEntry = false;
   #heldRows = 0;
   #heldOp = 0;
@@ -242,8 +248,8 @@ export class TableStore implements TableShape {
   }
 
   /**
-   * Builds for the segments, in steps, indexes that a definition has and the table does not, so that they are there when the
-   * table takes the definition on. Otherwise {@link forgetIndexesAhead} must be called.
+   * Builds for the segments, in steps, indexes that a definition has and the table does not, so that they are there
+   * when the table takes the definition on. Otherwise {@link forgetIndexesAhead} must be called.
    */
   buildIndexesAhead(definition: TableDefinition): Generator<void, void> {
     return this.#parts.buildIndexesAhead(
@@ -258,8 +264,8 @@ export class TableStore implements TableShape {
   }
 
   /**
-   * The log was replayed: rows go into the indexes as they come. Those that are there are sorted in with {@link indexStep}, or
-   * when an index is used first.
+   * The log was replayed: rows go into the indexes as they come. Those that are there are sorted in with {@link
+   * indexStep}, or when an index is used first.
    */
   endReplay(): void {
     this.#parts.endReplay();
@@ -502,8 +508,8 @@ export class TableStore implements TableShape {
   }
 
   /**
-   * Works on indexes that were added to segments for about so many column values, or sorts some rows into indexes of deltas; true:
-   * nothing is left to do.
+   * Works on indexes that were added to segments for about so many column values, or sorts some rows into indexes of
+   * deltas; true: nothing is left to do.
    */
   indexStep(budgetValues: number): boolean {
     const unsorted = this.#unsortedDelta();
@@ -548,7 +554,9 @@ export class TableStore implements TableShape {
     return this.#parts.describe();
   }
 
-  /** Files written since the last call: sync them (and their directory) before installing a manifest, then close them. */
+  /**
+   * Files written since the last call: sync them (and their directory) before installing a manifest, then close them.
+   */
   takeUnsynced(): DiskFile[] {
     return this.#parts.takeUnsynced();
   }

@@ -106,8 +106,8 @@ interface HistoryOptions {
 }
 
 /**
- * Ids by their number from 0 on: positive ones, ones on both sides of 0, or from the whole range of row ids. Consecutive
- * numbers from 60 on have consecutive ids, which are safe integers.
+ * Ids by their number from 0 on: positive ones, ones on both sides of 0, or from the whole range of row ids.
+ * Consecutive numbers from 60 on have consecutive ids, which are safe integers.
  */
 function idsOf(seed: number): (number: number) => RowId {
   switch (seed % 3) {

@@ -1,6 +1,7 @@
 /**
- * Stretches of a segment's rows, or of an index of it, that have all ended, so that walks need not pass them one by one: a
- * table whose first or last rows are replaced or deleted again and again would make every search for its least value longer.
+ * Stretches of a segment's rows, or of an index of it, that have all ended, so that walks need not pass them one by
+ * one: a table whose first or last rows are replaced or deleted again and again would make every search for its least
+ * value longer.
  *
  * One run of positions is kept for each block of positions, with the op number at which the last of its rows ended: who
  * reads at that op number or later sees none of them, and never will, for a row ends once. Walks note what they passed.
@@ -23,7 +24,10 @@ interface Run {
 export class TombstoneRanges {
   readonly #runs = new Map<number, Run>();
 
-  /** The first position from `position` on, in the direction of `step`, of which it is not known that the snapshot does not see it. */
+  /**
+   * The first position from `position` on, in the direction of `step`, of which it is not known that the snapshot
+   * does not see it.
+   */
   pass(position: number, snapshot: number, step: 1 | -1): number {
     for (;;) {
       const run = this.#runs.get(position >>> SHIFT);

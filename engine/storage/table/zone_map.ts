@@ -1,6 +1,6 @@
 /**
- * Deciding from the zone of a block (bounds and NULL count of a column in it) whether a predicate can hold for any of its
- * rows. The answer may be yes wrongly, never no.
+ * Deciding from the zone of a block (bounds and NULL count of a column in it) whether a predicate can hold for any of
+ * its rows. The answer may be yes wrongly, never no.
  */
 import { unreachable } from "../../base/assert.ts";
 import { compareText } from "../../types/text.ts";

@@ -1,9 +1,10 @@
 /**
- * A matcher whose time is bounded by the length of the text times that of the expression, and that takes the match which
- * PostgreSQL takes: the leftmost, and of those the longest, or the shortest when the first repetition of the expression prefers few.
+ * A matcher whose time is bounded by the length of the text times that of the expression, and that takes the match
+ * which PostgreSQL takes: the leftmost, and of those the longest, or the shortest when the first repetition of the
+ * expression prefers few.
  *
- * Groups are those of the most preferred way to that match, with alternatives and repetitions preferred as they are written;
- * PostgreSQL lets the first groups be as long as they can instead.
+ * Groups are those of the most preferred way to that match, with alternatives and repetitions preferred as they are
+ * written; PostgreSQL lets the first groups be as long as they can instead.
  */
 import { CharacterSet } from "./character_set.ts";
 import type { Matcher } from "./matcher.ts";

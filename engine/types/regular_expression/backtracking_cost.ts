@@ -24,8 +24,8 @@ export function backtrackingCost(root: Node): BacktrackingCost {
 }
 
 /**
- * Whether the first match that a backtracking matcher finds might not be the longest: there are alternatives, groups that
- * repeat, or repetitions that prefer few.
+ * Whether the first match that a backtracking matcher finds might not be the longest: there are alternatives, groups
+ * that repeat, or repetitions that prefer few.
  */
 export function mayPreferShorter(node: Node): boolean {
   switch (node.kind) {

@@ -1,9 +1,10 @@
 /**
- * A matcher for what no automaton can serve: back references, and look-around with repetitions inside. It tries one way after the
- * other, the preferred first, and takes the first match. A reference to a group that has not matched fails, as in PostgreSQL.
+ * A matcher for what no automaton can serve: back references, and look-around with repetitions inside. It tries one
+ * way after the other, the preferred first, and takes the first match. A reference to a group that has not matched
+ * fails, as in PostgreSQL.
  *
- * Limit: a search takes {@link MAX_STEPS} steps at most, all matches of one text together, then it raises 54001: the ways
- * may double with each character.
+ * Limit: a search takes {@link MAX_STEPS} steps at most, all matches of one text together, then it raises 54001: the
+ * ways may double with each character.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { CharacterSet } from "./character_set.ts";
@@ -72,7 +73,10 @@ export class BacktrackingMatcher implements Matcher {
     return Object.assign(parts, { index: start, input: text, 0: text.slice(start, end) }) as RegExpExecArray;
   }
 
-  /** Follows the ways from an instruction until one matches, at the wanted end unless that is negative; answers the end or -1. */
+  /**
+   * Follows the ways from an instruction until one matches, at the wanted end unless that is negative; answers the
+   * end or -1.
+   */
   #run(from: number, start: number, text: string, wantedEnd: number): number {
     const { operations, first, second } = this.#program;
     const ways = this.#ways, slots = this.#slots;

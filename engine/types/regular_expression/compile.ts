@@ -1,7 +1,7 @@
 /**
- * Chooses how an expression is matched: by V8, which is fast, where that surely finds the same match in bounded time; else by
- * the automaton, which takes time in proportion to the text. Back references and look-around with repetitions inside are
- * matched by trying, in a bounded number of steps.
+ * Chooses how an expression is matched: by V8, which is fast, where that surely finds the same match in bounded time;
+ * else by the automaton, which takes time in proportion to the text. Back references and look-around with repetitions
+ * inside are matched by trying, in a bounded number of steps.
  */
 import { Automaton } from "./automaton.ts";
 import { BacktrackingMatcher } from "./backtracking_matcher.ts";
@@ -65,7 +65,10 @@ class ChoosingMatcher implements Matcher {
   }
 }
 
-/** What the first part of an expression that has a choice of length prefers; with alternatives it is always the longest. */
+/**
+ * What the first part of an expression that has a choice of length prefers; with alternatives it is always the
+ * longest.
+ */
 function firstPreference(node: Node): "short" | "long" | null {
   switch (node.kind) {
     case "choice":

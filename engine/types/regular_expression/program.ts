@@ -1,7 +1,7 @@
 /**
- * Programs of an automaton that follows all ways through an expression at once (K. Thompson, Regular Expression Search
- * Algorithm, 1968), with groups kept for each way (R. Pike's sam; R. Cox, Regular Expression Matching: the Virtual Machine
- * Approach, 2009).
+ * Programs of an automaton that follows all ways through an expression at once (K. Thompson, Regular Expression
+ * Search Algorithm, 1968), with groups kept for each way (R. Pike's sam; R. Cox, Regular Expression Matching: the
+ * Virtual Machine Approach, 2009).
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Node, ParsedSource } from "./syntax.ts";
@@ -20,11 +20,14 @@ export const OPERATION = {
   match: 5,
   /** The following are for backtracking only. Takes what the group `first` has matched. */
   reference: 6,
-  /** Goes on at `second` when what follows, up to a match, holds here; `first`: 1 for its contrary, 2 for what was before. */
+  /**
+   * Goes on at `second` when what follows, up to a match, holds here; `first`: 1 for its contrary, 2 for what was
+   * before.
+   */
   look: 7,
   /**
-   * Goes on when the place is another one than in slot `first`, and notes it in the next slot. Without a character it goes on
-   * at `second` after the first pass, nowhere after others.
+   * Goes on when the place is another one than in slot `first`, and notes it in the next slot. Without a character it
+   * goes on at `second` after the first pass, nowhere after others.
    */
   progress: 8,
   /** Goes on when the group `first` has matched. */

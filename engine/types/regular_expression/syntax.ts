@@ -1,8 +1,9 @@
 /**
- * Syntax trees of regular expressions, read from the JavaScript source that pattern.ts translates PostgreSQL's expressions to.
+ * Syntax trees of regular expressions, read from the JavaScript source that pattern.ts translates PostgreSQL's
+ * expressions to.
  *
- * Back references, and look-around whose inside repeats something, make a tree irregular: only a backtracking matcher can
- * serve it.
+ * Back references, and look-around whose inside repeats something, make a tree irregular: only a backtracking matcher
+ * can serve it.
  */
 
 import { assert } from "../../base/assert.ts";

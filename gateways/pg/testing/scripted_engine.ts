@@ -1,6 +1,6 @@
 /**
- * An engine that does what its statements say, for tests of the protocol alone: `rows 3` answers three rows, `write 7` needs
- * op 7 to be durable, and so on; see `#run`. Several statements of a text are divided by semicolons.
+ * An engine that does what its statements say, for tests of the protocol alone: `rows 3` answers three rows, `write
+ * 7` needs op 7 to be durable, and so on; see `#run`. Several statements of a text are divided by semicolons.
  */
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { OpNumber } from "../../../engine/operations/effect.ts";

@@ -1,6 +1,6 @@
 /**
- * JSON as values of JavaScript, except that a number which a double cannot carry keeps its own digits (`JSON.rawJSON`), so
- * that it can be written again as it was read.
+ * JSON as values of JavaScript, except that a number which a double cannot carry keeps its own digits
+ * (`JSON.rawJSON`), so that it can be written again as it was read.
  */
 
 /** A number with the digits it was written with. */

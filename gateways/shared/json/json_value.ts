@@ -2,8 +2,8 @@
  * SQL values as JSON: numbers where a JSON number is read back as exactly the same value, strings otherwise.
  *
  * A decimal number survives the way through a double when it has at most 15 significant digits, so those are numbers
- * (with their own digits: `12.50`), and longer ones strings. NaN and the infinities are strings, bytes `\x…` hex, times ISO
- * 8601, JSON and arrays themselves, everything else PostgreSQL's text.
+ * (with their own digits: `12.50`), and longer ones strings. NaN and the infinities are strings, bytes `\x…` hex,
+ * times ISO 8601, JSON and arrays themselves, everything else PostgreSQL's text.
  */
 import { formatFloat32 } from "../../../engine/types/scalar_text.ts";
 import { formatInterval } from "../../../engine/types/interval_text.ts";

@@ -1,4 +1,7 @@
-/** Every message comes back from its bytes as it was; damaged bytes are refused with 08P01, or 22021 in a text, and nothing else. */
+/**
+ * Every message comes back from its bytes as it was; damaged bytes are refused with 08P01, or 22021 in a text, and
+ * nothing else.
+ */
 import { deepStrictEqual as equal, ok, throws } from "node:assert/strict";
 import { ByteReader, ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError } from "../../../engine/base/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Operations on rows as SQL statements with parameters, so that they meet the same constraints, plans and permissions as
- * statements do. Values never stand in the text, which makes equal shapes share one cached plan.
+ * Operations on rows as SQL statements with parameters, so that they meet the same constraints, plans and permissions
+ * as statements do. Values never stand in the text, which makes equal shapes share one cached plan.
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";

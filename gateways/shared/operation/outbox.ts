@@ -1,7 +1,8 @@
 /**
  * Messages on their way to a client, in order, each held back until the entry that it depends on is durable.
  *
- * One {@link DurabilityWatch} listens to the engine for all connections of a server; outboxes that wait register with it.
+ * One {@link DurabilityWatch} listens to the engine for all connections of a server; outboxes that wait register with
+ * it.
  */
 import type { OpNumber } from "../../../engine/operations/effect.ts";
 

@@ -3,7 +3,8 @@
  * about 64 KiB while the statement runs.
  *
  * Invariants: rows that may be taken back stay here until the statement has ended; no message is larger than
- * `LIMITS.maximumFrameBytes`. Types that only the server can print (`regclass` …) and anonymous records are sent as text.
+ * `LIMITS.maximumFrameBytes`. Types that only the server can print (`regclass` …) and anonymous records are sent as
+ * text.
  */
 import { assertDefined } from "../../../engine/base/assert.ts";
 import { ByteWriter } from "../../../engine/base/bytes.ts";

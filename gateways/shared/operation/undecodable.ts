@@ -1,5 +1,6 @@
 /**
- * The error for a message that cannot be decoded: 08P01, or 22021 when a text in it is not UTF-8. A connection cannot go on after it.
+ * The error for a message that cannot be decoded: 08P01, or 22021 when a text in it is not UTF-8. A connection cannot
+ * go on after it.
  */
 import { ByteReader, invalidUtf8 } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";

@@ -1,4 +1,6 @@
-/** A file of pgbench_accounts rows in COPY's text format, as `pgbench -i` sends them; made once for those who read it. */
+/**
+ * A file of pgbench_accounts rows in COPY's text format, as `pgbench -i` sends them; made once for those who read it.
+ */
 import type { Scale } from "../benchmark.ts";
 
 /** Rows in the file. */

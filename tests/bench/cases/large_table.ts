@@ -1,6 +1,6 @@
 /**
- * Tables larger than the memory for data: point reads on 20 million rows whose data is ten times the cache, and reads through
- * range indexes of 10 million rows.
+ * Tables larger than the memory for data: point reads on 20 million rows whose data is ten times the cache, and reads
+ * through range indexes of 10 million rows.
  *
  * The point reads have servers of their own, whose caches are equally small on both sides; the system's cache of files
  * serves both as well. Values do not compress.

@@ -1,6 +1,6 @@
 /**
- * What an operator waits for and pays: opening a data directory after a clean stop and after SIGKILL, and resident memory.
- * Only dbd is measured; the bars are absolute.
+ * What an operator waits for and pays: opening a data directory after a clean stop and after SIGKILL, and resident
+ * memory. Only dbd is measured; the bars are absolute.
  */
 import type { Benchmark, Peer, Scale } from "../benchmark.ts";
 import { type DbdPeer, isDbd } from "../peers/dbd.ts";

@@ -1,6 +1,7 @@
 /**
- * The longest wait of a point read while COPY, flushes and compaction run beside it: the 99.9th percentile of what pgbench
- * saw. pgbench sends at a fixed rate and counts from the time a read was due, so a stall counts for all reads that fell into it.
+ * The longest wait of a point read while COPY, flushes and compaction run beside it: the 99.9th percentile of what
+ * pgbench saw. pgbench sends at a fixed rate and counts from the time a read was due, so a stall counts for all reads
+ * that fell into it.
  */
 import type { Benchmark, Peer, Scale } from "../benchmark.ts";
 import { runPgbench, runPsql } from "./client.ts";

@@ -1,6 +1,6 @@
 /**
- * TPC-H: its 22 queries over generated data, each peer in a server of its own for each scale. Answers are compared with those
- * of the first peer, so that nobody is quick with a wrong one.
+ * TPC-H: its 22 queries over generated data, each peer in a server of its own for each scale. Answers are compared
+ * with those of the first peer, so that nobody is quick with a wrong one.
  */
 import type postgres from "postgres";
 import { TPCH_QUERIES } from "../../../engine/sql/planner/tpch_queries_for_test.ts";

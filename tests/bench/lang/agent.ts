@@ -1,4 +1,6 @@
-/** How quickly `lang agent` answers: checks of Pong over standard input and output and over HTTP, by the real process. */
+/**
+ * How quickly `lang agent` answers: checks of Pong over standard input and output and over HTTP, by the real process.
+ */
 import { newPackageFiles } from "../../../lang/package/new_package.ts";
 import { compareWorkers, type Comparison, type Scale, type Worker } from "../benchmark.ts";
 import type { LanguageOptions } from "./options.ts";

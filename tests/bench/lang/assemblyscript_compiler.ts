@@ -1,6 +1,7 @@
 /**
- * The process that compiles AssemblyScript: `assemblyscript_compiler.ts FOLDER NAME…` writes `FOLDER/NAME.wasm` of `programs/NAME.as`, with `-O3`. The package is
- * imported by a name that only `assemblyscript.json` knows, so that neither the type check nor the lock of the project needs it.
+ * The process that compiles AssemblyScript: `assemblyscript_compiler.ts FOLDER NAME…` writes `FOLDER/NAME.wasm` of
+ * `programs/NAME.as`, with `-O3`. The package is imported by a name that only `assemblyscript.json` knows, so that
+ * neither the type check nor the lock of the project needs it.
  */
 
 /** What is used of the compiler's interface. */

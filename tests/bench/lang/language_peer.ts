@@ -1,6 +1,7 @@
 /**
- * Languages that run the same programs, a process each: this one as release and as debug build, AssemblyScript, whose compiler is not among the project's
- * dependencies but comes by `assemblyscript.json` when it is asked for, and JavaScript.
+ * Languages that run the same programs, a process each: this one as release and as debug build, AssemblyScript, whose
+ * compiler is not among the project's dependencies but comes by `assemblyscript.json` when it is asked for, and
+ * JavaScript.
  */
 import { compileProgram } from "../../../lang/commands/build.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";
@@ -39,7 +40,9 @@ export const DEBUG = "lang debug";
 /** How long a peer runs small work before it is measured, so that the engine's optimizing compiler has seen it. */
 const WARM_UP_MILLISECONDS = 300;
 
-/** Starts this language, JavaScript and, unless `alone`, AssemblyScript; those that cannot run are told by `missing`. */
+/**
+ * Starts this language, JavaScript and, unless `alone`, AssemblyScript; those that cannot run are told by `missing`.
+ */
 export async function startLanguages(
   options: { readonly alone: boolean; readonly missing: string[] },
 ): Promise<readonly LanguagePeer[]> {

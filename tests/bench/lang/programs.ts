@@ -1,4 +1,7 @@
-/** The programs that are measured: what they are called, how large the work is, and what comes out of it in every language. */
+/**
+ * The programs that are measured: what they are called, how large the work is, and what comes out of it in every
+ * language.
+ */
 import type { Scale } from "../benchmark.ts";
 
 /** A program that stands in `programs/` three times: `.lang`, `.as` and `.js`. */

@@ -1,6 +1,7 @@
 /**
- * The process that runs one language's programs: `runner.ts wasm FOLDER` takes `FOLDER/NAME.wasm`, `runner.ts js FOLDER` imports `FOLDER/NAME.js`. It answers
- * requests, a line of JSON each, with a line of JSON; see `language_peer.ts`. Time is taken around the one call.
+ * The process that runs one language's programs: `runner.ts wasm FOLDER` takes `FOLDER/NAME.wasm`, `runner.ts js
+ * FOLDER` imports `FOLDER/NAME.js`. It answers requests, a line of JSON each, with a line of JSON; see
+ * `language_peer.ts`. Time is taken around the one call.
  */
 import { TextLineStream } from "../peers/text_lines.ts";
 import type { RunAnswer, RunRequest } from "./language_peer.ts";

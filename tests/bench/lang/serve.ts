@@ -1,8 +1,10 @@
 /**
- * How quickly `lang serve` delivers, and how soon a saved change is there, by the real process over the loopback address.
+ * How quickly `lang serve` delivers, and how soon a saved change is there, by the real process over the loopback
+ * address.
  *
- * The client is this file's own: plain connections that stay open, without pipelining, so that what is measured is the server. What a page does with a new build comes
- * on top: `tests/lang/browser/reload_times.ts` measures it in Chromium.
+ * The client is this file's own: plain connections that stay open, without pipelining, so that what is measured is
+ * the server. What a page does with a new build comes on top: `tests/lang/browser/reload_times.ts` measures it in
+ * Chromium.
  */
 import { newPackageFiles } from "../../../lang/package/new_package.ts";
 import { compareWorkers, type Comparison, type Scale, type Worker } from "../benchmark.ts";

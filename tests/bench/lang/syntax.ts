@@ -1,7 +1,8 @@
 /**
  * How quickly sources are read and formatted: the library, repeated to about 10 000 lines.
  *
- * Prints the processor's time, which work beside it disturbs less than the clock's. Run by `deno run -A tests/bench/lang/syntax.ts`.
+ * Prints the processor's time, which work beside it disturbs less than the clock's. Run by `deno run -A
+ * tests/bench/lang/syntax.ts`.
  */
 import process from "node:process";
 import { SourceFile } from "../../../lang/source/source_file.ts";

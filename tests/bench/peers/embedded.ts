@@ -1,7 +1,7 @@
 /**
- * Databases that live in a process of their own instead of listening: SQLite, which Deno brings along, and DuckDB and PGlite,
- * whose packages are not among the project's dependencies but come by `embedded.json` when a benchmark asks for them.
- * Time is taken inside the process, around the query alone.
+ * Databases that live in a process of their own instead of listening: SQLite, which Deno brings along, and DuckDB and
+ * PGlite, whose packages are not among the project's dependencies but come by `embedded.json` when a benchmark asks
+ * for them. Time is taken inside the process, around the query alone.
  */
 import { TextLineStream } from "./text_lines.ts";
 

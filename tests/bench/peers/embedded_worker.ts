@@ -1,7 +1,7 @@
 /**
- * The process of an embedded peer: `embedded_worker.ts NAME FOLDER` answers requests, a line of JSON each, with a line of
- * JSON; see `embedded.ts`. Packages are imported by names that only `embedded.json` knows, so that neither the type check
- * nor the lock of the project needs them.
+ * The process of an embedded peer: `embedded_worker.ts NAME FOLDER` answers requests, a line of JSON each, with a
+ * line of JSON; see `embedded.ts`. Packages are imported by names that only `embedded.json` knows, so that neither
+ * the type check nor the lock of the project needs them.
  */
 import { DatabaseSync } from "node:sqlite";
 import type { EmbeddedAnswer, EmbeddedName, EmbeddedRequest } from "./embedded.ts";

@@ -1,4 +1,7 @@
-/** Starting and stopping the servers that benchmarks and tests talk to: loopback only, free ports, private directories. */
+/**
+ * Starting and stopping the servers that benchmarks and tests talk to: loopback only, free ports, private
+ * directories.
+ */
 
 /** A free TCP port on loopback. */
 export function freePort(): number {

@@ -1,9 +1,9 @@
 /**
- * TPC-H's tables after the specification's clause 4.2.3: its row counts, key formulas, value ranges and dependencies, from
- * a seed of its own, so that the rows are not those of the council's program.
+ * TPC-H's tables after the specification's clause 4.2.3: its row counts, key formulas, value ranges and dependencies,
+ * from a seed of its own, so that the rows are not those of the council's program.
  *
- * Each row's chance comes from its table and number alone: a table can be made again, or ORDERS without LINEITEM, with the
- * same rows. Rows leave as chunks of `|`-separated text in the order of their keys.
+ * Each row's chance comes from its table and number alone: a table can be made again, or ORDERS without LINEITEM,
+ * with the same rows. Rows leave as chunks of `|`-separated text in the order of their keys.
  */
 import { SeededRandom } from "../../../engine/base/random.ts";
 import {

@@ -1,6 +1,7 @@
 /**
- * The tables' definitions (TPC-H specification, clause 1.4), with the primary keys and an index for each foreign key that a
- * query follows; every peer gets the same ones. Foreign keys are not declared: the specification leaves that open.
+ * The tables' definitions (TPC-H specification, clause 1.4), with the primary keys and an index for each foreign key
+ * that a query follows; every peer gets the same ones. Foreign keys are not declared: the specification leaves that
+ * open.
  */
 import type { Table } from "./generator.ts";
 

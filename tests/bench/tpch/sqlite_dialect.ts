@@ -1,4 +1,7 @@
-/** TPC-H's queries in SQLite's dialect, which has neither dates nor intervals: dates are texts that sort by themselves. */
+/**
+ * TPC-H's queries in SQLite's dialect, which has neither dates nor intervals: dates are texts that sort by
+ * themselves.
+ */
 
 /** The text with dates folded, and with SQLite's names of functions. */
 export function inSqlite(text: string): string {

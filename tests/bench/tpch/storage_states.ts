@@ -1,6 +1,6 @@
 /**
- * TPC-H's queries once more over the same tables, after their rows went through something or asked for in another way: the answers must
- * be those of the rows as they were loaded.
+ * TPC-H's queries once more over the same tables, after their rows went through something or asked for in another
+ * way: the answers must be those of the rows as they were loaded.
  */
 import type postgres from "postgres";
 import { TPCH_QUERIES } from "../../../engine/sql/planner/tpch_queries_for_test.ts";

@@ -1,4 +1,7 @@
-/** The generated tables as files, made once for each scale and kept under `.cache`, so that every peer loads the same bytes. */
+/**
+ * The generated tables as files, made once for each scale and kept under `.cache`, so that every peer loads the same
+ * bytes.
+ */
 import { generate, type Table, TABLES } from "./generator.ts";
 
 /** Changes whenever the generator makes other rows. */

@@ -1,7 +1,7 @@
 /**
- * The text that TPC-H's comments are cut from (specification, clause 4.2.2.14): sentences after its grammar, one after the
- * other. The specification's pool has 300 MB; this one is smaller, which no query notices. Earlier words of a list are taken
- * more often, so that the words of Q13's and Q16's patterns are neither rare nor everywhere.
+ * The text that TPC-H's comments are cut from (specification, clause 4.2.2.14): sentences after its grammar, one
+ * after the other. The specification's pool has 300 MB; this one is smaller, which no query notices. Earlier words of
+ * a list are taken more often, so that the words of Q13's and Q16's patterns are neither rare nor everywhere.
  */
 import { SeededRandom } from "../../../engine/base/random.ts";
 import { WORDS } from "./distributions.ts";

@@ -1,7 +1,7 @@
 /**
- * A campaign: cases of consecutive seeds against one server, some at a time, followed by a question of the client that was
- * there before. What goes wrong is made small: first the cases that are needed, then their frames; the message has the command
- * that replays it.
+ * A campaign: cases of consecutive seeds against one server, some at a time, followed by a question of the client
+ * that was there before. What goes wrong is made small: first the cases that are needed, then their frames; the
+ * message has the command that replays it.
  */
 import { openFuzzedBinary } from "./fuzzed_binary.ts";
 import { openFuzzedHttp } from "./fuzzed_http.ts";

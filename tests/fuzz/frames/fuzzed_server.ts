@@ -67,7 +67,10 @@ export interface Received {
   readonly isCut: boolean;
 }
 
-/** Sends the pieces and reads to the end. Answers null when the server neither closes nor says anything for a long time. */
+/**
+ * Sends the pieces and reads to the end. Answers null when the server neither closes nor says anything for a long
+ * time.
+ */
 export function converse(
   server: FuzzedServer,
   pieces: readonly Uint8Array[],

@@ -152,7 +152,9 @@ class WebSocketClient {
   }
 }
 
-/** A refusal as HTTP has it, or unmasked frames that hold replies, at the end perhaps a close with a documented code. */
+/**
+ * A refusal as HTTP has it, or unmasked frames that hold replies, at the end perhaps a close with a documented code.
+ */
 function judge(received: Uint8Array, isCut: boolean): Verdict {
   if (received.length === 0) return { problem: null, outcomes: ["no answer"] };
   let upgrade = readResponse(received, 0);

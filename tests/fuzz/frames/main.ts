@@ -1,7 +1,7 @@
 /**
- * `deno task soak:frames [--protocol NAME] [--seed N] [--frames N | --conversations N]`: damaged frames on the real engine
- * through each protocol, a quarter of a million each unless it is said otherwise. Ends with 1 at the first failure, which is
- * printed small with the command that replays it.
+ * `deno task soak:frames [--protocol NAME] [--seed N] [--frames N | --conversations N]`: damaged frames on the real
+ * engine through each protocol, a quarter of a million each unless it is said otherwise. Ends with 1 at the first
+ * failure, which is printed small with the command that replays it.
  */
 import { parseArgs } from "node:util";
 import { type CampaignReport, runCampaign } from "./campaign.ts";

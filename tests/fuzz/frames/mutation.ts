@@ -1,7 +1,8 @@
 /**
- * Conversations with damage in them. A conversation is a list of frames; a case damages some of them, in their bodies (the
- * length in front then fits, so that the damage reaches the decoder) or as they are on the wire, loses, doubles and moves
- * others, and says in which pieces the bytes are sent. The same seed makes the same case from the same conversations.
+ * Conversations with damage in them. A conversation is a list of frames; a case damages some of them, in their bodies
+ * (the length in front then fits, so that the damage reaches the decoder) or as they are on the wire, loses, doubles
+ * and moves others, and says in which pieces the bytes are sent. The same seed makes the same case from the same
+ * conversations.
  */
 import { SeededRandom } from "../../../engine/base/random.ts";
 

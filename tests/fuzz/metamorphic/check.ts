@@ -1,7 +1,8 @@
 /**
  * A metamorphic check: two lists of queries over one database that must give the same rows.
  *
- * The rows of a side are those of its queries, one after the other. {@link CheckMaker} chooses tables, FROM clauses and expressions.
+ * The rows of a side are those of its queries, one after the other. {@link CheckMaker} chooses tables, FROM clauses
+ * and expressions.
  */
 import type { Choices } from "../choices.ts";
 import { ExpressionGenerator, type ScopeColumn } from "./expressions.ts";

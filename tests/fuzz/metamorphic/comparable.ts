@@ -1,4 +1,7 @@
-/** Texts of rows that are equal when the rows are: numbers without trailing zeros, intervals by their length, one zero. */
+/**
+ * Texts of rows that are equal when the rows are: numbers without trailing zeros, intervals by their length, one
+ * zero.
+ */
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 
 const microsecondsOf = (text: string): string => {

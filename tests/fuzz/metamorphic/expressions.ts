@@ -1,8 +1,9 @@
 /**
  * Typed random expressions: a table of productions, each with what it needs and whether it can raise an error.
  *
- * An expression that cannot raise must not raise in any plan. One that can is made of operators alone that compute all of their operands,
- * and has a column in it, so that every plan that computes it for a row raises or none does; see {@link ExpressionGenerator.raising}.
+ * An expression that cannot raise must not raise in any plan. One that can is made of operators alone that compute
+ * all of their operands, and has a column in it, so that every plan that computes it for a row raises or none does;
+ * see {@link ExpressionGenerator.raising}.
  */
 import type { Choices } from "../choices.ts";
 import { allKinds, type Kind, kinds, literal, pickValue } from "./values.ts";

@@ -1,8 +1,9 @@
 /**
- * `deno task soak:metamorphic [checks] [seed] [relation] [attempts]`: checks of equivalent queries, 100 000 unless told otherwise.
+ * `deno task soak:metamorphic [checks] [seed] [relation] [attempts]`: checks of equivalent queries, 100 000 unless
+ * told otherwise.
  *
- * A round is a database in a random storage state and a hundred checks. A failure prints the database, both sides and how to run the round
- * again: the seed of a round decides everything.
+ * A round is a database in a random storage state and a hundred checks. A failure prints the database, both sides and
+ * how to run the round again: the seed of a round decides everything.
  */
 import { runRound } from "./run_round.ts";
 

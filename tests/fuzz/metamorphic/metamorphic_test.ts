@@ -1,4 +1,7 @@
-/** A thousand metamorphic checks; `deno task soak:metamorphic` runs more. A failure prints the database, both sides and the seed. */
+/**
+ * A thousand metamorphic checks; `deno task soak:metamorphic` runs more. A failure prints the database, both sides
+ * and the seed.
+ */
 import assert from "node:assert/strict";
 import { relations } from "./relations.ts";
 import { runRound } from "./run_round.ts";

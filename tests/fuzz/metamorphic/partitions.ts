@@ -1,9 +1,9 @@
 /**
  * Ternary logic partitioning, the non-optimizing reference, and pivoted queries.
  *
- * After M. Rigger and Z. Su: "Finding Bugs in Database Systems via Query Partitioning" (OOPSLA 2020), "Detecting Optimization Bugs in
- * Database Engines via Non-Optimizing Reference Engine Construction" (ESEC/FSE 2020), "Testing Database Engines via Pivoted Query
- * Synthesis" (OSDI 2020).
+ * After M. Rigger and Z. Su: "Finding Bugs in Database Systems via Query Partitioning" (OOPSLA 2020), "Detecting
+ * Optimization Bugs in Database Engines via Non-Optimizing Reference Engine Construction" (ESEC/FSE 2020), "Testing
+ * Database Engines via Pivoted Query Synthesis" (OSDI 2020).
  */
 import type { Check, CheckMaker, Relation, Source } from "./check.ts";
 import { nameOf, type ScopeColumn } from "./expressions.ts";
@@ -12,7 +12,9 @@ import { type Kind, literal } from "./values.ts";
 
 const partitionsOf = (condition: string) => [condition, `NOT ${condition}`, `(${condition}) IS NULL`];
 
-/** A FROM clause with a condition over it; only one table's conditions may raise, since joins look at some rows alone. */
+/**
+ * A FROM clause with a condition over it; only one table's conditions may raise, since joins look at some rows alone.
+ */
 function conditionOver(maker: CheckMaker): { source: Source; condition: string; raises: boolean } {
   if (maker.choices.chance(40)) {
     const table = maker.table();
@@ -203,7 +205,9 @@ function pivotedValue(maker: CheckMaker): Check | null {
   };
 }
 
-/** What a value is must not depend on the rows around it: each row's value, against the value of the row as literals. */
+/**
+ * What a value is must not depend on the rows around it: each row's value, against the value of the row as literals.
+ */
 function everyValue(maker: CheckMaker): Check | null {
   const table = maker.table();
   const rows = maker.rows.get(table.name);

@@ -1,7 +1,8 @@
 /**
  * What expressions of each kind are made of. `$kind` is an operand, `«a~b»` one of the alternatives.
  *
- * No expression of the first table raises whatever its operands are; all of the second table do for some, and compute every operand.
+ * No expression of the first table raises whatever its operands are; all of the second table do for some, and compute
+ * every operand.
  */
 import type { Kind } from "./values.ts";
 

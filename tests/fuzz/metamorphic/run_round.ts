@@ -1,6 +1,6 @@
 /**
- * One round of metamorphic checks: a random world and a number of checks over it. What differs is made smaller and reported with everything
- * that is needed to see it again.
+ * One round of metamorphic checks: a random world and a number of checks over it. What differs is made smaller and
+ * reported with everything that is needed to see it again.
  */
 import { Database } from "../../../engine/session/database.ts";
 import { engineOf } from "../../../engine/session/database.ts";

@@ -86,7 +86,10 @@ function commonTable(maker: CheckMaker): Check {
   return { left: [left], right: [right] };
 }
 
-/** The same predicate on the bare column, which an index or a block's statistics may serve, and on a form that hides it. */
+/**
+ * The same predicate on the bare column, which an index or a block's statistics may serve, and on a form that hides
+ * it.
+ */
 function hiddenColumns(maker: CheckMaker): Check {
   const table = maker.table();
   const { choices } = maker;

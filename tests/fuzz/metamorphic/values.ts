@@ -1,8 +1,8 @@
 /**
  * Types for random tables and expressions, with the values at their edges.
  *
- * A kind is a type as expressions know it; several declared types may share a kind. The first value of a kind is the simplest one. Values
- * are texts that a cast to the kind's type reads.
+ * A kind is a type as expressions know it; several declared types may share a kind. The first value of a kind is the
+ * simplest one. Values are texts that a cast to the kind's type reads.
  */
 import type { Choices } from "../choices.ts";
 

@@ -1,8 +1,9 @@
 /**
- * A random database: tables of edge values in a random storage state, with random indexes, copies without any, and views.
+ * A random database: tables of edge values in a random storage state, with random indexes, copies without any, and
+ * views.
  *
- * Table `t0` has a copy `c0` that holds the same rows in another state and without indexes, and a view `v0`. A world is a list of
- * statements and of checkpoints and restarts between them, so that it can be printed and run again.
+ * Table `t0` has a copy `c0` that holds the same rows in another state and without indexes, and a view `v0`. A world
+ * is a list of statements and of checkpoints and restarts between them, so that it can be printed and run again.
  */
 import type { Choices } from "../choices.ts";
 import { type ScopeColumn } from "./expressions.ts";

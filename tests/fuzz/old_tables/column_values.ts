@@ -1,6 +1,7 @@
 /**
- * Types of columns of the tables that live long, with their literals: few values, so that they meet again, and the types' edges. The
- * older a table, the larger its numbers and the more different its texts, so that columns outgrow the form of their first segments.
+ * Types of columns of the tables that live long, with their literals: few values, so that they meet again, and the
+ * types' edges. The older a table, the larger its numbers and the more different its texts, so that columns outgrow
+ * the form of their first segments.
  */
 import type { Choices } from "../choices.ts";
 

@@ -1,4 +1,7 @@
-/** Questions about the tables that live long, one of each way in which plans read: keys, ranges, orders, joins, groups, windows. */
+/**
+ * Questions about the tables that live long, one of each way in which plans read: keys, ranges, orders, joins,
+ * groups, windows.
+ */
 import type { Choices } from "../choices.ts";
 import type { Column, Table } from "./table_shapes.ts";
 

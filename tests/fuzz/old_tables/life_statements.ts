@@ -1,6 +1,7 @@
 /**
- * Statements of a long life of some tables: rows come, change and go, tables are altered and moved, in and out of transactions with
- * savepoints, cursors and prepared statements. The next statement depends on what became of the ones before.
+ * Statements of a long life of some tables: rows come, change and go, tables are altered and moved, in and out of
+ * transactions with savepoints, cursors and prepared statements. The next statement depends on what became of the
+ * ones before.
  */
 import type { Choices } from "../choices.ts";
 import { COLUMN_TYPES, typeNamed } from "./column_values.ts";

@@ -1,8 +1,9 @@
 /**
- * Long lives of tables, the same here and in PostgreSQL: every answer and every failure, and after some statements all rows
- * and questions of every kind.
+ * Long lives of tables, the same here and in PostgreSQL: every answer and every failure, and after some statements
+ * all rows and questions of every kind.
  *
- * PostgreSQL is asked for many statements at once, after the database: what is next depends on the database's answers only.
+ * PostgreSQL is asked for many statements at once, after the database: what is next depends on the database's answers
+ * only.
  */
 import { StateDatabase } from "../../support/state_database.ts";
 import { Choices } from "../choices.ts";
@@ -57,7 +58,10 @@ export interface LifeDifference {
   readonly other: string;
 }
 
-/** Lives a life, and answers the first difference or null. Without a peer, only failures of the database itself are seen. */
+/**
+ * Lives a life, and answers the first difference or null. Without a peer, only failures of the database itself are
+ * seen.
+ */
 export async function live(
   seed: number,
   statements: number,

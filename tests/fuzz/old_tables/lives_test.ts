@@ -1,4 +1,7 @@
-/** Lives of tables with checkpoints and restarts are as those of tables that nothing happens to; PostgreSQL is asked in the soak. */
+/**
+ * Lives of tables with checkpoints and restarts are as those of tables that nothing happens to; PostgreSQL is asked
+ * in the soak.
+ */
 import assert from "node:assert/strict";
 import { StateDatabase } from "../../support/state_database.ts";
 import { answerOf } from "../engine_answers.ts";

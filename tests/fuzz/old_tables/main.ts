@@ -1,6 +1,6 @@
 /**
- * `deno task soak:lives [lives] [seed] [statements]`: long lives of tables, compared with PostgreSQL: 200 of 1 500 statements unless told
- * otherwise. A difference is printed as a short script, with the seed that it came from.
+ * `deno task soak:lives [lives] [seed] [statements]`: long lives of tables, compared with PostgreSQL: 200 of 1 500
+ * statements unless told otherwise. A difference is printed as a short script, with the seed that it came from.
  */
 import { PrivatePostgresql } from "../../slt/private_postgresql.ts";
 import { PipelinedPostgresql } from "../edge_peer.ts";

@@ -1,6 +1,7 @@
 /**
- * Damaged tarballs and indexes: whatever the bytes are, unpacking ends with a whole package or with a refusal that leaves nothing, nothing outside of its folder is
- * touched, and reading an index gives entries that are safe or none. A seed gives the same inputs again.
+ * Damaged tarballs and indexes: whatever the bytes are, unpacking ends with a whole package or with a refusal that
+ * leaves nothing, nothing outside of its folder is touched, and reading an index gives entries that are safe or none.
+ * A seed gives the same inputs again.
  */
 import { gzipSync } from "node:zlib";
 import { packTar, type TarEntry } from "modern-tar";

@@ -1,4 +1,7 @@
-/** `deno task soak:packages [--seed N] [--count N]`: 10 000 mutated tarballs and indexes. Ends with 1 at the first failure. */
+/**
+ * `deno task soak:packages [--seed N] [--count N]`: 10 000 mutated tarballs and indexes. Ends with 1 at the first
+ * failure.
+ */
 import { parseArgs } from "node:util";
 import { runPackageCampaign } from "./campaign.ts";
 

@@ -1,8 +1,9 @@
 /**
  * Random expressions of a given type.
  *
- * They end, and mostly without a trap: sums wrap in most places, divisors and indexes are mostly made to fit, what grows is cut. What traps must trap
- * alike in both evaluators. The first alternative of every decision is the simplest, as {@link Choices} asks for.
+ * They end, and mostly without a trap: sums wrap in most places, divisors and indexes are mostly made to fit, what
+ * grows is cut. What traps must trap alike in both evaluators. The first alternative of every decision is the
+ * simplest, as {@link Choices} asks for.
  */
 import type { Choices } from "../choices.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * More forms of statements: patterns of all kinds, loops over indexes, checks that may not hold. Each gives its text and what can be named behind it, or
- * null where it does not fit.
+ * More forms of statements: patterns of all kinds, loops over indexes, checks that may not hold. Each gives its text
+ * and what can be named behind it, or null where it does not fit.
  */
 import { constant, type ExpressionWriter, type ProgramContext } from "./expressions.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Calls of the library by the type of what they give. A call names its operands: `{String}` stands for an expression of the type, `{T}` for one of the element's.
- * What grows is cut.
+ * Calls of the library by the type of what they give. A call names its operands: `{String}` stands for an expression
+ * of the type, `{T}` for one of the element's. What grows is cut.
  */
 import { type GeneratedType, has, typeText } from "./program_types.ts";
 

@@ -1,5 +1,6 @@
 /**
- * `deno task soak:programs [programs] [seed]`: generated programs on which compiled code and interpreter must agree, 20 000 unless told otherwise.
+ * `deno task soak:programs [programs] [seed]`: generated programs on which compiled code and interpreter must agree,
+ * 20 000 unless told otherwise.
  *
  * A disagreement prints the small program, what each evaluator says, and the seed.
  */

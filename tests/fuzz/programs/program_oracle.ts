@@ -54,7 +54,9 @@ export function agrees({ interpreted, compiled }: Answers): boolean {
   return interpreted === compiled && !interpreted.startsWith("# ");
 }
 
-/** Runs the program of a seed; null when both evaluators agree, else the smallest program found on which they differ. */
+/**
+ * Runs the program of a seed; null when both evaluators agree, else the smallest program found on which they differ.
+ */
 export async function compareProgram(seed: number, attempts = 600): Promise<Disagreement | null> {
   const { text, record } = programOfSeed(seed);
   const first = answersTo(text);

@@ -1,5 +1,6 @@
 /**
- * The types of generated programs: how they are written, what can be done with their values, and the declarations that they need.
+ * The types of generated programs: how they are written, what can be done with their values, and the declarations
+ * that they need.
  */
 import type { Choices } from "../choices.ts";
 

@@ -1,4 +1,7 @@
-/** Generated programs: all are right, they use what the language has, compiled code and interpreter agree on them, and disagreements are found and made small. */
+/**
+ * Generated programs: all are right, they use what the language has, compiled code and interpreter agree on them, and
+ * disagreements are found and made small.
+ */
 import assert from "node:assert/strict";
 import { expectValid, validated } from "../../../lang/wasm/validity.ts";
 import { shrink } from "../choices.ts";

@@ -1,7 +1,8 @@
 /**
  * Random statements, and whole programs.
  *
- * Loops have literal bounds; functions call only those before them, and those with loops of loops only outside of loops, so that every program ends soon.
+ * Loops have literal bounds; functions call only those before them, and those with loops of loops only outside of
+ * loops, so that every program ends soon.
  */
 import { Choices } from "../choices.ts";
 import { constant, ExpressionWriter, type ProgramContext } from "./expressions.ts";

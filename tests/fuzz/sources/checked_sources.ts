@@ -1,6 +1,7 @@
 /**
- * Mutated sources through the checker: whatever comes out of the parser, the checker answers. No exception, places and edits inside of the text, edits
- * apart from one another and changing something, codes of the registry, none of them internal; and a program without errors has all of its bodies.
+ * Mutated sources through the checker: whatever comes out of the parser, the checker answers. No exception, places
+ * and edits inside of the text, edits apart from one another and changing something, codes of the registry, none of
+ * them internal; and a program without errors has all of its bodies.
  */
 import assert from "node:assert/strict";
 import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";

@@ -1,7 +1,8 @@
 /**
  * `deno task soak:sources`: mutated sources through parser, formatter and checker.
  *
- * Options: `--sources N` (100 000), `--seed N` (1). Prints what was seen, and the first source on which a promise is broken.
+ * Options: `--sources N` (100 000), `--seed N` (1). Prints what was seen, and the first source on which a promise is
+ * broken.
  */
 import { parseArgs } from "node:util";
 import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";

@@ -1,8 +1,10 @@
 /**
- * Mutated sources in the language: parts of right ones with tokens, characters and lines put in, taken out, exchanged and doubled.
+ * Mutated sources in the language: parts of right ones with tokens, characters and lines put in, taken out, exchanged
+ * and doubled.
  *
- * Whatever comes out, parser and formatter answer: no exception, places inside of the text, edits apart from one another, codes of the registry, none of them
- * internal. What the formatter makes of it has the same tokens and comments, and formatting that changes nothing.
+ * Whatever comes out, parser and formatter answer: no exception, places inside of the text, edits apart from one
+ * another, codes of the registry, none of them internal. What the formatter makes of it has the same tokens and
+ * comments, and formatting that changes nothing.
  */
 import assert from "node:assert/strict";
 import { findCodePage } from "../../../lang/diagnostics/codes/registry.ts";

@@ -1,6 +1,7 @@
 /**
- * A worker that loads rows with COPY as fast as the server takes them, while a second connection reads, in threads of their
- * own so that neither waits for the server's. Told the port, it answers how many reads were answered during the load.
+ * A worker that loads rows with COPY as fast as the server takes them, while a second connection reads, in threads of
+ * their own so that neither waits for the server's. Told the port, it answers how many reads were answered during the
+ * load.
  */
 import { message } from "../../../gateways/pg/testing/wire.ts";
 import { RawClient } from "./raw_client.ts";
