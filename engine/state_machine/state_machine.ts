@@ -29,7 +29,6 @@ import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
-import type { CommitSink } from "../transactions/transaction_manager.ts";
 import { ClientTable } from "./client_table.ts";
 import { SequenceTable, type SequenceValue } from "./sequence_table.ts";
 
@@ -48,7 +47,7 @@ interface MachineState {
 }
 
 /** See the file's head. */
-export class StateMachine implements CommitSink {
+export class StateMachine {
   readonly clients = new ClientTable();
   readonly sequences = new SequenceTable();
   readonly #storage: StorageEngine;

@@ -17,15 +17,8 @@ import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import type {
-  ClientRequest,
-  Effect,
-  EffectSource,
-  OpNumber,
-  RowId,
-  StoredRow,
-  StoredValue,
-} from "../operations/effect.ts";
+import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import { LockTable } from "./lock_table.ts";
@@ -45,30 +38,18 @@ import { duplicateId, duplicateKey, Transaction } from "./transaction.ts";
 /** Locks given up between two yields of a commit in steps. */
 const LOCKS_AT_ONCE = 1024;
 
-/** The state machine, as transactions need it. */
-export interface CommitSink {
-  readonly lastOp: OpNumber;
-  readonly catalog: Catalog;
-  store(tableId: number): TableStore;
-  /** What a sequence has handed out last, to whichever transaction. */
-  newestSequenceValue(
-    sequenceId: number,
-  ): { readonly value: number | bigint; readonly called: boolean } | undefined;
-  nextRowId(tableId: number): RowId;
-  reserveRowIds(tableId: number, count: number): RowId;
-  /** Appends an entry to the log and applies it. */
-  commit(entry: {
-    readonly timestamp: number;
-    readonly client: ClientRequest | null;
-    readonly effects: readonly Effect[];
-  }): OpNumber;
-  /** The same in steps; nothing else is committed meanwhile. */
-  commitInSteps(entry: {
-    readonly timestamp: number;
-    readonly client: ClientRequest | null;
-    readonly effects: EffectSource;
-  }): Generator<void, OpNumber>;
-}
+/** What transactions use of the state machine. */
+type CommittedState = Pick<
+  StateMachine,
+  | "lastOp"
+  | "catalog"
+  | "store"
+  | "newestSequenceValue"
+  | "nextRowId"
+  | "reserveRowIds"
+  | "commit"
+  | "commitInSteps"
+>;
 
 /** What one entry wrote, for validation. */
 interface HistoryRecord {
@@ -81,7 +62,7 @@ interface HistoryRecord {
 export class TransactionManager {
   readonly locks = new LockTable();
   readonly now: () => number;
-  readonly #sink: CommitSink;
+  readonly #stateMachine: CommittedState;
   readonly #active = new Set<Transaction>();
   readonly #history: HistoryRecord[] = [];
   /** Writes in the history. */
@@ -98,17 +79,17 @@ export class TransactionManager {
   validates = true;
 
   /** `now` gives a transaction its timestamp: microseconds since 2000-01-01 UTC. */
-  constructor(sink: CommitSink, now: () => number) {
-    this.#sink = sink;
+  constructor(stateMachine: CommittedState, now: () => number) {
+    this.#stateMachine = stateMachine;
     this.now = now;
   }
 
   get lastOp(): OpNumber {
-    return this.#sink.lastOp;
+    return this.#stateMachine.lastOp;
   }
 
   get catalog(): Catalog {
-    return this.#sink.catalog;
+    return this.#stateMachine.catalog;
   }
 
   /** Open transactions that others may run in between of. */
@@ -117,28 +98,28 @@ export class TransactionManager {
   }
 
   store(tableId: number): TableStore {
-    return this.#sink.store(tableId);
+    return this.#stateMachine.store(tableId);
   }
 
   /** What a sequence has handed out last, to whichever transaction. */
   newestSequenceValue(
     sequenceId: number,
   ): { readonly value: number | bigint; readonly called: boolean } | undefined {
-    return this.#sink.newestSequenceValue(sequenceId);
+    return this.#stateMachine.newestSequenceValue(sequenceId);
   }
 
   nextRowId(tableId: number): RowId {
-    return this.#sink.nextRowId(tableId);
+    return this.#stateMachine.nextRowId(tableId);
   }
 
   /** The first of `count` consecutive new ids from the table's counter. */
   reserveRowIds(tableId: number, count: number): RowId {
-    return this.#sink.reserveRowIds(tableId, count);
+    return this.#stateMachine.reserveRowIds(tableId, count);
   }
 
   /** The oldest snapshot that somebody may still read; versions no newer reader can see are reclaimed. */
   oldestSnapshot(): OpNumber {
-    let oldest = this.#sink.lastOp;
+    let oldest = this.#stateMachine.lastOp;
     for (const transaction of this.#active) if (transaction.snapshot < oldest) oldest = transaction.snapshot;
     return oldest;
   }
@@ -231,7 +212,7 @@ export class TransactionManager {
       const effects = transaction.effects();
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
-      const op = this.#sink.commit({
+      const op = this.#stateMachine.commit({
         timestamp: transaction.timestamp,
         client: client === null ? null : client((this.lastOp + 1) as OpNumber),
         effects,
@@ -277,7 +258,7 @@ export class TransactionManager {
       yield* this.#checkBatches(transaction);
       const effects = transaction.effectSource();
       if (effects.count === 0 && client === null) return 0 as OpNumber;
-      const op = yield* this.#sink.commitInSteps({
+      const op = yield* this.#stateMachine.commitInSteps({
         timestamp: transaction.timestamp,
         client: client === null ? null : client((this.lastOp + 1) as OpNumber),
         effects,

@@ -7,7 +7,7 @@
  * Calls that succeed are made together in one statement. Each call that fails needs a statement of its own; of those
  * of one signature and one SQLSTATE a bounded number is made.
  */
-import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
+import { interpretPlan } from "../../engine/execution/oracle/interpret_plan.ts";
 import { RowBuffer } from "../../engine/session/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";

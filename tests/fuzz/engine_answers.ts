@@ -5,7 +5,7 @@
 import { engineOf } from "../../engine/session/database.ts";
 import { type Database, DatabaseError, SQLSTATE } from "../../mod.ts";
 import { compileStatement } from "../../engine/execution/compile_statement.ts";
-import { interpretPlan } from "../../engine/execution/interpreter/interpret_plan.ts";
+import { interpretPlan } from "../../engine/execution/oracle/interpret_plan.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { RowBuffer } from "../../engine/session/row_buffer.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";

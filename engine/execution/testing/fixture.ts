@@ -1,7 +1,7 @@
 /**
  * Running SQL in tests through the compiled code and through the interpreter, over {@link MemoryTable}s.
  */
-import { interpretPlan } from "../interpreter/interpret_plan.ts";
+import { interpretPlan } from "../oracle/interpret_plan.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { PlannedStatement } from "../../sql/plan/plan.ts";
