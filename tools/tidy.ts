@@ -1,12 +1,13 @@
 /**
  * `deno task tidy`: what neither the formatter, the linter nor the compiler sees.
  *
- * Refused: source files over 800 lines (told from 500 on), marks of unfinished work, tests that are switched off, paths
- * of one machine and hosts of package registries, trailing white space, files not named in snake_case, source
- * files without an opening comment. Limits: the patterns are textual; fixtures under a `fixtures/` folder are data
+ * Refused: source files over 800 lines (a warning from 500 on), marks of unfinished work, tests that are switched off,
+ * paths of one machine and hosts of package registries, trailing white space, files not named in snake_case, source
+ * files without an opening comment, and the words of `words.ts`. Limits: the patterns are textual; fixtures under a `fixtures/` folder are data
  * and only held to the rule about machine paths.
  */
 import { projectRoot, sourceFiles } from "./project.ts";
+import { refusedWords } from "./words.ts";
 
 /** One remark about a file. */
 export interface Remark {
@@ -65,9 +66,20 @@ const lineRules: readonly Rule[] = [
   { pattern: /[ \t]+$/, message: "trailing white space", applies: (path) => !/\.(md|slt|sql)$/.test(path) },
 ];
 
+/** Where the refused words are named, or are what others chose. */
+const wordsElsewhere = /^(tools\/(words|tidy_test)\.ts|CHANGELOG\.md|tests\/bench\/)|(^|\/)fixtures\//;
+
+const wordRules: readonly Rule[] = refusedWords.map(({ pattern, instead, within }) => ({
+  pattern,
+  message: `another word is used for this: ${instead}`,
+  applies: (path) => !wordsElsewhere.test(path) && (within?.test(path) ?? true),
+}));
+
 function lineRemarks(path: string, lines: readonly string[]): Remark[] {
   const isFixture = /(^|\/)fixtures\//.test(path);
-  const rules = lineRules.filter((rule) => (rule.applies?.(path) ?? true) && !(isFixture && rule.applies));
+  const rules = [...lineRules, ...wordRules].filter((rule) =>
+    (rule.applies?.(path) ?? true) && !(isFixture && rule.applies)
+  );
   return lines.flatMap((line, index) =>
     rules.filter((rule) => rule.pattern.test(line))
       .map((rule) => ({ place: `${path}:${index + 1}`, message: rule.message, fatal: true }))

@@ -41,6 +41,22 @@ Deno.test("remarksOn() finds marks, switched-off tests, foreign paths and blanks
   check("f(); ", "trailing white space");
 });
 
+Deno.test("remarksOn() refuses words that have another one, where they have it", () => {
+  const check = (path: string, line: string, expected: readonly string[]) =>
+    deepStrictEqual(
+      messages(path, `${head}${line}\n`),
+      expected.map((word) => `${path}:2 another word is used for this: ${word}`),
+    );
+  check("lang/a.ts", "const MOST_ROWS = 1;", ["MAX_…"]);
+  check("lang/a.ts", "const ROWS_MAX = 1;", ["MAX_…"]);
+  check("lang/a.ts", "// the behaviour", ["behavior"]);
+  check("lang/a.ts", "normalise(a);", ["-ize"]);
+  check("engine/execution/a.ts", "const quota = 1;", ["pipeline, resumable, batch size"]);
+  check("engine/sql/a.ts", "const quota = MAX_ROWS;", []);
+  check("engine/transactions/a.ts", "class Overlay {}", ["write set"]);
+  check("engine/types/a.ts", "let a: MixedInteger;", ["number-or-bigint"]);
+});
+
 Deno.test("remarksOn() wants an opening comment and a snake_case name", () => {
   deepStrictEqual(messages("engine/a.ts", "f();\n"), [
     "engine/a.ts no opening comment that says what the file is for",

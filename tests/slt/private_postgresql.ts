@@ -44,8 +44,8 @@ export class PrivatePostgresql {
 
   /** Makes a cluster and starts its server. Raises {@link PostgresqlMissing}. */
   static async start(): Promise<PrivatePostgresql> {
-    const [initialise, control] = await Promise.all([programOf("initdb"), programOf("pg_ctl")]);
-    if (initialise === null || control === null) {
+    const [initialize, control] = await Promise.all([programOf("initdb"), programOf("pg_ctl")]);
+    if (initialize === null || control === null) {
       throw new PostgresqlMissing("initdb or pg_ctl is not installed");
     }
     const folder = await Deno.makeTempDir({ prefix: "private_postgresql_" });
@@ -56,7 +56,7 @@ export class PrivatePostgresql {
     const server = new PrivatePostgresql(folder, control, port);
     try {
       const cluster = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
-      await run(initialise, cluster, folder, true);
+      await run(initialize, cluster, folder, true);
       const options = `-p ${port} -c fsync=off -c listen_addresses=127.0.0.1 ` +
         `-c unix_socket_directories=${folder} -c timezone=UTC`;
       await run(control, ["-D", data, "-o", options, "-w", "-l", `${folder}/log`, "start"], folder, true);

@@ -246,7 +246,7 @@ class GeneratedPipeline implements Pipeline {
   ) {
     this.#code = new PipelineCode(compilation, {
       emit,
-      name: `stage${index}_${plan.kind}`,
+      name: `pipeline${index}_${plan.kind}`,
       parameters: "S",
     });
     this.#flags = flags;

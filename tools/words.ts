@@ -1,0 +1,52 @@
+/**
+ * Words that this project does not use, each with the one that stands for it everywhere: `docs/glossary.md` defines those.
+ *
+ * The tidy check looks for them. Where a word is right in another place, the rule is for the folders where it is not.
+ */
+
+/** A word, or a form of names, that is refused. */
+export interface RefusedWord {
+  readonly pattern: RegExp;
+  readonly instead: string;
+  /** The paths that it is refused in; everywhere when absent. */
+  readonly within?: RegExp;
+}
+
+const inExecution = /^engine\/execution\//;
+const inStorage = /^engine\/(storage|transactions)\//;
+
+/** All of them. */
+export const refusedWords: readonly RefusedWord[] = [
+  {
+    pattern: /\b(MAXIMUM|MOST|LONGEST|LARGEST|HIGHEST)_[A-Z]|\b[A-Z][A-Z_0-9]*_MAX(IMUM)?\b/,
+    instead: "MAX_…",
+  },
+  { pattern: /colour/i, instead: "color" },
+  { pattern: /(?<!notifications\/)cancelled/i, instead: "canceled" },
+  { pattern: /catalogue/i, instead: "catalog" },
+  { pattern: /neighbour/i, instead: "neighbor" },
+  { pattern: /behaviour/i, instead: "behavior" },
+  { pattern: /analys(ed|er|ing)/i, instead: "analyze" },
+  {
+    pattern:
+      /(normal|initial|serial|material|recogn|capital|special|general|minim|maxim|optim)is(e|ed|er|es|ing|ation)\b/i,
+    instead: "-ize",
+  },
+  {
+    pattern: /\b(stages?|stepping|quota)\b/,
+    instead: "pipeline, resumable, batch size",
+    within: inExecution,
+  },
+  {
+    pattern: /\bStage[A-Z]|\bisStepping\b|\bsettl(e|ed|ing)\b/,
+    instead: "pipeline, resumable, flush",
+    within: inExecution,
+  },
+  { pattern: /[oO]verlays?\b|\bOverlay[A-Z]/, instead: "write set", within: inStorage },
+  { pattern: /\b(DeadRuns|deadRuns)\b/, instead: "tombstone ranges", within: inStorage },
+  { pattern: /\bwitness/i, instead: "second file descriptor", within: inStorage },
+  { pattern: /\bOutsideEffects\b/, instead: "non-transactional side effects" },
+  { pattern: /\bHeldRelation\b/, instead: "materialized CTE" },
+  { pattern: /[mM]ixedInteger/, instead: "number-or-bigint" },
+  { pattern: /\bLiftedLiteral\b/, instead: "auto-parameterized literal" },
+];
