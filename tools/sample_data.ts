@@ -1,5 +1,5 @@
 /**
- * `deno task sample [FOLDER]`: copies the data files of the README's tour into `./sample`, or into the folder given.
+ * `deno task sample [FOLDER]`: copies the data files of docs/tour.md into `./sample`, or into the folder given.
  *
  * They are files of the npm package `vega-datasets`, which the import map names and Deno keeps in its cache: airports
  * and the flights between them, films, and the weather of two cities. An existing file of the same name is replaced.

@@ -1,4 +1,4 @@
-/** The settings as tables in Markdown, for `docs/sql.md`. */
+/** The settings as tables in Markdown, for `docs/functions.md`. */
 import { type SettingDefinition, SETTINGS } from "./setting_table.ts";
 import { initialText } from "./settings.ts";
 import { formatNumber } from "./setting_values.ts";

@@ -1,6 +1,6 @@
 /**
- * The README, done as it is written: in a fresh clone, with an empty home folder, command block after command block
- * in one shell, and what a block prints compared with what the page shows.
+ * Runs the README and the tour as they are written: in a fresh clone, with an empty home folder, command block after
+ * command block in one shell, and compares what a block prints with what the page shows.
  *
  * The tour is taken twice, with the sources and with the compiled files. Ports that are taken on this machine are
  * replaced by those that the server printed, as the page tells its reader to do. Without psql its part is done by
@@ -16,7 +16,7 @@ import { ShellSession } from "../support/shell_session.ts";
 
 const startCommand = "npx -y deno@2.9.6 task start";
 const clientCommand = "npx -y deno@2.9.6 task --quiet dbcli";
-/** What the README names for those who compiled. */
+/** What the tour names for those who compiled. */
 const compiledStart = "dist/dbd --dev 127.0.0.1:7878 ./data";
 const compiledClient = "dist/dbcli";
 
@@ -24,7 +24,10 @@ const readyLine = /dbd: ready/;
 
 interface Tour {
   readonly clone: FreshClone;
-  readonly page: string;
+  /** The page's path, for messages. */
+  readonly path: string;
+  /** The text with the commands, a page or a section of it. */
+  readonly text: string;
   /** The commands as this tour types them. */
   readonly start: string;
   readonly client: string;
@@ -50,24 +53,24 @@ function withPorts(text: string, ports: Ports): string {
   return text.replaceAll(/\b(7878|6533|5432)\b/g, (port) => ports.get(port) ?? port);
 }
 
-async function take({ clone, page, start, client }: Tour): Promise<void> {
+async function take({ clone, path, text, start, client }: Tour): Promise<void> {
   const hasPsql = await isInstalled("psql");
   const hasCurl = await isInstalled("curl");
   if (!hasPsql) {
-    reportNotRun("psql in the README's tour; dbcli took its place", "psql is not installed");
+    reportNotRun(`psql of ${path}; dbcli took its place`, "psql is not installed");
     await writeProgram(`${clone.programs}/psql`, [`exec ${client}`]);
   }
-  if (!hasCurl) reportNotRun("curl in the README's tour", "curl is not installed");
+  if (!hasCurl) reportNotRun(`curl of ${path}`, "curl is not installed");
   await using shell = await ShellSession.start(clone);
   let ports: Ports = new Map();
-  for (const block of blocksOf(sectionOf(page, "## A five-minute tour"))) {
+  for (const block of blocksOf(text)) {
     if (block.language !== "sh" || (!hasCurl && /^curl /m.test(block.text))) continue;
     const isStart = block.text.includes(startCommand);
     const logStart = shell.stderr.length;
     const typed = withPorts(block.text, isStart ? new Map() : ports)
       .replaceAll(startCommand, start).replaceAll(clientCommand, client);
     const { code, stdout, stderr } = await shell.run(typed);
-    const place = `README.md, tour, line ${block.line}:\n${typed}`;
+    const place = `${path}, line ${block.line} of the text:\n${typed}`;
     if (isStart) {
       await shell.waitForStderr(readyLine, logStart);
       const log = shell.stderr.slice(logStart);
@@ -85,7 +88,6 @@ async function take({ clone, page, start, client }: Tour): Promise<void> {
     if (block.expected === null || (!hasPsql && /^psql /m.test(block.text))) continue;
     compare(stdout, withPorts(block.expected, ports), place);
   }
-  await checkKill(clone);
 }
 
 /** The kill is to have come in the middle of the load, and the client to have said so. */
@@ -103,24 +105,47 @@ function compare(actual: string, expected: string, place: string): void {
   ok(matchesOutput(actual, expected), `${place}\n--- printed:\n${actual}\n--- the page says:\n${expected}`);
 }
 
-async function readme(clone: FreshClone): Promise<string> {
-  return await Deno.readTextFile(`${clone.directory}/README.md`);
+async function readPage({ directory }: FreshClone, path: string): Promise<string> {
+  return await Deno.readTextFile(`${directory}/${path}`);
 }
 
-Deno.test("README: the tour, with the sources, in a fresh clone with an empty home", async () => {
+const tourPath = "docs/tour.md";
+
+/** The commands of the tour; what follows them is for those who compile. */
+function tourOf(page: string): string {
+  return page.slice(0, page.indexOf("\n## The client\n"));
+}
+
+Deno.test("docs/tour.md: the tour, with the sources, in a fresh clone with an empty home", async () => {
   await using clone = await freshClone();
-  await take({ clone, page: await readme(clone), start: startCommand, client: clientCommand });
+  const text = tourOf(await readPage(clone, tourPath));
+  await take({ clone, path: tourPath, text, start: startCommand, client: clientCommand });
+  await checkKill(clone);
 });
 
-Deno.test("README: the tour, with the compiled files, in a fresh clone with an empty home", async () => {
+Deno.test("docs/tour.md: the tour, with the compiled files, in a fresh clone with an empty home", async () => {
   const { dbd } = await compiledPrograms();
   await using clone = await freshClone();
   await Deno.symlink(dbd.replace(/\/[^/]*$/, ""), `${clone.directory}/dist`);
-  const page = await readme(clone);
+  const page = await readPage(clone, tourPath);
   for (const command of [compiledStart, compiledClient]) {
-    ok(page.includes(command), `the README names ${command} for those who compiled`);
+    ok(page.includes(command), `the tour names ${command} for those who compiled`);
   }
-  await take({ clone, page, start: compiledStart, client: `${clone.directory}/${compiledClient}` });
+  const client = `${clone.directory}/${compiledClient}`;
+  await take({ clone, path: tourPath, text: tourOf(page), start: compiledStart, client });
+  await checkKill(clone);
+});
+
+Deno.test("README: the commands of its sections, with the sources", async () => {
+  await using clone = await freshClone();
+  const page = await readPage(clone, "README.md");
+  const text = ["## First queries", "## The language"].map((heading) => sectionOf(page, heading)).join("\n");
+  await take({ clone, path: "README.md", text, start: startCommand, client: clientCommand });
+});
+
+Deno.test("README: it has at most 120 lines", async () => {
+  const page = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+  ok(page.split("\n").length <= 121, `${page.split("\n").length} lines`);
 });
 
 function examplesOf(page: string): readonly DocumentBlock[] {
@@ -129,7 +154,7 @@ function examplesOf(page: string): readonly DocumentBlock[] {
 
 Deno.test("README: the example of the library prints what the page shows", async () => {
   await using clone = await freshClone();
-  const examples = examplesOf(await readme(clone));
+  const examples = examplesOf(await readPage(clone, "README.md"));
   ok(examples.length > 0, "the README has an example of the library");
   for (const { text, line, expected } of examples) {
     await Deno.writeTextFile(`${clone.directory}/example.ts`, text);

@@ -600,7 +600,7 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     at: 14,
     before: "===",
     after: "!==",
-    reason: "the text of the documentation, which the check of docs/sql.md compares",
+    reason: "the text of the documentation, which the check of docs/functions.md compares",
   },
   {
     file: "engine/storage/table/index_key.ts",

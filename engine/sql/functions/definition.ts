@@ -1,7 +1,7 @@
 /**
  * The shapes in which built-in functions, operators, casts and aggregates are defined.
  *
- * A definition is data: it drives name resolution, the code generator, `docs/sql.md` and the system catalog. Each has
+ * A definition is data: it drives name resolution, the code generator, `docs/functions.md` and the system catalog. Each has
  * a plain implementation (`evaluate`); hot ones also give the JavaScript that the code generator inlines. Both must
  * agree; a test compares them.
  */
@@ -119,7 +119,7 @@ export interface FunctionDefinition {
     | "conversion"
     | "cryptographic"
     | "logical";
-  /** One sentence for `docs/sql.md`. */
+  /** One sentence for `docs/functions.md`. */
   readonly summary: string;
   /** Chooses this overload for the given argument types, or says that it does not fit. `cost` counts implicit casts. */
   readonly bind: (

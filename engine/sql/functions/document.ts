@@ -1,5 +1,5 @@
 /**
- * The tables of `docs/sql.md` that list functions, operators and aggregates, written from the registry.
+ * The tables of `docs/functions.md` that list functions, operators and aggregates, written from the registry.
  *
  * Overloads with the same name and summary share a row. Where an operator is defined for every pair of many types, the
  * row names the families of types instead.
@@ -129,7 +129,7 @@ export function aggregateTable(): string {
   );
 }
 
-/** All tables under their headings, ready to be put into `docs/sql.md`. */
+/** All tables under their headings, ready to be put into `docs/functions.md`. */
 export function functionReference(): string {
   return [
     "## Operators",
