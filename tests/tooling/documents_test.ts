@@ -1,0 +1,93 @@
+/** The pages in `docs/` name files that exist, and link to pages and headings that exist; `docs/execution.md` shows what the engine prints. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { open } from "../../mod.ts";
+import { projectRoot, sourceFiles } from "../../tools/project.ts";
+
+const files = await sourceFiles(projectRoot);
+const known = new Set(files.flatMap((path) => {
+  const parts = path.split("/");
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}));
+/** The changelog tells of files that were; the roadmap of files to come. */
+const pages = files.filter((path) =>
+  /^([A-Z]+|docs\/(adr\/)?[\w-]+)\.md$/.test(path) && path !== "CHANGELOG.md" && path !== "docs/roadmap.md"
+);
+
+function read(path: string): string {
+  return Deno.readTextFileSync(`${projectRoot}/${path}`);
+}
+
+function withoutBlocks(page: string): string {
+  return page.replaceAll(/^```[^]*?^```$/gm, "");
+}
+
+Deno.test("pages: every path of the tree that a page names exists", () => {
+  const missing = pages.flatMap((page) =>
+    [
+      ...withoutBlocks(read(page)).matchAll(
+        /`((?:engine|lang|gateways|registry|cli|tools|tests|editors|docs)\/[\w./-]+)`/g,
+      ),
+    ]
+      .map(([, path = ""]) => path.replace(/\/$/, ""))
+      .filter((path) => !known.has(path))
+      .map((path) => `${page}: ${path}`)
+  );
+  deepStrictEqual(missing, []);
+});
+
+/** The anchor of a heading, as the hosting service makes it. */
+function anchorOf(heading: string): string {
+  return heading.toLowerCase().replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(
+    /[^\p{L}\p{N}\s_-]/gu,
+    "",
+  )
+    .trim().replaceAll(" ", "-");
+}
+
+Deno.test("pages: every link inside of the project has a target", () => {
+  const missing = pages.flatMap((page) =>
+    [...withoutBlocks(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link)
+      .filter((link) => !/^\w+:/.test(link))
+      .filter((link) => {
+        const [target = "", anchor] = link.split("#");
+        const path = target === ""
+          ? page
+          : new URL(target, `file:///${page}`).pathname.slice(1).replace(/\/$/, "");
+        if (!known.has(path)) return true;
+        if (anchor === undefined) return false;
+        const headings = [...withoutBlocks(read(path)).matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) =>
+          anchorOf(text)
+        );
+        return !headings.includes(anchor);
+      })
+      .map((link) => `${page}: ${link}`)
+  );
+  deepStrictEqual(missing, []);
+});
+
+Deno.test("pages: the README, contributing or architecture page links to every other page", () => {
+  const linked = ["README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/adr/README.md"].map(read)
+    .join("\n");
+  const orphans = pages.filter((page) => !linked.includes(page.split("/").at(-1) ?? page));
+  deepStrictEqual(orphans, []);
+});
+
+Deno.test("docs/architecture.md: it has at most 200 lines", () => {
+  ok(read("docs/architecture.md").split("\n").length <= 201);
+});
+
+Deno.test("docs/execution.md: the plans and the code are what the engine prints", async () => {
+  await using database = await open(":memory:");
+  const blocks = [
+    ...read("docs/execution.md").matchAll(/^```sql ?(\w*)\n([^]*?)^```$(?:\s*^```text\n([^]*?)^```$)?/gm),
+  ];
+  strictEqual(blocks.length, 3);
+  for (const [, kind, text = "", expected = ""] of blocks) {
+    for (const statement of text.split(/;\n/).filter((each) => each.trim() !== "")) {
+      const rows = await database.query(statement);
+      if (kind === "explain") {
+        strictEqual(rows.map((row) => `${Object.values(row)[0]}\n`).join(""), expected, statement);
+      }
+    }
+  }
+});
