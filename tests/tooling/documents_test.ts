@@ -1,4 +1,4 @@
-/** The pages in `docs/` name files that exist, and link to pages and headings that exist; `docs/execution.md` shows what the engine prints. */
+/** The pages name files, link to pages and to headings that exist; `docs/execution.md` shows what the engine prints. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { open } from "../../mod.ts";
 import { projectRoot, sourceFiles } from "../../tools/project.ts";
