@@ -4,7 +4,7 @@
  */
 import type { ColumnDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { BatchColumn, RowBatch, StoredRow, StoredValue } from "../operations/effect.ts";
-import { storageClassOf } from "../types/sql_type.ts";
+import { storageClassOf } from "../types/physical_type.ts";
 import { isStorable, notStorable, storedRangeOf } from "../types/stored_range.ts";
 import { formatType } from "../types/type_names.ts";
 import { batchValue } from "./batch_values.ts";

@@ -6,7 +6,7 @@ import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../cata
 import { columnPosition } from "../catalog/catalog.ts";
 import type { StoredRow, StoredValue } from "../operations/effect.ts";
 import { compareValues, hashKey } from "../types/compare.ts";
-import { storageClassOf } from "../types/sql_type.ts";
+import { storageClassOf } from "../types/physical_type.ts";
 import { fromStored } from "../types/stored_value.ts";
 import { compareStored } from "./read_set.ts";
 

@@ -8,7 +8,7 @@
 import { columnPosition } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
-import { storageClassOf } from "../types/sql_type.ts";
+import { storageClassOf } from "../types/physical_type.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { BatchKeys } from "./batch_keys.ts";

@@ -8,12 +8,12 @@
  */
 import { encodeUtf8 } from "../base/bytes.ts";
 import { compareBytes } from "../base/bytes.ts";
-import { unreachable } from "../base/assert.ts";
 import { Decimal, decimalExponent } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { compareJson, isJsonArray, isJsonObject, jsonHashKey, parseJson } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import { absolute, compareNumbersOrBigints } from "./number_or_bigint.ts";
+import { elementOf, fieldTypesOf, physicalTypeOf } from "./physical_type.ts";
 import { hexOf } from "./scalar_text.ts";
 import { compareArrays, SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";
@@ -34,62 +34,34 @@ export function compareFloats(left: number, right: number): Order {
 
 /** Order of two non-null values of a type, as SQL's `<` and `=` have it. */
 export function compareValues(type: SqlType, left: SqlValue, right: SqlValue): Order {
-  switch (type.kind) {
-    case "bool":
+  switch (physicalTypeOf(type).class) {
+    case "boolean":
       return left === right ? 0 : left === true ? 1 : -1;
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-    case "regclass":
-    case "regtype":
-    case "regproc":
-    case "regnamespace":
-    case "enum":
-    case "date":
-    case "time":
-    case "timestamp":
-    case "timestamptz":
+    case "integer":
       return compareNumbersOrBigints(left as NumberOrBigint, right as NumberOrBigint);
-    case "f32":
-    case "f64":
+    case "float":
       return compareFloats(left as number, right as number);
-    case "numeric":
-      if (type.scale !== undefined) {
-        return compareNumbersOrBigints(left as NumberOrBigint, right as NumberOrBigint);
-      }
+    case "decimal":
       return (left as Decimal).compare(right as Decimal);
     case "text":
-    case "name":
-    case "varchar":
-    case "json":
-    case "jsonpath":
-    case "uuid":
-    case "internal_char":
-    case "unknown":
-      return compareText(left as string, right as string);
-    case "char":
-      return compareText(trimTrailingSpaces(left as string), trimTrailingSpaces(right as string));
-    case "jsonb":
-      return left === right ? 0 : compareJson(parseJson(left as string), parseJson(right as string));
-    case "bytea":
+      if (type.kind === "jsonb") {
+        return left === right ? 0 : compareJson(parseJson(left as string), parseJson(right as string));
+      }
+      return type.kind === "char"
+        ? compareText(trimTrailingSpaces(left as string), trimTrailingSpaces(right as string))
+        : compareText(left as string, right as string);
     case "bytes":
       return compareBytes(left as Uint8Array, right as Uint8Array);
     case "interval":
       return (left as Interval).compare(right as Interval);
-    case "array":
-      return compareArrays(left as SqlArray, right as SqlArray, (a, b) => compareValues(type.element, a, b));
+    case "array": {
+      const element = elementOf(type);
+      return compareArrays(left as SqlArray, right as SqlArray, (a, b) => compareValues(element, a, b));
+    }
     case "record":
-      return compareRecords(type.fields.map((field) => field.type), left as SqlRecord, right as SqlRecord);
+      return compareRecords(fieldTypesOf(type), left as SqlRecord, right as SqlRecord);
     case "void":
       return 0;
-    default:
-      return unreachable(type);
   }
 }
 
@@ -194,69 +166,37 @@ function invert(key: string): string {
 }
 
 function encodeSortValue(type: SqlType, value: SqlValue): string {
-  switch (type.kind) {
-    case "bool":
+  switch (physicalTypeOf(type).class) {
+    case "boolean":
       return value === true ? "\x01" : "\x00";
-    case "i8":
-    case "i16":
-    case "i32":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "oid":
-    case "regclass":
-    case "regtype":
-    case "regproc":
-    case "regnamespace":
-    case "enum":
-    case "i64":
-    case "u64":
-    case "date":
-    case "time":
-    case "timestamp":
-    case "timestamptz":
+    case "integer":
       return encodeInteger(value as NumberOrBigint);
-    case "numeric":
-      return type.scale !== undefined
-        ? encodeInteger(value as NumberOrBigint)
-        : encodeDecimal(value as Decimal);
-    case "f32":
-    case "f64":
+    case "float":
       return encodeFloat(value as number);
+    case "decimal":
+      return encodeDecimal(value as Decimal);
     case "text":
-    case "name":
-    case "varchar":
-    case "json":
-    case "jsonpath":
-    case "uuid":
-    case "internal_char":
-    case "unknown":
-      return encodeText(value as string);
-    case "char":
-      return encodeText(trimTrailingSpaces(value as string));
-    case "jsonb":
-      return encodeJson(parseJson(value as string), true);
-    case "bytea":
+      if (type.kind === "jsonb") return encodeJson(parseJson(value as string), true);
+      return encodeText(type.kind === "char" ? trimTrailingSpaces(value as string) : value as string);
     case "bytes":
       return encodeByteString(value as Uint8Array);
     case "interval":
       return encodeInteger((value as Interval).span());
     case "array": {
       const array = value as SqlArray;
+      const elementType = elementOf(type);
       let key = "";
       for (const element of array.elements) {
-        key += element === null ? NULL_LAST : PRESENT + encodeSortValue(type.element, element);
+        key += element === null ? NULL_LAST : PRESENT + encodeSortValue(elementType, element);
       }
       key += NULL_FIRST + encodeInteger(array.dimensions.length);
       for (const dimension of [...array.dimensions, ...array.lowerBounds]) key += encodeInteger(dimension);
       return key;
     }
     case "record":
-      return sortKey(type.fields.map((field) => field.type), (value as SqlRecord).recordValues);
+      return sortKey(fieldTypesOf(type), (value as SqlRecord).recordValues);
     case "void":
       return "";
-    default:
-      return unreachable(type);
   }
 }
 

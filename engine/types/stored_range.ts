@@ -12,7 +12,8 @@ import {
   MINIMUM_TIMESTAMP,
 } from "./calendar.ts";
 import { INTEGER_RANGES } from "./number_or_bigint.ts";
-import { type SqlType, storageClassOf } from "./sql_type.ts";
+import type { SqlType } from "./sql_type.ts";
+import { storageClassOf } from "./physical_type.ts";
 import type { StoredValue } from "./stored_value.ts";
 
 /** Both ends belong to it; numbers where they are safe integers, bigints beyond. */

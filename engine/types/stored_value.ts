@@ -4,7 +4,8 @@
  * Storage knows four classes (see `storageClassOf`): booleans become 0 and 1, values without a class of their own
  * (`Decimal`, `Interval`, arrays, records) become bytes through the value codec; all others stay as they are.
  */
-import { type SqlType, storageClassOf } from "./sql_type.ts";
+import type { SqlType } from "./sql_type.ts";
+import { storageClassOf } from "./physical_type.ts";
 import type { SqlValue } from "./value.ts";
 import { decodeValueBytes, encodeValueBytes } from "./value_codec.ts";
 

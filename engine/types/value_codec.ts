@@ -8,12 +8,12 @@
  * arrays the number of dimensions, per dimension length and lower bound, then the nullable elements. Nullable values
  * have a lead byte, 0 for null and 1 otherwise.
  */
-import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";
 import { Interval } from "./interval.ts";
 import { SqlArray } from "./sql_array.ts";
+import { elementOf, fieldTypesOf, physicalTypeOf } from "./physical_type.ts";
 import type { SqlType } from "./sql_type.ts";
 import { uuidFromBytes, uuidToBytes } from "./scalar_text.ts";
 import type { NumberOrBigint, SqlRecord, SqlValue } from "./value.ts";
@@ -30,133 +30,63 @@ export function readNumberOrBigint(reader: ByteReader): NumberOrBigint {
 
 /** Writes a value that is not null. */
 export function encodeValue(type: SqlType, value: SqlValue, writer: ByteWriter): void {
-  switch (type.kind) {
-    case "bool":
-      writer.writeU8(value === true ? 1 : 0);
-      return;
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-    case "regclass":
-    case "regtype":
-    case "regproc":
-    case "regnamespace":
-    case "enum":
-    case "time":
-      writer.writeSignedVarint(value as NumberOrBigint);
-      return;
-    case "date":
-    case "timestamp":
-    case "timestamptz":
-      if (value === Infinity || value === -Infinity) writer.writeU8(value === Infinity ? 1 : 2);
-      else {
+  switch (physicalTypeOf(type).class) {
+    case "boolean":
+      return writer.writeU8(value === true ? 1 : 0);
+    case "integer":
+      if (mayBeInfinite(type)) {
+        if (value === Infinity || value === -Infinity) return writer.writeU8(value === Infinity ? 1 : 2);
         writer.writeU8(0);
-        writer.writeSignedVarint(value as NumberOrBigint);
       }
-      return;
-    case "numeric":
-      if (type.scale !== undefined) writer.writeSignedVarint(value as NumberOrBigint);
-      else writeDecimal(writer, value as Decimal);
-      return;
-    case "f32":
-      writer.writeF32(value as number);
-      return;
-    case "f64":
-      writer.writeF64(value as number);
-      return;
+      return writer.writeSignedVarint(value as NumberOrBigint);
+    case "float":
+      return type.kind === "f32" ? writer.writeF32(value as number) : writer.writeF64(value as number);
+    case "decimal":
+      return writeDecimal(writer, value as Decimal);
     case "text":
-    case "name":
-    case "varchar":
-    case "char":
-    case "json":
-    case "jsonb":
-    case "jsonpath":
-    case "internal_char":
-    case "unknown":
-      writer.writeText(value as string);
-      return;
-    case "uuid":
-      writer.writeBytes(uuidToBytes(value as string));
-      return;
-    case "bytea":
+      if (type.kind === "uuid") return writer.writeBytes(uuidToBytes(value as string));
+      return writer.writeText(value as string);
     case "bytes":
-      writer.writeSizedBytes(value as Uint8Array);
-      return;
+      return writer.writeSizedBytes(value as Uint8Array);
     case "interval": {
       const interval = value as Interval;
       writer.writeSignedVarint(interval.months);
       writer.writeSignedVarint(interval.days);
-      writer.writeSignedVarint(interval.microseconds);
-      return;
+      return writer.writeSignedVarint(interval.microseconds);
     }
     case "array":
-      writeArray(writer, type.element, value as SqlArray);
-      return;
+      return writeArray(writer, elementOf(type), value as SqlArray);
     case "record":
-      type.fields.forEach((field, index) =>
-        encodeNullable(field.type, (value as SqlRecord).recordValues[index] ?? null, writer)
+      return fieldTypesOf(type).forEach((field, index) =>
+        encodeNullable(field, (value as SqlRecord).recordValues[index] ?? null, writer)
       );
-      return;
     case "void":
-      return;
-    default:
-      unreachable(type);
   }
+}
+
+/** Whether a type of integers has infinities, which are marked by a byte of their own. */
+function mayBeInfinite(type: SqlType): boolean {
+  return type.kind === "date" || type.kind === "timestamp" || type.kind === "timestamptz";
 }
 
 /** Reads a value that {@link encodeValue} wrote; `dataCorrupted` when the bytes are none. */
 export function decodeValue(type: SqlType, reader: ByteReader): SqlValue {
-  switch (type.kind) {
-    case "bool":
+  switch (physicalTypeOf(type).class) {
+    case "boolean":
       return reader.readU8() !== 0;
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-    case "regclass":
-    case "regtype":
-    case "regproc":
-    case "regnamespace":
-    case "enum":
-    case "time":
+    case "integer":
+      if (mayBeInfinite(type)) {
+        const lead = reader.readU8();
+        if (lead > 2) throw corrupted(`${type.kind} of form ${lead}`);
+        if (lead > 0) return lead === 1 ? Infinity : -Infinity;
+      }
       return reader.readSignedVarint();
-    case "date":
-    case "timestamp":
-    case "timestamptz": {
-      const lead = reader.readU8();
-      if (lead > 2) throw corrupted(`${type.kind} of form ${lead}`);
-      return lead === 0 ? reader.readSignedVarint() : lead === 1 ? Infinity : -Infinity;
-    }
-    case "numeric":
-      return type.scale !== undefined ? reader.readSignedVarint() : readDecimal(reader);
-    case "f32":
-      return reader.readF32();
-    case "f64":
-      return reader.readF64();
+    case "float":
+      return type.kind === "f32" ? reader.readF32() : reader.readF64();
+    case "decimal":
+      return readDecimal(reader);
     case "text":
-    case "name":
-    case "varchar":
-    case "char":
-    case "json":
-    case "jsonb":
-    case "jsonpath":
-    case "internal_char":
-    case "unknown":
-      return reader.readText();
-    case "uuid":
-      return uuidFromBytes(reader.readBytes(16));
-    case "bytea":
+      return type.kind === "uuid" ? uuidFromBytes(reader.readBytes(16)) : reader.readText();
     case "bytes":
       return reader.readSizedBytes().slice();
     case "interval": {
@@ -165,13 +95,11 @@ export function decodeValue(type: SqlType, reader: ByteReader): SqlValue {
       return new Interval(months, days, reader.readSignedVarint());
     }
     case "array":
-      return readArray(reader, type.element);
+      return readArray(reader, elementOf(type));
     case "record":
-      return { recordValues: type.fields.map((field) => decodeNullable(field.type, reader)) };
+      return { recordValues: fieldTypesOf(type).map((field) => decodeNullable(field, reader)) };
     case "void":
       return "";
-    default:
-      return unreachable(type);
   }
 }
 

@@ -124,7 +124,7 @@ export class BufferCode {
       const guarded = isNull === null
         ? kept
         : `${isNull} ? 0 : ${column.storage === "bool" ? `(${kept})` : kept}`;
-      if (column.storage !== "mixed" || value.plain === true) {
+      if (column.storage !== "number_or_bigint" || value.plain === true) {
         code.emit(`${data} = ${guarded};`);
         return;
       }
@@ -189,7 +189,9 @@ export class BufferCode {
         const flag = isNull === null ? null : code.define("n", isNull);
         const read = column.storage === "bool" ? `${data}[${row}] !== 0` : `${data}[${row}]`;
         const guarded = absent === null ? read : `${absent} ? ${placeholder(column.type)} : ${read}`;
-        if (column.storage !== "mixed") return { code: code.define("v", guarded), isNull: flag, plain: true };
+        if (column.storage !== "number_or_bigint") {
+          return { code: code.define("v", guarded), isNull: flag, plain: true };
+        }
         const name = code.name("v");
         code.emit(`let ${name} = ${guarded};`);
         code.emit(`if (${name} !== ${name}) ${name} = ${holder}.getBig(${row});`);

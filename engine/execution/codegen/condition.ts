@@ -219,7 +219,9 @@ function rank(condition: Expression): number {
   if (condition.kind === "is_null" && condition.argument.kind === "column") return 0;
   if (condition.kind !== "call" || !isComparison(condition.function.name)) return 2;
   if (!condition.args.every((arg) => arg.kind === "column" || isExecutionConstant(arg))) return 2;
-  return condition.args.every((arg) => ["number", "mixed", "boolean"].includes(formOf(arg.type))) ? 0 : 1;
+  return condition.args.every((arg) => ["number", "number_or_bigint", "boolean"].includes(formOf(arg.type)))
+    ? 0
+    : 1;
 }
 
 function emitGuard(code: Emitter, condition: Expression): void {

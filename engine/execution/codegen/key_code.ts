@@ -20,15 +20,15 @@ import { formOf, isFloat } from "./value_form.ts";
 export type KeyMode = "add" | "find";
 
 /** How values of a key become codes. */
-type KeyKind = "number" | "mixed" | "boolean" | "text" | "value" | "numeric" | "float";
+type KeyKind = "number" | "number_or_bigint" | "boolean" | "text" | "value" | "numeric" | "float";
 
 function keyKind(type: SqlType): KeyKind {
   if (isFloat(type)) return "float";
   switch (formOf(type)) {
     case "number":
       return "number";
-    case "mixed":
-      return "mixed";
+    case "number_or_bigint":
+      return "number_or_bigint";
     case "boolean":
       return "boolean";
     case "string":
@@ -46,8 +46,9 @@ function commonKind(left: SqlType, right: SqlType): KeyKind {
   const scales = [scaleOf(left), scaleOf(right)];
   if (first === "numeric" || second === "numeric" || scales[0] !== scales[1]) return "numeric";
   if (first === second) return first;
-  return (first === "number" || first === "mixed") && (second === "number" || second === "mixed")
-    ? "mixed"
+  return (first === "number" || first === "number_or_bigint") &&
+      (second === "number" || second === "number_or_bigint")
+    ? "number_or_bigint"
     : "value";
 }
 
@@ -148,7 +149,7 @@ export class KeyCode {
       case "number":
       case "boolean":
         return null;
-      case "mixed":
+      case "number_or_bigint":
         return "big";
       case "text":
         return "text";
@@ -226,7 +227,7 @@ export class KeyCode {
         return value.code;
       case "boolean":
         return `(${value.code} ? 1 : 0)`;
-      case "mixed":
+      case "number_or_bigint":
         if (value.plain === true || formOf(type) === "number") return value.code;
         return `(typeof ${value.code} === "number" ? ${value.code} : ${code.recall<string>(this)}.${
           mode === "add" ? "of" : "find"
@@ -262,7 +263,7 @@ export class KeyCode {
             return { code: key, isNull, plain: true };
           case "boolean":
             return { code: code.define("v", `${key} === 1`), isNull };
-          case "mixed":
+          case "number_or_bigint":
             if (formOf(this.type) === "number") return { code: key, isNull, plain: true };
             return { code: code.define("v", `${code.recall<string>(this)}.value(${key})`), isNull };
           case "text": {

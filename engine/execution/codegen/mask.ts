@@ -87,7 +87,7 @@ function isPlainComparison(called: BoundFunction): boolean {
 function isNumeric(expression: Expression): boolean {
   if (expression.kind === "constant" && expression.value === null) return false;
   const form = formOf(expression.type);
-  return form === "number" || form === "mixed" || form === "boolean";
+  return form === "number" || form === "number_or_bigint" || form === "boolean";
 }
 
 /** An expression that is 1 where the condition is TRUE (`wanted`) or FALSE, and 0 elsewhere. */

@@ -110,7 +110,7 @@ function emitOrder(code: Emitter, type: SqlType, { left, right, holder, before }
     case "boolean":
       code.emit(`if (${left} !== ${right}) return ${left} < ${right} ? ${before} : ${-before};`);
       return;
-    case "mixed": {
+    case "number_or_bigint": {
       code.emit(`if (${left} < ${right}) return ${before};`);
       code.emit(`if (${left} > ${right}) return ${-before};`);
       code.block(`if (${left} !== ${right}) `, "conditional", () => {

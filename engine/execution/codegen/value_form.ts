@@ -2,57 +2,15 @@
  * How values look in generated code: the JavaScript form of each type, literals, and the way from storage.
  */
 import { isEncoded } from "../../types/stored_value.ts";
+import { type Form, physicalTypeOf } from "../../types/physical_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { decodeValueBytes } from "../../types/value_codec.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
 
-/** number; number or bigint; boolean; string; anything else. */
-export type Form = "number" | "mixed" | "boolean" | "string" | "object";
-
 /** The JavaScript form of a type's values. */
 export function formOf(type: SqlType): Form {
-  switch (type.kind) {
-    case "bool":
-      return "boolean";
-    case "i8":
-    case "i16":
-    case "i32":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "oid":
-    case "regclass":
-    case "regtype":
-    case "regproc":
-    case "regnamespace":
-    case "enum":
-    case "date":
-    case "f32":
-    case "f64":
-      return "number";
-    case "i64":
-    case "u64":
-    case "time":
-    case "timestamp":
-    case "timestamptz":
-      return "mixed";
-    case "numeric":
-      return type.scale === undefined ? "object" : "mixed";
-    case "text":
-    case "name":
-    case "varchar":
-    case "char":
-    case "uuid":
-    case "json":
-    case "jsonb":
-    case "jsonpath":
-    case "internal_char":
-    case "unknown":
-      return "string";
-    default:
-      return "object";
-  }
+  return physicalTypeOf(type).form;
 }
 
 /** Whether the values are floating-point numbers. */
@@ -64,7 +22,7 @@ export function isFloat(type: SqlType): boolean {
 export function placeholder(type: SqlType): string {
   switch (formOf(type)) {
     case "number":
-    case "mixed":
+    case "number_or_bigint":
       return "0";
     case "boolean":
       return "false";

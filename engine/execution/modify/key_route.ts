@@ -14,7 +14,8 @@ import type { ReadableTable, ZonePredicate } from "../../storage/access/readable
 import { compareColumnValues } from "../../transactions/stored_key.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { isIntegerKind } from "../../types/number_or_bigint.ts";
-import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import { fromStored, toStored } from "../../types/stored_value.ts";
 import { formatText, parseText } from "../../types/text_io.ts";
 import { equalTypes } from "../../types/type_names.ts";

@@ -27,7 +27,8 @@ import {
   integerBoundsOf,
   type VectorShape,
 } from "../../storage/access/vector_shape.ts";
-import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
 type PruneFunction = (state: ExecutionState) => ZonePredicate[] | null;

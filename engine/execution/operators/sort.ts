@@ -164,7 +164,7 @@ function openLimit(code: Emitter, limit: NonNullable<Sort["limit"]>, slot: numbe
 function hasSimpleFirstKey(key: SortKey | undefined, code: Emitter): boolean {
   if (key === undefined || isFloat(key.expression.type)) return false;
   const form = formOf(key.expression.type);
-  return (form === "number" || form === "mixed") &&
+  return (form === "number" || form === "number_or_bigint") &&
     !mayBeNull(key.expression, ({ column }) => code.compilation.mayBeNull(column));
 }
 

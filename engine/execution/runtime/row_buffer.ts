@@ -6,11 +6,12 @@
  * All but `ref` and `code` mark NULLs in a byte array when the column can have them. Generated code keeps the arrays
  * in local variables and reloads them after {@link RowBuffer.grow}; it writes `count` back when its loop ends.
  */
+import { physicalTypeOf } from "../../types/physical_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionState } from "./execution_state.ts";
 
 /** How a column's values are kept. */
-export type ColumnStorage = "i32" | "f64" | "bool" | "mixed" | "code" | "ref";
+export type ColumnStorage = "i32" | "f64" | "bool" | "number_or_bigint" | "code" | "ref";
 
 /** One column of a buffer. */
 export interface ColumnLayout {
@@ -84,41 +85,21 @@ const rowBytes: Readonly<Record<ColumnStorage, number>> = {
   i32: 4,
   bool: 1,
   f64: 8,
-  mixed: 8,
+  number_or_bigint: 8,
   code: 8,
   ref: 24,
 };
 
 /** How values of a type are kept. */
 export function storageOf(type: SqlType): ColumnStorage {
-  switch (type.kind) {
-    case "bool":
+  const { form, isInt32 } = physicalTypeOf(type);
+  switch (form) {
+    case "boolean":
       return "bool";
-    case "i8":
-    case "i16":
-    case "i32":
-    case "u8":
-    case "u16":
-      return "i32";
-    case "u32":
-    case "oid":
-    case "regclass":
-    case "regtype":
-    case "regproc":
-    case "regnamespace":
-    case "enum":
-    case "date":
-    case "f32":
-    case "f64":
-      return "f64";
-    case "i64":
-    case "u64":
-    case "time":
-    case "timestamp":
-    case "timestamptz":
-      return "mixed";
-    case "numeric":
-      return type.scale === undefined ? "ref" : "mixed";
+    case "number":
+      return isInt32 ? "i32" : "f64";
+    case "number_or_bigint":
+      return "number_or_bigint";
     default:
       return "ref";
   }

@@ -15,7 +15,7 @@ Deno.test("sortRows() sorts a packed integer key as the comparison does, stably"
     const [range, count] of [[3, 500], [1000, 500], [2 ** 52, 500], [1000, 40_000], [2 ** 52, 5000]] as const
   ) {
     for (const [descending, nullsFirst] of [[false, false], [true, false], [false, true], [true, true]]) {
-      const buffer = new RowBuffer(state, [{ storage: "mixed", nullable: true }]);
+      const buffer = new RowBuffer(state, [{ storage: "number_or_bigint", nullable: true }]);
       const [column] = buffer.columns;
       assert.ok(column !== undefined);
       while (buffer.capacity < count) buffer.grow(0);

@@ -15,7 +15,8 @@ import type {
 import { type NumberArray, spanOf, type Vector } from "../../storage/access/vector.ts";
 import { compareValues } from "../../types/compare.ts";
 import { fromStored } from "../../types/stored_value.ts";
-import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import type { SeededRandom } from "./seeded_random.ts";
 
 /** A row with its id. */

@@ -8,7 +8,7 @@
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { BatchColumn, RowBatch, StoredValue } from "../../operations/effect.ts";
-import { type StorageClass, storageClassOf } from "../../types/sql_type.ts";
+import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
 
 /** Rows in a full batch. */
 export const BATCH_ROWS = 16_384;

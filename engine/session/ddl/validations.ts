@@ -21,7 +21,7 @@ import type { StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
 import { keyColumns, keyText } from "../../transactions/stored_key.ts";
-import { storageClassOf } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import { RowWalk } from "./row_walk.ts";
 import type { Work } from "./run_ddl.ts";
 

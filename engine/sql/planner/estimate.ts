@@ -7,7 +7,8 @@
  */
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { Decimal } from "../../types/decimal.ts";
-import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
 import { conjuncts, withoutIdentityCasts } from "../plan/build.ts";

@@ -3,7 +3,8 @@
  * and reads only vectors of that shape. Nothing that the code relies on may come from elsewhere.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
-import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import { isStorable } from "../../types/stored_range.ts";
 import type { Block } from "./block.ts";
 import { type ElementName, elementName, type Span, type Vector } from "./vector.ts";

@@ -3,7 +3,7 @@
  * layout. The choice depends on the rows alone, so that equal content gives equal bytes.
  */
 import type { StoredValue } from "../../operations/effect.ts";
-import type { StorageClass } from "../../types/sql_type.ts";
+import type { StorageClass } from "../../types/physical_type.ts";
 import { hashBytes, hashNumber, hashText } from "./bloom_filter.ts";
 import type { ColumnReader } from "./column_reader.ts";
 import { type BytesSink, decodeTextRange } from "./delta_column.ts";

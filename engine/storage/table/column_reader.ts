@@ -1,7 +1,7 @@
 /** Reading one column of a part row by row, for building segments; mostly in ascending row order. */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { StoredValue } from "../../operations/effect.ts";
-import type { StorageClass } from "../../types/sql_type.ts";
+import type { StorageClass } from "../../types/physical_type.ts";
 import type { BytesSink } from "./delta_column.ts";
 
 /** Pseudo-column: the row's id. */

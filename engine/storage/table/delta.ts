@@ -11,7 +11,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
-import { storageClassOf } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import type { ColumnDefinition } from "../../catalog/definitions.ts";
 import { type Block, BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
 import type { Vector } from "../access/vector.ts";

@@ -12,7 +12,7 @@ import { decodeAscii } from "../../base/ascii_text.ts";
 import { assert } from "../../base/assert.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
 import type { BatchColumn, StoredValue } from "../../operations/effect.ts";
-import type { StorageClass } from "../../types/sql_type.ts";
+import type { StorageClass } from "../../types/physical_type.ts";
 import { type Span, spanOf, type Vector } from "../access/vector.ts";
 
 /** Receives the place of a value's bytes; see `TableStore.textBytesAt`. */

@@ -16,7 +16,8 @@
 import { assertDefined } from "../../base/assert.ts";
 import type { IndexColumn, TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";
-import { type SqlType, type StorageClass, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
 import type { IndexBounds } from "../access/readable_table.ts";
 import { hasOwnOrder, orderedBytesKey } from "./value_key.ts";
 

@@ -10,7 +10,7 @@
 import { assert } from "../../base/assert.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowId } from "../../operations/effect.ts";
-import { type StorageClass, storageClassOf } from "../../types/sql_type.ts";
+import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
 import { encodeBytes, encodeCodes, encodeDictionary } from "./bytes_block.ts";
 import { BloomFilter, hashId } from "./bloom_filter.ts";

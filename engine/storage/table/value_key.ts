@@ -4,7 +4,8 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import { sortKey } from "../../types/compare.ts";
-import { type SqlType, storageClassOf } from "../../types/sql_type.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import { decodeValueBytes } from "../../types/value_codec.ts";
 import type { SqlValue } from "../../types/value.ts";
 
