@@ -91,3 +91,21 @@ Deno.test("docs/execution.md: the plans and the code are what the engine prints"
     }
   }
 });
+
+Deno.test("docs/compiler.md: the intermediate representation is what the compiler prints", async () => {
+  const page = read("docs/compiler.md");
+  const block = (kind: string) => new RegExp(`^\`\`\`${kind}\\n([^]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? "";
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/even.lang`, block("lang even"));
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", `${projectRoot}/cli/lang.ts`, "build", "even.lang", "--emit", "ir"],
+      cwd: folder,
+      stdin: "null",
+    }).output();
+    ok(success, new TextDecoder().decode(stderr));
+    strictEqual((await Deno.readTextFile(`${folder}/even.ir`)).trimEnd(), block("text ir").trimEnd());
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
