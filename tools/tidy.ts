@@ -24,7 +24,7 @@ const warnedLines = 500;
 
 const sourcePattern = /\.(ts|tsx|js|mjs|ne)$/;
 const textPattern =
-  /(\.(ts|tsx|js|mjs|ne|json|jsonc|md|yml|yaml|sh|sql|slt|txt|html|css|lang|toml)|^\.ci\/run|^\.gitignore|LICENSE)$/;
+  /(\.(ts|tsx|js|mjs|ne|json|jsonc|md|yml|yaml|sh|sql|slt|txt|html|css|lang|snap|toml)|^\.ci\/run|^\.gitignore|LICENSE)$/;
 
 /** Folders whose files carry names that somebody else chose. */
 const foreignNames = /(^|\/)(\.github|fixtures|docs|web)\//;
@@ -63,7 +63,11 @@ const lineRules: readonly Rule[] = [
     applies: isSource,
   },
   { pattern: new RegExp(registryHosts), message: "host of a package registry" },
-  { pattern: /[ \t]+$/, message: "trailing white space", applies: (path) => !/\.(md|slt|sql)$/.test(path) },
+  {
+    pattern: /[ \t]+$/,
+    message: "trailing white space",
+    applies: (path) => !/\.(md|slt|snap|sql)$/.test(path),
+  },
 ];
 
 /** Where the refused words are named, or are what others chose. */

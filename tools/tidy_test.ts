@@ -65,6 +65,6 @@ Deno.test("remarksOn() wants an opening comment and a snake_case name", () => {
   deepStrictEqual(messages("engine/query-plan.ts", head), [
     "engine/query-plan.ts file name is not snake_case",
   ]);
-  deepStrictEqual(messages("tests/lang/fail/TY0001_argument.txt", ""), []);
-  deepStrictEqual(messages("tests/lang/fail/TY01_argument.txt", "").length, 1);
+  deepStrictEqual(messages("tests/lang/fail/TY0001_argument.snap", ""), []);
+  deepStrictEqual(messages("tests/lang/fail/TY01_argument.snap", "").length, 1);
 });

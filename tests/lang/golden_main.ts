@@ -1,10 +1,14 @@
-/** `deno task golden`: writes what the compiler says of the programs of `tests/lang/fail` beside them. */
-import { failFolder, failOutputs, failPrograms } from "./fail_outputs.ts";
+/** `deno task golden`: writes the expected parts of the snapshots in `tests/lang/fail` and `tests/lang/run` anew. */
+import { diagnosticsOf, failCases, failSnapshot } from "./fail_snapshot.ts";
+import { checkedProgram, interpretedOutput } from "./interpreted.ts";
+import { runCases, runSnapshot } from "./run_snapshot.ts";
 
-const names = failPrograms();
-for (const name of names) {
-  for (const [extension, text] of Object.entries(failOutputs(name))) {
-    await Deno.writeTextFile(new URL(`${name}.${extension}`, failFolder), text);
-  }
+for (const name of failCases.names) {
+  const program = failCases.program(name);
+  failCases.write(name, failSnapshot(program, diagnosticsOf(program)));
 }
-console.log(`${names.length} programs`);
+for (const name of runCases.names) {
+  const program = runCases.program(name);
+  runCases.write(name, runSnapshot(program, interpretedOutput(checkedProgram(program))));
+}
+console.log(`${failCases.names.length + runCases.names.length} programs`);
