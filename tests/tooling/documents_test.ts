@@ -1,5 +1,6 @@
 /** The pages name files, link to pages and to headings that exist; `docs/execution.md` shows what the engine prints. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { checksInput, setChecksInput } from "../../engine/base/assert.ts";
 import { open } from "../../mod.ts";
 import { projectRoot, sourceFiles } from "../../tools/project.ts";
 
@@ -77,6 +78,10 @@ Deno.test("docs/architecture.md: it has at most 200 lines", () => {
 });
 
 Deno.test("docs/execution.md: the plans and the code are what the engine prints", async () => {
+  // Tests run with assertions in the generated code; the page shows the code without them.
+  const checked = checksInput();
+  setChecksInput(false);
+  using _ = { [Symbol.dispose]: () => setChecksInput(checked) };
   await using database = await open(":memory:");
   const blocks = [
     ...read("docs/execution.md").matchAll(/^```sql ?(\w*)\n([^]*?)^```$(?:\s*^```text\n([^]*?)^```$)?/gm),
