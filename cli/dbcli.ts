@@ -1,5 +1,6 @@
 /**
- * `dbcli [options] [STATEMENT]`, the database client: one statement from the command line, many from a pipe, or a shell.
+ * `dbcli [options] [STATEMENT]`, the database client: one statement from the command line, many from a pipe, or a
+ * shell.
  *
  * Exit codes: 0 done, 1 a statement or the connection failed, 2 bad usage.
  */

@@ -1,7 +1,8 @@
 /**
  * `lang`, the toolchain command: `lang --help` lists what it does.
  *
- * Exit codes: 0 done; 1 the package has errors, a test failed, a program trapped; 2 bad usage, missing files or manifest.
+ * Exit codes: 0 done; 1 the package has errors, a test failed, a program trapped; 2 bad usage, missing files or
+ * manifest.
  */
 import { runProgram } from "./lang/program.ts";
 import { Terminal } from "./lang/terminal.ts";

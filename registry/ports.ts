@@ -22,8 +22,9 @@ export interface Files {
   /** The bytes of a file, in pieces; null when there is none. */
   readStream(path: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>;
   /**
-   * Writes a file whole or not at all, with the folders above it. A link is followed, and a file that is there keeps its rights unless a mode is given,
-   * which applies on Unix. What a killed process leaves ends with {@link TEMPORARY_SUFFIX}.
+   * Writes a file whole or not at all, with the folders above it. A link is followed, and a file that is there keeps
+   * its rights unless a mode is given, which applies on Unix. What a killed process leaves ends with {@link
+   * TEMPORARY_SUFFIX}.
    */
   write(path: string, content: string | Uint8Array, options?: { readonly mode?: number }): Promise<void>;
   /** Opens a file that is written from its beginning, or behind what it has. */
@@ -44,7 +45,10 @@ export interface Files {
   remove(path: string): Promise<void>;
   /** Gives another name, in one step. */
   rename(from: string, to: string): Promise<void>;
-  /** Takes the lock of this name; `onWait` is called when another process has it and is waited for. Given back when it is disposed of. */
+  /**
+   * Takes the lock of this name; `onWait` is called when another process has it and is waited for. Given back when it
+   * is disposed of.
+   */
   lock(path: string, onWait: () => void): Promise<Disposable>;
   /** A new folder beside a path, whose name begins with {@link TEMPORARY_FOLDER}. */
   makeTemporary(beside: string): Promise<string>;

@@ -1,4 +1,7 @@
-/** Texts of somebody else, for a terminal: without what it would take as a command or as an order to write from right to left. */
+/**
+ * Texts of somebody else, for a terminal: without what it would take as a command or as an order to write from right
+ * to left.
+ */
 
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g;

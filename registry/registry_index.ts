@@ -6,8 +6,9 @@
  *        "yanked"?: "reason", "description"?: "…", "dependencies"?: {"noise": "^1.0"},
  *        "tarball_api_url"?: "…", "sha256_api_url"?: "…"}]}
  *
- * `fetched_at` counts whole seconds since 1970. `sha256_url` is empty when the release has no checksum file. `dependencies` are those of the manifest in the
- * release's body, left out when there is no such manifest. The addresses of the API serve private repositories, the others cost nothing of the rate limit.
+ * `fetched_at` counts whole seconds since 1970. `sha256_url` is empty when the release has no checksum file.
+ * `dependencies` are those of the manifest in the release's body, left out when there is no such manifest. The
+ * addresses of the API serve private repositories, the others cost nothing of the rate limit.
  */
 import { isFields } from "./fields.ts";
 import { REGISTRY_LIMITS } from "./limits.ts";

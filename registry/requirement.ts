@@ -1,8 +1,9 @@
 /**
  * Versions and requirements: semantic versioning as the reference implementation compares it, in a narrower notation.
  *
- * A requirement is one comparison or several with commas, which all hold: `0.3.2` and `^0.3.2` (compatible), `~0.3.2`, `=0.3.2`, `>=0.3, <0.5`, `*`, `0.3.*`.
- * Numbers may be left out from the right. What the reference reads loosely (`v1`, `1.2-beta`, `||`, ranges with a dash) is refused.
+ * A requirement is one comparison or several with commas, which all hold: `0.3.2` and `^0.3.2` (compatible),
+ * `~0.3.2`, `=0.3.2`, `>=0.3, <0.5`, `*`, `0.3.*`. Numbers may be left out from the right. What the reference reads
+ * loosely (`v1`, `1.2-beta`, `||`, ranges with a dash) is refused.
  */
 import { compare, minVersion, Range, SemVer } from "semver";
 import { RegistryError } from "./registry_error.ts";
@@ -34,13 +35,17 @@ function semVer(text: string): SemVer {
   return version;
 }
 
-/** Below zero when the left version comes before the right one; what stands behind `+` decides between equals, so that the order is total. */
+/**
+ * Below zero when the left version comes before the right one; what stands behind `+` decides between equals, so that
+ * the order is total.
+ */
 export function compareVersions(left: string, right: string): number {
   return compare(semVer(left), semVer(right)) || (left < right ? -1 : left > right ? 1 : 0);
 }
 
 /**
- * The line that a version is compatible within: `1` for 1.4.0, `0.3` for 0.3.2, `0.0.7` for 0.0.7. One version of each line is in a program.
+ * The line that a version is compatible within: `1` for 1.4.0, `0.3` for 0.3.2, `0.0.7` for 0.0.7. One version of
+ * each line is in a program.
  */
 export function compatibleLine(version: string): string {
   const { major, minor, patch } = semVer(version);

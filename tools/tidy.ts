@@ -1,10 +1,10 @@
 /**
  * `deno task tidy`: what neither the formatter, the linter nor the compiler sees.
  *
- * Refused: source files over 800 lines (a warning from 500 on), marks of unfinished work, tests that are switched off,
- * paths of one machine and hosts of package registries, trailing white space, files not named in snake_case, source
- * files without an opening comment, and the words of `words.ts`. Limits: the patterns are textual; fixtures under a `fixtures/` folder are data
- * and only held to the rule about machine paths.
+ * Refused: source files over 800 lines (a warning from 500 on), marks of unfinished work, tests that are switched
+ * off, paths of one machine and hosts of package registries, trailing white space, files not named in snake_case,
+ * source files without an opening comment, and the words of `words.ts`. Limits: the patterns are textual; fixtures
+ * under a `fixtures/` folder are data and only held to the rule about machine paths.
  */
 import { projectRoot, sourceFiles } from "./project.ts";
 import { refusedWords } from "./words.ts";

@@ -1,5 +1,6 @@
 /**
- * Words that this project does not use, each with the one that stands for it everywhere: `docs/glossary.md` defines those.
+ * Words that this project does not use, each with the one that stands for it everywhere: `docs/glossary.md` defines
+ * those.
  *
  * The tidy check looks for them. Where a word is right in another place, the rule is for the folders where it is not.
  */

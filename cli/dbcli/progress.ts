@@ -3,7 +3,10 @@ import type { Terminal } from "./terminal.ts";
 
 const INTERVAL_MILLISECONDS = 200;
 
-/** See the file's head. Draws nothing when nobody watches. */
+/**
+ * A line on the terminal that says how far a long load has come; drawn at most five times a second. Draws nothing
+ * when nobody watches.
+ */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #describe: (done: number) => string;

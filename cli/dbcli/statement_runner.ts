@@ -14,7 +14,7 @@ import type { Terminal } from "./terminal.ts";
 /** Data for COPY … FROM STDIN. */
 export type CopySource = () => AsyncIterable<CopyChunk> | Iterable<CopyChunk>;
 
-/** See the file's head. */
+/** Runs statements and prints their answers in the form asked for: text or JSON. */
 export class StatementRunner {
   readonly client: OperationClient;
   readonly terminal: Terminal;

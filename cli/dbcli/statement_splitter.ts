@@ -38,7 +38,7 @@ type Context =
 
 const PLAIN: Context = { kind: "plain" };
 
-/** See the file's head. */
+/** Cuts a stream of lines into statements and shell commands, without running any. */
 export class StatementSplitter {
   readonly #options: SplitterOptions;
   #text = "";

@@ -1,4 +1,7 @@
-/** `lang completions`: scripts by which shells complete commands, options and their values, written from the commands themselves. */
+/**
+ * `lang completions`: scripts by which shells complete commands, options and their values, written from the commands
+ * themselves.
+ */
 import { Argument, type Command, type Option } from "commander";
 import type { Context } from "./context.ts";
 import { examples } from "./examples.ts";

@@ -1,9 +1,14 @@
-/** What is told of a mistake of `lang` itself: a code with a page, and a file with what a report needs, but no trace on the terminal. */
+/**
+ * What is told of a mistake of `lang` itself: a code with a page, and a file with what a report needs, but no trace
+ * on the terminal.
+ */
 import { InternalError, ProgramError } from "../../lang/diagnostics/internal_error.ts";
 import { version } from "../version.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Says that `lang` made a mistake, and where the details are; of one that the program turned out to have, what it is. */
+/**
+ * Says that `lang` made a mistake, and where the details are; of one that the program turned out to have, what it is.
+ */
 export function tellInternalError(terminal: Terminal, parameters: readonly string[], thrown: unknown): void {
   const style = terminal.errorStyle;
   if (thrown instanceof ProgramError) {

@@ -1,9 +1,11 @@
 /**
- * Who may speak to a server of `lang` over HTTP, by the headers of the request alone: shared by `agent`, `serve` and `mcp`.
+ * Who may speak to a server of `lang` over HTTP, by the headers of the request alone: shared by `agent`, `serve` and
+ * `mcp`.
  *
- * Pages of other sites reach a server on this machine through the browser of the person who runs it. A `Host` that is no name of the loopback address means that
- * such a site had its name resolved to this machine; an `Origin` other than the server's own, that a page of another site sends the request. Both are refused,
- * and there are no headers that would let such a page read an answer. Programs send no `Origin`.
+ * Pages of other sites reach a server on this machine through the browser of the person who runs it. A `Host` that is
+ * no name of the loopback address means that such a site had its name resolved to this machine; an `Origin` other
+ * than the server's own, that a page of another site sends the request. Both are refused, and there are no headers
+ * that would let such a page read an answer. Programs send no `Origin`.
  */
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -25,7 +27,10 @@ export function isOwnOrigin(origin: string | null, host: string | null): boolean
   return origin === null || host !== null && origin.toLowerCase() === `http://${host.toLowerCase()}`;
 }
 
-/** Why a request is refused with 403; null when it may be answered. A server that listens on another address than loopback knows its own names. */
+/**
+ * Why a request is refused with 403; null when it may be answered. A server that listens on another address than
+ * loopback knows its own names.
+ */
 export function hostRefusal(
   headers: Headers,
   options: { readonly allowsAnyHost?: boolean } = {},

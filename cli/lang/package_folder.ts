@@ -12,7 +12,10 @@ export interface PackageLocation {
   readonly isAlone: boolean;
 }
 
-/** The nearest folder with a `project.toml`, at a path or above it; for a source outside of every package's `src/`, its own folder. */
+/**
+ * The nearest folder with a `project.toml`, at a path or above it; for a source outside of every package's `src/`,
+ * its own folder.
+ */
 export function findPackage(path = "."): PackageLocation {
   const start = resolve(path);
   const isDirectory = isFolder(path);

@@ -1,4 +1,7 @@
-/** Before a package is built, what it uses is fetched, if that was not done yet. A package that uses none pays one look at its manifest. */
+/**
+ * Before a package is built, what it uses is fetched, if that was not done yet. A package that uses none pays one
+ * look at its manifest.
+ */
 import type { Context } from "./context.ts";
 import { findPackage } from "./package_folder.ts";
 

@@ -1,7 +1,9 @@
 /**
- * The commands of `lang`: what stands on the command line, handed to the functions of `lang/commands`, and what they give, printed.
+ * The commands of `lang`: what stands on the command line, handed to the functions of `lang/commands`, and what they
+ * give, printed.
  *
- * Exit codes: 0 done; 1 the package has errors, a test failed, a program trapped; 2 bad usage, missing files or manifest.
+ * Exit codes: 0 done; 1 the package has errors, a test failed, a program trapped; 2 bad usage, missing files or
+ * manifest.
  */
 import { Command, CommanderError, Option } from "commander";
 import { CommandError } from "../../lang/commands/command_error.ts";

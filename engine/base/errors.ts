@@ -178,7 +178,7 @@ export interface ErrorFields {
   readonly cause?: unknown;
 }
 
-/** Something a user, client or the environment did; see the file's head. */
+/** Something a user, client or the environment did. */
 export class DatabaseError extends Error {
   /** The SQLSTATE. */
   readonly code: SqlState;

@@ -8,7 +8,7 @@ const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;
 const GIBIBYTE = 1024 * MEBIBYTE;
 
-/** The limits; see the file's head. Those that an operator may change are the defaults of settings. */
+/** The limits. Those that an operator may change are the defaults of settings. */
 export const LIMITS = {
   /** A frame of the binary protocol, its length prefix not counted. */
   maximumFrameBytes: 64 * MEBIBYTE,

@@ -7,7 +7,7 @@
  */
 import { assert } from "./assert.ts";
 
-/** A seeded generator; see the file's head. */
+/** A seeded generator. */
 export class SeededRandom {
   readonly #state = new Uint32Array(4);
 

@@ -52,7 +52,7 @@ const INITIAL: CatalogContents = {
   settings: {},
 };
 
-/** All definitions at one point of the log; see the file's head. */
+/** All definitions at one point of the log. */
 export class Catalog {
   readonly contents: CatalogContents;
   readonly #relations = new Map<string, Relation>();

@@ -9,7 +9,7 @@
  * waiting, and `setImmediate` does.
  */
 
-/** See the file's head. */
+/** Turns of the event loop in which the network is looked at. */
 export class LoopTurns {
   #waiting: (() => void)[] = [];
   #connection: Loopback | null = null;

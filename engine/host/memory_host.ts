@@ -77,7 +77,7 @@ class MemoryFile implements DiskFile {
   }
 }
 
-/** Files in memory; see the file's head. */
+/** Files in memory. */
 export class MemoryDisk implements Disk {
   readonly #files = new Map<string, Content>();
   readonly #locks = new Set<string>();

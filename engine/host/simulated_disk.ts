@@ -305,7 +305,7 @@ interface FailedWrite {
   readonly writtenBytes: number;
 }
 
-/** The disk; see the file's head. */
+/** The disk. */
 export class SimulatedDisk implements Disk {
   readonly #surroundings: DiskSurroundings;
   faults: DiskFaults;

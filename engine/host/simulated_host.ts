@@ -25,7 +25,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** The machine; see the file's head. */
+/** The machine. */
 export class SimulatedHost implements Host {
   readonly clock: Clock;
   readonly random: Random;

@@ -3,7 +3,10 @@
  * then finds the reply.
  */
 
-/** See the file's head. */
+/**
+ * Lets one exactly-once request per client run at a time, so that a retry that overtakes its first try waits for it
+ * and then finds the reply.
+ */
 export class ClientGate {
   readonly #busy = new Map<string, (() => void)[]>();
 

@@ -47,7 +47,7 @@ export interface EngineStatistics {
   readonly tables: number;
 }
 
-/** See the file's head. */
+/** The engine: storage, state machine, transactions and sessions put together over a host's ports. */
 export class Engine {
   readonly host: Host;
   readonly storage: StorageEngine;

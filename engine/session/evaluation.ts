@@ -17,7 +17,7 @@ import type { Session } from "./session.ts";
 import { parseSearchPath } from "./settings.ts";
 import { isTransactionMode, setTransactionMode } from "./utility/transaction_settings.ts";
 
-/** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
+/** One per session; the timestamps are set anew for each transaction and statement. */
 export class SessionEvaluation implements EvaluationContext, SessionServices {
   readonly user: string;
   readonly database: string;

@@ -1,4 +1,7 @@
-/** A statement that was parsed and, if it is a query or modification, planned; the session's form of PreparedStatement. */
+/**
+ * A statement that was parsed and, if it is a query or modification, planned; the session's form of
+ * PreparedStatement.
+ */
 import { assertDefined } from "../base/assert.ts";
 import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
@@ -36,7 +39,10 @@ export class StatementTree {
   }
 }
 
-/** See the file's head. */
+/**
+ * A statement that was parsed and, if it is a query or modification, planned; the session's form of
+ * PreparedStatement.
+ */
 export class Prepared implements PreparedStatement {
   readonly text: string;
   readonly columns: readonly ResultColumn[] | null;

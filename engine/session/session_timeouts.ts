@@ -19,7 +19,10 @@ export interface TimeoutTarget {
   terminate(error: DatabaseError): void;
 }
 
-/** See the file's head. */
+/**
+ * The times after which a session is stopped: `statement_timeout` while a statement runs, and while none does
+ * `idle_in_transaction_session_timeout` within a transaction, `idle_session_timeout` outside.
+ */
 export class SessionTimeouts {
   readonly #host: Host;
   readonly #settings: Settings;

@@ -13,7 +13,7 @@ export type ClientLookup =
   | { readonly kind: "new" }
   | { readonly kind: "repeated"; readonly reply: Uint8Array };
 
-/** See the file's head. */
+/** Exactly-once: the last sequence and reply of each client, part of the replicated state. */
 export class ClientTable {
   /** In order of last use in the log: a Map keeps insertion order. */
   readonly #clients = new Map<string, ClientRequest>();

@@ -15,7 +15,7 @@ export interface SequenceValue {
   readonly called: boolean;
 }
 
-/** See the file's head. */
+/** Values of sequences. */
 export class SequenceTable {
   readonly #logged = new Map<number, SequenceValue>();
   readonly #handedOut = new Map<number, SequenceValue>();

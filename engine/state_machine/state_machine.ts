@@ -46,7 +46,7 @@ interface MachineState {
   readonly rowCounters: readonly (readonly [number, RowId])[];
 }
 
-/** See the file's head. */
+/** The deterministic state machine: the only thing that changes committed state, by applying log entries in order. */
 export class StateMachine {
   readonly clients = new ClientTable();
   readonly sequences = new SequenceTable();

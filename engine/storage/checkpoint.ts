@@ -47,7 +47,7 @@ interface TableAtOp {
   readonly definition: TableDefinition;
 }
 
-/** See the file's head. */
+/** A checkpoint under way: the state after one op on its way into files. */
 export class Checkpoint {
   readonly op: OpNumber;
   readonly #place: CheckpointPlace;

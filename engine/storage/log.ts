@@ -98,7 +98,7 @@ export interface EntryInPieces {
   abandon(): void;
 }
 
-/** The log; see the file's head. */
+/** The log. */
 export class Log {
   readonly #host: Pick<Host, "clock" | "disk" | "timers">;
   readonly #directory: string;

@@ -79,7 +79,7 @@ interface DroppedTable {
   readonly store: TableStore;
 }
 
-/** See the file's head. */
+/** Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds. */
 export class StorageEngine {
   readonly log: Log;
   readonly recovered: Recovered;

@@ -27,7 +27,10 @@ interface SmallTable {
   used: number;
 }
 
-/** See the file's head. */
+/**
+ * The keys that the bulk loads of one transaction bring to a unique index: a hash table from key to row, which finds
+ * the first row that repeats a key, and a row by its key.
+ */
 export class BatchKeys {
   readonly #index: IndexDefinition;
   readonly #columns: readonly ColumnDefinition[];

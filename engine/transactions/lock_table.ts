@@ -35,7 +35,7 @@ export class Lock {
 }
 
 /**
- * All held locks; see the file's head. A space is a table id (rows) or an index id (keys). A lock is its owner alone
+ * All held locks. A space is a table id (rows) or an index id (keys). A lock is its owner alone
  * until somebody else asks for it: a transaction may hold millions.
  */
 export class LockTable {

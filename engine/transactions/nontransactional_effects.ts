@@ -5,7 +5,7 @@
  * Invariant: within one attempt, the n-th use of a name is done already if the statement has done it n times.
  */
 
-/** One per transaction that needs it; see the file's head. */
+/** One per transaction that needs it. */
 export class NontransactionalEffects {
   readonly #done = new Map<string, number>();
   readonly #met = new Map<string, number>();

@@ -14,7 +14,7 @@ const SMALL = 256;
 /** What a map is asked by. */
 export type MapKey = number | bigint | string;
 
-/** See the file's head. */
+/** A map from row ids and other keys to objects, for a few entries as for millions. */
 export class RowIdMap<V> {
   readonly #map = new Map<MapKey, V>();
   #large: LargeMap<V> | null = null;

@@ -36,7 +36,10 @@ const BATCH_BASE: RowLocation = OVERLAY_BASE + 2 ** 31;
 /** Receives what is read. */
 export type ReadTracker = (predicate: ReadPredicate) => void;
 
-/** See the file's head. */
+/**
+ * A table as one transaction sees it: the committed rows at its snapshot with its own uncommitted rows laid on top,
+ * and every read noted for validation.
+ */
 export class TableView implements ReadableTable {
   readonly #definition: TableDefinition;
   readonly #committed: ReadableTable | null;

@@ -79,7 +79,7 @@ type JournalEntry =
   | { readonly kind: "contents"; readonly writeSet: TableWriteSet; readonly saved: TableWriteSet }
   | { readonly kind: "writeSet"; readonly tableId: number; readonly before: TableWriteSet | undefined };
 
-/** See the file's head. */
+/** One transaction: a snapshot, what it has read, and what it wants to write. */
 export class Transaction {
   /** Entries up to this op are visible. */
   snapshot: OpNumber;

@@ -58,7 +58,7 @@ interface HistoryRecord {
   readonly bulk: readonly CommittedBulk[];
 }
 
-/** See the file's head. */
+/** Begins, validates and commits transactions, and knows which snapshots are still needed. */
 export class TransactionManager {
   readonly locks = new LockTable();
   readonly now: () => number;

@@ -36,7 +36,10 @@ interface KeyMap {
 
 const encoder = new TextEncoder();
 
-/** See the file's head. */
+/**
+ * The uncommitted rows of one transaction in one table: what it created, changed and deleted, in the order of first
+ * touch.
+ */
 export class TableWriteSet {
   definition: TableDefinition;
   readonly rows: WriteSetRow[] = [];

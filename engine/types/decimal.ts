@@ -41,7 +41,7 @@ const MAX_WHOLE_DIGITS = 131072;
 /** Whether a decimal is finite, and otherwise what it is. */
 export type Form = "finite" | "nan" | "infinity" | "-infinity";
 
-/** A decimal number; see the file's head. */
+/** A decimal number. */
 export class Decimal {
   /** Not a number. */
   static readonly NAN: Decimal = new Decimal(0, 0, "nan");

@@ -24,7 +24,7 @@ import type { NumberOrBigint } from "./value.ts";
 const MAX_I64 = 9223372036854775807n;
 const SECONDS_PER_DAY = 86400;
 
-/** A span of time; see the file's head. */
+/** A span of time. */
 export class Interval {
   /** No time at all. */
   static readonly ZERO: Interval = new Interval(0, 0, 0);

@@ -10,7 +10,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal } from "./decimal.ts";
 import { compareText } from "./text.ts";
 
-/** A JSON value; see the file's head. */
+/** A JSON value. */
 export type JsonValue = null | boolean | string | Decimal | JsonArray | JsonObject;
 /** A JSON array. */
 export type JsonArray = readonly JsonValue[];

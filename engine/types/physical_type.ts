@@ -1,6 +1,6 @@
 /**
- * The physical form of each type: what storage keeps of its values and what JavaScript computes with. Comparison, codecs, row
- * buffers and code generation ask this one table.
+ * The physical form of each type: what storage keeps of its values and what JavaScript computes with. Comparison,
+ * codecs, row buffers and code generation ask this one table.
  */
 import { assert } from "../base/assert.ts";
 import type { SqlType, SqlTypeKind } from "./sql_type.ts";

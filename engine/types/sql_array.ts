@@ -19,7 +19,7 @@ function outOfBounds(lower: number): DatabaseError {
     : new DatabaseError(SQLSTATE.programLimitExceeded, `array lower bound is too large: ${lower}`);
 }
 
-/** An array value; see the file's head. */
+/** An array value. */
 export class SqlArray {
   /** The array without elements and dimensions. */
   static readonly EMPTY: SqlArray = new SqlArray([], [], []);

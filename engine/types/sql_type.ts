@@ -46,7 +46,7 @@ export type SimpleTypeKind =
   /** An untyped literal or NULL whose type is still to be inferred; never the type of a stored column. */
   | "unknown";
 
-/** The type of a value or column; see the file's head for the JavaScript form of its values. */
+/** The type of a value or column. */
 export type SqlType =
   | { readonly kind: SimpleTypeKind }
   /** `precision`: how many digits of the seconds are kept, 0 to 6; see {@link temporalPrecision}. */

@@ -17,7 +17,7 @@ import { characterLength, takeCharacters, trimTrailingSpaces } from "./text.ts";
 import { formatType } from "./type_names.ts";
 import type { NumberOrBigint, SqlValue } from "./value.ts";
 
-/** The value as a column of the type holds it; see the file's head. The value has the type's kind already. */
+/** The value as a column of the type holds it. The value has the type's kind already. */
 export function applyTypeModifier(type: SqlType, value: SqlValue, explicit: boolean): SqlValue {
   if (value === null) return null;
   switch (type.kind) {

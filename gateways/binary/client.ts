@@ -69,7 +69,10 @@ export function connect(options: ClientOptions = {}): Promise<Client> {
   return OperationClient.connect(options);
 }
 
-/** See the file's head. One client is one session of the database. */
+/**
+ * The client of the binary protocol: `connect()` and SQL, rows as JavaScript objects. One client is one session of
+ * the database.
+ */
 export class OperationClient implements Client {
   readonly #options: ClientOptions;
   readonly #addresses: readonly { readonly hostname: string; readonly port: number }[];

@@ -45,7 +45,7 @@ export interface ConnectionListener {
 /** Written at once when so much has been collected. */
 const FLUSH_BYTES = 256 * 1024;
 
-/** See the file's head. */
+/** The client's end of one connection: handshake, frames out, replies in. */
 export class ClientConnection {
   /** The version of the server program. */
   readonly serverVersion: string;

@@ -17,7 +17,7 @@ export interface ResultColumnInformation extends ColumnInformation {
   readonly sqlType: SqlType;
 }
 
-/** See the file's head. */
+/** What a statement answered, as clients see it: rows as objects, as values, or as PostgreSQL's texts. */
 export class StatementResult implements ClientResult {
   /** PostgreSQL's command tag, such as `INSERT 0 1`. */
   readonly command: string;

@@ -9,7 +9,7 @@ import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 
 const EMPTY = new Uint8Array(0);
 
-/** See the file's head. */
+/** Cuts a stream of bytes into frames: a little-endian u32 length and that many bytes. */
 export class FrameReader {
   /** The largest frame that is accepted, in bytes. */
   maximumBytes: number;

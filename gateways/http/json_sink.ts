@@ -31,7 +31,10 @@ const CLOSE_BRACE = 0x7d;
 const NULL = new TextEncoder().encode("null");
 const encoder = new TextEncoder();
 
-/** See the file's head. */
+/**
+ * A statement's rows as JSON objects, encoded straight into a byte buffer; the shape around them is decided when the
+ * statement has ended, because only then it is known what kind of answer it is.
+ */
 export class JsonSink implements ResultSink {
   readonly #buffer = new JsonBuffer();
   readonly #lines: boolean;

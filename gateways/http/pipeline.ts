@@ -10,7 +10,10 @@
 import type { Socket } from "node:net";
 import { LIMITS } from "../../engine/base/limits.ts";
 
-/** See the file's head. */
+/**
+ * The requests of one connection that are on their way: they are carried out one after the other, in the order in
+ * which they came, and others get their turn in between.
+ */
 export class Pipeline {
   readonly #socket: Socket;
   readonly #yieldToLoop: () => Promise<void>;

@@ -42,7 +42,7 @@ type State = "login" | "ready" | "ended";
 /** Which protocol an error belongs to. */
 type Mode = "simple" | "extended";
 
-/** See the file's head. */
+/** One PostgreSQL connection as a state machine: bytes in, bytes out, no socket. */
 export class Connection {
   /** Set after an accepted SSLRequest, until the owner has started TLS and calls {@link tlsStarted}. */
   wantsTls = false;

@@ -7,7 +7,10 @@ import type { CopyTarget } from "../../engine/session/outcome.ts";
 import type { MessageReader } from "./message_reader.ts";
 import { FRONTEND } from "./protocol.ts";
 
-/** See the file's head. */
+/**
+ * COPY … FROM STDIN as the protocol sees it: the client's data goes to the statement's target until the client says
+ * that it is done or gives up.
+ */
 export class CopyIn {
   /** Settles at the end of the data. */
   readonly ended: Promise<void>;

@@ -55,7 +55,7 @@ interface BoundPortal {
 /** How an Execute ended. */
 export type ExecuteEnd = (outcome: StatementOutcome, suspended: boolean) => void;
 
-/** See the file's head. */
+/** The extended query protocol: prepared statements, portals, and the messages that deal with them. */
 export class ExtendedQuery {
   readonly #session: SessionPort;
   readonly #output: MessageWriter;

@@ -2,7 +2,7 @@
 import { assert } from "../../engine/base/assert.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 
-/** See the file's head. */
+/** Limits of the PostgreSQL gateway that no other part of the database shares. */
 export const PG_LIMITS = {
   /** A startup packet, as in PostgreSQL. */
   maximumStartupBytes: 10_000,

@@ -24,7 +24,10 @@ const CLOSED: LoginStep = { kind: "closed" };
 const SSL_ACCEPTED = 0x53;
 const SSL_DECLINED = 0x4e;
 
-/** See the file's head. */
+/**
+ * The beginning of a connection: requests for encryption and cancellation, the startup packet, the cap,
+ * authentication.
+ */
 export class Login {
   readonly #context: ConnectionContext;
   readonly #input: MessageReader;

@@ -20,7 +20,7 @@ const lenientDecoder = new TextDecoder();
 const EMPTY = new Uint8Array(0);
 const SHORT_TEXT_BYTES = 48;
 
-/** See the file's head. */
+/** Cuts a stream of bytes into protocol messages, and reads their fields. */
 export class MessageReader {
   /** false: packets without a type byte, as at the start of a connection. */
   hasTypes = false;

@@ -11,7 +11,7 @@ import { AUTHENTICATION, BACKEND, PROTOCOL_VERSION } from "./protocol.ts";
 
 const STATUS: Readonly<Record<TransactionStatus, number>> = { idle: 0x49, block: 0x54, failed: 0x45 };
 
-/** See the file's head. */
+/** Writes protocol messages into a connection's output: type, a length that is filled in at the end, fields. */
 export class MessageWriter extends OutputBuffer {
   /** Absolute position of the message that is being written; -1 between messages. */
   #messageAt = -1;

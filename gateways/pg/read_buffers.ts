@@ -9,7 +9,7 @@
 import { assert } from "../../engine/base/assert.ts";
 import { PG_LIMITS } from "./limits.ts";
 
-/** See the file's head. */
+/** What sockets read into: a small buffer each, and a large one from here as soon as a read fills it. */
 export class ReadBuffers {
   readonly #free: Uint8Array[] = [];
 

@@ -51,7 +51,7 @@ export interface SinkOwner {
   copyIn(format: CopyFormat, target: CopyTarget): Promise<void>;
 }
 
-/** See the file's head. */
+/** Encodes results as DataRow messages straight into the connection's output. */
 export class PgResultSink implements ResultSink {
   readonly #output: MessageWriter;
   readonly #owner: SinkOwner;

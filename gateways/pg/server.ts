@@ -211,7 +211,7 @@ class Server implements PgServer, ConnectionContext {
   }
 }
 
-/** One socket; see the file's head. */
+/** One socket. */
 class Socket {
   readonly connection: Connection;
   readonly openedAt = performance.now();

@@ -17,7 +17,10 @@ export interface InputFlowOptions {
   readonly yieldToLoop: () => Promise<void>;
 }
 
-/** See the file's head. */
+/**
+ * The flow of a connection's input over `node:net`: it stands still while requests wait for their turn, and now and
+ * then so that others get theirs.
+ */
 export class InputFlow {
   readonly #options: InputFlowOptions;
   #isHeld = false;

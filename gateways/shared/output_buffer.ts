@@ -18,7 +18,10 @@ const EMPTY = new Uint8Array(0);
 /** A buffer that has grown beyond this is not kept for the next answers. */
 const KEPT_BYTES = 1 << 20;
 
-/** See the file's head. */
+/**
+ * Bytes on their way to a client: a growing buffer into which answers are written in place, and from which the socket
+ * takes what may be sent.
+ */
 export class OutputBuffer {
   /** Nothing until something is written: many connections come and go with hardly a word. */
   #bytes: Uint8Array<ArrayBuffer> = EMPTY;

@@ -1,8 +1,10 @@
 /**
- * A package as the agent sees it: its files by a port, and what checking them gave, kept for as long as their texts stay the same.
+ * A package as the agent sees it: its files by a port, and what checking them gave, kept for as long as their texts
+ * stay the same.
  *
- * A check reads all texts first and works on that snapshot, so what is analyzed is one state of the package; the same texts again cost nothing. What it uses of
- * other packages is read when it is needed, below `.lang/`, where `lang pkg fetch` has unpacked it.
+ * A check reads all texts first and works on that snapshot, so what is analyzed is one state of the package; the same
+ * texts again cost nothing. What it uses of other packages is read when it is needed, below `.lang/`, where `lang pkg
+ * fetch` has unpacked it.
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
 import { type CheckedPackage, MANIFEST_PATH, mayUsePackages, Workspace } from "../commands/workspace.ts";

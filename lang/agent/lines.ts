@@ -1,8 +1,8 @@
 /**
  * The lines that `lang agent` answers, each as a validator that also describes itself.
  *
- * An answer is any number of `log`, `envelope` and `patch` lines, then one `result` or `error`, then `done`. Nothing in them depends on clock, process id,
- * absolute path or the order of a hash table.
+ * An answer is any number of `log`, `envelope` and `patch` lines, then one `result` or `error`, then `done`. Nothing
+ * in them depends on clock, process id, absolute path or the order of a hash table.
  */
 import * as z from "zod";
 import { type Op, OPS, REQUEST_ID } from "./requests.ts";

@@ -1,7 +1,8 @@
 /**
  * What each op does: calls the function of the command that it wraps, and answers what that gives as lines.
  *
- * An operation gives the exit code that the command would have. It writes nothing unless asked, and never while texts are laid over files.
+ * An operation gives the exit code that the command would have. It writes nothing unless asked, and never while texts
+ * are laid over files.
  */
 import { explain, renderExplanation } from "../commands/explain.ts";
 import { find } from "../commands/find.ts";

@@ -16,8 +16,9 @@ const GAS_PER_SECOND = 3e9;
 const SPARE_SECONDS = 2;
 
 /**
- * Gas for a program that none was named for. Deno (2.9.6) cannot stop a thread that computes: `terminate()` lets go of it, and it goes on
- * until the process ends. So a program that was stopped for its time or by `cancel` has to end by itself, soon after.
+ * Gas for a program that none was named for. Deno (2.9.6) cannot stop a thread that computes: `terminate()` lets go
+ * of it, and it goes on until the process ends. So a program that was stopped for its time or by `cancel` has to end
+ * by itself, soon after.
  */
 function gasWithin(seconds: number | undefined): number | null {
   const limit = milliseconds(seconds);

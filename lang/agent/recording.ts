@@ -1,8 +1,10 @@
 /**
- * Recordings: a line of JSON for each request, `{"request": "<the line as it came>", "response": ["<line>", …]}`, in the order of the answers.
+ * Recordings: a line of JSON for each request, `{"request": "<the line as it came>", "response": ["<line>", …]}`, in
+ * the order of the answers.
  *
- * Where a recording holds more than one session, the lines of all but the first carry its number, `"session": 1`. Whether a request was canceled is decided by the time at
- * which the cancel came in, so it is part of the recording, and replayed.
+ * Where a recording holds more than one session, the lines of all but the first carry its number, `"session": 1`.
+ * Whether a request was canceled is decided by the time at which the cancel came in, so it is part of the recording,
+ * and replayed.
  */
 import * as z from "zod";
 import { CommandError } from "../commands/command_error.ts";

@@ -1,8 +1,9 @@
 /**
- * The requests of `lang agent`, each as a validator that also describes itself: the server reads requests with them, the op `schema` prints them as JSON
- * Schema, and the tools of the Model Context Protocol take theirs from here.
+ * The requests of `lang agent`, each as a validator that also describes itself: the server reads requests with them,
+ * the op `schema` prints them as JSON Schema, and the tools of the Model Context Protocol take theirs from here.
  *
- * Fields that no validator knows are let through and named in `result.ignored`. A missing or wrongly typed field is a protocol error.
+ * Fields that no validator knows are let through and named in `result.ignored`. A missing or wrongly typed field is a
+ * protocol error.
  */
 import * as z from "zod";
 

@@ -1,4 +1,7 @@
-/** Requests that run or wait, by their ids, so that `cancel` finds them. Requests may have the same id; a cancel stops all of them. */
+/**
+ * Requests that run or wait, by their ids, so that `cancel` finds them. Requests may have the same id; a cancel stops
+ * all of them.
+ */
 import type { RequestId } from "./requests.ts";
 import { AgentFailure } from "./world.ts";
 

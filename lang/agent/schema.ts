@@ -1,4 +1,7 @@
-/** What `schema` and `version` answer: the JSON Schema of every request and line, made of the validators that the server uses, and the protocol's version. */
+/**
+ * What `schema` and `version` answer: the JSON Schema of every request and line, made of the validators that the
+ * server uses, and the protocol's version.
+ */
 import * as z from "zod";
 import { LINES } from "./lines.ts";
 import { OPS, REQUESTS } from "./requests.ts";
@@ -11,7 +14,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 let made: JsonSchema | null = null;
 
-/** The schema of requests and lines, JSON Schema 2020-12: `$defs` has `request` and `line`, and each request and line by its name. */
+/**
+ * The schema of requests and lines, JSON Schema 2020-12: `$defs` has `request` and `line`, and each request and line
+ * by its name.
+ */
 export function protocolSchema(): JsonSchema {
   made ??= makeSchema();
   return made;

@@ -1,8 +1,9 @@
 /**
  * One session: request lines in, answers out, in the order of the requests.
  *
- * A session remembers what its last check found, for `fix`. Requests are carried out one after the other; only `cancel` takes effect when it comes in, and is
- * answered in its turn. A protocol error or `halt` ends the session: what came in behind is not answered.
+ * A session remembers what its last check found, for `fix`. Requests are carried out one after the other; only
+ * `cancel` takes effect when it comes in, and is answered in its turn. A protocol error or `halt` ends the session:
+ * what came in behind is not answered.
  */
 import { CommandError } from "../commands/command_error.ts";
 import { INTERNAL_CODES, InternalError, ProgramError } from "../diagnostics/internal_error.ts";

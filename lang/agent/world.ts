@@ -1,4 +1,7 @@
-/** What the agent needs of the world, as ports: packages, and somebody who runs programs without keeping the agent waiting. */
+/**
+ * What the agent needs of the world, as ports: packages, and somebody who runs programs without keeping the agent
+ * waiting.
+ */
 import type { CostMeter } from "../commands/cost_run.ts";
 import type { CommandRunner } from "../commands/run.ts";
 import type { TestRunner } from "../testing/test_suite.ts";
@@ -34,7 +37,10 @@ export interface OpenedPackage {
   readonly file: string | null;
 }
 
-/** The world of a program that the agent runs. Nothing in it changes from one run to the next, so that an answer can be given again. */
+/**
+ * The world of a program that the agent runs. Nothing in it changes from one run to the next, so that an answer can
+ * be given again.
+ */
 export interface ProgramWorld {
   /** Folder whose files it may read and write; null: none. */
   readonly folder: string | null;

@@ -1,8 +1,9 @@
 /**
- * Arguments of calls: by position, then by name; values held to the parameters' types, places lent to `inout` parameters.
+ * Arguments of calls: by position, then by name; values held to the parameters' types, places lent to `inout`
+ * parameters.
  *
- * Function values are checked last, when the other arguments have told the types of their parameters. The order of evaluation stays as written:
- * where names change the order, the values are taken before the call.
+ * Function values are checked last, when the other arguments have told the types of their parameters. The order of
+ * evaluation stays as written: where names change the order, the values are taken before the call.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
@@ -296,8 +297,8 @@ function isInert(expression: Expression): boolean {
 }
 
 /**
- * The call with its values taken in the order in which they were written. Most calls have that order already; for the others a block takes
- * the values first.
+ * The call with its values taken in the order in which they were written. Most calls have that order already; for the
+ * others a block takes the values first.
  */
 export function inWrittenOrder(
   body: Body,

@@ -1,8 +1,10 @@
 /**
- * The state of checking: a {@link Session} for one module (types that are not known yet, checks that wait for them), a {@link Body} for each
- * function, constant or test in it (variables in scope, loops, closures, places that are held).
+ * The state of checking: a {@link Session} for one module (types that are not known yet, checks that wait for them),
+ * a {@link Body} for each function, constant or test in it (variables in scope, loops, closures, places that are
+ * held).
  *
- * Nodes of the typed tree are made while some of their types are variables; {@link Session.finish} puts the types in that the variables stand for.
+ * Nodes of the typed tree are made while some of their types are variables; {@link Session.finish} puts the types in
+ * that the variables stand for.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
@@ -72,7 +74,10 @@ export class Session {
   readonly #open: TypeVariable[] = [];
   readonly #obligations: Obligation[] = [];
   readonly #broken: Type[] = [];
-  /** Interfaces that type parameters should be asked for, which has been told: the place of the parameter and the name. */
+  /**
+   * Interfaces that type parameters should be asked for, which has been told: the place of the parameter and the
+   * name.
+   */
   readonly missingBounds: Set<string> = new Set();
   /** Checks that would rather wait until the whole module has been seen. */
   readonly late: (() => void)[] = [];

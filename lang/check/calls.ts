@@ -1,5 +1,6 @@
 /**
- * Calls: of functions and methods, of variants, of function values, and of what the compiler knows itself (`panic`, `expect`).
+ * Calls: of functions and methods, of variants, of function values, and of what the compiler knows itself (`panic`,
+ * `expect`).
  *
  * The receiver of a method is worked out first; its type says which module the method is in.
  */

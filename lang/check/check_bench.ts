@@ -1,7 +1,9 @@
 /**
- * How long parsing and checking take: a generated package of 40 modules and about 12 000 lines, from nothing and after one changed body.
+ * How long parsing and checking take: a generated package of 40 modules and about 12 000 lines, from nothing and
+ * after one changed body.
  *
- * Run with `deno run -A --no-check lang/check/check_bench.ts [ROUNDS]`. The process is warm after two rounds; the medians of the others are printed.
+ * Run with `deno run -A --no-check lang/check/check_bench.ts [ROUNDS]`. The process is warm after two rounds; the
+ * medians of the others are printed.
  */
 import { SourceFile } from "../source/source_file.ts";
 import { parse } from "../syntax/parser.ts";

@@ -1,5 +1,6 @@
 /**
- * Function values: their parameters' types come from what is wanted, from what is written, or from how the body uses them.
+ * Function values: their parameters' types come from what is wanted, from what is written, or from how the body uses
+ * them.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Expression } from "../typed/tree.ts";

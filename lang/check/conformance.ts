@@ -1,8 +1,9 @@
 /**
  * Whether a type fits an interface: it has the interface's functions, or they are derived from its parts.
  *
- * Recursive types are taken to fit while they are looked into (the largest fixed point), so a list of itself is as comparable as its other parts; and
- * what was looked into once is not again, since the first part that does not fit ends it all.
+ * Recursive types are taken to fit while they are looked into (the largest fixed point), so a list of itself is as
+ * comparable as its other parts; and what was looked into once is not again, since the first part that does not fit
+ * ends it all.
  */
 import { ERROR_TYPE, isError, resolve } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type } from "../types/type.ts";

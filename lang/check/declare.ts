@@ -1,5 +1,6 @@
 /**
- * What a module declares: first the names (so that declarations may refer to one another), then what types and signatures say.
+ * What a module declares: first the names (so that declarations may refer to one another), then what types and
+ * signatures say.
  *
  * Modules that import each other, which only the library's core may, are declared together, step by step.
  */

@@ -1,8 +1,8 @@
 /**
  * Examples: code blocks in the documentation of a module, which are tests as well.
  *
- * An example is written as somebody who uses the module would write it: `physics.fall(…)`, or the bare name. It is parsed from a text in which
- * all but the example is blank, so that its places are those of the file.
+ * An example is written as somebody who uses the module would write it: `physics.fall(…)`, or the bare name. It is
+ * parsed from a text in which all but the example is blank, so that its places are those of the file.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { SourceFile } from "../source/source_file.ts";

@@ -1,5 +1,6 @@
 /**
- * "Did you mean": the names nearest to one that does not exist, by the distance of Damerau and Levenshtein (adjacent letters may swap).
+ * "Did you mean": the names nearest to one that does not exist, by the distance of Damerau and Levenshtein (adjacent
+ * letters may swap).
  */
 
 /** How many letters must be added, taken, changed or swapped with their neighbor; at most `limit` + 1. */

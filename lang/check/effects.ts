@@ -1,7 +1,8 @@
 /**
  * Effects of functions: inferred over the calls inside a module until nothing changes, and held to what is written.
  *
- * Functions of other modules have the effects that they declare. A private function without `uses` has what it calls has.
+ * Functions of other modules have the effects that they declare. A private function without `uses` has what it calls
+ * has.
  */
 import type { Span } from "../source/source_file.ts";
 import { type Effect, EFFECTS } from "../types/type.ts";

@@ -1,9 +1,11 @@
 /**
- * Generic functions and types that need themselves for ever larger types: compiled once for each type, they would never be done.
+ * Generic functions and types that need themselves for ever larger types: compiled once for each type, they would
+ * never be done.
  *
- * The graph has an arrow from each type parameter to those that types with it are put in for; an arrow grows when the parameter is only a part
- * of that type. A circle with an arrow that grows has no end, every other is finite (the rule of ECMA-335, II.9.2). Modules import one another without
- * circles, so looking at one module is enough. What grows by way of an interface is told by the back end (`lang/ir/layout.ts`).
+ * The graph has an arrow from each type parameter to those that types with it are put in for; an arrow grows when the
+ * parameter is only a part of that type. A circle with an arrow that grows has no end, every other is finite (the
+ * rule of ECMA-335, II.9.2). Modules import one another without circles, so looking at one module is enough. What
+ * grows by way of an interface is told by the back end (`lang/ir/layout.ts`).
  */
 import type { Span } from "../source/source_file.ts";
 import { resolve } from "../types/primitives.ts";

@@ -1,8 +1,8 @@
 /**
  * While a function holds a place `inout`, nobody else touches that place.
  *
- * Two places overlap unless their roots, or fields on the way, or whole numbers that index the same list, differ. A value that is read from
- * within a lent place before the call is a copy, and allowed.
+ * Two places overlap unless their roots, or fields on the way, or whole numbers that index the same list, differ. A
+ * value that is read from within a lent place before the call is a copy, and allowed.
  */
 import type { Span } from "../source/source_file.ts";
 import type { Expression, Local, Place } from "../typed/tree.ts";

@@ -1,9 +1,9 @@
 /**
- * Whether patterns take every value, and whether each takes one that those before it leave: usefulness of pattern matrices
- * (L. Maranget, "Warnings for pattern matching", Journal of Functional Programming 17, 2007).
+ * Whether patterns take every value, and whether each takes one that those before it leave: usefulness of pattern
+ * matrices (L. Maranget, "Warnings for pattern matching", Journal of Functional Programming 17, 2007).
  *
- * Whole numbers and characters are cut into the intervals that the column's patterns tell apart; lists are pairs of a first element and a rest.
- * The work is bounded: a match too large to be decided counts as one that misses something.
+ * Whole numbers and characters are cut into the intervals that the column's patterns tell apart; lists are pairs of a
+ * first element and a rest. The work is bounded: a match too large to be decided counts as one that misses something.
  */
 import type { Pattern } from "../typed/tree.ts";
 import { ERROR_TYPE, resolve } from "../types/primitives.ts";

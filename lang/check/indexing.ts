@@ -1,7 +1,8 @@
 /**
  * `a[i]`: elements of lists, values of maps and pools by their keys.
  *
- * A type other than a list is read by its method `at`, written by `set`, or changed inside at the index that `slot` gives in one of its lists.
+ * A type other than a list is read by its method `at`, written by `set`, or changed inside at the index that `slot`
+ * gives in one of its lists.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Span } from "../source/source_file.ts";
@@ -109,7 +110,10 @@ function reportNotIndexed(body: Body, expression: ast.Index, type: Type): void {
   });
 }
 
-/** The list inside a map or pool that holds its values, and the field of its elements that is the value, if they are records. */
+/**
+ * The list inside a map or pool that holds its values, and the field of its elements that is the value, if they are
+ * records.
+ */
 function storage(type: Type): { readonly list: number; readonly value: number | null } | null {
   if (type.kind !== "named" || type.definition.body.kind !== "record") return null;
   const { fields } = type.definition.body;

@@ -1,5 +1,6 @@
 /**
- * Types of expressions, in both directions: `infer` finds out what an expression is, with a hint of what is wanted; `check` holds it to a type.
+ * Types of expressions, in both directions: `infer` finds out what an expression is, with a hint of what is wanted;
+ * `check` holds it to a type.
  *
  * Blocks, `if` and `match` hand the wanted type on, so that a mismatch is told at the place that has it.
  */

@@ -1,9 +1,11 @@
 /**
- * Modules of the library, parsed as far as they are needed: declarations at once, bodies of functions when somebody asks for them, tests apart.
+ * Modules of the library, parsed as far as they are needed: declarations at once, bodies of functions when somebody
+ * asks for them, tests apart.
  *
- * A program uses little of the library, and its text is larger than most programs. This rests on how the library is formatted: a body that takes
- * several lines begins with `{` at the end of a line and ends with a `}` that stands alone at the start of one. Bodies are blanked out with spaces
- * before the module is parsed, and everything but a body when the body is, so that places stay what they are.
+ * A program uses little of the library, and its text is larger than most programs. This rests on how the library is
+ * formatted: a body that takes several lines begins with `{` at the end of a line and ends with a `}` that stands
+ * alone at the start of one. Bodies are blanked out with spaces before the module is parsed, and everything but a
+ * body when the body is, so that places stay what they are.
  */
 import { SourceFile } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";

@@ -1,6 +1,6 @@
 /**
- * Checks declarations by themselves, among all else as it was checked last: what an editor asks about the function that somebody is writing costs no more
- * than that function.
+ * Checks declarations by themselves, among all else as it was checked last: what an editor asks about the function
+ * that somebody is writing costs no more than that function.
  *
  * Nothing of the module that they belong to changes, and what is wrong in them is told to nobody.
  */
@@ -20,7 +20,10 @@ export interface LoneDeclarations {
   readonly symbols: SymbolTable;
 }
 
-/** Checks the functions, constants and tests of a piece of a module. Types and interfaces are those that the module had. */
+/**
+ * Checks the functions, constants and tests of a piece of a module. Types and interfaces are those that the module
+ * had.
+ */
 export function checkLoneDeclarations(world: World, home: ModuleScope, piece: ast.Module): LoneDeclarations {
   const scope = new ModuleScope(home.name, home.isLibrary, piece, new Reporter(piece.file));
   scope.isDependency = home.isDependency;

@@ -1,8 +1,9 @@
 /**
  * Checks what is inside a module's declarations: bodies of functions, values of constants, tests.
  *
- * A function whose types are not all written is checked when the first call of it is met, with the types of that call's arguments; what nobody calls
- * comes last. Functions of the library are checked when somebody asks for their body.
+ * A function whose types are not all written is checked when the first call of it is met, with the types of that
+ * call's arguments; what nobody calls comes last. Functions of the library are checked when somebody asks for their
+ * body.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Expression, TypedModule, TypedTest } from "../typed/tree.ts";

@@ -1,5 +1,6 @@
 /**
- * What is looked at when a whole module has been checked: names that nobody uses, and methods that interfaces need to be without effects.
+ * What is looked at when a whole module has been checked: names that nobody uses, and methods that interfaces need to
+ * be without effects.
  */
 import { EFFECTS } from "../types/type.ts";
 import { causeOf } from "./effects.ts";

@@ -1,5 +1,6 @@
 /**
- * Names and fields as expressions: variables, functions as values, constants, variants without fields, fields of records and tuples.
+ * Names and fields as expressions: variables, functions as values, constants, variants without fields, fields of
+ * records and tuples.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Expression } from "../typed/tree.ts";

@@ -1,5 +1,6 @@
 /**
- * Operators: both sides of one type, numbers for arithmetic, `Eq` and `Ord` for comparisons. Nothing is converted by itself.
+ * Operators: both sides of one type, numbers for arithmetic, `Eq` and `Ord` for comparisons. Nothing is converted by
+ * itself.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { Span } from "../source/source_file.ts";

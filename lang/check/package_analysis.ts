@@ -1,5 +1,6 @@
 /**
- * From texts to diagnostics and typed program: parses and checks the files of a package, and does again only what a change touches.
+ * From texts to diagnostics and typed program: parses and checks the files of a package, and does again only what a
+ * change touches.
  *
  * A file is parsed again when its text changed, a module checked again as {@link PackageChecker} says.
  */
@@ -34,7 +35,10 @@ export interface PackageAnalysis {
   readonly checkedModules: readonly string[];
 }
 
-/** The module's name of a path below `src/`, or null for other files; a source that stands alone, outside of all folders, is the root module. */
+/**
+ * The module's name of a path below `src/`, or null for other files; a source that stands alone, outside of all
+ * folders, is the root module.
+ */
 export function moduleNameOf(path: string): string | null {
   if (isLoneSource(path)) return "main";
   const match = /^src\/(.+)\.lang$/.exec(path);

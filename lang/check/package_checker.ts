@@ -1,8 +1,10 @@
 /**
- * Checks a package: its modules in the order of their imports, with what the library has, keeping results between calls.
+ * Checks a package: its modules in the order of their imports, with what the library has, keeping results between
+ * calls.
  *
- * A module is checked again when its text, or the declarations of a module that it imports, changed. When only bodies changed, its symbols stay the
- * same objects, so that nobody else needs to be looked at; the typed program given before then shows the new bodies.
+ * A module is checked again when its text, or the declarations of a module that it imports, changed. When only bodies
+ * changed, its symbols stay the same objects, so that nobody else needs to be looked at; the typed program given
+ * before then shows the new bodies.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type * as ast from "../syntax/ast.ts";

@@ -1,4 +1,6 @@
-/** Analyzes the programs of pages about codes: their files, and under `packages/fx/` those of a package that they use. */
+/**
+ * Analyzes the programs of pages about codes: their files, and under `packages/fx/` those of a package that they use.
+ */
 import { filesOfPage } from "../diagnostics/codes/code_page.ts";
 import type { DependencyPackage } from "../package/dependencies.ts";
 import type { PackageAnalysis, PackageAnalyzer, UsedPackages } from "./package_analysis.ts";

@@ -1,5 +1,6 @@
 /**
- * The library as the checker takes it: modules parsed when they are first needed, and kept for all packages of the process.
+ * The library as the checker takes it: modules parsed when they are first needed, and kept for all packages of the
+ * process.
  */
 import { LIBRARY_MODULES, libraryModuleNamed } from "../library/library.ts";
 import { type LazyModule, lazyModule } from "./lazy_module.ts";

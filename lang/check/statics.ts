@@ -1,7 +1,9 @@
 /**
- * Names and dotted names that stand for something at the top of a module: modules, types, variants, functions, constants.
+ * Names and dotted names that stand for something at the top of a module: modules, types, variants, functions,
+ * constants.
  *
- * `a.b` is an {@link ast.FieldAccess} whatever `a` is; variables come before modules, and what is neither is an expression's field.
+ * `a.b` is an {@link ast.FieldAccess} whatever `a` is; variables come before modules, and what is neither is an
+ * expression's field.
  */
 import type { Fix } from "../diagnostics/diagnostic.ts";
 import type * as ast from "../syntax/ast.ts";

@@ -1,5 +1,6 @@
 /**
- * Where a name that is not in scope could be found: modules that the package or the library has and the file does not import.
+ * Where a name that is not in scope could be found: modules that the package or the library has and the file does not
+ * import.
  */
 import type { Fix } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
@@ -10,7 +11,10 @@ import type { World } from "./world.ts";
 /** What is missing: a module by the last name of its path, a type or variant, or a function or constant. */
 export type MissingKind = "module" | "type" | "variant" | "value";
 
-/** Fixes that import a module which has what is missing; at most two. What a module names in small letters is named behind it from then on. */
+/**
+ * Fixes that import a module which has what is missing; at most two. What a module names in small letters is named
+ * behind it from then on.
+ */
 export function unimportedHome(
   world: World,
   scope: ModuleScope,
@@ -35,7 +39,10 @@ export function unimportedHome(
   });
 }
 
-/** The modules that may be imported: those of the package, and those of the library, whether anybody has asked for them yet or not. */
+/**
+ * The modules that may be imported: those of the package, and those of the library, whether anybody has asked for
+ * them yet or not.
+ */
 function homes(world: World): { readonly path: string; readonly module: () => ast.Module | null }[] {
   const { library } = world;
   const own = [...world.scopes.values()].filter((scope) => !scope.isLibrary && !scope.isDependency)

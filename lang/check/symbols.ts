@@ -1,9 +1,9 @@
 /**
  * What names stand for while a package is checked.
  *
- * Symbols are what the typed tree refers to: a {@link FunctionSymbol} is the `TypedFunction` that others see. They live as long as their module's
- * declarations stay the same; a changed body replaces what is in them. The body of a function of the library is checked when somebody first asks
- * for it, so that a program pays for what it uses.
+ * Symbols are what the typed tree refers to: a {@link FunctionSymbol} is the `TypedFunction` that others see. They
+ * live as long as their module's declarations stay the same; a changed body replaces what is in them. The body of a
+ * function of the library is checked when somebody first asks for it, so that a program pays for what it uses.
  */
 import type * as ast from "../syntax/ast.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";

@@ -1,8 +1,8 @@
 /**
  * All modules that are being checked together, and how names at the top of modules are found.
  *
- * The core modules of the library are in scope everywhere: their public types, the variants of these, and the functions of `std.prelude`.
- * A module's own names come before those it imports, and these before the core's.
+ * The core modules of the library are in scope everywhere: their public types, the variants of these, and the
+ * functions of `std.prelude`. A module's own names come before those it imports, and these before the core's.
  */
 import type * as ast from "../syntax/ast.ts";
 import { PRIMITIVES, resolve } from "../types/primitives.ts";

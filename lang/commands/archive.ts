@@ -1,8 +1,8 @@
 /**
  * `build --zip`: a game as one archive, `target/<name>.zip`, that a static host or a site for games takes as it is.
  *
- * At its top are the files of `web/` with `index.html`, and `main.wasm`, by relative paths. The same files give the same bytes: names are sorted, times are all the
- * first that the format knows.
+ * At its top are the files of `web/` with `index.html`, and `main.wasm`, by relative paths. The same files give the
+ * same bytes: names are sorted, times are all the first that the format knows.
  */
 import type { AsyncZippable } from "fflate";
 import type { PackageTarget } from "../package/manifest.ts";

@@ -1,7 +1,9 @@
 /**
- * `build`: compiles a package into `target/main.wasm` and `target/main.wasm.map`, and a source that stands alone, `hello.lang`, into `hello.wasm`.
+ * `build`: compiles a package into `target/main.wasm` and `target/main.wasm.map`, and a source that stands alone,
+ * `hello.lang`, into `hello.wasm`.
  *
- * A package without entry points is a library: its public functions are compiled as they are, which shows that they can be.
+ * A package without entry points is a library: its public functions are compiled as they are, which shows that they
+ * can be.
  */
 import { findEntryPoints, isExported } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -153,7 +155,10 @@ function compileOptions(
   };
 }
 
-/** What a library offers, functions and methods of its public types, without type parameters; a name that two modules have is taken once. */
+/**
+ * What a library offers, functions and methods of its public types, without type parameters; a name that two modules
+ * have is taken once.
+ */
 function publicFunctions(program: TypedProgram): TypedFunction[] {
   const byName = new Map<string, TypedFunction>();
   for (const module of program.modules) {

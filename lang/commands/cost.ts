@@ -1,5 +1,6 @@
 /**
- * `inspect --cost`: what functions cost in gas, by bounds that the code has and by what the tests used; how much memory was in use; which copies remained.
+ * `inspect --cost`: what functions cost in gas, by bounds that the code has and by what the tests used; how much
+ * memory was in use; which copies remained.
  *
  * Measured is from call to return, with all that is called within. Calls stay calls, also where
  * a build would put small functions in their place, so that each can be measured; a build uses less.

@@ -1,4 +1,7 @@
-/** Runs the tests of a build that tells what its functions use: plain data goes in and comes out, so that another thread can do it. */
+/**
+ * Runs the tests of a build that tells what its functions use: plain data goes in and comes out, so that another
+ * thread can do it.
+ */
 import { type RunnableModule, WasmProgram, type WasmRun } from "../host/wasm_program.ts";
 import type { HostCall, HostValue } from "../interpret/host.ts";
 import { PROBE_MODULE } from "../ir/probe.ts";

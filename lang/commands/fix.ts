@@ -1,8 +1,8 @@
 /**
  * `fix`: mends mistakes by the fixes that their diagnostics suggest.
  *
- * All diagnostics of a code are mended by the fix of one number, those of a file or line alone where asked. Fixes that would change the same text are left
- * for the next time. Nothing is written unless asked.
+ * All diagnostics of a code are mended by the fix of one number, those of a file or line alone where asked. Fixes
+ * that would change the same text are left for the next time. Nothing is written unless asked.
  */
 import { CODE_PAGES, findCodePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";

@@ -1,5 +1,6 @@
 /**
- * `inspect`: what a package consists of: modules, public API with types, effects and documentation, imports, sizes; with `cost` what its functions cost.
+ * `inspect`: what a package consists of: modules, public API with types, effects and documentation, imports, sizes;
+ * with `cost` what its functions cost.
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";

@@ -1,5 +1,6 @@
 /**
- * Changes of files before they are made: each carries the SHA-256 of the text that it was made for, and is written only where that is still the text.
+ * Changes of files before they are made: each carries the SHA-256 of the text that it was made for, and is written
+ * only where that is still the text.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { unifiedDiff } from "../diagnostics/unified_diff.ts";

@@ -1,5 +1,6 @@
 /**
- * `run`: builds a command and runs it, in this thread or by a runner that can stop it; what it asks of the world goes to a host.
+ * `run`: builds a command and runs it, in this thread or by a runner that can stop it; what it asks of the world goes
+ * to a host.
  *
  * The exit code is `main`'s result when it is 0 to 255, else 1; a trap gives 1.
  */

@@ -1,8 +1,8 @@
 /**
  * `test`: runs the tests of a package, and writes new snapshots where asked.
  *
- * A test ends at its first snapshot that differs, so snapshots are renewed in rounds until none differs. Who runs the tests is given: threads of the
- * terminal's command, which can be stopped, or this thread.
+ * A test ends at its first snapshot that differs, so snapshots are renewed in rounds until none differs. Who runs the
+ * tests is given: threads of the terminal's command, which can be stopped, or this thread.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { applyToFiles } from "../diagnostics/edits.ts";

@@ -1,7 +1,8 @@
 /**
  * A package that commands work on: its files, and what analyzing them gave.
  *
- * Analyzing again costs what changed. Texts laid over the files, as an editor's unsaved ones, are taken instead of them.
+ * Analyzing again costs what changed. Texts laid over the files, as an editor's unsaved ones, are taken instead of
+ * them.
  */
 import {
   isLoneSource,

@@ -1,14 +1,17 @@
 /**
- * The one diagnostic object: what the terminal renders, `check --format json` prints, and agent, editors and SARIF are given.
+ * The one diagnostic object: what the terminal renders, `check --format json` prints, and agent, editors and SARIF
+ * are given.
  *
- * Inside the compiler a place is a file and a span; `toJson` of `json.ts` turns it into the form with lines, columns and bytes.
- * Invariants: `code` is in the registry (`codes/`); the edits of a fix do not overlap; one mistake gives one diagnostic.
+ * Inside the compiler a place is a file and a span; `toJson` of `json.ts` turns it into the form with lines, columns
+ * and bytes. Invariants: `code` is in the registry (`codes/`); the edits of a fix do not overlap; one mistake gives
+ * one diagnostic.
  */
 import type { Severity } from "./codes/code_page.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 
 /**
- * How far a fix may be trusted: `safe` keeps or restores the meaning, `maybe` is a guess at it, `placeholder` leaves something to fill in.
+ * How far a fix may be trusted: `safe` keeps or restores the meaning, `maybe` is a guess at it, `placeholder` leaves
+ * something to fill in.
  */
 export type Applicability = "safe" | "maybe" | "placeholder";
 

@@ -1,8 +1,8 @@
 /**
  * The lines of source around a diagnostic, with carets under its span and dashes under its labels.
  *
- * Lines of several files are grouped by file, the diagnostic's first. Long spans show their first and last line; long lines are cut around
- * what is marked, so that a line of a generated file does not fill the screen.
+ * Lines of several files are grouped by file, the diagnostic's first. Long spans show their first and last line; long
+ * lines are cut around what is marked, so that a line of a generated file does not fill the screen.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Diagnostic } from "./diagnostic.ts";
@@ -95,7 +95,8 @@ interface PlacedMark {
 }
 
 /**
- * The rows under a line: marks that leave one another room share a row, the message of the last of them behind it and the others' below, from right to left.
+ * The rows under a line: marks that leave one another room share a row, the message of the last of them behind it and
+ * the others' below, from right to left.
  */
 function markRows(
   parts: readonly LineMark[],

@@ -1,7 +1,9 @@
 /**
- * The difference of two lists of lines: the shortest list of steps, after E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
+ * The difference of two lists of lines: the shortest list of steps, after E. W. Myers, "An O(ND) Difference Algorithm
+ * and Its Variations", 1986.
  *
- * Bounded: when more than {@link MAX_STEPS} lines differ, everything between the common beginning and end is taken out and put in.
+ * Bounded: when more than {@link MAX_STEPS} lines differ, everything between the common beginning and end is taken
+ * out and put in.
  */
 
 /** One line of a difference. */

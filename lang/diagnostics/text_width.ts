@@ -1,8 +1,8 @@
 /**
  * How wide a text is in a terminal: columns of its code points, and a line made ready to be shown above carets.
  *
- * After Unicode's East Asian Width (UAX 11): wide and full-width characters take two columns, combining marks and joiners none. Emoji
- * sequences are taken character by character, as most terminals do.
+ * After Unicode's East Asian Width (UAX 11): wide and full-width characters take two columns, combining marks and
+ * joiners none. Emoji sequences are taken character by character, as most terminals do.
  */
 
 const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;

@@ -1,8 +1,9 @@
 /**
  * Where in the sources a compiled program trapped: at its site, and at the calls that led there.
  *
- * A trap inside of the library is told by the line of the package that called it. What was lowered in place knows where it was called
- * ({@link IrPlace}); for other calls the engine's trace has the offsets in the code, and the places of the source map the rest.
+ * A trap inside of the library is told by the line of the package that called it. What was lowered in place knows
+ * where it was called ({@link IrPlace}); for other calls the engine's trace has the offsets in the code, and the
+ * places of the source map the rest.
  */
 import type { IrPlace } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";

@@ -3,7 +3,10 @@ import { ExpectationTrap, ProgramTrap, type Site } from "../interpret/trap.ts";
 import type { CodeMap } from "./code_map.ts";
 import { callerFirst, type ReportedPlace, trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
 
-/** What is known of a trap of either evaluator, of a compiled program with the places that the map of its code knows; null for other errors. */
+/**
+ * What is known of a trap of either evaluator, of a compiled program with the places that the map of its code knows;
+ * null for other errors.
+ */
 export function trapReportOf(error: unknown, map: CodeMap | null = null): TrapReport | null {
   if (error instanceof WasmTrap) return map?.located(error.report, error.origin) ?? error.report;
   if (!(error instanceof ProgramTrap)) return null;

@@ -1,8 +1,8 @@
 /**
  * Trap sites: the custom section `lang.sites` of a compiled module, which says where and why each trap happens.
  *
- * Format: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and column. Numbers are LEB128, texts have
- * their length before them; line 0 stands for no place.
+ * Format: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and column.
+ * Numbers are LEB128, texts have their length before them; line 0 stands for no place.
  */
 
 /** What one site is for. */

@@ -1,9 +1,11 @@
 /**
- * Runs compiled programs in this process: each run has its own instance, imports go to a {@link Host}, traps come back with their place.
+ * Runs compiled programs in this process: each run has its own instance, imports go to a {@link Host}, traps come
+ * back with their place.
  *
- * The functions that a module imports are those that the library declares `extern`; their parameters tell how to read texts and bytes, which come as
- * address and length. A result of this kind is written into memory that the module's `allocate` gives; its address and length are stored where the last
- * argument points to. `main` gets its arguments by `lang:host/process@1.0.0 arguments`, a zero character before each.
+ * The functions that a module imports are those that the library declares `extern`; their parameters tell how to read
+ * texts and bytes, which come as address and length. A result of this kind is written into memory that the module's
+ * `allocate` gives; its address and length are stored where the last argument points to. `main` gets its arguments by
+ * `lang:host/process@1.0.0 arguments`, a zero character before each.
  */
 import { internally } from "../diagnostics/internal_error.ts";
 import type { Host, HostValue } from "../interpret/host.ts";

@@ -14,7 +14,10 @@ export interface TrapReport {
   /** As in `typed/trap.ts`. */
   readonly kind: string;
   readonly message: string;
-  /** In the package as far as it is known: of what traps inside of the library, the call that led there. Null where nothing is known. */
+  /**
+   * In the package as far as it is known: of what traps inside of the library, the call that led there. Null where
+   * nothing is known.
+   */
   readonly place: ReportedPlace | null;
   /** Where in the library, when it trapped there. */
   readonly library: ReportedPlace | null;

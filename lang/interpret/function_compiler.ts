@@ -1,9 +1,10 @@
 /**
  * Makes code from the expressions of one function, for one choice of its type parameters.
  *
- * An expression is made `owned` when its value gets a holder (a variable, a field, a result): what comes from a place is then marked as shared.
- * Otherwise the value is only looked at before anything else can change it. Blocks, branches and loops as statements end with a completion;
- * where `return`, `break` or `continue` stands within an expression, it is thrown.
+ * An expression is made `owned` when its value gets a holder (a variable, a field, a result): what comes from a place
+ * is then marked as shared. Otherwise the value is only looked at before anything else can change it. Blocks,
+ * branches and loops as statements end with a completion; where `return`, `break` or `continue` stands within an
+ * expression, it is thrown.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Argument as TypedArgument, Expression, Local } from "../typed/tree.ts";

@@ -18,7 +18,10 @@ export interface Host {
   call(call: HostCall): HostValue;
 }
 
-/** A host that writes down every call, and answers from a table by `module name`; `null` is the answer of what returns nothing. */
+/**
+ * A host that writes down every call, and answers from a table by `module name`; `null` is the answer of what returns
+ * nothing.
+ */
 export class RecordingHost implements Host {
   readonly calls: HostCall[] = [];
   readonly #answers: ReadonlyMap<string, (args: readonly HostValue[]) => HostValue>;

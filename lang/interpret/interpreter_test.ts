@@ -1,4 +1,7 @@
-/** The interpreter from outside: what goes to the host, what traps tell, calls with places, scores; tests/lang/run has whole programs. */
+/**
+ * The interpreter from outside: what goes to the host, what traps tell, calls with places, scores; tests/lang/run has
+ * whole programs.
+ */
 import assert from "node:assert/strict";
 import { PackageAnalyzer } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";

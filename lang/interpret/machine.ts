@@ -176,7 +176,8 @@ export class Machine {
       return body.code(frame);
     } catch (error) {
       if (error instanceof ControlSignal && typeof error.completion !== "symbol") return error.completion;
-      // The stack of the interpreter itself may end first; where there is no room for the trap either, the caller makes it.
+      // The stack of the interpreter itself may end first; where there is no room for the trap either, the caller
+      // makes it.
       if (error instanceof RangeError) throw depthTrap(body.entry);
       if (error instanceof ProgramTrap && error.calls.length < DEPTH_LIMIT) error.calls.push(site);
       throw error;

@@ -1,7 +1,8 @@
 /**
  * Places: evaluated in two steps, so that a value which is worked out in between may still change what they lie in.
  *
- * First the indexes, in their order; then the place itself, whose bounds are checked and whose owners are made unique on the way.
+ * First the indexes, in their order; then the place itself, whose bounds are checked and whose owners are made unique
+ * on the way.
  */
 import { indexMessage } from "../typed/trap.ts";
 import type { Expression, Local, Place } from "../typed/tree.ts";

@@ -128,7 +128,10 @@ function rangeStep(statement: Extract<Statement, { kind: "for-range" }>, compile
   });
 }
 
-/** Makes a loop: `run` goes on while a turn ends with undefined. When control may leave the body from within an expression, that is caught here. */
+/**
+ * Makes a loop: `run` goes on while a turn ends with undefined. When control may leave the body from within an
+ * expression, that is caught here.
+ */
 function loop(
   body: Expression,
   compiler: FunctionCompiler,

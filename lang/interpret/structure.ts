@@ -1,5 +1,6 @@
 /**
- * `Eq`, `Ord`, `Hash` and `Show` of any type: methods where the type has them, else derived from its parts as docs/compiler.md says.
+ * `Eq`, `Ord`, `Hash` and `Show` of any type: methods where the type has them, else derived from its parts as
+ * docs/compiler.md says.
  */
 import type { TypedProgram } from "../typed/tree.ts";
 import type { InterfaceDefinition, Type, VariantDefinition } from "../types/type.ts";

@@ -1,9 +1,10 @@
 /**
  * Values of the interpreter.
  *
- * Numbers, truth values and characters are JavaScript's own (`Int64` a bigint), texts are UTF-8 that nobody changes. What can be changed in place carries
- * a mark: `shared` says that somebody else may hold the same object, so that whoever wants to write makes a copy first. The mark is set when a value is
- * copied and never taken away from an object; copies are shallow, and mark what lies in them.
+ * Numbers, truth values and characters are JavaScript's own (`Int64` a bigint), texts are UTF-8 that nobody changes.
+ * What can be changed in place carries a mark: `shared` says that somebody else may hold the same object, so that
+ * whoever wants to write makes a copy first. The mark is set when a value is copied and never taken away from an
+ * object; copies are shallow, and mark what lies in them.
  */
 import type { Site } from "./trap.ts";
 

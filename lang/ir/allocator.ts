@@ -1,9 +1,10 @@
 /**
  * The allocator: size classes with a free list each, and a frontier that moves up through the linear memory.
  *
- * Sizes up to 64 are rounded to a multiple of 8, larger ones to a quarter of a power of two, so that at most a fifth is lost. Who frees says how large
- * the block is; blocks have no header of their own. Freed blocks go to the list of their class and are never joined: memory that is free stays
- * with its class, and a program in a steady state takes none. All is deterministic: the same calls give the same addresses.
+ * Sizes up to 64 are rounded to a multiple of 8, larger ones to a quarter of a power of two, so that at most a fifth
+ * is lost. Who frees says how large the block is; blocks have no header of their own. Freed blocks go to the list of
+ * their class and are never joined: memory that is free stays with its class, and a program in a steady state takes
+ * none. All is deterministic: the same calls give the same addresses.
  */
 import {
   get,

@@ -1,10 +1,11 @@
 /**
  * The functions that let cells and blocks go, and that give a shared one's holder a copy of his own.
  *
- * `release` takes one from the count and frees at zero, with what is inside. A cell that contains cells of its own kind lets them go in a loop, so that
- * a long chain needs no stack: cells whose count came to zero are linked through their first word. Cells that contain their own kind in another way, as
- * trees with lists of trees do, are let go by calls, but never deeper than a few: what lies deeper waits in a list of its kind until the outermost call
- * is done. `unshare` is called for a count that is not one; the empty block, 0, stays 0.
+ * `release` takes one from the count and frees at zero, with what is inside. A cell that contains cells of its own
+ * kind lets them go in a loop, so that a long chain needs no stack: cells whose count came to zero are linked through
+ * their first word. Cells that contain their own kind in another way, as trees with lists of trees do, are let go by
+ * calls, but never deeper than a few: what lies deeper waits in a list of its kind until the outermost call is done.
+ * `unshare` is called for a count that is not one; the empty block, 0, stays 0.
  */
 import type { Allocator } from "./allocator.ts";
 import {

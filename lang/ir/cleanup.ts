@@ -1,7 +1,9 @@
 /**
- * Removes what has no use: copies of variables that do not change, constants in variables, values that nobody reads, branches that are decided.
+ * Removes what has no use: copies of variables that do not change, constants in variables, values that nobody reads,
+ * branches that are decided.
  *
- * Runs before ownership is decided, where pointers are left alone, and after it, where a pointer that is only a name for another one goes as well.
+ * Runs before ownership is decided, where pointers are left alone, and after it, where a pointer that is only a name
+ * for another one goes as well.
  */
 import { fold } from "./fold.ts";
 import type { IrExpression, IrFunction, IrLocal, Statement } from "./node.ts";

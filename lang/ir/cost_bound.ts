@@ -1,9 +1,11 @@
 /**
- * Upper bounds of the gas that functions use, as formulas of their arguments, read from the charges in the finished code.
+ * Upper bounds of the gas that functions use, as formulas of their arguments, read from the charges in the finished
+ * code.
  *
- * Names in a formula are parameters (numbers below 0 count as 0) and `len(…)` of lists, texts and bytes that are parameters. A loop is bounded when it counts from
- * a number that is known up to such a size, or goes over a list that the function was given; every other loop, recursion and calls of function
- * values are unbounded, and the first of them is told.
+ * Names in a formula are parameters (numbers below 0 count as 0) and `len(…)` of lists, texts and bytes that are
+ * parameters. A loop is bounded when it counts from a number that is known up to such a size, or goes over a list
+ * that the function was given; every other loop, recursion and calls of function values are unbounded, and the first
+ * of them is told.
  */
 import {
   type IrCall,
@@ -36,7 +38,10 @@ const LENGTH_OFFSET = 4;
 /** What the allocator's own steps cost at most, and an eighth of the bytes, which it rounds up by a quarter at most. */
 const ALLOCATION: Polynomial = new Map([["", 100], ["bytes", 1.25 / 8]]);
 
-/** What a variable may hold: a size at most, whether it is known not to be below 0, or the block that a parameter points to. */
+/**
+ * What a variable may hold: a size at most, whether it is known not to be below 0, or the block that a parameter
+ * points to.
+ */
 interface Known {
   readonly size: Polynomial | null;
   readonly isNatural: boolean;

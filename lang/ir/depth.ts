@@ -1,7 +1,8 @@
 /**
  * The limit of calls within calls: functions that may call themselves, directly or not, count how deep they are.
  *
- * The depth is a global, so that it is the same on every machine; functions that cannot recur are bounded by the program's text and count nothing.
+ * The depth is a global, so that it is the same on every machine; functions that cannot recur are bounded by the
+ * program's text and count nothing.
  */
 import { DEPTH_LIMIT } from "../typed/trap.ts";
 import {

@@ -1,10 +1,12 @@
 /**
- * Leaves out checks whose answer is known: bounds that were checked before or follow from a loop's range, and uniqueness of blocks that are unique already.
+ * Leaves out checks whose answer is known: bounds that were checked before or follow from a loop's range, and
+ * uniqueness of blocks that are unique already.
  *
- * A forward walk with what is known. Behind a block or loop all is forgotten that something inside of it might have changed. The check for uniqueness of a
- * block that a loop writes in every round is done once before the loop. Nobody else can change a block that a variable holds, so a length only changes
- * with its variable, or through a store into its header; before a loop that does neither it is loaded once for all its checks. Checks of overflow
- * are left out where branches tell that the numbers are small enough (`ranges.ts`).
+ * A forward walk with what is known. Behind a block or loop all is forgotten that something inside of it might have
+ * changed. The check for uniqueness of a block that a loop writes in every round is done once before the loop. Nobody
+ * else can change a block that a variable holds, so a length only changes with its variable, or through a store into
+ * its header; before a loop that does neither it is loaded once for all its checks. Checks of overflow are left out
+ * where branches tell that the numbers are small enough (`ranges.ts`).
  */
 import {
   get,

@@ -1,7 +1,8 @@
 /**
  * Constant folding of one operation whose operands have been folded. Operations that would trap are left as they are.
  *
- * Floats are folded with IEEE 754 arithmetic only, never with functions of the host's mathematics library; a NaN is folded to the canonical one.
+ * Floats are folded with IEEE 754 arithmetic only, never with functions of the host's mathematics library; a NaN is
+ * folded to the canonical one.
  */
 import { constant, i32, type IrExpression, op } from "./node.ts";
 

@@ -1,7 +1,8 @@
 /**
  * Gas: what each run of statements costs is taken off before it runs, what is copied or allocated by its size.
  *
- * An operation costs 1, a call 3 more; eight bytes copied, filled or allocated cost 1. Runs end where control may come from elsewhere.
+ * An operation costs 1, a call 3 more; eight bytes copied, filled or allocated cost 1. Runs end where control may
+ * come from elsewhere.
  */
 import { i32, type IrExpression, type IrFunction, op, type Statement } from "./node.ts";
 import { bodiesOf, expressionsOf, mapBodies, visitExpression } from "./visit.ts";

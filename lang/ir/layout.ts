@@ -1,9 +1,10 @@
 /**
  * How values of the language lie in variables and in memory.
  *
- * A value is a list of scalar slots. Records and tuples are their parts in order; a union is a tag and slots that its variants share where type and
- * pointer agree; both up to a limit, above which a record is one pointer to a counted cell, the box. A union that contains itself is a pointer to
- * a counted cell as well, 0 for its first variant without fields. Lists, texts and bytes are pointers to counted blocks, 0 when empty.
+ * A value is a list of scalar slots. Records and tuples are their parts in order; a union is a tag and slots that its
+ * variants share where type and pointer agree; both up to a limit, above which a record is one pointer to a counted
+ * cell, the box. A union that contains itself is a pointer to a counted cell as well, 0 for its first variant without
+ * fields. Lists, texts and bytes are pointers to counted blocks, 0 when empty.
  *
  * Flat memory (elements of lists, fields of cells) holds the slots one after the other, each at a multiple of its size.
  *
@@ -20,7 +21,10 @@ import type { IrFunction, PointerKind, ScalarType } from "./node.ts";
 
 /** Records and tuples of more slots become boxes. */
 const MAX_FLAT_SLOTS = 16;
-/** Types nested deeper, or of more parts than the checker lets anybody write, are taken for types that grow without end. */
+/**
+ * Types nested deeper, or of more parts than the checker lets anybody write, are taken for types that grow without
+ * end.
+ */
 const MAX_TYPE_DEPTH = 64;
 const MAX_TYPE_WEIGHT = 4_000;
 
@@ -410,7 +414,10 @@ export class Layouts {
   }
 }
 
-/** What is used with a larger type of its own each time, by way of an interface; the checker sees functions that call one another. */
+/**
+ * What is used with a larger type of its own each time, by way of an interface; the checker sees functions that call
+ * one another.
+ */
 function endless(type: Type): ProgramError {
   const at = resolve(type);
   const name = at.kind === "named" ? `\`${at.definition.name}\`` : "what is used with tuples or functions";

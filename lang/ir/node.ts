@@ -1,13 +1,15 @@
 /**
  * The intermediate representation: functions over scalars with structured control flow, close to WebAssembly.
  *
- * Aggregates are taken apart before: a value of the language is a list of scalars. What is left of ownership is on the pointers: a variable with a
- * {@link PointerKind} holds a counted pointer. An expression `own x` hands the count of `x` on (to a variable, a call, memory or the caller), a
- * plain `x` only looks at it. `ownership.ts` turns the last `own` of an owned variable into a move, others into a count more, and
- * releases what is dead. A pointer stands nowhere but in variables, constants (0 or a static cell) and `load`s that a `set` puts into a variable.
+ * Aggregates are taken apart before: a value of the language is a list of scalars. What is left of ownership is on
+ * the pointers: a variable with a {@link PointerKind} holds a counted pointer. An expression `own x` hands the count
+ * of `x` on (to a variable, a call, memory or the caller), a plain `x` only looks at it. `ownership.ts` turns the
+ * last `own` of an owned variable into a move, others into a count more, and releases what is dead. A pointer stands
+ * nowhere but in variables, constants (0 or a static cell) and `load`s that a `set` puts into a variable.
  *
- * Expressions have no effect but reading memory, except calls, which stand at the top of a statement until the last passes.
- * A `block` is left forwards, a `loop` continued at its start by a `branch` to its label; the end of a loop's body leaves it.
+ * Expressions have no effect but reading memory, except calls, which stand at the top of a statement until the last
+ * passes. A `block` is left forwards, a `loop` continued at its start by a `branch` to its label; the end of a loop's
+ * body leaves it.
  */
 import type { SourceFile } from "../source/source_file.ts";
 import type { TrapKind } from "../typed/trap.ts";
@@ -20,7 +22,10 @@ export interface PointerKind {
   readonly name: string;
   /** The function that takes one from the count of a pointer and frees at zero; made when it is first asked for. */
   release(): IrFunction;
-  /** The function that gives a cell of one's own for a shared one, whose count it takes; made when it is first asked for. */
+  /**
+   * The function that gives a cell of one's own for a shared one, whose count it takes; made when it is first asked
+   * for.
+   */
   unshare(): IrFunction;
 }
 
@@ -98,7 +103,8 @@ export type IrExpression =
   | { readonly kind: "own"; readonly local: IrLocal }
   | { readonly kind: "op"; readonly op: string; readonly args: readonly IrExpression[] }
   /**
-   * A pointer that is taken is moved out of memory, where something else will be stored; else it is copied. One that is there forever needs no count.
+   * A pointer that is taken is moved out of memory, where something else will be stored; else it is copied. One that
+   * is there forever needs no count.
    */
   | {
     readonly kind: "load";

@@ -1,7 +1,8 @@
 /**
  * The operations of WebAssembly that the intermediate representation uses, by their names in the text format.
  *
- * An operation takes its operands in order and gives one result; loads and stores stand in tables of their own, because they have an offset.
+ * An operation takes its operands in order and gives one result; loads and stores stand in tables of their own,
+ * because they have an offset.
  */
 import type { ScalarType } from "./node.ts";
 

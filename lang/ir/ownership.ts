@@ -1,12 +1,15 @@
 /**
  * Decides who owns each counted pointer, and writes the counting: `retain`, `release`, and moves.
  *
- * Parameters belong to the caller. Every other pointer variable owns its pointer, unless it can borrow: one that is set once, from a variable or from
- * memory that another pointer keeps alive, borrows when that pointer is neither given away nor set anew while the variable is used. The last `own` of an owned
- * variable moves, any other adds to the count; a variable is released as soon as nothing follows that uses it, or what borrows from it.
- * (After A. Reinking, N. Xie, L. de Moura, D. Leijen: "Perceus: Garbage Free Reference Counting with Reuse", PLDI 2021; with borrowing.)
+ * Parameters belong to the caller. Every other pointer variable owns its pointer, unless it can borrow: one that is
+ * set once, from a variable or from memory that another pointer keeps alive, borrows when that pointer is neither
+ * given away nor set anew while the variable is used. The last `own` of an owned variable moves, any other adds to
+ * the count; a variable is released as soon as nothing follows that uses it, or what borrows from it. (After A.
+ * Reinking, N. Xie, L. de Moura, D. Leijen: "Perceus: Garbage Free Reference Counting with Reuse", PLDI 2021; with
+ * borrowing.)
  *
- * Two walks backwards over the statements with the set of live variables: the first finds who cannot borrow, the second rewrites.
+ * Two walks backwards over the statements with the set of live variables: the first finds who cannot borrow, the
+ * second rewrites.
  */
 import {
   get,
@@ -446,7 +449,8 @@ class OwnershipPass {
     for (const local of definitions) {
       if (local.pointer !== null) this.#refuse(local, (borrower) => after.has(borrower));
     }
-    // What is taken out of memory may be given back at once: who looks at it there, or at what else lies there, needs a count of its own.
+    // What is taken out of memory may be given back at once: who looks at it there, or at what else lies there, needs
+    // a count of its own.
     const taken = statement?.kind === "set" ? takenFrom(statement.value) : null;
     if (taken !== null) this.#refuse(this.#rootOf(taken), (borrower) => after.has(borrower));
   }

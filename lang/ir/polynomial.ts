@@ -1,5 +1,6 @@
 /**
- * Formulas of sizes: sums of products of names, with whole factors of at least 0, so that larger sizes never make them smaller.
+ * Formulas of sizes: sums of products of names, with whole factors of at least 0, so that larger sizes never make
+ * them smaller.
  *
  * The key of a product is its names, sorted and joined by `·`; that of the constant is empty.
  */

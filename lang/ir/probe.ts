@@ -1,8 +1,8 @@
 /**
  * Probes: the host is told when functions begin and end, so that it can tell what each costs.
  *
- * Put in behind everything else, gas included, so that probes themselves cost none and change nothing that is measured. What was inlined is no function any
- * more and has no probe.
+ * Put in behind everything else, gas included, so that probes themselves cost none and change nothing that is
+ * measured. What was inlined is no function any more and has no probe.
  */
 import { get, i32, type IrFunction, type IrModule, newFunction, newLocal, type Statement } from "./node.ts";
 

@@ -1,7 +1,9 @@
 /**
- * What is known of numbers while a function is walked: between which numbers a variable lies, and which variables are sums of others.
+ * What is known of numbers while a function is walked: between which numbers a variable lies, and which variables are
+ * sums of others.
  *
- * A branch tells: behind `if low >= high { leave }` it is known that `low` is not the largest number there is, so that `low + 1` cannot overflow.
+ * A branch tells: behind `if low >= high { leave }` it is known that `low` is not the largest number there is, so
+ * that `low + 1` cannot overflow.
  */
 import { LENGTH_OFFSET } from "./layout.ts";
 import type { IrExpression, IrLocal } from "./node.ts";
@@ -92,7 +94,10 @@ function exactSum(a: Range, b: Range, isDifference: boolean): Range {
     : { low: a.low + b.low, high: a.high + b.high };
 }
 
-/** Remembers what a variable has been set to; what was known of it before is to be forgotten first, but `before` still knows. */
+/**
+ * Remembers what a variable has been set to; what was known of it before is to be forgotten first, but `before` still
+ * knows.
+ */
 export function learnNumber(local: IrLocal, value: IrExpression, before: Numbers, numbers: Numbers): void {
   if (local.type !== "i32" || local.pointer !== null) return;
   const range = rangeOf(value, before);

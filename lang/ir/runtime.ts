@@ -1,5 +1,6 @@
 /**
- * Helper functions of the run-time: blocks that grow, slices, comparison of bytes, and arithmetic that WebAssembly lacks. Each is written when it is first used.
+ * Helper functions of the run-time: blocks that grow, slices, comparison of bytes, and arithmetic that WebAssembly
+ * lacks. Each is written when it is first used.
  */
 import type { Allocator } from "./allocator.ts";
 import { blockBytes, retainElements, timesSize } from "./cells.ts";
@@ -45,7 +46,10 @@ export class Runtime {
     return block;
   }
 
-  /** `(own block, least, wish) -> block`: a block of one's own with room for `least` elements; a new one gets room for `wish`. */
+  /**
+   * `(own block, least, wish) -> block`: a block of one's own with room for `least` elements; a new one gets room for
+   * `wish`.
+   */
   reserve(element: Layout): IrFunction {
     return this.#once(this.#name("reserve", element), (out) => {
       const block = out.parameter("block");

@@ -22,7 +22,8 @@ export function multiplyOverflows(out: RawBuilder): void {
 }
 
 /**
- * `(x, y) -> x - y * trunc(x / y)` without rounding: long division of the significands in binary, one bit of the quotient at a time.
+ * `(x, y) -> x - y * trunc(x / y)` without rounding: long division of the significands in binary, one bit of the
+ * quotient at a time.
  */
 export function floatRemainder(out: RawBuilder): void {
   const x = out.parameter("x", "f64");

@@ -1,5 +1,6 @@
 /**
- * Static data: texts and lists that are known when the program is compiled, cells of variants without fields, and words that the run-time needs.
+ * Static data: texts and lists that are known when the program is compiled, cells of variants without fields, and
+ * words that the run-time needs.
  *
  * What is counted has a count so high that it never comes to zero, and never to one, so that nobody writes it.
  */

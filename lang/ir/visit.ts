@@ -1,5 +1,6 @@
 /**
- * Walks over the intermediate representation: the expressions of a statement, the parts of an expression, and rebuilding them.
+ * Walks over the intermediate representation: the expressions of a statement, the parts of an expression, and
+ * rebuilding them.
  */
 import type { IrCall, IrExpression, ScalarType, Statement } from "./node.ts";
 import { accessShape, operationShape } from "./operations.ts";

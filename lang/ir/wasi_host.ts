@@ -1,8 +1,9 @@
 /**
- * What programs ask of their host, on top of WASI preview 2: bodies for the imports `lang:host/*`, which call WASI's functions by their core names.
+ * What programs ask of their host, on top of WASI preview 2: bodies for the imports `lang:host/*`, which call WASI's
+ * functions by their core names.
  *
- * Streams are asked for and dropped in each call, so that nothing has to be kept. A stream that cannot be written any more is left silent, as
- * a closed pipe is. Files are not given yet: the answer says so.
+ * Streams are asked for and dropped in each call, so that nothing has to be kept. A stream that cannot be written any
+ * more is left silent, as a closed pipe is. Files are not given yet: the answer says so.
  */
 import type { Allocator } from "./allocator.ts";
 import {
@@ -229,7 +230,10 @@ export class WasiHost {
     out.store(get(result), 4, length);
   }
 
-  /** A zero character before each argument; the first one of WASI is the name of the program, which `main` does not get. */
+  /**
+   * A zero character before each argument; the first one of WASI is the name of the program, which `main` does not
+   * get.
+   */
   #arguments(out: RawBuilder, result: IrLocal | undefined): void {
     if (result === undefined) return;
     out.call(this.#function(FUNCTIONS.args), this.#area());

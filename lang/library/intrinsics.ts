@@ -1,12 +1,15 @@
 /**
- * The functions of the library whose bodies are in the compiler: `intrinsic fn` in the modules, code in the back end, functions in the interpreter.
+ * The functions of the library whose bodies are in the compiler: `intrinsic fn` in the modules, code in the back end,
+ * functions in the interpreter.
  *
- * A test holds the modules, and each of the two evaluators, to this list. Everything that can be written in the language without loss of speed
- * is written in the language, so that the list stays short. Intrinsics with an owner (`std.int.Int.to_float`) are safe and part of what users see;
- * those of `std.raw` trust their caller (no bounds are checked, no text is validated) and only modules of the library may `use std.raw`.
+ * A test holds the modules, and each of the two evaluators, to this list. Everything that can be written in the
+ * language without loss of speed is written in the language, so that the list stays short. Intrinsics with an owner
+ * (`std.int.Int.to_float`) are safe and part of what users see; those of `std.raw` trust their caller (no bounds are
+ * checked, no text is validated) and only modules of the library may `use std.raw`.
  *
- * Where the meaning names a trap, it has the site of the call in the caller's source. Counts of shifts and rotations are taken modulo the width.
- * Element types are whatever the instance has: copying an element adds to the counts in it, dropping one releases them.
+ * Where the meaning names a trap, it has the site of the call in the caller's source. Counts of shifts and rotations
+ * are taken modulo the width. Element types are whatever the instance has: copying an element adds to the counts in
+ * it, dropping one releases them.
  */
 
 /** One function that back end and interpreter know by its id. */
@@ -232,5 +235,8 @@ export const INTRINSIC_BY_ID: ReadonlyMap<string, Intrinsic> = new Map(
   INTRINSICS.map((intrinsic) => [intrinsic.id, intrinsic]),
 );
 
-/** How many static cells the back end lays out; the argument of `static_take` and `static_put` is a literal below it. Slot 0 has the commands of the frame that is drawn. */
+/**
+ * How many static cells the back end lays out; the argument of `static_take` and `static_put` is a literal below it.
+ * Slot 0 has the commands of the frame that is drawn.
+ */
 export const STATIC_SLOT_COUNT = 4;

@@ -1,9 +1,10 @@
 /**
  * The modules of the library: texts in the language, in the order in which they may be checked.
  *
- * Those of the prelude form one group: each sees the types, variants, interfaces and functions of all without `use`, and may `use` the others for
- * what is named behind a module's name (`raw.list_get`), also where that goes in circles. Every other module sees what the prelude exports and
- * uses what stands before it. Nothing here parses or checks; whoever needs a module takes its text.
+ * Those of the prelude form one group: each sees the types, variants, interfaces and functions of all without `use`,
+ * and may `use` the others for what is named behind a module's name (`raw.list_get`), also where that goes in
+ * circles. Every other module sees what the prelude exports and uses what stands before it. Nothing here parses or
+ * checks; whoever needs a module takes its text.
  */
 import { SourceFile } from "../source/source_file.ts";
 import audio from "./modules/audio.lang" with { type: "text" };

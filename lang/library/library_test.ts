@@ -1,4 +1,7 @@
-/** The library: every module is right and without warnings, its tests, properties and examples hold, and the list of intrinsics is complete. */
+/**
+ * The library: every module is right and without warnings, its tests, properties and examples hold, and the list of
+ * intrinsics is complete.
+ */
 import assert from "node:assert/strict";
 import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { PackageChecker } from "../check/package_checker.ts";

@@ -1,6 +1,7 @@
 /**
- * The functions of `std.math` against exact arithmetic: numbers as bigints in units of 2^-2200, so that every double is exact and so is every
- * comparison. The largest errors, in units in the last place, stay below what the module's head says.
+ * The functions of `std.math` against exact arithmetic: numbers as bigints in units of 2^-2200, so that every double
+ * is exact and so is every comparison. The largest errors, in units in the last place, stay below what the module's
+ * head says.
  */
 import assert from "node:assert/strict";
 import { PackageAnalyzer } from "../check/package_analysis.ts";

@@ -1,8 +1,9 @@
 /**
  * The language server without its connection: what an editor says goes in, what it is answered comes out.
  *
- * Each package that has an open document or is a folder of the editor's workspace is a {@link PackageSession}. Requests see the documents as they are at
- * that moment; mistakes are told when somebody calls {@link LanguageServer.check}, which the connection does a moment after the last edit.
+ * Each package that has an open document or is a folder of the editor's workspace is a {@link PackageSession}.
+ * Requests see the documents as they are at that moment; mistakes are told when somebody calls {@link
+ * LanguageServer.check}, which the connection does a moment after the last edit.
  */
 import type {
   CodeAction,
@@ -58,7 +59,10 @@ import { libraryPathOfUri, libraryUri, pathOfUri, uriOfPath } from "./uris.ts";
 
 /** What the server needs of the machine. */
 export interface EditorHost {
-  /** The package of an absolute path, and the path's place in it; a folder has none. Null when nothing there belongs to the language. */
+  /**
+   * The package of an absolute path, and the path's place in it; a folder has none. Null when nothing there belongs
+   * to the language.
+   */
   packageOf(path: string): EditorPackage & { readonly file: string | null } | null;
   /** The package of a text that is in no file. */
   looseText(): EditorPackage & { readonly file: string };
@@ -306,7 +310,10 @@ export class LanguageServer {
     };
   }
 
-  /** The mistakes of a package as they are now: of all its files, open or not, and none for those that are open or had some. */
+  /**
+   * The mistakes of a package as they are now: of all its files, open or not, and none for those that are open or had
+   * some.
+   */
   check(session: PackageSession): readonly Publication[] {
     const byPath = new Map<string, EditorDiagnostic[]>();
     for (const path of session.shown) byPath.set(path, []);

@@ -1,7 +1,8 @@
 /**
  * A package that an editor works on: its files with the unsaved texts laid over them, its mistakes, and look-ups in it.
  *
- * Files are read from the disk once, and again when the editor or its watchers say that they changed, or before a check that somebody waits for.
+ * Files are read from the disk once, and again when the editor or its watchers say that they changed, or before a
+ * check that somebody waits for.
  */
 import { CommandError } from "../commands/command_error.ts";
 import { type CheckedPackage, Workspace } from "../commands/workspace.ts";
@@ -11,7 +12,10 @@ import { SourceFile } from "../source/source_file.ts";
 import { SymbolLookups } from "../symbols/lookups.ts";
 import type { SymbolService } from "../symbols/symbol_service.ts";
 
-/** Longest source, in UTF-16 units, that is looked into; of longer ones, which nobody writes by hand, mistakes are told and nothing else. */
+/**
+ * Longest source, in UTF-16 units, that is looked into; of longer ones, which nobody writes by hand, mistakes are
+ * told and nothing else.
+ */
 export const MAX_VIEWED_LENGTH = 400_000;
 
 /** Files that are read once, until they are forgotten. */

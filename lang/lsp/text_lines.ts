@@ -1,7 +1,8 @@
 /**
  * Places as editors count: lines from 0, characters from 0 in UTF-16 units; a line ends with `\n`, `\r\n` or `\r`.
  *
- * A place outside of the text is moved into it, as the protocol asks: behind the end of a line to its end, behind the last line to the end.
+ * A place outside of the text is moved into it, as the protocol asks: behind the end of a line to its end, behind the
+ * last line to the end.
  */
 import type { Position, Range } from "vscode-languageserver";
 import type { SourceFile, Span } from "../source/source_file.ts";

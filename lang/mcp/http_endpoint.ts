@@ -1,9 +1,11 @@
 /**
- * The Model Context Protocol over streamable HTTP, from a web request to a response; sockets, and who may speak at all, are the caller's.
+ * The Model Context Protocol over streamable HTTP, from a web request to a response; sockets, and who may speak at
+ * all, are the caller's.
  *
- * Clients of the revision of 2026 and later ask without a session, each request for itself. Older ones begin with `initialize` and get a session, so that a
- * cancellation, which is a request of its own to them, finds what it is for. Sessions are few and cost little: what is known of the package is shared. When there
- * are {@link MAX_SESSIONS}, the one that was quiet for the longest time ends.
+ * Clients of the revision of 2026 and later ask without a session, each request for itself. Older ones begin with
+ * `initialize` and get a session, so that a cancellation, which is a request of its own to them, finds what it is
+ * for. Sessions are few and cost little: what is known of the package is shared. When there are {@link MAX_SESSIONS},
+ * the one that was quiet for the longest time ends.
  */
 import type {
   McpHttpHandler,

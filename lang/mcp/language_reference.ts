@@ -1,5 +1,6 @@
 /**
- * The reference of the language for readers that pay by the word: the page of the documentation without its grammar, its tables without padding.
+ * The reference of the language for readers that pay by the word: the page of the documentation without its grammar,
+ * its tables without padding.
  */
 import page from "../../docs/language.md" with { type: "text" };
 

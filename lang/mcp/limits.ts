@@ -3,7 +3,10 @@
 /** Longest message in bytes: a line of standard input, or the body of a request. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 
-/** Most requests of a connection that wait for their answers; more are refused at once, so that cancellations are still read. */
+/**
+ * Most requests of a connection that wait for their answers; more are refused at once, so that cancellations are
+ * still read.
+ */
 export const MAX_IN_FLIGHT = 64;
 
 /** Most sessions over HTTP; the one that was quiet for the longest time makes room. */

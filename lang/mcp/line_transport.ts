@@ -1,9 +1,12 @@
 /**
- * Messages of the Model Context Protocol as lines over two streams of bytes, as it has them on standard input and output.
+ * Messages of the Model Context Protocol as lines over two streams of bytes, as it has them on standard input and
+ * output.
  *
- * What is no message is answered with an error without an id, and the next line is read: one bad line never ends a session. A line is held only up to
- * {@link MAX_MESSAGE_BYTES}; the rest of a longer one is dropped as it comes. Requests beyond {@link MAX_IN_FLIGHT} are refused at once. Reading waits
- * for its own refusals to be written, so a client that sends without reading stops itself. When the input ends, what was asked before is still answered, for a while.
+ * What is no message is answered with an error without an id, and the next line is read: one bad line never ends a
+ * session. A line is held only up to {@link MAX_MESSAGE_BYTES}; the rest of a longer one is dropped as it comes.
+ * Requests beyond {@link MAX_IN_FLIGHT} are refused at once. Reading waits for its own refusals to be written, so a
+ * client that sends without reading stops itself. When the input ends, what was asked before is still answered, for a
+ * while.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { MAX_IN_FLIGHT, MAX_MESSAGE_BYTES } from "./limits.ts";

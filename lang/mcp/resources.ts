@@ -123,7 +123,10 @@ export class Resources {
     this.#files = files;
   }
 
-  /** Those of a family that are listed by themselves: modules of the library and files of the package; codes are too many. */
+  /**
+   * Those of a family that are listed by themselves: modules of the library and files of the package; codes are too
+   * many.
+   */
   listed(variable: ResourceVariable): readonly ResourceEntry[] {
     switch (variable) {
       case "module":

@@ -1,8 +1,9 @@
 /**
- * The server of the Model Context Protocol: tools, resources and prompts of one package, put before the protocol's own implementation.
+ * The server of the Model Context Protocol: tools, resources and prompts of one package, put before the protocol's
+ * own implementation.
  *
- * One is made for each connection or session, or, for clients that ask without one, for each request; what they know of the package is in the
- * {@link PackageContext} that all share.
+ * One is made for each connection or session, or, for clients that ask without one, for each request; what they know
+ * of the package is in the {@link PackageContext} that all share.
  */
 import type { CallToolResult, GetPromptResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";

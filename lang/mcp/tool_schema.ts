@@ -1,8 +1,9 @@
 /**
- * Validators as the protocol's implementation takes them: they check values as they are, and describe themselves in fewer words.
+ * Validators as the protocol's implementation takes them: they check values as they are, and describe themselves in
+ * fewer words.
  *
- * A model reads the descriptions with every conversation, so what tells it nothing is left out (the range of whole numbers, that names are texts), and what occurs
- * again and again in what tools give is described once.
+ * A model reads the descriptions with every conversation, so what tells it nothing is left out (the range of whole
+ * numbers, that names are texts), and what occurs again and again in what tools give is described once.
  */
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";

@@ -1,8 +1,9 @@
 /**
  * Calls of tools as requests to sessions of the agent, in this process.
  *
- * A session answers one request after the other, so programs and tests, which may take their time, have a session of their own: they never keep a look-up waiting.
- * Texts that are only tried have one as well, so that `fix` is about the files as the last `check` found them. What is known of the package is shared by all.
+ * A session answers one request after the other, so programs and tests, which may take their time, have a session of
+ * their own: they never keep a look-up waiting. Texts that are only tried have one as well, so that `fix` is about
+ * the files as the last `check` found them. What is known of the package is shared by all.
  */
 import type { Answer } from "../agent/answer.ts";
 import { type AgentRequest, REQUESTS } from "../agent/requests.ts";

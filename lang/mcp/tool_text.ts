@@ -1,5 +1,6 @@
 /**
- * What tools give, as texts that a model reads: everything that is needed for the next step, in few words. Places are `file:line:column`, from 1.
+ * What tools give, as texts that a model reads: everything that is needed for the next step, in few words. Places are
+ * `file:line:column`, from 1.
  */
 import type * as z from "zod";
 import { renderCost } from "../commands/cost_text.ts";

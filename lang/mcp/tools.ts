@@ -1,8 +1,9 @@
 /**
  * The tools of the Model Context Protocol: the ops of `lang agent`, told so that a model knows which to take.
  *
- * Their arguments are validated, and described as JSON Schema, by the validators of the agent's requests; only what belongs to the other protocol, `op` and
- * `id`, is left out, and arguments that no tool knows are refused, so that a misspelt one is never silently ignored.
+ * Their arguments are validated, and described as JSON Schema, by the validators of the agent's requests; only what
+ * belongs to the other protocol, `op` and `id`, is left out, and arguments that no tool knows are refused, so that a
+ * misspelt one is never silently ignored.
  */
 import type * as z from "zod";
 import { type Op, REQUESTS } from "../agent/requests.ts";

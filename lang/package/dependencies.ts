@@ -1,15 +1,19 @@
 /**
- * The packages that a package uses, as `lang pkg` has unpacked them: read from the record that it writes, `.lang/packages.json`, or after `lang pkg vendor`
- * from `.lang/vendor/packages.json`.
+ * The packages that a package uses, as `lang pkg` has unpacked them: read from the record that it writes,
+ * `.lang/packages.json`, or after `lang pkg vendor` from `.lang/vendor/packages.json`.
  *
- * `use fx.particles` is `src/particles.lang` of the package `fx`, `use fx` its `src/main.lang`; a dash of a package's name is written `_`. Inside of `fx`, `use particles`
- * is its own module. A package's modules come before those of the packages that it uses.
+ * `use fx.particles` is `src/particles.lang` of the package `fx`, `use fx` its `src/main.lang`; a dash of a package's
+ * name is written `_`. Inside of `fx`, `use particles` is its own module. A package's modules come before those of
+ * the packages that it uses.
  */
 import { textDigest } from "./text_digest.ts";
 
 /** A used package. */
 export interface DependencyPackage {
-  /** What the names of its modules begin with: `fx`, or `fx@1.0.0` when there are two versions and this is not the one that the program names. */
+  /**
+   * What the names of its modules begin with: `fx`, or `fx@1.0.0` when there are two versions and this is not the one
+   * that the program names.
+   */
   readonly prefix: string;
   readonly name: string;
   readonly version: string;

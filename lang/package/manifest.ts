@@ -6,7 +6,8 @@
  *     target = "wasm32-web"      # what `build` makes; inferred from the entry points when it is left out
  *     description = "…"          # and authors, license, repository: for people
  *
- * The tables `[registry]` and `[dependencies]` belong to `lang pkg`. Other keys are warned about, because they are most likely misspelt.
+ * The tables `[registry]` and `[dependencies]` belong to `lang pkg`. Other keys are warned about, because they are
+ * most likely misspelt.
  */
 import { parse, TomlError } from "smol-toml";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";

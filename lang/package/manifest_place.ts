@@ -1,7 +1,8 @@
 /**
  * Where keys and values of a manifest stand: the TOML parser gives values only.
  *
- * Looks at keys of the top level, each at the start of a line, which is how manifests are written; otherwise the place is the file's beginning.
+ * Looks at keys of the top level, each at the start of a line, which is how manifests are written; otherwise the
+ * place is the file's beginning.
  */
 import type { Span } from "../source/source_file.ts";
 

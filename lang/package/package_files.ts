@@ -1,7 +1,8 @@
 /**
  * The port to the files of a package: paths are relative to its folder and have `/`.
  *
- * What a package consists of is listed by {@link PackageFiles.list}; the disk, the texts of a test and unsaved sources of an editor all stand behind it.
+ * What a package consists of is listed by {@link PackageFiles.list}; the disk, the texts of a test and unsaved
+ * sources of an editor all stand behind it.
  */
 
 /** Files of a package. */

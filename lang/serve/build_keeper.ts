@@ -1,5 +1,6 @@
 /**
- * The builds behind a served page: builds again when sources have changed, keeps the last good build after one that failed, and knows what pages have to take.
+ * The builds behind a served page: builds again when sources have changed, keeps the last good build after one that
+ * failed, and knows what pages have to take.
  */
 import type { Workspace } from "../commands/workspace.ts";
 import { type BuildAttempt, buildPage } from "./build_page.ts";

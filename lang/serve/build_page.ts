@@ -1,4 +1,7 @@
-/** Builds the package of a page as `lang serve` wants it: for the web, in debug mode, in a component's envelope, into `target/main.wasm`. */
+/**
+ * Builds the package of a page as `lang serve` wants it: for the web, in debug mode, in a component's envelope, into
+ * `target/main.wasm`.
+ */
 import { CommandError } from "../commands/command_error.ts";
 import { build } from "../commands/build.ts";
 import type { Workspace } from "../commands/workspace.ts";

@@ -1,5 +1,6 @@
 /**
- * Gathers changes that come close together, so that they are answered once: when nothing has come for a while, or when the first has waited long enough.
+ * Gathers changes that come close together, so that they are answered once: when nothing has come for a while, or
+ * when the first has waited long enough.
  *
  * Changes that come while they are answered begin the next burst.
  */

@@ -1,4 +1,7 @@
-/** Conditions of requests (RFC 9110, section 13): whether a client has the file already, and whether a part fits the part that it has. */
+/**
+ * Conditions of requests (RFC 9110, section 13): whether a client has the file already, and whether a part fits the
+ * part that it has.
+ */
 
 /** What tells versions of a file apart. */
 export interface Validators {
@@ -24,7 +27,10 @@ export function isUnchanged(headers: RequestHeaders, { etag, modified }: Validat
   return since !== null && modified !== null && wholeSeconds(modified) <= since;
 }
 
-/** Whether the condition of a conditional update fails, for which the answer is 412: nothing here is changed, but RFC 9110 asks for it. */
+/**
+ * Whether the condition of a conditional update fails, for which the answer is 412: nothing here is changed, but RFC
+ * 9110 asks for it.
+ */
 export function isRefused(headers: RequestHeaders, { etag, modified }: Validators): boolean {
   const wanted = headers.get("if-match");
   if (wanted !== null) {

@@ -1,12 +1,14 @@
 /**
- * What goes over `/_events`: one JSON object for each build, and for whoever connects the last of them again, with `isFirst`.
+ * What goes over `/_events`: one JSON object for each build, and for whoever connects the last of them again, with
+ * `isFirst`.
  *
  *     {"state": "built", "version": "k3x-2", "reload": "module", "isFirst": false, "milliseconds": 31, "diagnostics": [warnings]}
  *     {"state": "failed", "version": …, "reload": null, "isFirst": false, "title": "2 errors in pong", "isBuilt": true,
  *      "diagnostics": [as `check --format json`], "truncated": 0, "report": [["error", "error[TY0001]"], ["", "\n …"], …]}
  *
- * `reload` says what the page has to take: `module` when the program alone is another one, `page` when files of the page are, null when nothing is. `report` is
- * what the terminal shows, in pieces; `isBuilt` says whether there is a good build to stay with.
+ * `reload` says what the page has to take: `module` when the program alone is another one, `page` when files of the
+ * page are, null when nothing is. `report` is what the terminal shows, in pieces; `isBuilt` says whether there is a
+ * good build to stay with.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { countText } from "../diagnostics/human.ts";

@@ -1,8 +1,9 @@
 /**
  * Ranges of bytes (RFC 9110, section 14): which parts of a file a request asks for.
  *
- * A header that cannot be read is ignored, as the standard wants it, and so is one that asks for more parts than any player does or for parts that overlap,
- * which costs more than the whole file. Parts that begin behind the end are left out; when nothing is left, none can be given.
+ * A header that cannot be read is ignored, as the standard wants it, and so is one that asks for more parts than any
+ * player does or for parts that overlap, which costs more than the whole file. Parts that begin behind the end are
+ * left out; when nothing is left, none can be given.
  */
 
 /** A part of a file: from its first to its last byte. */
@@ -41,7 +42,9 @@ export function chooseRanges(header: string | null, size: number): RangeChoice {
   return overlaps ? WHOLE : { kind: "parts", parts };
 }
 
-/** `5-9`, `5-` or `-5`; null when it is none of them. A range with its first byte behind its last lies behind the end. */
+/**
+ * `5-9`, `5-` or `-5`; null when it is none of them. A range with its first byte behind its last lies behind the end.
+ */
 function readRange(text: string, size: number): ByteRange | null {
   const [, from, to] = /^(\d*)\s*-\s*(\d*)$/.exec(text) ?? [];
   if (from === undefined || to === undefined || from === "" && to === "") return null;

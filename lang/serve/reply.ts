@@ -1,5 +1,6 @@
 /**
- * Answers of `lang serve` as data: status, headers and what is sent. Nothing here speaks HTTP; files are named by their parts.
+ * Answers of `lang serve` as data: status, headers and what is sent. Nothing here speaks HTTP; files are named by
+ * their parts.
  */
 import {
   isRefused,

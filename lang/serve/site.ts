@@ -7,7 +7,8 @@
  *     /_events      a WebSocket that hears of builds and mistakes in JSON
  *     /<path>       web/<path>
  *
- * A path with `..` is 403 whatever the method, an unknown path 404; what is there answers `GET` and `HEAD`, anything else is 405.
+ * A path with `..` is 403 whatever the method, an unknown path 404; what is there answers `GET` and `HEAD`, anything
+ * else is 405.
  */
 import type { RequestHeaders } from "./conditions.ts";
 import { contentType } from "./content_type.ts";
@@ -29,7 +30,10 @@ export interface WebFile extends Omit<Content, "type"> {
 
 /** The port to the files that pages are made of. */
 export interface WebFiles {
-  /** The file at a path below `web/`; null when there is none, when it is no plain file, or when a link leads out of the package. */
+  /**
+   * The file at a path below `web/`; null when there is none, when it is no plain file, or when a link leads out of
+   * the package.
+   */
   find(path: string): Promise<WebFile | null>;
   /** The tag of bytes. */
   tag(bytes: Uint8Array<ArrayBuffer>): Promise<string>;

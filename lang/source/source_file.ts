@@ -1,8 +1,9 @@
 /**
  * A source text and places in it.
  *
- * Inside the compiler a place is a {@link Span} of UTF-16 offsets, as JavaScript's strings count. Only diagnostics turn them
- * into lines and columns (from 1, in code points) and byte offsets (in UTF-8). Line ends are `\n`; a `\r` before one is white space.
+ * Inside the compiler a place is a {@link Span} of UTF-16 offsets, as JavaScript's strings count. Only diagnostics
+ * turn them into lines and columns (from 1, in code points) and byte offsets (in UTF-8). Line ends are `\n`; a `\r`
+ * before one is white space.
  */
 
 /** A range of UTF-16 offsets, the end excluded. */
@@ -11,7 +12,10 @@ export interface Span {
   readonly end: number;
 }
 
-/** A place as people and editors count: lines and columns from 1, columns and lengths in code points, offsets in UTF-8 bytes. */
+/**
+ * A place as people and editors count: lines and columns from 1, columns and lengths in code points, offsets in UTF-8
+ * bytes.
+ */
 export interface Position {
   readonly line: number;
   readonly column: number;

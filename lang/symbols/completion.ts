@@ -1,5 +1,6 @@
 /**
- * What could be written at a place: members behind a dot, modules behind `use`, fields of a record, variants in a `match`, names in scope, keywords.
+ * What could be written at a place: members behind a dot, modules behind `use`, fields of a record, variants in a
+ * `match`, names in scope, keywords.
  */
 import type { ParsedFile } from "../syntax/parser.ts";
 import { DECLARATION_WORDS } from "./snippets.ts";

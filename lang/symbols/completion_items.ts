@@ -1,4 +1,7 @@
-/** Items of a completion that need no look at the place: keywords and forms, effects, modules; and how items are ranked. */
+/**
+ * Items of a completion that need no look at the place: keywords and forms, effects, modules; and how items are
+ * ranked.
+ */
 import { STANDARD_LIBRARY } from "../check/standard_library.ts";
 import type { SourceFile } from "../source/source_file.ts";
 import type { UseDeclaration } from "../syntax/ast.ts";

@@ -1,4 +1,7 @@
-/** Items of a completion that depend on what stands around the place: members, types, patterns, fields, arguments, expressions. */
+/**
+ * Items of a completion that depend on what stands around the place: members, types, patterns, fields, arguments,
+ * expressions.
+ */
 import { misfit } from "../check/conformance.ts";
 import { resolveAlias } from "../check/declare.ts";
 import { STANDARD_LIBRARY } from "../check/standard_library.ts";

@@ -1,5 +1,6 @@
 /**
- * A text with its mistakes of syntax mended by the best of their fixes, so that what somebody is still writing can be looked at; and which place is where.
+ * A text with its mistakes of syntax mended by the best of their fixes, so that what somebody is still writing can be
+ * looked at; and which place is where.
  *
  * Mending goes round by round, since one mistake hides others; what is still wrong after {@link ROUNDS} stays wrong.
  */
@@ -37,7 +38,10 @@ export class TextMap {
     });
   }
 
-  /** The place after the edits: before what is put in at the very place, and at the start of what replaces its surroundings. */
+  /**
+   * The place after the edits: before what is put in at the very place, and at the start of what replaces its
+   * surroundings.
+   */
   forward(offset: number): number {
     const last = this.#edits.findLast(({ before }) => before.start < offset);
     if (last === undefined) return offset;

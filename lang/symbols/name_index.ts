@@ -1,8 +1,10 @@
 /**
- * All names of a module, and what each refers to: the checker's notes of its bodies, and what declarations, types and paths name.
+ * All names of a module, and what each refers to: the checker's notes of its bodies, and what declarations, types and
+ * paths name.
  *
- * The checker notes what needs types: variables, functions, variants, fields. Names that stand for themselves (types as written, modules, names of
- * arguments and fields of patterns) are found here, by the syntax tree and the scope of the module.
+ * The checker notes what needs types: variables, functions, variants, fields. Names that stand for themselves (types
+ * as written, modules, names of arguments and fields of patterns) are found here, by the syntax tree and the scope of
+ * the module.
  */
 import { docExamples } from "../check/doc_examples.ts";
 import { wholeDeclaration } from "../check/declare.ts";

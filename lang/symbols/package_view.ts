@@ -1,5 +1,6 @@
 /**
- * One analyzed version of a package after the other, as look-ups need it: files mended, modules checked with what their names refer to.
+ * One analyzed version of a package after the other, as look-ups need it: files mended, modules checked with what
+ * their names refer to.
  */
 import type { SymbolTable } from "../check/symbol_table.ts";
 import { type NamedModule, PackageChecker } from "../check/package_checker.ts";

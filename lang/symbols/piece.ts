@@ -1,8 +1,9 @@
 /**
- * The declaration that is being written, cut out of its file: what is asked about a place in it needs nothing of the file but what was known of it before.
+ * The declaration that is being written, cut out of its file: what is asked about a place in it needs nothing of the
+ * file but what was known of it before.
  *
- * A piece goes from a line that begins a declaration to the next such line. It can be looked at by itself when the package was analyzed as it is now but for this
- * piece, and stood in its place, then, one declaration or none.
+ * A piece goes from a line that begins a declaration to the next such line. It can be looked at by itself when the
+ * package was analyzed as it is now but for this piece, and stood in its place, then, one declaration or none.
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { ModuleScope } from "../check/symbols.ts";

@@ -1,7 +1,9 @@
 /** Lines and columns as people count, and offsets. */
 import type { SourceFile } from "../source/source_file.ts";
 
-/** The offset of a line and column, which count from 1, columns in code points; null where the file has no such place. */
+/**
+ * The offset of a line and column, which count from 1, columns in code points; null where the file has no such place.
+ */
 export function offsetAt(file: SourceFile, line: number, column: number): number | null {
   const start = file.lineStarts[line - 1];
   if (start === undefined || column < 1) return null;

@@ -1,8 +1,8 @@
 /**
  * Renaming: the edits that give a thing another name everywhere, tried before they are handed out.
  *
- * The package is analyzed as the edits would leave it. They are refused when that brings a mistake that was not there, or when the new name is meant
- * somewhere else than where it was put, as when it hides another variable.
+ * The package is analyzed as the edits would leave it. They are refused when that brings a mistake that was not
+ * there, or when the new name is meant somewhere else than where it was put, as when it hides another variable.
  */
 import { isEntryPoint } from "../check/module_body.ts";
 import type { Diagnostic, Edit } from "../diagnostics/diagnostic.ts";

@@ -1,11 +1,13 @@
 /**
- * Look-ups of symbols in one version of a package: what editors, the agent and the Model Context Protocol are answered with.
+ * Look-ups of symbols in one version of a package: what editors, the agent and the Model Context Protocol are
+ * answered with.
  *
- * {@link SymbolLookups} remembers between versions: `of(texts)` analyzes what changed and gives the {@link SymbolService} of these texts, which stays good
- * until the next call. Files with mistakes of syntax are looked at as their best repairs make them, so that look-ups go on while somebody types.
+ * {@link SymbolLookups} remembers between versions: `of(texts)` analyzes what changed and gives the {@link
+ * SymbolService} of these texts, which stays good until the next call. Files with mistakes of syntax are looked at as
+ * their best repairs make them, so that look-ups go on while somebody types.
  *
- * Places are a path and an offset in UTF-16 units of the text as it stands, never of a repaired one; `offsetAt` of `place.ts` makes one of a line and a column.
- * Answers are plain data in a fixed order: by path, then by place.
+ * Places are a path and an offset in UTF-16 units of the text as it stands, never of a repaired one; `offsetAt` of
+ * `place.ts` makes one of a line and a column. Answers are plain data in a fixed order: by path, then by place.
  */
 import type { Edit, Location } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
@@ -159,15 +161,24 @@ export interface SymbolService {
   readonly files: ReadonlyMap<string, SourceFile>;
   /** Declarations of one file as a tree, or of the package, those that fit a query best first. */
   symbols(query?: SymbolsQuery): readonly SymbolEntry[];
-  /** Where what stands at a place is declared; library files have paths such as `std:list`. Empty when nothing is known. */
+  /**
+   * Where what stands at a place is declared; library files have paths such as `std:list`. Empty when nothing is
+   * known.
+   */
   definitions(place: SymbolPlace): readonly Location[];
   /** The same for the type of what stands there. */
   typeDefinitions(place: SymbolPlace): readonly Location[];
-  /** All uses in the package of what stands at a place, with its definition; null when nothing that has a name stands there. */
+  /**
+   * All uses in the package of what stands at a place, with its definition; null when nothing that has a name stands
+   * there.
+   */
   references(place: SymbolPlace): References | null;
   /** Whether what stands at a place can be renamed. */
   renameTarget(place: SymbolPlace): RenameTarget;
-  /** The edits that give it another name everywhere, or why that cannot be done: never edits that break the package or change what it means. */
+  /**
+   * The edits that give it another name everywhere, or why that cannot be done: never edits that break the package or
+   * change what it means.
+   */
   rename(place: SymbolPlace, newName: string): RenameOutcome;
   /** Type, effects and documentation; null when nothing is known. */
   hover(place: SymbolPlace): Hover | null;

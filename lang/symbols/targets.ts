@@ -1,7 +1,8 @@
 /**
  * What a name refers to, told apart by identity, and where it is declared.
  *
- * The checker's symbols live as long as the declarations of their module stay the same, so targets of two modules can be compared.
+ * The checker's symbols live as long as the declarations of their module stay the same, so targets of two modules can
+ * be compared.
  */
 import type { FunctionSymbol, ModuleScope, TypeEntry, ValueSymbol, Variable } from "../check/symbols.ts";
 import { wholeDeclaration } from "../check/declare.ts";

@@ -1,7 +1,8 @@
 /**
  * A place that is being written, with a name put in where one belongs, so that what stands around it can be looked at.
  *
- * What kind of name belongs there is not known, so several are tried, and the one that gives the fewest mistakes of syntax is taken.
+ * What kind of name belongs there is not known, so several are tried, and the one that gives the fewest mistakes of
+ * syntax is taken.
  */
 import { wholeDeclaration } from "../check/declare.ts";
 import { checkLoneDeclarations } from "../check/lone_declarations.ts";
@@ -40,7 +41,9 @@ export function wordAt(text: string, offset: number): Span {
   return { start, end };
 }
 
-/** Puts names into places. It has an analysis of its own, so that the package as it stands is not forgotten meanwhile. */
+/**
+ * Puts names into places. It has an analysis of its own, so that the package as it stands is not forgotten meanwhile.
+ */
 export class Trials {
   readonly #view = new PackageView();
   #last: { readonly key: string; readonly text: string; readonly trial: Trial | null } | null = null;

@@ -1,4 +1,7 @@
-/** The variables that are in scope at a place, as the syntax tree tells: what the statements before it and the headings around it give. */
+/**
+ * The variables that are in scope at a place, as the syntax tree tells: what the statements before it and the
+ * headings around it give.
+ */
 import type { Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 

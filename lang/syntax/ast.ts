@@ -1,8 +1,9 @@
 /**
  * The syntax tree: what the parser makes of the tokens, before names mean anything.
  *
- * Nodes are plain objects told apart by `kind`; spans are UTF-16 offsets in the file. Names of modules, types, variants and fields
- * are not resolved here: `a.b` is a {@link FieldAccess} whatever `a` is. Comments are not in the tree but in the tokens, which the formatter uses.
+ * Nodes are plain objects told apart by `kind`; spans are UTF-16 offsets in the file. Names of modules, types,
+ * variants and fields are not resolved here: `a.b` is a {@link FieldAccess} whatever `a` is. Comments are not in the
+ * tree but in the tokens, which the formatter uses.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 
@@ -176,8 +177,8 @@ export interface StringText extends Node {
 }
 
 /**
- * What could not be parsed; its mistake has been reported. The name, where one can be told, keeps its uses from being reported as well,
- * and what the best repair made of it serves those who need a signature.
+ * What could not be parsed; its mistake has been reported. The name, where one can be told, keeps its uses from being
+ * reported as well, and what the best repair made of it serves those who need a signature.
  */
 export interface BrokenDeclaration extends DeclarationNode {
   readonly kind: "broken";
@@ -538,7 +539,10 @@ export interface TuplePattern extends Node {
   readonly elements: readonly Pattern[];
 }
 
-/** `Some(x)`, `Phase.Over(score: s)`, `Playing`; `path` is `Variant`, `Type.Variant`, `module.Variant` or `module.Type.Variant`. */
+/**
+ * `Some(x)`, `Phase.Over(score: s)`, `Playing`; `path` is `Variant`, `Type.Variant`, `module.Variant` or
+ * `module.Type.Variant`.
+ */
 export interface VariantPattern extends Node {
   readonly kind: "variant-pattern";
   readonly path: readonly Name[];

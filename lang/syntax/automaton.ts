@@ -1,9 +1,10 @@
 /**
  * Runs the LALR(1) automaton over the tokens of one declaration.
  *
- * What is built is a matter of the {@link Builders}: the syntax tree, or the formatter's tree of tokens. Without default reductions a wrong token is
- * never shifted, so the place of an error is exact. Limit: values nested deeper than {@link NESTING_LIMIT} are an error at the
- * token that made them so, since whatever walks over trees calls itself.
+ * What is built is a matter of the {@link Builders}: the syntax tree, or the formatter's tree of tokens. Without
+ * default reductions a wrong token is never shifted, so the place of an error is exact. Limit: values nested deeper
+ * than {@link NESTING_LIMIT} are an error at the token that made them so, since whatever walks over trees calls
+ * itself.
  */
 import type { Declaration } from "./ast.ts";
 import { ACCEPT, type Rule, type Tables, tables } from "./lalr_tables.ts";
@@ -55,14 +56,16 @@ let treeBuilders: Builders | null = null;
 
 /** Builds the syntax tree. */
 export function syntaxBuilders(): Builders {
-  // The tables know the makers only as functions of some parts; that the grammar gives each its own is what the tests of trees show.
+  // The tables know the makers only as functions of some parts; that the grammar gives each its own is what the tests
+  // of trees show.
   treeBuilders ??= buildersOf((rule) => rule.maker as ((parts: unknown[]) => unknown) | string);
   return treeBuilders;
 }
 
 /**
- * The declaration that {@link syntaxBuilders} have built. The one place where what the automaton carries gets its type: that each rule
- * builds what the rules around it take is shown by the tests of trees, on every form of the language.
+ * The declaration that {@link syntaxBuilders} have built. The one place where what the automaton carries gets its
+ * type: that each rule builds what the rules around it take is shown by the tests of trees, on every form of the
+ * language.
  */
 export function builtDeclaration(outcome: Outcome): Declaration | null {
   return outcome.kind === "done" ? outcome.value as Declaration : null;
@@ -148,7 +151,10 @@ export function statesBefore(tokens: readonly Token[], from: number, index: numb
   return stack;
 }
 
-/** Shifts a terminal onto a stack of states, reducing before it; false, and the stack no longer of use, where it does not fit. */
+/**
+ * Shifts a terminal onto a stack of states, reducing before it; false, and the stack no longer of use, where it does
+ * not fit.
+ */
 export function advance(stack: number[], terminal: number): boolean {
   const table = tables();
   const { lengths, names } = shapes(table);

@@ -1,8 +1,9 @@
 /**
  * Makes the nodes of the syntax tree; `grammar.ne` names these functions behind its rules.
  *
- * Each takes the parts of its rule, in order: tokens, nodes, null for an optional part that is missing, arrays for repetitions and
- * groups. They have no effects, so both the automaton and nearley's parser may call them, also for readings that come to nothing.
+ * Each takes the parts of its rule, in order: tokens, nodes, null for an optional part that is missing, arrays for
+ * repetitions and groups. They have no effects, so both the automaton and nearley's parser may call them, also for
+ * readings that come to nothing.
  */
 import type { Span } from "../source/source_file.ts";
 import type * as Ast from "./ast.ts";

@@ -1,9 +1,10 @@
 /**
  * Settles the terminals that depend on line breaks and neighbors, so that the grammar itself is free of context.
  *
- * `(`, `[` and `-` go on with the expression before them, or begin something: they begin at the start of a line outside of `( )` and `[ ]`, and after
- * what ends no expression. `{` is a record's brace after a capitalized name when `name :` or `..` follows, and `{}` where no block may stand. `return` has a value when one
- * begins on its line. `else` belongs to `let` unless it follows a `}`. Words such as `test` are keywords in their one place.
+ * `(`, `[` and `-` go on with the expression before them, or begin something: they begin at the start of a line
+ * outside of `( )` and `[ ]`, and after what ends no expression. `{` is a record's brace after a capitalized name
+ * when `name :` or `..` follows, and `{}` where no block may stand. `return` has a value when one begins on its line.
+ * `else` belongs to `let` unless it follows a `}`. Words such as `test` are keywords in their one place.
  */
 import { FOREIGN_STATEMENT_WORDS, FOREIGN_TYPES } from "./foreign_words.ts";
 import { terminalNumber, TERMINALS, type Token } from "./token.ts";
@@ -305,7 +306,10 @@ function isDecrement(tokens: readonly Token[], index: number, to: number): boole
 /** How far is looked back for the head that an empty block may belong to. */
 const HEAD_TOKENS = 200;
 
-/** Whether the braces that open at a token are a record's without fields: no condition, loop or heading before them lacks its block. */
+/**
+ * Whether the braces that open at a token are a record's without fields: no condition, loop or heading before them
+ * lacks its block.
+ */
 function isEmptyRecord(tokens: readonly Token[], open: number, from: number): boolean {
   if (tokens[open + 1]?.terminal !== CLOSE_BRACE) return false;
   let depth = 0;
@@ -351,7 +355,10 @@ function continuesLine(token: Token): boolean {
   return !/^[\w"'([{-]/.test(token.text) || token.text === "and" || token.text === "or";
 }
 
-/** Whether the type named by a token stands where a value does that no block follows: behind `=` or `(`, but not in a condition. */
+/**
+ * Whether the type named by a token stands where a value does that no block follows: behind `=` or `(`, but not in a
+ * condition.
+ */
 function isValueAlone(tokens: readonly Token[], type: number): boolean {
   const before = type - (tokens[type - 1]?.terminal === DOT ? 3 : 1);
   const text = tokens[before]?.text ?? "";

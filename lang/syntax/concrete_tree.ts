@@ -1,8 +1,8 @@
 /**
  * The tree that the formatter works on: every token, under the rule of the grammar that took it.
  *
- * It is built by the same automaton as the syntax tree. Rules that the grammar's repetitions, groups and macros make have no nodes of their own: their
- * parts stand in the node around them. Rules with one part are that part.
+ * It is built by the same automaton as the syntax tree. Rules that the grammar's repetitions, groups and macros make
+ * have no nodes of their own: their parts stand in the node around them. Rules with one part are that part.
  */
 import { type Builders, buildersOf } from "./automaton.ts";
 import { Token } from "./token.ts";

@@ -1,9 +1,9 @@
 /**
  * A document of text and places where it may break, and the printer that chooses the breaks for a width.
  *
- * After Wadler, "A prettier printer" (2003): a group is printed on one line when it fits, else all its own lines break. A choice prints the first of its
- * layouts whose first line fits. Whether something must break is known when it is made, so printing is linear but for looking ahead by at most
- * one line.
+ * After Wadler, "A prettier printer" (2003): a group is printed on one line when it fits, else all its own lines
+ * break. A choice prints the first of its layouts whose first line fits. Whether something must break is known when
+ * it is made, so printing is linear but for looking ahead by at most one line.
  */
 
 /** A document. */

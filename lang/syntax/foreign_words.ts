@@ -1,6 +1,7 @@
 /**
- * Words of other languages that a line may begin with here too, because two values may follow one another: `elif x { … }` would be three
- * statements. `classify` makes them a terminal that fits nowhere where they are plainly meant as in those languages.
+ * Words of other languages that a line may begin with here too, because two values may follow one another: `elif x {
+ * … }` would be three statements. `classify` makes them a terminal that fits nowhere where they are plainly meant as
+ * in those languages.
  */
 
 /** Words that begin a statement. */

@@ -1,10 +1,10 @@
 /**
  * The formatter: one style, no options, lines of up to 100 characters.
  *
- * All tokens and comments are kept, but for commas behind the last element in brackets, which stand where each element has a line of its own, and the
- * bar before the first variant of a union, likewise. At most one blank line stays in a row. Blocks and records stay on one line, or on several, as they
- * were written, if they fit. A declaration with mistakes in it is left as it is, byte for byte.
- * Formatting twice changes nothing more.
+ * All tokens and comments are kept, but for commas behind the last element in brackets, which stand where each
+ * element has a line of its own, and the bar before the first variant of a union, likewise. At most one blank line
+ * stays in a row. Blocks and records stay on one line, or on several, as they were written, if they fit. A
+ * declaration with mistakes in it is left as it is, byte for byte. Formatting twice changes nothing more.
  */
 import type { SourceFile } from "../source/source_file.ts";
 import { run } from "./automaton.ts";

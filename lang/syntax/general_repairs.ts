@@ -1,5 +1,6 @@
 /**
- * Repairs by trial for mistakes that nobody recognizes: each terminal that fits is put in, or takes the place of the wrong token, or that is taken away.
+ * Repairs by trial for mistakes that nobody recognizes: each terminal that fits is put in, or takes the place of the
+ * wrong token, or that is taken away.
  *
  * They are tried on the states of the automaton first, which costs nothing; only the best become edits of the text.
  */
@@ -34,7 +35,10 @@ interface Candidate {
   readonly score: number;
 }
 
-/** What stands in for an expression that is missing: it fits everywhere, and says that it is missing when it is reached. */
+/**
+ * What stands in for an expression that is missing: it fits everywhere, and says that it is missing when it is
+ * reached.
+ */
 const missingExpression = 'panic("not written yet")';
 
 const placeholders: Readonly<Record<string, string>> = {
@@ -105,7 +109,10 @@ export function generalProposal(place: MistakePlace): GeneralProposal {
   };
 }
 
-/** How many tokens from an index on fit after some terminals; more than are looked at when the declaration's end does too. */
+/**
+ * How many tokens from an index on fit after some terminals; more than are looked at when the declaration's end does
+ * too.
+ */
 function progressWith(
   place: MistakePlace,
   states: readonly number[],

@@ -1,7 +1,8 @@
 /**
  * The tables of the automaton, unpacked from `grammar.generated.ts` when they are first needed (about a millisecond).
  *
- * An action is 0 for none, `state + 1` for a shift, `-(rule + 1)` for a reduction and {@link ACCEPT}. Row after row, one for each state.
+ * An action is 0 for none, `state + 1` for a shift, `-(rule + 1)` for a reduction and {@link ACCEPT}. Row after row,
+ * one for each state.
  */
 import {
   GOTO_ROWS,

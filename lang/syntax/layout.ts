@@ -1,8 +1,9 @@
 /**
  * Lays out the concrete tree as a document.
  *
- * Most rules need no layout of their own: their parts follow one another with the space that two neighboring tokens have between them, and what stands in
- * brackets between commas is a list. Of their own are blocks, unions, operators, chains of calls, and values behind `=`.
+ * Most rules need no layout of their own: their parts follow one another with the space that two neighboring tokens
+ * have between them, and what stands in brackets between commas is a list. Of their own are blocks, unions,
+ * operators, chains of calls, and values behind `=`.
  */
 import type { CommentMap } from "./comments.ts";
 import { type Concrete, ConcreteNode, firstToken, lastToken } from "./concrete_tree.ts";

@@ -1,10 +1,11 @@
 /**
  * The lexer: text → tokens and comments, by moo.
  *
- * Nothing of the text is lost: what stands between tokens and comments is white space. A text without expressions is one token; one with
- * expressions, or of several lines, is a start, parts and an end, and inside of its braces stand tokens as anywhere. A mistake is reported and mended
- * on its line, so that the parser goes on: an unclosed text ends with its line, a character that means nothing is left out.
- * Limits: at most {@link MENDED_TEXTS} texts are mended on one line, and as many that are open at the end of the file; the rest of such a line is one text.
+ * Nothing of the text is lost: what stands between tokens and comments is white space. A text without expressions is
+ * one token; one with expressions, or of several lines, is a start, parts and an end, and inside of its braces stand
+ * tokens as anywhere. A mistake is reported and mended on its line, so that the parser goes on: an unclosed text ends
+ * with its line, a character that means nothing is left out. Limits: at most {@link MENDED_TEXTS} texts are mended on
+ * one line, and as many that are open at the end of the file; the rest of such a line is one text.
  */
 import moo from "moo";
 import type { Documentation } from "./ast.ts";

@@ -1,4 +1,6 @@
-/** Values of literals: numbers, characters and texts with their escapes. The lexer has reported what is wrong in them. */
+/**
+ * Values of literals: numbers, characters and texts with their escapes. The lexer has reported what is wrong in them.
+ */
 
 /** The value of `12`, `1_000`, `0xff`, `0b1010`. */
 export function integerValue(text: string): bigint {

@@ -1,8 +1,8 @@
 /**
  * What the recognizers of mistakes are given and what they propose.
  *
- * A recognizer looks at the tokens around the one that does not fit. What it proposes is tried: a fix is offered only if the text can be read on
- * after it, so a recognizer need not be certain.
+ * A recognizer looks at the tokens around the one that does not fit. What it proposes is tried: a fix is offered only
+ * if the text can be read on after it, so a recognizer need not be certain.
  */
 import type { Applicability, Label } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";

@@ -1,9 +1,9 @@
 /**
  * The parser: a source file → its syntax tree, tokens and what is wrong in it.
  *
- * Tokens are split at declarations, and each is parsed alone by the automaton. One that is wrong does not touch the others: its mistakes are
- * reported by `repair.ts`, and in the tree stands a {@link BrokenDeclaration} with what the best repair made of it. Linear in the size of
- * the file but for what repairs try, which is bounded.
+ * Tokens are split at declarations, and each is parsed alone by the automaton. One that is wrong does not touch the
+ * others: its mistakes are reported by `repair.ts`, and in the tree stands a {@link BrokenDeclaration} with what the
+ * best repair made of it. Linear in the size of the file but for what repairs try, which is bounded.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../source/source_file.ts";
@@ -67,7 +67,8 @@ export interface TokenRange {
 /** The declarations of a file; their terminals are settled. */
 export function* declarationRanges(tokens: readonly Token[]): Generator<TokenRange> {
   const partners = bracketPartners(tokens);
-  // Brackets that are sound by chance may hide declarations: when the whole is wrong, those that begin a line are believed up to its end.
+  // Brackets that are sound by chance may hide declarations: when the whole is wrong, those that begin a line are
+  // believed up to its end.
   let unsound = 0;
   for (let from = 0; from < tokens.length;) {
     let to: number;
@@ -168,7 +169,10 @@ function nameOf(declaration: Declaration): Name | null {
     : null;
 }
 
-/** What the lexer has mended need not fit as the writer meant it: on its line, and behind an open text, nothing else is told. */
+/**
+ * What the lexer has mended need not fit as the writer meant it: on its line, and behind an open text, nothing else
+ * is told.
+ */
 function withoutConsequences(
   file: SourceFile,
   diagnostics: readonly Diagnostic[],

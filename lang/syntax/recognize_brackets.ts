@@ -47,7 +47,10 @@ const unclosedBracket: Recognizer = (place) => {
   };
 };
 
-/** Closes all that is open: at the end of the declaration, or here what is in parentheses and at the end a `{` that stands here. */
+/**
+ * Closes all that is open: at the end of the declaration, or here what is in parentheses and at the end a `{` that
+ * stands here.
+ */
 function closingAll(place: MistakePlace): ProposedFix[] {
   const end = place.token(place.to - 1).end;
   const edits: TextEdit[] = [];

@@ -193,7 +193,10 @@ const fieldValue: Recognizer = (place) => {
   };
 };
 
-/** The edits for this field and those behind it that have the same mistake: `sign` before the value, or no value at all. */
+/**
+ * The edits for this field and those behind it that have the same mistake: `sign` before the value, or no value at
+ * all.
+ */
 function otherFields(
   place: MistakePlace,
   sign: string | null,

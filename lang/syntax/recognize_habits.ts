@@ -1,8 +1,8 @@
 /**
  * Whole phrases of other languages, told by the text of their line: loops, imports, conditional values.
  *
- * What is told here is wrong in more than one place, so token by token it would be several mistakes. A phrase counts when the token that does not fit
- * stands in it.
+ * What is told here is wrong in more than one place, so token by token it would be several mistakes. A phrase counts
+ * when the token that does not fit stands in it.
  */
 import { FOREIGN_TYPES } from "./foreign_words.ts";
 import { type MistakePlace, quoted, type Recognizer, replacement, typeOf } from "./mistake.ts";

@@ -1,4 +1,7 @@
-/** Bodies of types and interfaces as other languages write them: without `=`, with semicolons, with variants or fields on lines of their own. */
+/**
+ * Bodies of types and interfaces as other languages write them: without `=`, with semicolons, with variants or fields
+ * on lines of their own.
+ */
 import { FOREIGN_TYPES } from "./foreign_words.ts";
 import {
   deletion,

@@ -1,11 +1,12 @@
 /**
  * Reports what is wrong in a piece of a file, and mends it by trial.
  *
- * At each error the recognizers propose what mistake it may be, and edits are made of the terminals that fit (put in, in place of the wrong token, or
- * the wrong token taken away). Each edit is tried: the piece is read again with it, and how far that goes ranks them. The best become the fixes, the
- * very best is taken for granted and reading goes on behind it, so that several mistakes in one declaration are all told; when nothing
- * leads on, the rest of the declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, {@link MENDED_PIECES}, and
- * {@link TRIED_TOKENS} read in trials for one file, after which errors are told without fixes.
+ * At each error the recognizers propose what mistake it may be, and edits are made of the terminals that fit (put in,
+ * in place of the wrong token, or the wrong token taken away). Each edit is tried: the piece is read again with it,
+ * and how far that goes ranks them. The best become the fixes, the very best is taken for granted and reading goes on
+ * behind it, so that several mistakes in one declaration are all told; when nothing leads on, the rest of the
+ * declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, {@link MENDED_PIECES}, and {@link TRIED_TOKENS} read
+ * in trials for one file, after which errors are told without fixes.
  */
 import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";

@@ -1,8 +1,9 @@
 /**
  * Splits the tokens of a file at its declarations, so that each is parsed alone.
  *
- * A declaration begins at a keyword outside of brackets. Brackets that have no partner would hide the rest of the file: behind one, a
- * keyword at the start of a line, not indented, begins a declaration too ({@link anchorWithin}). Everything is linear in the tokens.
+ * A declaration begins at a keyword outside of brackets. Brackets that have no partner would hide the rest of the
+ * file: behind one, a keyword at the start of a line, not indented, begins a declaration too ({@link anchorWithin}).
+ * Everything is linear in the tokens.
  */
 import { FOREIGN_MODIFIERS } from "./foreign_words.ts";
 import { terminalNumber, TERMINALS, type Token } from "./token.ts";
@@ -33,11 +34,15 @@ for (const [open, close] of openers) {
   isCloser[close] = 1;
 }
 
-/** For each token the index of its partner if it is a bracket that has one, else -1. Of wrong brackets the nearest right one counts. */
+/**
+ * For each token the index of its partner if it is a bracket that has one, else -1. Of wrong brackets the nearest
+ * right one counts.
+ */
 export function bracketPartners(tokens: readonly Token[]): Int32Array {
   const partners = new Int32Array(tokens.length).fill(-1);
   const open: number[] = [];
-  // How many brackets of each kind are open; in each expression of a text they are counted anew, since nothing in it closes what is outside.
+  // How many brackets of each kind are open; in each expression of a text they are counted anew, since nothing in it
+  // closes what is outside.
   const counts: Int32Array[] = [new Int32Array(TERMINALS.length)];
   for (let index = 0; index < tokens.length; index++) {
     const terminal = tokens[index]?.terminal ?? 0;

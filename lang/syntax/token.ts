@@ -1,8 +1,9 @@
 /**
  * Tokens: what the lexer makes of a text, and what the grammar is written in.
  *
- * A token's type is the name of its terminal in `grammar.ne`: for keywords and punctuation the text itself, for others a name such as
- * `type_name`. White space and comments are no tokens; comments are kept beside them, so that nothing of a text is lost.
+ * A token's type is the name of its terminal in `grammar.ne`: for keywords and punctuation the text itself, for
+ * others a name such as `type_name`. White space and comments are no tokens; comments are kept beside them, so that
+ * nothing of a text is lost.
  */
 import type { Span } from "../source/source_file.ts";
 import type { Documentation } from "./ast.ts";

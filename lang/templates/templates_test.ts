@@ -1,4 +1,7 @@
-/** Every template and every example is without a remark, formatted, and passes its tests in WebAssembly and in the interpreter. */
+/**
+ * Every template and every example is without a remark, formatted, and passes its tests in WebAssembly and in the
+ * interpreter.
+ */
 import assert from "node:assert/strict";
 import { DiskFiles } from "../../cli/lang/disk_files.ts";
 import { build } from "../commands/build.ts";

@@ -1,7 +1,7 @@
 /**
- * The numbers from which a property's arguments are made, and how a failure is made small: shorter lists of smaller numbers are tried for as long as the
- * property still fails at the same place. After D. R. MacIver and A. F. Donaldson, "Test-Case Reduction via Test-Case Generation: Insights from the
- * Hypothesis Reducer", 2020.
+ * The numbers from which a property's arguments are made, and how a failure is made small: shorter lists of smaller
+ * numbers are tried for as long as the property still fails at the same place. After D. R. MacIver and A. F.
+ * Donaldson, "Test-Case Reduction via Test-Case Generation: Insights from the Hypothesis Reducer", 2020.
  */
 import type { Host, HostCall, HostValue } from "../interpret/host.ts";
 import { TestHost } from "./test_host.ts";
@@ -89,7 +89,9 @@ export interface Shrunk {
   readonly tries: number;
 }
 
-/** Makes a failing list small; `attempt` gives the numbers that were really used when the list still fails, else null. */
+/**
+ * Makes a failing list small; `attempt` gives the numbers that were really used when the list still fails, else null.
+ */
 export function shrink(
   start: readonly number[],
   attempt: (choices: readonly number[]) => readonly number[] | null,

@@ -1,4 +1,6 @@
-/** Finds the `expect` or `expect_snapshot` in the typed tree by the place of its trap, for what only the source knows. */
+/**
+ * Finds the `expect` or `expect_snapshot` in the typed tree by the place of its trap, for what only the source knows.
+ */
 import { visitExpressions } from "../check/typed_walk.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Expression, TypedProgram } from "../typed/tree.ts";

@@ -1,8 +1,10 @@
 /**
- * Properties as tests without parameters: code in front of the body makes the arguments from numbers that the host chooses.
+ * Properties as tests without parameters: code in front of the body makes the arguments from numbers that the host
+ * chooses.
  *
- * Each record, union and tuple has a function that makes it from its parts, `std.generate` makes the rest. Variants that lead back to their own type come
- * last, so that the host ends every value by choosing 0. Both evaluators run the same tree.
+ * Each record, union and tuple has a function that makes it from its parts, `std.generate` makes the rest. Variants
+ * that lead back to their own type come last, so that the host ends every value by choosing 0. Both evaluators run
+ * the same tree.
  */
 import type { Span } from "../source/source_file.ts";
 import type { Expression, Local, Statement, TypedFunction, TypedProgram, TypedTest } from "../typed/tree.ts";

@@ -1,7 +1,9 @@
 /**
- * Runs the tests of a package in the WebAssembly that ships: one module with all tests, a new instance with a memory of its own for each.
+ * Runs the tests of a package in the WebAssembly that ships: one module with all tests, a new instance with a memory
+ * of its own for each.
  *
- * Nothing here depends on clock or order: the same program, selection and seed give the same results, however many threads run them.
+ * Nothing here depends on clock or order: the same program, selection and seed give the same results, however many
+ * threads run them.
  */
 import { CodeMap } from "../host/code_map.ts";
 import { externsOf, WasmProgram } from "../host/wasm_program.ts";

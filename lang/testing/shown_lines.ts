@@ -1,7 +1,9 @@
 /**
- * A value's text (`Ball { x: 1.0, trail: [(1, 2), (3, 4)] }`) on lines, so that two of them can be compared line by line.
+ * A value's text (`Ball { x: 1.0, trail: [(1, 2), (3, 4)] }`) on lines, so that two of them can be compared line by
+ * line.
  *
- * Short values stay on one line; longer ones are opened at their brackets, from outside in. Texts in quotes are never opened.
+ * Short values stay on one line; longer ones are opened at their brackets, from outside in. Texts in quotes are never
+ * opened.
  */
 
 const WIDTH = 60;

@@ -1,5 +1,6 @@
 /**
- * Tests that are compiled and ready to run: plain data, which can be given to another thread, and what comes back of it.
+ * Tests that are compiled and ready to run: plain data, which can be given to another thread, and what comes back of
+ * it.
  *
  * Whoever runs them knows nothing of sources; {@link prepareTests} makes results of what comes back.
  */

@@ -1,8 +1,10 @@
 /**
- * Why a program may end before its end: the kinds of traps, which back end and interpreter share, and the limit of calls within calls.
+ * Why a program may end before its end: the kinds of traps, which back end and interpreter share, and the limit of
+ * calls within calls.
  *
- * A trap has the site of the expression that went wrong. Bounds of a place are checked when it is used: in an assignment after its value, in a call
- * after all arguments. `place op= value` evaluates the indexes of the place, then the value, then reads, computes and stores.
+ * A trap has the site of the expression that went wrong. Bounds of a place are checked when it is used: in an
+ * assignment after its value, in a call after all arguments. `place op= value` evaluates the indexes of the place,
+ * then the value, then reads, computes and stores.
  */
 
 /** What went wrong. */
@@ -26,7 +28,10 @@ export type TrapKind =
   /** With `--gas`: none is left. */
   | "gas";
 
-/** How deep calls may be within one another. Calls that the compiler inlines do not count, so only recursion without end is sure to trap. */
+/**
+ * How deep calls may be within one another. Calls that the compiler inlines do not count, so only recursion without
+ * end is sure to trap.
+ */
 export const DEPTH_LIMIT = 2_000;
 
 /** What is told of an index outside of a list. */

@@ -1,14 +1,16 @@
 /**
  * The typed tree: what the checker hands to the back end and to the interpreter.
  *
- * Every name is resolved, every expression has its type, sugar is gone: methods are calls, `for` over anything but ranges and lists is a loop
- * over `next`, `map[key]` is a call, `if let` is a `match`. Generic functions stand once, with their type parameters; who runs them puts types in
- * (a {@link Callee} of kind `interface` is then looked up with {@link TypedProgram.method}). Only programs without errors have a typed tree.
+ * Every name is resolved, every expression has its type, sugar is gone: methods are calls, `for` over anything but
+ * ranges and lists is a loop over `next`, `map[key]` is a call, `if let` is a `match`. Generic functions stand once,
+ * with their type parameters; who runs them puts types in (a {@link Callee} of kind `interface` is then looked up
+ * with {@link TypedProgram.method}). Only programs without errors have a typed tree.
  *
- * Order of evaluation is left to right: arguments, then the call; in an assignment the indexes of the place, then the value, then the store.
- * `inout` arguments are places whose indexes are evaluated in their turn. Exclusivity has been checked: writing through the place at once and
- * writing back after the call are the same. A value argument may have been read from within a place that is lent to the same call
- * (`list.push(list[0])`): it is a copy from before the call.
+ * Order of evaluation is left to right: arguments, then the call; in an assignment the indexes of the place, then the
+ * value, then the store. `inout` arguments are places whose indexes are evaluated in their turn. Exclusivity has been
+ * checked: writing through the place at once and writing back after the call are the same. A value argument may have
+ * been read from within a place that is lent to the same call (`list.push(list[0])`): it is a copy from before the
+ * call.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type {
@@ -26,7 +28,10 @@ export interface TypedProgram {
   readonly modules: readonly TypedModule[];
   /** The module of `src/main.lang`, or null in a package without one. */
   readonly root: TypedModule | null;
-  /** The function that a type has for an interface's function, or null where it is derived. `type` has no parameters or variables. */
+  /**
+   * The function that a type has for an interface's function, or null where it is derived. `type` has no parameters
+   * or variables.
+   */
   method(type: Type, interfaceDefinition: InterfaceDefinition, name: string): MethodChoice | null;
   /** Functions of the library by id (`std.list.List.push`), for those whom the compiler calls by itself. */
   libraryFunction(id: string): TypedFunction;
@@ -123,7 +128,10 @@ interface Node {
 export type Callee =
   | { readonly kind: "function"; readonly function: TypedFunction; readonly typeArguments: readonly Type[] }
   | {
-    /** A function that `self` has because of an interface: a type parameter by its bound, another type because it is derived. */
+    /**
+     * A function that `self` has because of an interface: a type parameter by its bound, another type because it is
+     * derived.
+     */
     readonly kind: "interface";
     readonly interface: InterfaceDefinition;
     readonly name: string;
@@ -136,7 +144,10 @@ export type Argument =
   | { readonly kind: "value"; readonly value: Expression }
   | { readonly kind: "inout"; readonly place: Place };
 
-/** Operators of arithmetic; both sides and the result have the type of the node, a primitive number (for `+` also `String` or a list). */
+/**
+ * Operators of arithmetic; both sides and the result have the type of the node, a primitive number (for `+` also
+ * `String` or a list).
+ */
 export type ArithmeticOperator =
   | "+"
   | "-"
@@ -225,7 +236,10 @@ export type Expression =
     readonly kind: "closure";
     readonly parameters: readonly Local[];
     readonly body: Expression;
-    /** Locals of the function around it that it copies when it is made. Inside, they are the same `Local`s and never written. */
+    /**
+     * Locals of the function around it that it copies when it is made. Inside, they are the same `Local`s and never
+     * written.
+     */
     readonly captures: readonly Local[];
   }
   /** `e?` on an `Option` or `Result`; what stands in the way is returned from the function or closure around it. */
@@ -309,7 +323,10 @@ export type Place =
     readonly target: Place;
     readonly index: number;
   }
-  /** `target` is a list; traps outside of it. The index may be a call that takes the target's owner `inout` (slots of maps and pools). */
+  /**
+   * `target` is a list; traps outside of it. The index may be a call that takes the target's owner `inout` (slots of
+   * maps and pools).
+   */
   | {
     readonly kind: "element";
     readonly span: Span;

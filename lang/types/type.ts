@@ -1,8 +1,9 @@
 /**
  * Types as the checker has worked them out, shared by the typed tree, the interpreter and the back end.
  *
- * Named types refer to their definition, so two types of one name in two modules differ. Definitions are filled in after they are made,
- * because types may contain one another; after checking nothing changes. Variables exist during inference only.
+ * Named types refer to their definition, so two types of one name in two modules differ. Definitions are filled in
+ * after they are made, because types may contain one another; after checking nothing changes. Variables exist during
+ * inference only.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 

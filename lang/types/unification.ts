@@ -1,8 +1,8 @@
 /**
  * Unification of types by Robinson's algorithm: variables are linked to what they turn out to be.
  *
- * Variables of literals link only to the types that the literal fits. Links made during {@link Unifier.attempt} are taken back when it fails,
- * which is why `resolve` compresses no paths.
+ * Variables of literals link only to the types that the literal fits. Links made during {@link Unifier.attempt} are
+ * taken back when it fails, which is why `resolve` compresses no paths.
  */
 import { ERROR_TYPE, FLOAT, INT, isError, isFloat, isInteger, resolve } from "./primitives.ts";
 import type { Type, TypeParameter, TypeVariable } from "./type.ts";
@@ -191,7 +191,10 @@ export function hasUnknown(type: Type): boolean {
   }
 }
 
-/** The type without variables: links are followed, literals become `Int` and `Float`, what is not known the error type. */
+/**
+ * The type without variables: links are followed, literals become `Int` and `Float`, what is not known the error
+ * type.
+ */
 export function zonk(type: Type): Type {
   switch (type.kind) {
     case "primitive":

@@ -1,7 +1,8 @@
 /**
  * How many parts a type has, counted as often as they stand in it.
  *
- * Types share their parts, so a small program can make one of astronomical size; the weight of each shared part is worked out once.
+ * Types share their parts, so a small program can make one of astronomical size; the weight of each shared part is
+ * worked out once.
  */
 import { resolve } from "./primitives.ts";
 import type { Type } from "./type.ts";

@@ -1,8 +1,9 @@
 /**
  * Instructions of a module that can be found again in another reading of it.
  *
- * An optimizer reads the code as a tree and keeps no offsets. Calls, constants, accesses and operations are the same in both, in the same order;
- * control, variables and what is thrown away need not be. So the n-th of these anchors in a function's bytes is the n-th in its tree.
+ * An optimizer reads the code as a tree and keeps no offsets. Calls, constants, accesses and operations are the same
+ * in both, in the same order; control, variables and what is thrown away need not be. So the n-th of these anchors in
+ * a function's bytes is the n-th in its tree.
  */
 
 /** Where the code of a function begins, and the offsets of its anchors. */

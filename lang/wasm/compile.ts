@@ -30,7 +30,9 @@ export interface CompileOptions {
   readonly target: Target;
   /** Functions that are exported, for the target `core`. */
   readonly exports?: readonly TypedFunction[];
-  /** Tests that are exported: `test_0` and so on; of an eval `test_0_case_0`, `test_0_threshold`, which give an `f64`. */
+  /**
+   * Tests that are exported: `test_0` and so on; of an eval `test_0_case_0`, `test_0_threshold`, which give an `f64`.
+   */
   readonly tests?: readonly { readonly module: TypedModule; readonly test: TypedTest }[];
   readonly hasGas?: boolean;
   /** Whether no function of the package is lowered in place, so that each can be measured. */
@@ -63,7 +65,10 @@ export function compile(program: TypedProgram, options: CompileOptions): Compile
 
 /** Compiles a program for the web or as a command, and puts the core module into a component. */
 export function compileComponent(program: TypedProgram, options: CompileOptions): CompiledModule & {
-  /** The component around a core module; an optimized one with the same imports and exports may take the first one's place. */
+  /**
+   * The component around a core module; an optimized one with the same imports and exports may take the first one's
+   * place.
+   */
   wrap(core: Uint8Array): Uint8Array<ArrayBuffer>;
 } {
   const { module, compiled } = internally("compiling", () => {
@@ -88,7 +93,10 @@ function encode(module: IrModule, options: CompileOptions): CompiledModule {
   };
 }
 
-/** What modules export beside the program's functions; a library's function of that name gets `_` behind it, for a database it is a mistake. */
+/**
+ * What modules export beside the program's functions; a library's function of that name gets `_` behind it, for a
+ * database it is a mistake.
+ */
 const OWN_EXPORTS: ReadonlySet<string> = new Set([...RESERVED_EXPORTS, "cabi_realloc"]);
 
 function entriesOf(lowering: ProgramLowering, options: CompileOptions): Exported[] {

@@ -1,9 +1,11 @@
 /**
- * The envelope around a core module: a WebAssembly component with its imports as instances of functions over numbers, texts and bytes.
+ * The envelope around a core module: a WebAssembly component with its imports as instances of functions over numbers,
+ * texts and bytes.
  *
- * The core module needs its imports when it is made, and the imports need its memory: so it is given stand-ins first, functions that call through a
- * table (the shim), and when its memory is there, the table is filled with the real ones (the fixup). Format: "Component Model", Binary.md of the
- * specification, preview 2. Names of functions become kebab-case.
+ * The core module needs its imports when it is made, and the imports need its memory: so it is given stand-ins first,
+ * functions that call through a table (the shim), and when its memory is there, the table is filled with the real
+ * ones (the fixup). Format: "Component Model", Binary.md of the specification, preview 2. Names of functions become
+ * kebab-case.
  */
 import type { HostType, ImportedFunction, ScalarType } from "../ir/node.ts";
 import { ByteWriter } from "./byte_writer.ts";

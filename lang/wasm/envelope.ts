@@ -1,5 +1,6 @@
 /**
- * The components of the two targets: a page's, whose imports are interfaces of our own, and a command's, which imports WASI and exports `wasi:cli/run`.
+ * The components of the two targets: a page's, whose imports are interfaces of our own, and a command's, which
+ * imports WASI and exports `wasi:cli/run`.
  */
 import { WASI_RUN } from "../ir/lower/entry.ts";
 import type { IrFunction, IrModule, ScalarType } from "../ir/node.ts";

@@ -1,5 +1,6 @@
 /**
- * Checks that are left out because branches tell more, lengths that are loaded once for a loop, and constants that are worked out once.
+ * Checks that are left out because branches tell more, lengths that are loaded once for a loop, and constants that
+ * are worked out once.
  */
 import assert from "node:assert/strict";
 import { compile } from "./compile.ts";

@@ -1,8 +1,9 @@
 /**
  * The body of one function in the binary format.
  *
- * Variables that nobody mentions get no number. A variable that is set and read at once, and never again, stays on the stack; one that is read
- * at once and again later is set by `local.tee`. An `if` that only branches becomes `br_if`.
+ * Variables that nobody mentions get no number. A variable that is set and read at once, and never again, stays on
+ * the stack; one that is read at once and again later is set by `local.tee`. An `if` that only branches becomes
+ * `br_if`.
  */
 import type {
   IrCall,
@@ -341,7 +342,10 @@ export class FunctionEncoder {
     out.byte(0x0b);
   }
 
-  /** Puts the index and the length of a check of bounds where a host finds them; they are worked out again, since only what traps needs them. */
+  /**
+   * Puts the index and the length of a check of bounds where a host finds them; they are worked out again, since only
+   * what traps needs them.
+   */
   #tellIndex(check: Statement & { readonly kind: "check" }): void {
     const told = toldOfIndex(check);
     if (told === null) return;
@@ -554,7 +558,8 @@ export class FunctionEncoder {
   #access(name: string, offset: number): void {
     const { code, bytes } = accessShape(name);
     this.#out.byte(code);
-    // The heap hands out multiples of 8 but fields of texts' commands may lie anywhere; the hint never changes what happens.
+    // The heap hands out multiples of 8 but fields of texts' commands may lie anywhere; the hint never changes what
+    // happens.
     this.#out.byte(bytes === 8 ? 3 : bytes === 4 ? 2 : bytes === 2 ? 1 : 0);
     this.#out.unsigned(offset);
   }

@@ -1,11 +1,14 @@
 /**
- * A whole module in WebAssembly's binary format, with names, trap sites and the table of code places for the source map.
+ * A whole module in WebAssembly's binary format, with names, trap sites and the table of code places for the source
+ * map.
  *
- * Sections: types, imports, functions, table, memory, globals, exports, elements, code, data, then the custom sections `lang.sites` and `name`.
- * Only what is used is written: no table without calls of functions as values, no memory section is ever left out because every host expects one.
+ * Sections: types, imports, functions, table, memory, globals, exports, elements, code, data, then the custom
+ * sections `lang.sites` and `name`. Only what is used is written: no table without calls of functions as values, no
+ * memory section is ever left out because every host expects one.
  *
- * `lang.sites`: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and column (from 1; all 0 when
- * the site has no place). What stands in the library and was lowered in place is told by the line of the package that called it. A site's number is its position.
+ * `lang.sites`: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and
+ * column (from 1; all 0 when the site has no place). What stands in the library and was lowered in place is told by
+ * the line of the package that called it. A site's number is its position.
  */
 import type { IrFunction, IrModule, IrPlace, ScalarType, TrapSite } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
@@ -284,7 +287,10 @@ function encodeSites(module: IrModule): ByteWriter {
   return out;
 }
 
-/** Where the package called what was lowered in place and stands in the library; the place itself when nobody is known. */
+/**
+ * Where the package called what was lowered in place and stands in the library; the place itself when nobody is
+ * known.
+ */
 export function packagePlace(place: IrPlace): IrPlace {
   for (let at: IrPlace | undefined = place; at !== undefined; at = at.caller) {
     if (!isLibraryPath(at.file.path)) return at;

@@ -1,5 +1,6 @@
 /**
- * What the passes make of programs: counting that is left out, checks that are left out, arithmetic, the allocator, places in the source map.
+ * What the passes make of programs: counting that is left out, checks that are left out, arithmetic, the allocator,
+ * places in the source map.
  */
 import assert from "node:assert/strict";
 import { sizeClass } from "../ir/allocator.ts";

@@ -1,9 +1,9 @@
 /**
  * The release build: Binaryen's optimizer over our module. Loaded when it is first used, because it is large.
  *
- * Only features that every engine of the last years has are allowed to it. Trap sites stay valid, because a site's number is stored before the trap;
- * names of functions stay in the name section. Places in the source are handed to the optimizer, which gives them back as a source map. The same
- * module gives the same bytes.
+ * Only features that every engine of the last years has are allowed to it. Trap sites stay valid, because a site's
+ * number is stored before the trap; names of functions stay in the name section. Places in the source are handed to
+ * the optimizer, which gives them back as a source map. The same module gives the same bytes.
  */
 import { anchorsOf, sectionsOf } from "./anchors.ts";
 import type { CodePlace } from "./function_encoder.ts";
@@ -77,7 +77,10 @@ export async function optimizeLocated(
   }
 }
 
-/** The module without the name of its source map: debug builds do not have it either, and a page would ask for it in vain. */
+/**
+ * The module without the name of its source map: debug builds do not have it either, and a page would ask for it in
+ * vain.
+ */
 function withoutMapName(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const kept = sectionsOf(bytes).filter(({ name }) => name !== "sourceMappingURL");
   const out = new Uint8Array(8 + kept.reduce((sum, { start, end }) => sum + end - start, 0));
@@ -90,7 +93,10 @@ function withoutMapName(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-/** Tells the optimizer where in the source each instruction comes from. Gives the number of functions that it could not be told of. */
+/**
+ * Tells the optimizer where in the source each instruction comes from. Gives the number of functions that it could
+ * not be told of.
+ */
 export function locate(
   binaryen: Binaryen,
   module: BinaryenModule,

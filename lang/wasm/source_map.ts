@@ -1,6 +1,7 @@
 /**
- * A source map, version 3: offsets in the module's bytes as columns of one generated line, as tools for WebAssembly expect. Code of the library that was
- * lowered in place stands at the line that called it, which whoever debugs has before them.
+ * A source map, version 3: offsets in the module's bytes as columns of one generated line, as tools for WebAssembly
+ * expect. Code of the library that was lowered in place stands at the line that called it, which whoever debugs has
+ * before them.
  */
 import type { CodePlace } from "./function_encoder.ts";
 import { packagePlace } from "./module_encoder.ts";
@@ -19,7 +20,10 @@ function variableLength(value: number): string {
   return text;
 }
 
-/** The source map of a module as JSON. Where the code of a function starts, no place of the one before it holds any more. */
+/**
+ * The source map of a module as JSON. Where the code of a function starts, no place of the one before it holds any
+ * more.
+ */
 export function sourceMap(
   places: readonly CodePlace[],
   functionStarts: readonly number[],

@@ -1,8 +1,9 @@
 /**
- * The section `lang.state`: where a game's state lies and what its values look like in memory, so that a page can take the state out of one instance
- * and put it into another, also of a new build, as long as its type is the same.
+ * The section `lang.state`: where a game's state lies and what its values look like in memory, so that a page can
+ * take the state out of one instance and put it into another, also of a new build, as long as its type is the same.
  *
- * Only what the state reaches is carried over: code, static data and everything else are the new build's. docs/adr/0009 says why.
+ * Only what the state reaches is carried over: code, static data and everything else are the new build's.
+ * docs/adr/0009 says why.
  *
  * Format, numbers as unsigned LEB128, lists with their length before them:
  *

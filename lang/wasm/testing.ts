@@ -1,5 +1,6 @@
 /**
- * Helpers for tests of the back end: a source as a program, its module in the engine at hand, and what the interpreter says to the same.
+ * Helpers for tests of the back end: a source as a program, its module in the engine at hand, and what the
+ * interpreter says to the same.
  */
 import { type TrapPlace, trapSitesOf } from "../host/trap_sites.ts";
 import { PackageAnalyzer } from "../check/package_analysis.ts";

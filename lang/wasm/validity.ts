@@ -1,5 +1,6 @@
 /**
- * Whether a module is valid, for tests: by the engine at hand and by Binaryen, with no features but those that releases may use.
+ * Whether a module is valid, for tests: by the engine at hand and by Binaryen, with no features but those that
+ * releases may use.
  *
  * Tests and fuzzers hand every module that they build to {@link expectValid}.
  */

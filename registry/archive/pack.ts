@@ -1,8 +1,9 @@
 /**
  * Makes the tarball of a package: the same files give the same bytes on every machine and every run.
  *
- * One folder at the top, `<name>-<version>/`, the files in the order of their paths' bytes, mode 0644 or 0755, user, group and their names empty, one time
- * for all. The gzip layer is plain code (fflate), is fed in pieces of one size, and has neither name nor time.
+ * One folder at the top, `<name>-<version>/`, the files in the order of their paths' bytes, mode 0644 or 0755, user,
+ * group and their names empty, one time for all. The gzip layer is plain code (fflate), is fed in pieces of one size,
+ * and has neither name nor time.
  */
 import { Gzip } from "fflate";
 import { createTarPacker, type TarPackController } from "modern-tar";

@@ -1,9 +1,10 @@
 /**
  * Reads a tarball that nobody trusts and hands its files on, or refuses it.
  *
- * Refused: names with `..`, a root or a drive, names that some system cannot have, links, devices, an entry twice or one that another system takes for the same,
- * a file where a folder stands, another folder at the top than `<name>-<version>/`, more than 10 000 entries or 256 MiB, checksums of headers that do not
- * hold, an archive that ends too early or goes on behind its end. Memory does not grow with the archive: it is unpacked and read in pieces.
+ * Refused: names with `..`, a root or a drive, names that some system cannot have, links, devices, an entry twice or
+ * one that another system takes for the same, a file where a folder stands, another folder at the top than
+ * `<name>-<version>/`, more than 10 000 entries or 256 MiB, checksums of headers that do not hold, an archive that
+ * ends too early or goes on behind its end. Memory does not grow with the archive: it is unpacked and read in pieces.
  */
 import { createTarDecoder, type ParsedTarEntry, type TarHeader } from "modern-tar";
 import { REGISTRY_LIMITS } from "../limits.ts";

@@ -1,7 +1,9 @@
 /**
- * Tarballs that were downloaded, by the SHA-256 of their bytes, shared by all packages of the user: `<cache>/archives/<hash>.tar.gz`.
+ * Tarballs that were downloaded, by the SHA-256 of their bytes, shared by all packages of the user:
+ * `<cache>/archives/<hash>.tar.gz`.
  *
- * A download that was cut off stays as `<hash>.part` and goes on from there the next time. Nothing is taken whose hash is not the one that was asked for.
+ * A download that was cut off stays as `<hash>.part` and goes on from there the next time. Nothing is taken whose
+ * hash is not the one that was asked for.
  */
 import { createHash } from "node:crypto";
 import { REGISTRY_LIMITS } from "../limits.ts";

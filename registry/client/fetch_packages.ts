@@ -1,8 +1,8 @@
 /**
  * `fetch`: brings every locked package onto the disk, verified, and says in `.lang/packages.json` what is there.
  *
- * What is in the shared store by its hash needs no network. What a package needs is only known for sure from its own manifest, so that resolving and unpacking
- * take turns until nothing is missing.
+ * What is in the shared store by its hash needs no network. What a package needs is only known for sure from its own
+ * manifest, so that resolving and unpacking take turns until nothing is missing.
  */
 import { parseSidecar } from "../archive/sidecar.ts";
 import { REGISTRY_LIMITS } from "../limits.ts";

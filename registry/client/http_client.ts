@@ -1,8 +1,8 @@
 /**
  * Requests that are repeated, wait for rate limits and follow redirects, with the token only where it belongs.
  *
- * Reading is repeated after a failure on the way, a cut answer or a status from 500 on. Writing is repeated only when the service has surely not done it: a rate
- * limit or 503.
+ * Reading is repeated after a failure on the way, a cut answer or a status from 500 on. Writing is repeated only when
+ * the service has surely not done it: a rate limit or 503.
  */
 import { REGISTRY_LIMITS } from "../limits.ts";
 import { failureOf, judgeAnswer, pauseBefore, waitText } from "../protocol/retry.ts";

@@ -1,4 +1,7 @@
-/** Unpacks packages into a folder of their own: first into a temporary one beside it, then one rename, so that a half one is never seen. */
+/**
+ * Unpacks packages into a folder of their own: first into a temporary one beside it, then one rename, so that a half
+ * one is never seen.
+ */
 import { createHash } from "node:crypto";
 import { sha256 } from "../archive/tree.ts";
 import { unpack } from "../archive/unpack.ts";
@@ -96,7 +99,10 @@ async function checkManifest(host: RegistryHost, folder: string, release: Packag
   }
 }
 
-/** Reads the manifest of a package that somebody else has written: what is wrong in it is no mistake of the one who fetches it. */
+/**
+ * Reads the manifest of a package that somebody else has written: what is wrong in it is no mistake of the one who
+ * fetches it.
+ */
 function readForeignManifest(text: string, refuse: (reason: string) => RegistryError): PackageManifest {
   try {
     return readPackageManifest(text);

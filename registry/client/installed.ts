@@ -1,5 +1,6 @@
 /**
- * What was unpacked for a package: `.lang/packages.json`, which the compiler reads, and the folders below `.lang/packages/`.
+ * What was unpacked for a package: `.lang/packages.json`, which the compiler reads, and the folders below
+ * `.lang/packages/`.
  *
  *     {"format": 1, "manifest": "<sha256 of project.toml>", "lock": "<sha256 of project.lock>", "direct": {"fx": "0.3.2"}, "packages": [
  *       {"name": "fx", "version": "0.3.2", "hash": "<as in the lockfile>", "folder": ".lang/packages/fx-0.3.2",

@@ -1,8 +1,8 @@
 /**
  * Packages that are no releases: folders beside the package, and commits of git repositories.
  *
- * A folder is what its files are now; the hash of a package is that of its sorted tree. A repository is cloned into the shared cache, and of a commit the tree
- * is taken through the same checks as a tarball.
+ * A folder is what its files are now; the hash of a package is that of its sorted tree. A repository is cloned into
+ * the shared cache, and of a commit the tree is taken through the same checks as a tarball.
  */
 import { isExcluded, publishedFiles, sha256, treeHash } from "../archive/tree.ts";
 import { type Dependency, type PackageManifest, readPackageManifest } from "../manifest/package_manifest.ts";
@@ -104,8 +104,9 @@ async function findFolder({ host, root }: Session, name: string, path: string): 
 }
 
 /**
- * The files of a package in a folder, and the hash of all of them: what would be published, without what commands leave in packages below it. A library's
- * example that uses the library would otherwise be copied into itself, each time once more, and its lockfile would hold a hash of itself.
+ * The files of a package in a folder, and the hash of all of them: what would be published, without what commands
+ * leave in packages below it. A library's example that uses the library would otherwise be copied into itself, each
+ * time once more, and its lockfile would hold a hash of itself.
  */
 export async function folderTree(
   host: RegistryHost,

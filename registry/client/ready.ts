@@ -1,4 +1,7 @@
-/** What builds ask before they begin: are the packages that the manifest and the lockfile name on the disk? If not, they are fetched. */
+/**
+ * What builds ask before they begin: are the packages that the manifest and the lockfile name on the disk? If not,
+ * they are fetched.
+ */
 import { checkRequirement } from "../requirement.ts";
 import { fetchPackages } from "./fetch_packages.ts";
 import {
@@ -43,7 +46,9 @@ function isOf(record: InstalledRecord, project: Project): boolean {
   return record.manifest === textHash(project.manifestText) || keepsTo(record, project);
 }
 
-/** Whether what the manifest asks for is what is locked: most changes of a manifest have nothing to do with packages. */
+/**
+ * Whether what the manifest asks for is what is locked: most changes of a manifest have nothing to do with packages.
+ */
 function keepsTo({ direct }: InstalledRecord, { manifest, locked }: Project): boolean {
   if (direct.size !== manifest.dependencies.size) return false;
   return [...manifest.dependencies].every(([name, dependency]) => {

@@ -1,4 +1,7 @@
-/** Sends one request through the hosting service's own client. It follows no redirect and repeats nothing: that is decided above. */
+/**
+ * Sends one request through the hosting service's own client. It follows no redirect and repeats nothing: that is
+ * decided above.
+ */
 import { Octokit } from "@octokit/core";
 import type { HttpRequest } from "../protocol/requests.ts";
 import type { RegistryHost } from "../ports.ts";

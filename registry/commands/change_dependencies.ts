@@ -1,4 +1,7 @@
-/** `add`, `remove` and `update`: they resolve from the cache and write manifest and lockfile. Only `update` with a refresh asks the network for indexes. */
+/**
+ * `add`, `remove` and `update`: they resolve from the cache and write manifest and lockfile. Only `update` with a
+ * refresh asks the network for indexes.
+ */
 import { isPackageName, tagOf } from "../names.ts";
 import { didYouMean } from "../../engine/base/suggest.ts";
 import { cachedIndexes, refreshIndexes } from "../client/indexes.ts";

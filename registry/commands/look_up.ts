@@ -125,7 +125,10 @@ export async function packageInfo(session: Session, name: string): Promise<Packa
   };
 }
 
-/** The registries of the package around, or the official one where there is none; their indexes are asked for when they are old. */
+/**
+ * The registries of the package around, or the official one where there is none; their indexes are asked for when
+ * they are old.
+ */
 async function freshCatalog(session: Session): Promise<Catalog> {
   const { host, http, isOffline } = session;
   const hasManifest = await host.files.size(`${session.root}/project.toml`) !== null;

@@ -1,7 +1,9 @@
 /**
- * `publish`: writes the tarball and its checksum file into `.lang/publish/`, and with a token makes the release and uploads both.
+ * `publish`: writes the tarball and its checksum file into `.lang/publish/`, and with a token makes the release and
+ * uploads both.
  *
- * Before anything is written the package is looked at: its manifest, the tag of its version, links in its tree, dependencies that nobody else has.
+ * Before anything is written the package is looked at: its manifest, the tag of its version, links in its tree,
+ * dependencies that nobody else has.
  */
 import { packTree } from "../archive/pack.ts";
 import { formatSidecar } from "../archive/sidecar.ts";

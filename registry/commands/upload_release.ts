@@ -1,8 +1,9 @@
 /**
  * Makes a release and uploads its files.
  *
- * A release cannot be made together with its files. When an earlier run was stopped in between, the release is there without them: the next run finds it by its
- * tag and, if it is of the same manifest and what it has are the same bytes, uploads what is missing.
+ * A release cannot be made together with its files. When an earlier run was stopped in between, the release is there
+ * without them: the next run finds it by its tag and, if it is of the same manifest and what it has are the same
+ * bytes, uploads what is missing.
  */
 import type { Purpose } from "../client/http_client.ts";
 import type { Session } from "../client/project.ts";
@@ -102,7 +103,9 @@ async function createRelease(session: Session, upload: Upload, purpose: Purpose)
   }
 }
 
-/** The release of an earlier run that was stopped; null when there is none, or one that is whole or of something else. */
+/**
+ * The release of an earlier run that was stopped; null when there is none, or one that is whole or of something else.
+ */
 async function findHalf(session: Session, upload: Upload, purpose: Purpose): Promise<MadeRelease | null> {
   const { host, http } = session;
   const { slug, release, manifest, files } = upload;

@@ -1,4 +1,7 @@
-/** `vendor` copies all packages into `.lang/vendor/`, which builds then use; `verify` recomputes every hash on the disk. */
+/**
+ * `vendor` copies all packages into `.lang/vendor/`, which builds then use; `verify` recomputes every hash on the
+ * disk.
+ */
 import { createHash } from "node:crypto";
 import { sha256, treeHash } from "../archive/tree.ts";
 import { unpack } from "../archive/unpack.ts";

@@ -80,7 +80,10 @@ export function setting(name: string): string | null {
   return value === undefined || value === "" ? null : value;
 }
 
-/** Where the run time sends requests to the API, as far as variables say; without the user and password that may stand in them. */
+/**
+ * Where the run time sends requests to the API, as far as variables say; without the user and password that may stand
+ * in them.
+ */
 function proxyFor(api: string, read: ReadSetting): string | null {
   const { protocol, hostname } = new URL(api);
   const name = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";

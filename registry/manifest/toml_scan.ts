@@ -1,7 +1,8 @@
 /**
  * Where keys, values and headers stand in a TOML text: the reader gives values only, an editor needs their places.
  *
- * Takes texts that the reader has accepted; of others it gives some answer, which the editor then finds to be wrong and throws away.
+ * Takes texts that the reader has accepted; of others it gives some answer, which the editor then finds to be wrong
+ * and throws away.
  */
 
 /** Part of a text, from its first character to the one behind its last. */

@@ -52,7 +52,9 @@ export class Catalog {
     return this.releases(slug, name).find((entry) => entry.version === version) ?? null;
   }
 
-  /** The first registry with a release that satisfies the requirement and was not taken back; null when there is none. */
+  /**
+   * The first registry with a release that satisfies the requirement and was not taken back; null when there is none.
+   */
   match(name: string, requirement: Requirement): Matches | null {
     for (const slug of this.slugs) {
       const entries = this.releases(slug, name).filter((entry) =>

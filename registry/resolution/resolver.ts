@@ -1,11 +1,13 @@
 /**
- * Chooses the versions of all packages that a manifest needs, directly or through others, from what is known without a network.
+ * Chooses the versions of all packages that a manifest needs, directly or through others, from what is known without
+ * a network.
  *
- * For each requirement: a version that is chosen already and satisfies it, else the locked one, else the highest of the first registry that has any, else, when no
- * registry has one, the lowest version that the requirement allows, which is then unresolved. Of each line of compatible versions of a package one is chosen.
- * When that cannot be kept, the search goes back to the latest choice that has to do with the dead end (conflict-directed backjumping: P. Prosser, "Hybrid
- * algorithms for the constraint satisfaction problem", 1993) and takes the next lower version there. The order of the manifest and of the indexes decides
- * everything, so the same input gives the same versions.
+ * For each requirement: a version that is chosen already and satisfies it, else the locked one, else the highest of
+ * the first registry that has any, else, when no registry has one, the lowest version that the requirement allows,
+ * which is then unresolved. Of each line of compatible versions of a package one is chosen. When that cannot be kept,
+ * the search goes back to the latest choice that has to do with the dead end (conflict-directed backjumping: P.
+ * Prosser, "Hybrid algorithms for the constraint satisfaction problem", 1993) and takes the next lower version there.
+ * The order of the manifest and of the indexes decides everything, so the same input gives the same versions.
  */
 import { REGISTRY_LIMITS } from "../limits.ts";
 import type { LockedPackage } from "../manifest/lockfile.ts";

@@ -92,7 +92,12 @@ export type Part = "all" | "small" | "constant" | "default";
 
 type Rows = readonly (readonly (string | null)[])[];
 
-/** See the file's head. */
+/**
+ * Answers of the database under test to the calls of a signature, in every form in which a call can meet its
+ * arguments: as literals, which are folded when the statement is planned; as parameters of a statement that is
+ * prepared once; as columns of rows in the delta, by compiled code and by the interpreter; and as columns of
+ * segments, of all calls together and of some, so that values are kept in several ways, and of rows that were moved.
+ */
 export class Replay {
   readonly differences: Difference[] = [];
   readonly #database: StateDatabase;

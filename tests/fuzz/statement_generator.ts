@@ -76,7 +76,7 @@ function isWide(type: GeneratedType): type is WideType {
   return type !== "int" && type !== "text" && type !== "bool" && type !== "numeric";
 }
 
-/** Makes statements over tables; see the file's head. */
+/** Makes statements over tables. */
 export class StatementGenerator {
   readonly #choices: Choices;
   readonly #tables: readonly GeneratedTable[];

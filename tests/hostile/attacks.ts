@@ -16,5 +16,5 @@ export interface Attack {
   run(target: Target, size: number): Promise<void>;
 }
 
-/** See the file's head. */
+/** All attacks, each with its sizes and the memory that it may cost the server. */
 export const ATTACKS: readonly Attack[] = [...PG_ATTACKS, ...HTTP_ATTACKS, ...BINARY_ATTACKS];

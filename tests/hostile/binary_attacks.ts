@@ -27,7 +27,7 @@ async function greeted(port: number): Promise<RawSocket> {
 const request = (operation: Operation): Uint8Array =>
   framed(encodeRequest({ number: 1n, client: null, operation }));
 
-/** See the file's head. */
+/** Hostile clients of the binary protocol. */
 export const BINARY_ATTACKS: readonly Attack[] = [
   {
     name: "binary: junk for a hello, and frames of impossible lengths",

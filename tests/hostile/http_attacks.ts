@@ -33,7 +33,7 @@ function closeCode(text: string): number {
   return text.charCodeAt(at + 2) << 8 | text.charCodeAt(at + 3);
 }
 
-/** See the file's head. */
+/** Hostile clients of HTTP and of the WebSocket. */
 export const HTTP_ATTACKS: readonly Attack[] = [
   {
     name: "http: chunked bodies without end",

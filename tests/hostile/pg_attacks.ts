@@ -53,7 +53,7 @@ async function closedWith(port: number, ...bytes: readonly Uint8Array[]): Promis
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** See the file's head. */
+/** Hostile clients of the PostgreSQL protocol. */
 export const PG_ATTACKS: readonly Attack[] = [
   {
     name: "pg: a client that does not read the rows of a huge SELECT",

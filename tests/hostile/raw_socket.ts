@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 
 const encoder = new TextEncoder();
 
-/** See the file's head. */
+/** A TCP client that says what a test wants, as fast as the server takes it, and perhaps never listens. */
 export class RawSocket implements Disposable {
   readonly #socket: Socket;
   readonly #closed: Promise<void>;

@@ -60,7 +60,7 @@ const mostOfOneName = 3;
 /** See {@link shortestThrough}. */
 const mostEdgesTried = { beforeOne: 100, afterOne: 5 };
 
-/** Checks a history; see the file's head. */
+/** Checks a history. */
 export function checkHistory(transactions: readonly RecordedTransaction[]): HistoryReport {
   return new Checker(transactions).check();
 }

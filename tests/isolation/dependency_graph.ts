@@ -19,7 +19,10 @@ export interface Edge {
   readonly reason: string;
 }
 
-/** See the file's head. Transactions are numbered from 0. */
+/**
+ * A graph of dependencies between transactions, its strongly connected components (Tarjan 1972) and short cycles in
+ * them. Transactions are numbered from 0.
+ */
 export class DependencyGraph {
   readonly size: number;
   readonly #out: Edge[][];

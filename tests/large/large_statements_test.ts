@@ -1,4 +1,7 @@
-/** Large statements answer rightly, or are refused for their depth; what they cost is counted where it could be their square. */
+/**
+ * Large statements answer rightly, or are refused for their depth; what they cost is counted where it could be their
+ * square.
+ */
 import assert from "node:assert/strict";
 import { type Database, DatabaseError, open } from "../../mod.ts";
 import {

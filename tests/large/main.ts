@@ -1,6 +1,7 @@
 /**
- * `deno task large [terms …] [--only TEXT]`: runs the wide statements at the given sizes (10 000 and 50 000 terms unless said
- * otherwise), checks each answer, and prints how long each took and how the time grows with the terms (1 is linear).
+ * `deno task large [terms …] [--only TEXT]`: runs the wide statements at the given sizes (10 000 and 50 000 terms
+ * unless said otherwise), checks each answer, and prints how long each took and how the time grows with the terms (1
+ * is linear).
  *
  * Exit codes: 0 all answered rightly, 1 not.
  */
@@ -8,7 +9,9 @@ import { parseArgs } from "node:util";
 import { open } from "../../mod.ts";
 import { type LargeStatement, SETUP, WIDE_SHAPES } from "./statement_shapes.ts";
 
-/** Milliseconds that a statement takes when it is planned and run for the first time; raises when its answer is wrong. */
+/**
+ * Milliseconds that a statement takes when it is planned and run for the first time; raises when its answer is wrong.
+ */
 async function measure({ sql, parameters, expected }: LargeStatement): Promise<number> {
   await using database = await open(":memory:");
   for (const statement of SETUP) await database.execute(statement);

@@ -1,6 +1,6 @@
 /**
- * Statements of any size whose answers are known: each shape makes the statement of so many terms and says what it answers over
- * the table `number`, which holds a = 0 … 999 with b = a and the text 'n' || a.
+ * Statements of any size whose answers are known: each shape makes the statement of so many terms and says what it
+ * answers over the table `number`, which holds a = 0 … 999 with b = a and the text 'n' || a.
  */
 
 /** Rows of the table that the statements ask. */
@@ -112,7 +112,10 @@ export const WIDE_SHAPES: Readonly<Record<string, StatementShape>> = {
     counted(`a = ANY (ARRAY[${list(terms, (term) => term * 2)}])`, evenRows(terms)),
 };
 
-/** Shapes that PostgreSQL bounds, or whose size is their depth: refused with 54001 beyond some number of terms, never otherwise. */
+/**
+ * Shapes that PostgreSQL bounds, or whose size is their depth: refused with 54001 beyond some number of terms, never
+ * otherwise.
+ */
 export const DEEP_SHAPES: Readonly<Record<string, StatementShape>> = {
   "||": (terms) => ({ sql: `SELECT length(${list(terms, () => "'a'").join(" || ")})`, expected: terms }),
   "+": (terms) => ({ sql: `SELECT ${list(terms, () => "1").join(" + ")}`, expected: terms }),

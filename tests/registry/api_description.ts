@@ -1,4 +1,7 @@
-/** Holds JSON values to the hosting service's description of its API, of which `deno task hosting-api` keeps the part that is needed. */
+/**
+ * Holds JSON values to the hosting service's description of its API, of which `deno task hosting-api` keeps the part
+ * that is needed.
+ */
 import description from "./fixtures/hosting_api.json" with { type: "json" };
 
 type Schema = Readonly<Record<string, unknown>>;

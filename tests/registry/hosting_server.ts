@@ -1,8 +1,9 @@
 /**
  * A code-hosting service on loopback: releases and their files, as far as `lang pkg` uses them.
  *
- * Three servers: the API, the uploads, and the storage that files are redirected to. Every JSON answer and request is held to the service's own description
- * (`api_description.ts`); what differs is kept in `violations`. Faults are put in for the next requests that match.
+ * Three servers: the API, the uploads, and the storage that files are redirected to. Every JSON answer and request is
+ * held to the service's own description (`api_description.ts`); what differs is kept in `violations`. Faults are put
+ * in for the next requests that match.
  */
 import { createHash } from "node:crypto";
 import { answerProblems, operation, requestProblems } from "./api_description.ts";

@@ -86,7 +86,10 @@ export const SLUG = "octo/games";
 /** A token. */
 export const TOKEN = "secret-token";
 
-/** Runs a test with a hosting service that has one repository; afterwards everything that it answered must be as described. */
+/**
+ * Runs a test with a hosting service that has one repository; afterwards everything that it answered must be as
+ * described.
+ */
 export async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "registry-" });
   const server = HostingServer.start();

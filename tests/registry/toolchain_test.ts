@@ -1,4 +1,7 @@
-/** Programs and editors that work on a package see what `lang pkg` has fetched, and say what to do while it is missing. */
+/**
+ * Programs and editors that work on a package see what `lang pkg` has fetched, and say what to do while it is
+ * missing.
+ */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { fetchPackages } from "../../registry/client/fetch_packages.ts";
 import { publishPackage } from "../../registry/commands/publish.ts";

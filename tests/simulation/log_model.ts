@@ -19,7 +19,7 @@ import { NO_ROW } from "../../engine/storage/access/block.ts";
 
 const EVERYTHING = { prefix: [], low: null, high: null, backward: false } as const;
 
-/** The log as it should be; see the file's head. */
+/** The log as it should be. */
 export class LogModel {
   /** The entry of op n stands at n - 1. */
   readonly #payloads: Uint8Array[] = [];

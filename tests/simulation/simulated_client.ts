@@ -45,7 +45,10 @@ export interface ClientPlace {
   readonly random: SeededRandom;
 }
 
-/** See the file's head. */
+/**
+ * A client of a simulated engine that believes nothing before it is durable, as the gateways do: what it is told,
+ * rows it has read as well as acknowledgements, goes into the account of what must outlive every crash.
+ */
 export class SimulatedClient {
   readonly session: Session;
   readonly random: SeededRandom;

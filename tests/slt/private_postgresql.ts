@@ -29,7 +29,7 @@ export interface ClosableLogicDatabase extends LogicDatabase {
   close(): Promise<void>;
 }
 
-/** See the file's head. */
+/** A PostgreSQL server of our own in a temporary folder, to compare answers with. */
 export class PrivatePostgresql {
   readonly #folder: string;
   readonly #control: string;

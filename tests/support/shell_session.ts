@@ -24,7 +24,10 @@ export interface BlockResult {
 
 const timeLimitMilliseconds = 120_000;
 
-/** See the file's head. */
+/**
+ * One shell that runs block after block of commands, as a person with one terminal would: variables, functions and
+ * background jobs live on from block to block.
+ */
 export class ShellSession implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;

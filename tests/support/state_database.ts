@@ -34,7 +34,10 @@ export interface Question {
   readonly parameters: readonly (string | null)[];
 }
 
-/** See the file's head. */
+/**
+ * A database in this process that is asked in several ways: by its session, by prepared statements, over the
+ * PostgreSQL protocol in text and in binary.
+ */
 export class StateDatabase implements AsyncDisposable {
   readonly #host = memoryHost();
   #database: Database | null = null;

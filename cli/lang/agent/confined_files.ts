@@ -1,8 +1,9 @@
 /**
  * The files of a package for somebody who must not leave it: links are followed within its folder only.
  *
- * Texts are kept for as long as size, time of change, time of the entry's change and number of the file stay the same. A file that changed less than two seconds before it
- * was read is read again, since a second change may then have the same times.
+ * Texts are kept for as long as size, time of change, time of the entry's change and number of the file stay the
+ * same. A file that changed less than two seconds before it was read is read again, since a second change may then
+ * have the same times.
  */
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import type { PackageFiles } from "../../../lang/package/package_files.ts";

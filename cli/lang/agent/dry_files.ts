@@ -1,4 +1,7 @@
-/** Files whose changes are kept in memory: what a recording is replayed on, so that replaying it changes nothing and can be done again. */
+/**
+ * Files whose changes are kept in memory: what a recording is replayed on, so that replaying it changes nothing and
+ * can be done again.
+ */
 import type { PackageFiles } from "../../../lang/package/package_files.ts";
 
 /** Files below, and what was written over them. */

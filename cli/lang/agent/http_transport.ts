@@ -1,8 +1,10 @@
 /**
- * The agent over HTTP: `POST /v1/agent` for one request, `POST /v1/agent/batch` for the lines of one session, `GET /v1/agent/version`.
+ * The agent over HTTP: `POST /v1/agent` for one request, `POST /v1/agent/batch` for the lines of one session, `GET
+ * /v1/agent/version`.
  *
- * Before anything else, Host and Origin are held to be this server's own, and the token is asked for where there is one. It stands on `node:http`, where the number of connections and the time
- * that heads and bodies may take can be held.
+ * Before anything else, Host and Origin are held to be this server's own, and the token is asked for where there is
+ * one. It stands on `node:http`, where the number of connections and the time that heads and bodies may take can be
+ * held.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";

@@ -1,6 +1,6 @@
 /**
- * Lines of a stream of bytes, within limits: no line is held beyond its longest length, and all connections together hold no more than a budget of bytes of lines that
- * are not whole yet.
+ * Lines of a stream of bytes, within limits: no line is held beyond its longest length, and all connections together
+ * hold no more than a budget of bytes of lines that are not whole yet.
  */
 
 const NEWLINE = 0x0a;

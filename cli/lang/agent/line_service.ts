@@ -1,7 +1,8 @@
 /**
  * Lets a session answer the lines of a connection: standard input and output, a socket, the body of a batch.
  *
- * Reading goes on while a request is worked on, so that a `cancel` is seen, up to {@link MAX_WAITING} requests; answers go out whole, one after the other.
+ * Reading goes on while a request is worked on, so that a `cancel` is seen, up to {@link MAX_WAITING} requests;
+ * answers go out whole, one after the other.
  */
 import { setImmediate } from "node:timers";
 import { type Answer, failureAnswer } from "../../../lang/agent/answer.ts";

@@ -1,7 +1,8 @@
 /**
  * The agent on a Unix socket: a session of its own for each connection.
  *
- * Only its owner may connect. What stands at the path is removed when it is a socket, and left alone when it is anything else.
+ * Only its owner may connect. What stands at the path is removed when it is a socket, and left alone when it is
+ * anything else.
  */
 import { MAX_REQUEST_BYTES } from "../../../lang/agent/request_reader.ts";
 import { AgentSession } from "../../../lang/agent/session.ts";

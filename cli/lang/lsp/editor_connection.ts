@@ -1,8 +1,9 @@
 /**
- * The connection of the language server to an editor, on standard input and output: messages in, answers out, and mistakes a moment after the last edit.
+ * The connection of the language server to an editor, on standard input and output: messages in, answers out, and
+ * mistakes a moment after the last edit.
  *
- * Before `initialize` requests are refused; a request whose handler fails is answered with an error, and the server goes on. The process ends with `exit`, or
- * when its input does: with 0 after `shutdown`, else with 1.
+ * Before `initialize` requests are refused; a request whose handler fails is answered with an error, and the server
+ * goes on. The process ends with `exit`, or when its input does: with 0 after `shutdown`, else with 1.
  */
 import process from "node:process";
 import {

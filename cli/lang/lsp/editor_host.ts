@@ -1,4 +1,7 @@
-/** The machine as the language server sees it: packages on disk, and a folder where editors find the library's sources. */
+/**
+ * The machine as the language server sees it: packages on disk, and a folder where editors find the library's
+ * sources.
+ */
 import { basename, dirname, join } from "node:path";
 import { tmpdir } from "node:os";
 import { CommandError } from "../../../lang/commands/command_error.ts";

@@ -1,9 +1,10 @@
 /**
  * `lang mcp --http`: the protocol on a port of the loopback address.
  *
- * Before anything is read: a foreign `Host` or `Origin` is 403, a missing token 401, another path 404. Bodies are at most {@link MAX_MESSAGE_BYTES} (413), have
- * {@link BODY_TIMEOUT_MILLISECONDS} to arrive (408), and only {@link MAX_BODIES} arrive at a time (503), so that clients, however many and slow, hold a bounded
- * part of memory. There are no headers that let a page of another site read an answer.
+ * Before anything is read: a foreign `Host` or `Origin` is 403, a missing token 401, another path 404. Bodies are at
+ * most {@link MAX_MESSAGE_BYTES} (413), have {@link BODY_TIMEOUT_MILLISECONDS} to arrive (408), and only {@link
+ * MAX_BODIES} arrive at a time (503), so that clients, however many and slow, hold a bounded part of memory. There
+ * are no headers that let a page of another site read an answer.
  */
 import { ENDPOINT_PATH, type HttpEndpoint, jsonRpcError } from "../../../lang/mcp/http_endpoint.ts";
 import { BODY_TIMEOUT_MILLISECONDS, MAX_BODIES, MAX_MESSAGE_BYTES } from "../../../lang/mcp/limits.ts";

@@ -1,4 +1,7 @@
-/** Which effects the public functions of fetched packages use, and which are new since the packages were fetched before. */
+/**
+ * Which effects the public functions of fetched packages use, and which are new since the packages were fetched
+ * before.
+ */
 import { PackageAnalyzer } from "../../../lang/check/package_analysis.ts";
 import type { Dependencies } from "../../../lang/package/dependencies.ts";
 import { readDependencies } from "../../../lang/package/dependencies.ts";

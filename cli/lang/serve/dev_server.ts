@@ -110,7 +110,10 @@ function partOf(
   return source.read(first, last);
 }
 
-/** Bytes piece by piece: one is copied while the one before it is sent, which takes a third of the time for large files. */
+/**
+ * Bytes piece by piece: one is copied while the one before it is sent, which takes a third of the time for large
+ * files.
+ */
 function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream({

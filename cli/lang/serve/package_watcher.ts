@@ -1,13 +1,16 @@
 /**
  * Tells of changes in `src/`, `web/` and `project.toml` of a package, and of packages that were fetched for it.
  *
- * The package's folder is watched without what lies below it, for the manifest, and because the folders may be taken away and come back, as when another
- * branch is checked out; each is watched with all that it holds.
+ * The package's folder is watched without what lies below it, for the manifest, and because the folders may be taken
+ * away and come back, as when another branch is checked out; each is watched with all that it holds.
  */
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import { messageOf } from "../disk_files.ts";
 
-/** With whether all that lies below counts; of `.lang` the record of packages does, which is written when they have been fetched. */
+/**
+ * With whether all that lies below counts; of `.lang` the record of packages does, which is written when they have
+ * been fetched.
+ */
 const FOLDERS: ReadonlyMap<string, { readonly isDeep: boolean }> = new Map([
   ["src", { isDeep: true }],
   ["web", { isDeep: true }],

@@ -1,8 +1,9 @@
 /**
- * `lang serve`: builds the package of a page, serves it on the loopback address, and with `--watch` builds again after each change.
+ * `lang serve`: builds the package of a page, serves it on the loopback address, and with `--watch` builds again
+ * after each change.
  *
- * Exit codes: 0 ended by Ctrl-C; 1 the program has mistakes (without `--watch`); 2 the compiler has failed, manifest, `web/` or its page are missing, or the port
- * cannot be had.
+ * Exit codes: 0 ended by Ctrl-C; 1 the program has mistakes (without `--watch`); 2 the compiler has failed, manifest,
+ * `web/` or its page are missing, or the port cannot be had.
  */
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";

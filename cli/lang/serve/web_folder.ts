@@ -1,8 +1,9 @@
 /**
  * The folder `web/` of a package on disk, for pages and for archives.
  *
- * Links are followed as far as they stay in the package. Files up to a size are kept in memory with a tag of their contents, for as long as size and time
- * of change are the same; a file that was changed just before it was read is not trusted, because times on disk are coarse.
+ * Links are followed as far as they stay in the package. Files up to a size are kept in memory with a tag of their
+ * contents, for as long as size and time of change are the same; a file that was changed just before it was read is
+ * not trusted, because times on disk are coarse.
  */
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import type { PageFiles } from "../../../lang/commands/archive.ts";

@@ -15,7 +15,10 @@ export class CommandThread implements CommandRunner {
   readonly #hasInput: boolean;
   readonly #guest: GuestWorld | null;
 
-  /** Without somebody to be told, commands write to this process's output; without a world of their own, they have this process's. */
+  /**
+   * Without somebody to be told, commands write to this process's output; without a world of their own, they have
+   * this process's.
+   */
   constructor(
     options: { readonly onWritten?: OnWritten; readonly hasInput: boolean; readonly guest?: GuestWorld },
   ) {

@@ -1,8 +1,10 @@
 /**
- * The world of a program that somebody else has started through this process, as the agent does: the same at each run, and no larger than a folder.
+ * The world of a program that somebody else has started through this process, as the agent does: the same at each
+ * run, and no larger than a folder.
  *
- * It has no environment, its clock begins at zero and moves on by a millisecond when it is asked, and random values come from a seed that is given. Files are those
- * of one folder, links followed only within it. What it writes to its output is bounded.
+ * It has no environment, its clock begins at zero and moves on by a millisecond when it is asked, and random values
+ * come from a seed that is given. Files are those of one folder, links followed only within it. What it writes to its
+ * output is bounded.
  */
 import type { Host, HostCall, HostValue } from "../../../lang/interpret/host.ts";
 import { outputTrap } from "../../../lang/host/wasm_trap.ts";

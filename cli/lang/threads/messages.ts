@@ -5,7 +5,10 @@ import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
 import type { GuestWorld } from "./guest_host.ts";
 import type { JobOutcome, TestSuite, ToldArgument } from "../../../lang/testing/test_suite.ts";
 
-/** Words of the memory that all threads of a suite share: the number of the next test, then for each thread what it does. */
+/**
+ * Words of the memory that all threads of a suite share: the number of the next test, then for each thread what it
+ * does.
+ */
 export const SHARED_WORDS_PER_THREAD = 2;
 
 /** Index of the word that says which test a thread runs, from 1; 0 when it runs none. */

@@ -1,8 +1,9 @@
 /**
- * Runs tests in threads: one that is started while the package is still being checked, and more when that one has worked for a while.
+ * Runs tests in threads: one that is started while the package is still being checked, and more when that one has
+ * worked for a while.
  *
- * Threads take the next test from a number that they share. A test that takes longer than it may is stopped with its thread, and another thread goes
- * on with the rest. What comes out does not depend on how many there are.
+ * Threads take the next test from a number that they share. A test that takes longer than it may is stopped with its
+ * thread, and another thread goes on with the rest. What comes out does not depend on how many there are.
  */
 import {
   type JobOutcome,

@@ -1,4 +1,7 @@
-/** Tests that are run in threads: the same results as in one thread, however many there are; what takes too long is stopped alone. */
+/**
+ * Tests that are run in threads: the same results as in one thread, however many there are; what takes too long is
+ * stopped alone.
+ */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { runBy } from "../../../lang/commands/run.ts";
 import { test, type TestOptions } from "../../../lang/commands/tests.ts";
@@ -22,7 +25,10 @@ async function shown(source: string, threads: number, options: TestOptions = {})
   return renderResults(results, { isVerbose: true, seed: 3 });
 }
 
-/** Lasts longer than the limits of time here, and ends what goes on after them: a thread that computes cannot be stopped. */
+/**
+ * Lasts longer than the limits of time here, and ends what goes on after them: a thread that computes cannot be
+ * stopped.
+ */
 const LEAST_GAS = 1e9;
 
 Deno.test("threads: results are in the order of the source, the same with one thread, with four and in this one", async () => {

@@ -1,5 +1,6 @@
 /**
- * A thread that runs tests or a command, or measures: it knows compiled modules and no sources, so it starts quickly, and it can be stopped at any time.
+ * A thread that runs tests or a command, or measures: it knows compiled modules and no sources, so it starts quickly,
+ * and it can be stopped at any time.
  *
  * The first message to it brings the port by which it talks. What it does comes one after the other.
  */

@@ -31,7 +31,11 @@ interface Flush {
   flag: string;
 }
 
-/** See the file's head. One for each set of states. */
+/**
+ * Exact sums without a test in each row: the sums of the rows that one call works through cannot leave ±2^53 when the
+ * bounds of their values are known, and numbers that have become large are moved to their bigints behind the loop.
+ * One for each set of states.
+ */
 export class AccumulatorFlush {
   readonly #key = {};
   readonly #groups: GroupCode | null;

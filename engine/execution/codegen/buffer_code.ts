@@ -52,7 +52,7 @@ export interface ReadNames {
   readonly columns: readonly { readonly column: string; readonly data: string; readonly nulls: string }[];
 }
 
-/** See the file's head. */
+/** Generated code around a {@link RowBuffer}: appending rows and reading them back. */
 export class BufferCode {
   readonly slot: number;
   readonly columns: readonly BufferColumn[];

@@ -18,7 +18,10 @@ type Comparison = (left: SqlValue, right: SqlValue) => number;
 /** Puts the code of a plan into a region. Expressions hold plans, too: their subqueries. */
 export type Produce = (plan: Plan, region: Region, sink: Sink) => void;
 
-/** See the file's head. */
+/**
+ * What the compilation of one statement knows: state slots, which columns may be NULL or are needed above an
+ * operator, and how operators are numbered for EXPLAIN ANALYZE.
+ */
 export class Compilation {
   readonly analyze: boolean;
   readonly produce: Produce;

@@ -104,7 +104,7 @@ type Runtime = (...args: any[]) => unknown;
 
 const PLAIN = { isResumable: false } as const;
 
-/** See the file's head. */
+/** Writes the text of one generated function. */
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
   loopLabel = "";

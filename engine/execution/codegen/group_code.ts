@@ -59,7 +59,7 @@ interface GroupNames {
   readonly objects: string;
 }
 
-/** See the file's head. */
+/** Generated code around a {@link GroupTable}: finding the group of a row, and the groups' slots. */
 export class GroupCode {
   readonly slot: number;
   readonly keys: readonly KeyCode[];

@@ -110,7 +110,7 @@ export function dictionaryCodes(
   return codes;
 }
 
-/** One key of a hash join or grouping; see the file's head. */
+/** One key of a hash join or grouping. */
 export class KeyCode {
   /** Slot of the interner; made even if it stays unused. */
   readonly slot: number;

@@ -28,7 +28,11 @@ export interface PipelineText {
 /** Rounds of inner loops that one row may take in the plain version. */
 const MAX_ROUNDS = 64;
 
-/** See the file's head. */
+/**
+ * A pipeline's function in its two versions (see `emitter.ts`), made when they are first needed: the plain one runs
+ * while the loops inside of a row are known to be short together, otherwise the resumable one, which is left and gone
+ * on with.
+ */
 export class PipelineCode {
   /** Whether rows of the result leave here; known once it has run. */
   writesResult = false;

@@ -51,7 +51,7 @@ export type LoopSource =
     next(code: Emitter, cursor: string, leave: string): void;
   };
 
-/** See the file's head. */
+/** Where the loops of a plan are put. */
 export interface Region {
   readonly compilation: Compilation;
   /** True for an {@link InlineRegion}. */
@@ -67,7 +67,7 @@ export interface Region {
   until(slot: number): Region;
 }
 
-/** A list of pipelines; see the file's head. */
+/** A list of pipelines. */
 export class Program implements Region {
   readonly compilation: Compilation;
   readonly isInline = false;
@@ -280,7 +280,7 @@ class GeneratedPipeline implements Pipeline {
   }
 }
 
-/** Loops in the code of a surrounding row; see the file's head. */
+/** Loops in the code of a surrounding row. */
 export class InlineRegion implements Region {
   readonly compilation: Compilation;
   readonly isInline = true;

@@ -64,7 +64,10 @@ export interface RanStatement {
   readonly source: string;
 }
 
-/** See the file's head. */
+/**
+ * A small database for tests of modifications: real table stores and transactions, SQL through the real planner, no
+ * log.
+ */
 export class TestDatabase {
   catalog = Catalog.initial();
   lastOp = 0 as OpNumber;

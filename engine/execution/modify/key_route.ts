@@ -20,7 +20,10 @@ import { fromStored, toStored } from "../../types/stored_value.ts";
 import { formatText, parseText } from "../../types/text_io.ts";
 import { equalTypes } from "../../types/type_names.ts";
 
-/** See the file's head. `order[i]` is the key part that the index's i-th column holds. */
+/**
+ * How rows are found by the values of some columns: by row id, through an index, or by a scan. `order[i]` is the key
+ * part that the index's i-th column holds.
+ */
 export type KeyRoute =
   | { readonly kind: "row_id" }
   | { readonly kind: "index"; readonly indexId: number; readonly order: readonly number[] }

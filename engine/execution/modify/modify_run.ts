@@ -42,7 +42,7 @@ interface Move {
   readonly row: StoredRow;
 }
 
-/** See the file's head. */
+/** The state of one running INSERT, UPDATE or DELETE beyond what generated code keeps in variables. */
 export class ModifyRun {
   readonly table: TableDefinition;
   /** Null: no foreign key is concerned. */

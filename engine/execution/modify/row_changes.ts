@@ -52,7 +52,7 @@ interface FoundChildren {
   readonly ids: RowId[];
 }
 
-/** See the file's head. */
+/** What one statement's row changes mean for foreign keys: parents that must exist, children that must follow. */
 export class RowChanges implements UnfinishedChanges {
   readonly rules: TableRules;
   readonly #context: ExecutionContext;

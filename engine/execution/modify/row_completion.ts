@@ -46,7 +46,10 @@ export function storedColumn(code: Emitter, column: ColumnDefinition, position: 
   return { code: value, isNull: `${value} === null` };
 }
 
-/** See the file's head. */
+/**
+ * Completes and checks rows outside of a planned statement: those that referential actions change and those that COPY
+ * or DDL make.
+ */
 export class RowCompletion {
   readonly table: TableDefinition;
   readonly #catalog: Catalog;

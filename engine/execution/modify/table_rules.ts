@@ -39,7 +39,10 @@ export interface ForeignKeyRule {
   readonly deferred: boolean;
 }
 
-/** See the file's head. */
+/**
+ * The foreign keys of a table in both directions, prepared for checking: which positions, which route finds the other
+ * side, how values are converted between the two sides' types.
+ */
 export interface TableRules {
   readonly table: TableDefinition;
   /** Foreign keys of the table. */

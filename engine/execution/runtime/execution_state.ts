@@ -70,7 +70,10 @@ const noWriter: ResultWriter = {
   endRow: () => {},
 };
 
-/** See the file's head. */
+/**
+ * One running statement: slots that generated code keeps its state in, the position in the program, and the memory
+ * that is accounted for.
+ */
 export class ExecutionState implements StatementExecution {
   readonly context: ExecutionContext;
   readonly evaluation: EvaluationContext;

@@ -21,7 +21,7 @@ export const FLUSH_ABOVE = 2 ** 51;
 /** What is folded without tests between two times that all sums are flushed. */
 const MAX_UNFLUSHED = 2 ** 50;
 
-/** See the file's head. */
+/** Groups by key codes: an open-addressing hash table from keys to group numbers, with the groups' aggregate states. */
 export class GroupTable {
   count = 0;
   /** Group number or -1, by hash. */

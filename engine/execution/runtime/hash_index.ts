@@ -17,7 +17,10 @@ const PIECE_ROWS = 8192;
 /** Chains are counted up to here while the index is built. */
 const MAX_COUNTED = 255;
 
-/** See the file's head. It is complete when {@link HashIndex.advance} has answered true. */
+/**
+ * The hash table of a join: chains of build rows by key. It is complete when {@link HashIndex.advance} has answered
+ * true.
+ */
 export class HashIndex implements Work {
   /** By bucket: the first row of its chain, plus 1; 0: the bucket is empty. */
   heads = new Int32Array(0);

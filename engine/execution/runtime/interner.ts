@@ -12,7 +12,7 @@ import { powerOfTwo } from "./hashing.ts";
 
 const BYTES_PER_ENTRY = 96;
 
-/** See the file's head. */
+/** Interning: equal values get the same small integer, so that joins and groupings compare numbers only. */
 export class TextInterner {
   readonly #state: ExecutionState;
   readonly #codes = new Map<string, number>();
@@ -159,7 +159,7 @@ function resize<T extends Int32Array | Uint32Array>(target: T, source: T): T {
   return target;
 }
 
-/** See the file's head. */
+/** Interning: equal values get the same small integer, so that joins and groupings compare numbers only. */
 export class ValueInterner {
   readonly #state: ExecutionState;
   readonly #codes = new Map<unknown, number>();
@@ -200,7 +200,7 @@ export class ValueInterner {
 const FIRST_BIG_CODE = 2 ** 60;
 const BIG_CODE_STEP = 1024;
 
-/** See the file's head. */
+/** Interning: equal values get the same small integer, so that joins and groupings compare numbers only. */
 export class BigInterner {
   readonly #codes = new Map<bigint, number>();
   readonly #values: bigint[] = [];

@@ -15,7 +15,10 @@ const MAX_BITS = 2 ** 23;
 /** With more keys than this the filter says "yes" to all. */
 const MAX_KEYS = 2 ** 21;
 
-/** See the file's head. Generated code reads `words` and `mask` itself. */
+/**
+ * A set of key codes that may answer "yes" wrongly, never "no": one bit for each remainder of a code by a power of
+ * two. Generated code reads `words` and `mask` itself.
+ */
 export class KeyFilter {
   readonly words: Int32Array;
   /** One less than the number of bits. */

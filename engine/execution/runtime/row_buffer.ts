@@ -105,7 +105,7 @@ export function storageOf(type: SqlType): ColumnStorage {
   }
 }
 
-/** See the file's head. */
+/** Materialized rows, column by column in growable typed arrays. */
 export class RowBuffer {
   readonly columns: readonly ColumnBuffer[];
   count = 0;

@@ -27,7 +27,10 @@ const PACKED_MORSEL_ROWS = 16_384;
 /** Below this many rows packing is not worth its while. */
 const FEWEST_PACKED_ROWS = 64;
 
-/** See the file's head. {@link RowSort.order} is there when {@link RowSort.advance} has answered true. */
+/**
+ * Sorting of materialized rows in morsels: answers a permutation of row numbers; equal rows keep their order. {@link
+ * RowSort.order} is there when {@link RowSort.advance} has answered true.
+ */
 export class RowSort implements Work {
   /** Row numbers in order. */
   order: Int32Array = NO_ROWS;

@@ -2,7 +2,7 @@
 
 import { assertDefined } from "../../base/assert.ts";
 
-/** See the file's head. */
+/** Work of the runtime that is done in morsels of some ten microseconds, so that no statement holds the process. */
 export interface Work {
   /** Works through one morsel. true: done. */
   advance(): boolean;

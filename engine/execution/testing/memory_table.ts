@@ -27,7 +27,10 @@ export interface MemoryRow {
 
 const encoder = new TextEncoder();
 
-/** See the file's head. */
+/**
+ * A readable table for tests: rows in an array, handed out in small blocks whose vectors take all shapes that storage
+ * knows, chosen by a seeded generator, with hidden rows in between.
+ */
 export class MemoryTable implements ReadableTable {
   readonly definition: TableDefinition;
   readonly rows: readonly MemoryRow[];

@@ -1,6 +1,6 @@
 /** A small seeded generator (xorshift32) for repeatable tests. */
 
-/** See the file's head. */
+/** A small seeded generator (xorshift32) for repeatable tests. */
 export class SeededRandom {
   #state: number;
 

@@ -22,7 +22,7 @@ const SHORT_TEXT = 128;
 
 const encoder = new TextEncoder();
 
-/** See the file's head. */
+/** Writes result rows in COPY's formats. */
 export class CopyEncoder implements ResultWriter {
   rowCount = 0;
   readonly #settings: CopySettings;

@@ -11,7 +11,7 @@ import { BatchWriter } from "../copy/batch_writer.ts";
 import type { Session } from "../session.ts";
 import type { Work } from "./run_ddl.ts";
 
-/** See the file's head. */
+/** CREATE TABLE AS and SELECT INTO: runs the query and puts its rows into the new table, in batches. */
 export class InsertQuery implements Work {
   readonly #execution: StatementExecution;
   readonly #writer: BatchWriter;

@@ -17,7 +17,7 @@ import type { PlanningEnvironment } from "./environment.ts";
 /** A common table's definition while the statement is bound. */
 export type WithDefinition = (Plan & { readonly kind: "with" })["definitions"][number];
 
-/** See the file's head. */
+/** The state of binding one statement: column numbers, parameters, positions of errors, what was used. */
 export class Binding {
   readonly environment: PlanningEnvironment;
   /** By parameter index; undefined while it is not known. */

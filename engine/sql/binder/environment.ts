@@ -29,7 +29,7 @@ export type VariableMeaning =
     readonly fields: readonly { readonly name: string; readonly number: number }[];
   };
 
-/** See the file's head. */
+/** What binding and planning know of the world: the catalog, declared parameter types, lifted literals, statistics. */
 export interface PlanningEnvironment {
   readonly catalog: Catalog;
   readonly searchPath: readonly string[];

@@ -8,7 +8,9 @@ function notConstant(): never {
   throw new DatabaseError(SQLSTATE.featureNotSupported, "Cannot evaluate at planning time");
 }
 
-/** See the file's head. */
+/**
+ * The evaluation context of constant folding: immutable functions never look at it, and whatever does is not folded.
+ */
 export const foldingContext: EvaluationContext = {
   transactionTimestamp: 0,
   statementTimestamp: 0,

@@ -24,7 +24,10 @@ interface AddedColumn {
   readonly next: Ast;
 }
 
-/** See the file's head. */
+/**
+ * SEARCH and CYCLE of a recursive query: columns that every round computes beside its own, from those of the row that
+ * it went out from.
+ */
 export class SearchCycle {
   readonly #binding: Binding;
   readonly #added: readonly AddedColumn[];

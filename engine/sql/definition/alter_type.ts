@@ -16,7 +16,7 @@ import { remakeIndex, withoutIndexes } from "./indexes.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
 
-/** See the file's head. */
+/** ALTER COLUMN … TYPE: the values are converted into a column that takes the old one's place. */
 export function alterType(
   binder: DefinitionBinder,
   table: TableDefinition,

@@ -37,7 +37,10 @@ function storedTexts(table: TableDefinition | undefined): string[] {
 /** Longest identifier in bytes, as in PostgreSQL. */
 const NAME_BYTES = 63;
 
-/** See the file's head. */
+/**
+ * The state of binding one DDL statement: the catalog as it becomes step by step, names that are taken, ids that are
+ * handed out, and errors in PostgreSQL's words.
+ */
 export class DefinitionBinder {
   readonly environment: PlanningEnvironment;
   readonly steps: DefinitionStep[] = [];

@@ -24,7 +24,7 @@ export interface TableExpression {
   readonly columns: readonly ColumnRef[];
 }
 
-/** One step; see the file's head. */
+/** One step. */
 export type DefinitionStep =
   | { readonly kind: "change"; readonly change: CatalogChange }
   /** Raises 23502 when a row holds NULL in the column. */
@@ -59,7 +59,7 @@ export type DefinitionStep =
   /** Fills a new table from a query. */
   | { readonly kind: "insert_query"; readonly table: TableDefinition; readonly query: Query };
 
-/** See the file's head. */
+/** What a DDL statement comes to: steps that the session carries out in order within the statement's transaction. */
 export interface DefinitionPlan {
   /** The command tag. */
   readonly tag: string;

@@ -146,5 +146,8 @@ const overloads: readonly Overload[] = [
   },
 ];
 
-/** See the file's head. */
+/**
+ * Inquiries about things that do not exist here, which clients make all the same while they browse: partitions,
+ * access lists, extended statistics, text search, replication.
+ */
 export const catalogInquiryFunctions: readonly FunctionDefinition[] = overloads.map(defineFunction);

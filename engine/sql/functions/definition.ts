@@ -1,9 +1,9 @@
 /**
  * The shapes in which built-in functions, operators, casts and aggregates are defined.
  *
- * A definition is data: it drives name resolution, the code generator, `docs/functions.md` and the system catalog. Each has
- * a plain implementation (`evaluate`); hot ones also give the JavaScript that the code generator inlines. Both must
- * agree; a test compares them.
+ * A definition is data: it drives name resolution, the code generator, `docs/functions.md` and the system catalog.
+ * Each has a plain implementation (`evaluate`); hot ones also give the JavaScript that the code generator inlines.
+ * Both must agree; a test compares them.
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";

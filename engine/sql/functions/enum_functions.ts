@@ -57,5 +57,5 @@ const overloads: readonly Overload[] = [
   },
 ];
 
-/** See the file's head. */
+/** enum_first, enum_last and enum_range: answered from the type of the argument, whatever its value. */
 export const enumFunctions: readonly FunctionDefinition[] = overloads.map(defineFunction);

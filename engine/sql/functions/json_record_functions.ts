@@ -101,7 +101,10 @@ function arrayValue(text: string, element: SqlType, options: TextOptions): SqlAr
   return SqlArray.of(parts.map((part) => memberValue(part, element, options)));
 }
 
-/** See the file's head. */
+/**
+ * Functions that read JSON objects as rows: json_to_record, json_to_recordset, json_populate_record,
+ * json_populate_recordset and those of `jsonb`.
+ */
 export const jsonRecordFunctions: readonly FunctionDefinition[] = NAMES.map(
   ({ name, type, populates, isSet }): Overload => ({
     category: "json",

@@ -24,7 +24,7 @@ import type {
 import type { BoundedForm } from "./integer_range.ts";
 import { convertsImplicitly, isPattern, typeKey, typeOfKey } from "./type_family.ts";
 
-// deno-lint-ignore no-explicit-any -- the argument forms follow from the declared types, see the file's head
+// deno-lint-ignore no-explicit-any -- the argument forms follow from the declared types
 type Implementation = (...args: any[]) => SqlValue;
 // deno-lint-ignore no-explicit-any -- as above
 type ContextImplementation = (context: EvaluationContext, ...args: any[]) => SqlValue;

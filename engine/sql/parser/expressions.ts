@@ -37,7 +37,7 @@ export function parseExpression(stream: TokenStream): Expression {
   return parseOperators(stream, PRECEDENCE.lowest, false);
 }
 
-/** Reads a restricted expression (b_expr); see the file's head. */
+/** Reads a restricted expression (b_expr). */
 export function parseRestrictedExpression(stream: TokenStream): Expression {
   return parseOperators(stream, PRECEDENCE.lowest, true);
 }

@@ -114,7 +114,7 @@ function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
-/** Takes the constants out of a data statement; `null` when it must be its own key. See the file's head. */
+/** Takes the constants out of a data statement; `null` when it must be its own key. */
 export function normalize(text: string): NormalizedText | null {
   const first = firstClause(text);
   if (first < 0 || text.includes(MARK)) return null;

@@ -24,7 +24,7 @@ import type {
 } from "./ast.ts";
 import { quoteIdentifier } from "./keywords.ts";
 
-/** The canonical text of an expression; see the file's head. */
+/** The canonical text of an expression. */
 export function formatExpression(expression: Expression): string {
   switch (expression.kind) {
     case "literal":

@@ -244,7 +244,7 @@ function finishTable(stream: TokenStream, item: TableItem): TableItem {
   return { ...item, alias, rowId, sample: acceptSample(stream) };
 }
 
-/** Reads the native `ID operand` when it is there; see the file's head. */
+/** Reads the native `ID operand` when it is there. */
 export function acceptRowId(stream: TokenStream): Expression | null {
   if (!stream.isWord("id") || !isRowIdOperand(stream)) return null;
   stream.advance();

@@ -34,7 +34,7 @@ function buildClasses(): Uint8Array {
   return classes;
 }
 
-/** Splits the text into tokens; see the file's head for the errors. */
+/** Splits the text into tokens. */
 export function tokenize(text: string): TokenList {
   return new Lexer(text).run();
 }

@@ -76,7 +76,10 @@ const PREFIX_FACTOR = 0.1;
 /** Longer lists are not looked up one by one. */
 const MAX_LOOKUPS = 10_000;
 
-/** See the file's head. */
+/**
+ * The way into a stored table for a set of conditions: by row id, by a range of row ids, through an index, or by a
+ * scan that skips blocks by their zone maps.
+ */
 export class AccessPaths {
   readonly #estimator: Estimator;
   readonly #environment: PlanningEnvironment;

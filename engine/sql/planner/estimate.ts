@@ -40,7 +40,7 @@ export interface ColumnFacts {
   readonly maximum: number | null;
 }
 
-/** See the file's head. */
+/** Estimates of row counts from statistics: P. */
 export class Estimator {
   readonly #environment: PlanningEnvironment;
   readonly #facts = new Map<ColumnRef, ColumnFacts>();

@@ -19,7 +19,10 @@ type Known = ReadonlyMap<string, Expression>;
 
 const NOTHING: Known = new Map();
 
-/** See the file's head. */
+/**
+ * Expressions that an index holds are read instead of computed: where a query computes what a hidden column of a
+ * table has stored, it refers to the column, so that access paths and orders see an ordinary indexed column.
+ */
 export function useIndexExpressions(plan: Plan, environment: PlanningEnvironment): Plan {
   let isConcerned = false;
   visitPlan(plan, {

@@ -44,7 +44,10 @@ interface Wish {
 type Join = Plan & { readonly kind: "nested_loop_join" | "hash_join" };
 type HashJoin = Plan & { readonly kind: "hash_join" };
 
-/** See the file's head. */
+/**
+ * Conditions go down to where they can first be asked, and every operator gets its method: access paths of tables,
+ * join order and methods, orders that come for free.
+ */
 export class PhysicalPlanner {
   readonly #estimator: Estimator;
   readonly #costs: CostModel;

@@ -83,7 +83,7 @@ class OuterFacts {
 }
 
 /**
- * An aggregation, by the conditions of its join with the outer rows; see the file's head. Null: nothing restricts it.
+ * An aggregation, by the conditions of its join with the outer rows. Null: nothing restricts it.
  */
 export function restrictAggregate(
   aggregate: Aggregate,

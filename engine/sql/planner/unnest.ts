@@ -30,7 +30,10 @@ const RESTRICTED_FACTOR = 1000;
 
 type QuantifiedTest = Expression & { readonly kind: "any_subquery" | "all_subquery" };
 
-/** See the file's head. */
+/**
+ * Subqueries become joins where that gives the same rows: EXISTS and IN become semi joins, their negations anti
+ * joins, scalar aggregates that depend on the outer row become a grouped aggregation and a left join.
+ */
 export class Unnesting {
   readonly #estimator: Estimator;
   readonly #newColumn: () => ColumnRef;

@@ -32,7 +32,7 @@ export interface CacheEntry {
   evict(): void;
 }
 
-/** The cache; see the file's head. */
+/** The cache. */
 export class BlockCache {
   readonly #limit: number;
   readonly #ring: (CacheEntry | null)[] = [];

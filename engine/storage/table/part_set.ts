@@ -97,7 +97,7 @@ function keyOf(op: number, object: number): string {
   return `${op}:${object}`;
 }
 
-/** The parts of a table; see the file's head. */
+/** The parts of a table. */
 export class PartSet {
   readonly #shape: TableShape;
   readonly #files: SegmentFiles;

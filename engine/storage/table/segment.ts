@@ -114,7 +114,7 @@ function spanOfColumn({ layout, minimum, maximum }: SegmentColumnDescription): S
   return spanOf(minimum, maximum);
 }
 
-/** An immutable part of a table; see the file's head. */
+/** An immutable part of a table. */
 export class Segment implements Part {
   readonly number: number;
   from: number;

@@ -14,7 +14,10 @@ const LINE_SLOTS = 1 << LINE_SHIFT;
 const LINE_MASK = LINE_SLOTS - 1;
 const FIRST_LINES = 16;
 
-/** See the file's head. Ids are numbers. */
+/**
+ * From row id to slot, for ids in any order: ids that differ in the last three bits only stand side by side in one
+ * *line* of eight slots, and a {@link SlotHash} finds the line. Ids are numbers.
+ */
 export class SlotGroups {
   /** By line, in chunks: the ids' common part. */
   readonly #groups: Float64Array[] = [];

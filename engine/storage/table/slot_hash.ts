@@ -34,7 +34,11 @@ interface SmallTable {
   readonly depth: number;
 }
 
-/** See the file's head. Ids are numbers. */
+/**
+ * From a number to the place where it stands in a column of numbers: open addressing with linear probing (Knuth,
+ * TAOCP vol. 3, 6.4, algorithms L and R) that stores places ("slots") only and compares the numbers ("ids") in the
+ * column itself. Ids are numbers.
+ */
 export class SlotHash {
   readonly #ids: readonly Float64Array[];
   #directory: SmallTable[] = [];

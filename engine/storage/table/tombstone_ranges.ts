@@ -20,7 +20,11 @@ interface Run {
   readonly op: number;
 }
 
-/** See the file's head. */
+/**
+ * Stretches of a segment's rows, or of an index of it, that have all ended, so that walks need not pass them one by
+ * one: a table whose first or last rows are replaced or deleted again and again would make every search for its least
+ * value longer.
+ */
 export class TombstoneRanges {
   readonly #runs = new Map<number, Run>();
 

@@ -45,7 +45,11 @@ class Ways {
   }
 }
 
-/** See the file's head. */
+/**
+ * A matcher whose time is bounded by the length of the text times that of the expression, and that takes the match
+ * which PostgreSQL takes: the leftmost, and of those the longest, or the shortest when the first repetition of the
+ * expression prefers few.
+ */
 export class Automaton implements Matcher {
   lastIndex = 0;
   readonly #program: Program;

@@ -16,7 +16,7 @@ const MAX_STEPS = 1e7;
 /** Ways that are still to be tried, at once. */
 const MAX_WAYS = 1e6;
 
-/** See the file's head. */
+/** A matcher for what no automaton can serve: back references, and look-around with repetitions inside. */
 export class BacktrackingMatcher implements Matcher {
   lastIndex = 0;
   readonly #program: Program;

@@ -3,7 +3,7 @@
 /** Code points whose membership in a set is kept in a table. */
 const TABLE_SIZE = 256;
 
-/** See the file's head. */
+/** A set of characters, asked of V8 once for each that comes up. */
 export class CharacterSet {
   readonly #expression: RegExp;
   readonly #table = new Int8Array(TABLE_SIZE).fill(-1);

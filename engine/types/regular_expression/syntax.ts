@@ -36,7 +36,7 @@ export type Node =
 export interface ParsedSource {
   readonly root: Node;
   readonly groups: number;
-  /** false: see the file's head. */
+  /** false. */
   readonly isRegular: boolean;
   /** Whether repetitions prefer otherwise than the source says. */
   readonly isForced: boolean;

@@ -27,7 +27,10 @@ const COLUMNS: readonly ResultColumn[] = [
   { name: "label", column: 1, type: { kind: "text" }, tableId: 16384, columnId: 2 },
 ];
 
-/** See the file's head. */
+/**
+ * An engine that does what its statements say, for tests of the protocol alone: `rows 3` answers three rows, `write
+ * 7` needs op 7 to be durable, and so on; see `#run`.
+ */
 export class ScriptedEngine implements EnginePort {
   durableOp = 0 as OpNumber;
   lastOp = 0 as OpNumber;

@@ -19,7 +19,7 @@ SHORT_ESCAPES[10] = 0x6e;
 SHORT_ESCAPES[12] = 0x66;
 SHORT_ESCAPES[13] = 0x72;
 
-/** See the file's head. */
+/** A growing buffer into which JSON is written as UTF-8 bytes: no strings are put together on the way out. */
 export class JsonBuffer {
   #bytes = new Uint8Array(INITIAL_BYTES);
   #length = 0;

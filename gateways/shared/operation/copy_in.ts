@@ -5,7 +5,10 @@
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { CopyTarget } from "../../../engine/session/outcome.ts";
 
-/** See the file's head. */
+/**
+ * The client's data of a COPY … FROM STDIN on its way into the statement: pieces in order, one at a time, with the
+ * receiver able to slow the sender down.
+ */
 export class CopyIn {
   /** Resolves at the end of the data; rejects when the client breaks off or the statement refuses a piece. */
   readonly finished: Promise<void>;

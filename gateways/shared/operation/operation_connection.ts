@@ -48,7 +48,10 @@ const MAX_WAITING_BYTES = 64 << 20;
 /** Requests that arrived together and are answered before other connections get a turn. */
 const REQUESTS_PER_TURN = 64;
 
-/** See the file's head. */
+/**
+ * One authenticated client of the operation protocol, whatever carries its messages: requests come in, wait their
+ * turn, run in the connection's session, and their replies leave in the order of the requests.
+ */
 export class OperationConnection implements ReplyTarget {
   readonly session: Session;
   readonly #engine: Engine;

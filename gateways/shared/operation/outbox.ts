@@ -68,7 +68,7 @@ const FULL_BYTES = 1 << 20;
 /** Messages that are ready at the same time are joined up to this size, so that they leave in one write. */
 const JOINED_BYTES = 64 * 1024;
 
-/** See the file's head. */
+/** Messages on their way to a client, in order, each held back until the entry that it depends on is durable. */
 export class Outbox {
   readonly #transport: MessageTransport;
   readonly #watch: DurabilityWatch;

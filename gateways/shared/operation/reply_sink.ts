@@ -34,7 +34,10 @@ export interface ReplyTarget {
   copyIn(format: CopyFormat, target: CopyTarget): Promise<void>;
 }
 
-/** See the file's head. One sink serves one request. */
+/**
+ * Encodes results straight into reply messages, each with its four-byte length in front, and hands them on in pieces
+ * of about 64 KiB while the statement runs. One sink serves one request.
+ */
 export class ReplySink implements ResultSink {
   readonly #number: bigint;
   readonly #target: ReplyTarget;

@@ -14,7 +14,10 @@ export interface CodePage {
   readonly explanation: string;
   /** A program that raises the code and no other error. */
   readonly bad: string;
-  /** The program after each fix of the first diagnostic, in their order; each clears it. Without a fix, a right program. */
+  /**
+   * The program after each fix of the first diagnostic, in their order; each clears it. Without a fix, a right
+   * program.
+   */
   readonly fixed: readonly string[];
 }
 
@@ -27,7 +30,10 @@ export function program(parts: TemplateStringsArray): string {
   return lines.map((line) => line.slice(depth)).join("\n").trimEnd() + "\n";
 }
 
-/** The files of a page's program: a line `// src/physics.lang` begins another one, what comes first is `src/main.lang`. */
+/**
+ * The files of a page's program: a line `// src/physics.lang` begins another one, what comes first is
+ * `src/main.lang`.
+ */
 export function filesOfPage(program: string): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   let path = "src/main.lang";

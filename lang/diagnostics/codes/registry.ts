@@ -1,8 +1,8 @@
 /**
  * The registry of codes: one list for each phase, put together.
  *
- * `SY` syntax, `NM` names, `TY` types, `EF` effects, `MX` matching, `MV` mutation and exclusivity, `GC` gas and cost, `MD` modules, `PK` packages,
- * `LI` lint, `IC` internal error. A code once given is never given another meaning.
+ * `SY` syntax, `NM` names, `TY` types, `EF` effects, `MX` matching, `MV` mutation and exclusivity, `GC` gas and cost,
+ * `MD` modules, `PK` packages, `LI` lint, `IC` internal error. A code once given is never given another meaning.
  */
 import type { CodePage } from "./code_page.ts";
 import { EFFECT_PAGES } from "./effects.ts";

@@ -1,5 +1,6 @@
 /**
- * Arithmetic and comparison of numbers: traps where the language traps, unless the operands are known to be small enough.
+ * Arithmetic and comparison of numbers: traps where the language traps, unless the operands are known to be small
+ * enough.
  */
 import type { Span } from "../../source/source_file.ts";
 import type { ArithmeticOperator } from "../../typed/tree.ts";

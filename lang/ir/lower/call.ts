@@ -1,7 +1,8 @@
 /**
  * Calls: of functions, of what a type has for an interface, of function values.
  *
- * Parameters borrow. An `inout` argument is handed over and given back, behind the result; its place is walked down to when all arguments are known.
+ * Parameters borrow. An `inout` argument is handed over and given back, behind the result; its place is walked down
+ * to when all arguments are known.
  */
 import type { Argument, Callee, Expression } from "../../typed/tree.ts";
 import { CODE_OFFSET } from "../layout.ts";

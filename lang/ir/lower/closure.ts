@@ -1,5 +1,6 @@
 /**
- * Closures: a counted cell with the number of its code, the number of the function that frees it, and copies of what it uses.
+ * Closures: a counted cell with the number of its code, the number of the function that frees it, and copies of what
+ * it uses.
  *
  * The code takes the cell as its first parameter and borrows the captured values from it.
  */

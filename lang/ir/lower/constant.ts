@@ -1,8 +1,10 @@
 /**
- * Constants. What is known when the program is compiled, numbers, texts and lists of them, is written where it is used. Any other value is worked out
- * once, when it is first used, and stays in a static cell: it is never freed and does not count among the bytes in use.
+ * Constants. What is known when the program is compiled, numbers, texts and lists of them, is written where it is
+ * used. Any other value is worked out once, when it is first used, and stays in a static cell: it is never freed and
+ * does not count among the bytes in use.
  *
- * Whether it has been worked out is told by a global that is not exported, so that a page that puts a snapshot of memory into a new build works it out anew.
+ * Whether it has been worked out is told by a global that is not exported, so that a page that puts a snapshot of
+ * memory into a new build works it out anew.
  */
 import type { TypedConstant } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";

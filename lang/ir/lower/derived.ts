@@ -1,7 +1,9 @@
 /**
- * `Eq`, `Ord`, `Hash` and `Show` of tuples, records and unions, made for each type that needs them; everything else has methods.
+ * `Eq`, `Ord`, `Hash` and `Show` of tuples, records and unions, made for each type that needs them; everything else
+ * has methods.
  *
- * Equality and order go part by part, variants by their order; a hash is 17 (and the variant's index), then `hash * 31 + part` wrapping; a text is as the value would be written.
+ * Equality and order go part by part, variants by their order; a hash is 17 (and the variant's index), then `hash *
+ * 31 + part` wrapping; a text is as the value would be written.
  */
 import type { DerivedInterface, Type } from "../../types/type.ts";
 import { resolve } from "../../types/primitives.ts";

@@ -1,7 +1,8 @@
 /**
  * The functions that hosts call, for each target; docs/compiler.md, "Hosts", says what they take and give.
  *
- * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives; `wasm32-db` turns pointers and lengths into texts and back.
+ * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives;
+ * `wasm32-db` turns pointers and lengths into texts and back.
  */
 import { isExported } from "../../check/entry_points.ts";
 import type { Local, TypedFunction, TypedModule } from "../../typed/tree.ts";
@@ -116,7 +117,10 @@ function stateCell(program: ProgramLowering, type: Type): MemoryLocation {
   return { kind: "memory", address: i32(address), offset: 0, base: null, layout };
 }
 
-/** Calls `step` or `draw`: `inout` and plain parameters of the state's type take the state, one of `Input` what the host gives. */
+/**
+ * Calls `step` or `draw`: `inout` and plain parameters of the state's type take the state, one of `Input` what the
+ * host gives.
+ */
 function callWithState(frame: Frame, entry: TypedFunction, state: MemoryLocation | null): void {
   const { program } = frame;
   const args: IrExpression[] = [];

@@ -1,7 +1,8 @@
 /**
  * Lowers expressions to values: lists of scalars.
  *
- * An expression whose parts lie in memory is only read where it is needed: `bodies[i].x` loads one number ({@link locate}).
+ * An expression whose parts lie in memory is only read where it is needed: `bodies[i].x` loads one number ({@link
+ * locate}).
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import type { Expression } from "../../typed/tree.ts";

@@ -1,7 +1,8 @@
 /**
  * `panic`, `expect` and `expect_snapshot`: what they say is put into globals before the trap.
  *
- * `trap_text` holds the text of a panic, or the left side of a comparison that does not hold; `trap_other` the right side, or the snapshot.
+ * `trap_text` holds the text of a panic, or the left side of a comparison that does not hold; `trap_other` the right
+ * side, or the snapshot.
  */
 import type { Span } from "../../source/source_file.ts";
 import type { Expression } from "../../typed/tree.ts";

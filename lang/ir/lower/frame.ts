@@ -1,8 +1,10 @@
 /**
- * The state of lowering one function: the list of statements that is being written, variables, labels, and whether control comes here at all.
+ * The state of lowering one function: the list of statements that is being written, variables, labels, and whether
+ * control comes here at all.
  *
- * A value is a list of expressions, one for each slot of its layout. What it mentions must keep its value until it is used: whoever lowers several
- * expressions in turn uses {@link Frame.values}, which puts what may change into variables of its own.
+ * A value is a list of expressions, one for each slot of its layout. What it mentions must keep its value until it is
+ * used: whoever lowers several expressions in turn uses {@link Frame.values}, which puts what may change into
+ * variables of its own.
  */
 import type { Span } from "../../source/source_file.ts";
 import type { Expression, Local, TypedFunction } from "../../typed/tree.ts";

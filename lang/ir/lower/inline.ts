@@ -1,8 +1,9 @@
 /**
- * Calls of small functions are lowered in place: their parameters become names of the caller's values, `inout` ones of its places.
+ * Calls of small functions are lowered in place: their parameters become names of the caller's values, `inout` ones
+ * of its places.
  *
- * That is the same as a call, because nobody else may touch a place that is held `inout`. Calls in place do not count against the limit of depth, so
- * functions that may call themselves are never treated so beyond themselves.
+ * That is the same as a call, because nobody else may touch a place that is held `inout`. Calls in place do not count
+ * against the limit of depth, so functions that may call themselves are never treated so beyond themselves.
  */
 import type { Argument, Expression, Local, Place, TypedFunction } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
@@ -53,7 +54,10 @@ function sizeOf(target: TypedFunction): BodySize {
   return size;
 }
 
-/** Whether a call of the function is to be lowered in place; one that puts texts together only when all arguments are known, which decides its branches. */
+/**
+ * Whether a call of the function is to be lowered in place; one that puts texts together only when all arguments are
+ * known, which decides its branches.
+ */
 export function isInlined(frame: Frame, target: TypedFunction, args: readonly Argument[]): boolean {
   if (frame.program.keepsCalls && target.file.path.endsWith(".lang")) return false;
   if (target.body === null || frame.inlined.includes(target) || frame.source === target) return false;

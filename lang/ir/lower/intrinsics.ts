@@ -1,5 +1,6 @@
 /**
- * The functions of the library whose bodies are here. What is hot is written in line; what is long calls a helper of the run-time.
+ * The functions of the library whose bodies are here. What is hot is written in line; what is long calls a helper of
+ * the run-time.
  *
  * `lang/library/intrinsics.ts` says what each means; a test holds this table to it.
  */

@@ -1,8 +1,8 @@
 /**
  * `match` and `?`.
  *
- * Arms are tried in turn; the last one is taken without a test, because the match is exhaustive. Where each variant of a union has arms of its
- * own, the tag chooses between them at once.
+ * Arms are tried in turn; the last one is taken without a test, because the match is exhaustive. Where each variant
+ * of a union has arms of its own, the tag chooses between them at once.
  */
 import type { Expression, MatchArm } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";

@@ -1,7 +1,8 @@
 /**
  * Patterns: tests that leave to a label when they fail, and names that are bound.
  *
- * Tests come first and bind nothing, so that a name is only set when the whole pattern fits; what both need is loaded once by each and joined later.
+ * Tests come first and bind nothing, so that a name is only set when the whole pattern fits; what both need is loaded
+ * once by each and joined later.
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import type { Local, Pattern } from "../../typed/tree.ts";

@@ -1,7 +1,8 @@
 /**
  * Places that are written: first their indexes are evaluated, later, when the value is known, the way down is walked.
  *
- * On the way down each shared cell is replaced by a copy of one's own (`unique`), so that nobody else sees the write. Bounds are checked then, too.
+ * On the way down each shared cell is replaced by a copy of one's own (`unique`), so that nobody else sees the write.
+ * Bounds are checked then, too.
  */
 import type { Place } from "../../typed/tree.ts";
 import { LENGTH_OFFSET } from "../layout.ts";

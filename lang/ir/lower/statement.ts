@@ -72,7 +72,8 @@ export function lowerStatement(frame: Frame, statement: Statement): void {
 function lowerLetElse(frame: Frame, statement: Statement & { readonly kind: "let-else" }): void {
   const layout = frame.layout(statement.value.type);
   const value = frame.stableValue(lowerExpression(frame, statement.value), layout);
-  // Names of the pattern are bound inside of the block, but hold behind it: nothing is emitted between that could leave them unset.
+  // Names of the pattern are bound inside of the block, but hold behind it: nothing is emitted between that could
+  // leave them unset.
   frame.block("matched", (matched) => {
     frame.block("otherwise", (otherwise) => {
       testPattern(frame, statement.pattern, { kind: "value", value, layout }, otherwise);

@@ -9,7 +9,10 @@ const NEWLINE = 0x0a;
 const ZERO = 0x30;
 const HYPHEN = 0x2d;
 
-/** See the file's head. Fields follow one another; each but the first of a row is preceded by a separator. */
+/**
+ * Rows of `|`-separated ASCII, written byte by byte into chunks, as the generator makes millions of them. Fields
+ * follow one another; each but the first of a row is preceded by a separator.
+ */
 export class RowWriter {
   #bytes = new Uint8Array(CHUNK_BYTES + MAX_ROW_BYTES);
   #length = 0;

@@ -49,7 +49,10 @@ export interface CampaignReport {
   readonly failure: string | null;
 }
 
-/** See the file's head. */
+/**
+ * A campaign: cases of consecutive seeds against one server, some at a time, followed by a question of the client
+ * that was there before.
+ */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const outcomes = new Map<string, number>();
   const most = options.conversations ?? Infinity;

@@ -21,7 +21,10 @@ export interface Verdict {
   readonly outcomes: readonly string[];
 }
 
-/** See the file's head. */
+/**
+ * What a campaign of damaged frames needs of a protocol: a running server with the real engine behind it, well-formed
+ * conversations to damage, a judge of the answers, and a well-behaved client that is there all the time.
+ */
 export interface FuzzedServer extends AsyncDisposable {
   readonly port: number;
   readonly engine: Engine;

@@ -22,7 +22,10 @@ export interface Step {
   readonly then: (() => void) | null;
 }
 
-/** See the file's head. */
+/**
+ * Statements of a long life of some tables: rows come, change and go, tables are altered and moved, in and out of
+ * transactions with savepoints, cursors and prepared statements.
+ */
 export class LifeStatements {
   readonly schema: readonly string[];
   readonly #choices: Choices;

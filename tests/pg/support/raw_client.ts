@@ -1,7 +1,7 @@
 /** A client that says exactly what a test wants, over a real socket. */
 import { concat, messagesOf, type ServerMessage, startup } from "../../../gateways/pg/testing/wire.ts";
 
-/** See the file's head. */
+/** A client that says exactly what a test wants, over a real socket. */
 export class RawClient implements Disposable {
   readonly #connection: Deno.TcpConn;
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);

@@ -1,4 +1,7 @@
-/** Document 3, sections 4 to 8: calls of the hosting API, authentication, errors, limits. Tests are named after the rows. */
+/**
+ * Document 3, sections 4 to 8: calls of the hosting API, authentication, errors, limits. Tests are named after the
+ * rows.
+ */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { fetchPackages } from "../../../registry/client/fetch_packages.ts";
 import { storeToken } from "../../../registry/client/tokens.ts";

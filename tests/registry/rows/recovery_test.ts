@@ -1,4 +1,7 @@
-/** What is left half done, damaged or changed behind the back of `lang pkg`, and several commands at the same time: the next run mends it. */
+/**
+ * What is left half done, damaged or changed behind the back of `lang pkg`, and several commands at the same time:
+ * the next run mends it.
+ */
 import { deepStrictEqual, doesNotMatch, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { packTree } from "../../../registry/archive/pack.ts";
 import { formatSidecar } from "../../../registry/archive/sidecar.ts";

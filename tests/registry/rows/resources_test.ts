@@ -1,4 +1,6 @@
-/** Document 3, section 2: releases, manifest, lockfile, cache, credentials, artifacts. Tests are named after the rows. */
+/**
+ * Document 3, section 2: releases, manifest, lockfile, cache, credentials, artifacts. Tests are named after the rows.
+ */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { fetchPackages } from "../../../registry/client/fetch_packages.ts";
