@@ -3,10 +3,7 @@
  * then finds the reply.
  */
 
-/**
- * Lets one exactly-once request per client run at a time, so that a retry that overtakes its first try waits for it
- * and then finds the reply.
- */
+/** See the file's head. */
 export class ClientGate {
   readonly #busy = new Map<string, (() => void)[]>();
 

@@ -64,7 +64,7 @@ export function engineOf(database: Database): Engine {
   return readEngine(database);
 }
 
-/** The database as a library: open a directory, run SQL, get rows as objects. */
+/** See the file's head. */
 export class Database implements Executor, AsyncDisposable {
   readonly #engine: Engine;
   readonly #idle: Session[] = [];
@@ -110,9 +110,8 @@ export class Database implements Executor, AsyncDisposable {
   }
 
   /**
-   * Runs the callback in a transaction: commits when it resolves, rolls back when it rejects. Isolation is
-   * serializable; on a serialization conflict (40001) or deadlock (40P01) the callback runs again, up to `attempts`
-   * times.
+   * Runs the callback in a transaction: commits when it resolves, rolls back when it rejects. Isolation is serializable;
+   * on a serialization conflict (40001) or deadlock (40P01) the callback runs again, up to `attempts` times.
    */
   async transaction<T>(
     work: (transaction: Executor) => Promise<T>,

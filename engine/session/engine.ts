@@ -47,7 +47,7 @@ export interface EngineStatistics {
   readonly tables: number;
 }
 
-/** The engine: storage, state machine, transactions and sessions put together over a host's ports. */
+/** See the file's head. */
 export class Engine {
   readonly host: Host;
   readonly storage: StorageEngine;

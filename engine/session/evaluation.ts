@@ -17,7 +17,7 @@ import type { Session } from "./session.ts";
 import { parseSearchPath } from "./settings.ts";
 import { isTransactionMode, setTransactionMode } from "./utility/transaction_settings.ts";
 
-/** One per session; the timestamps are set anew for each transaction and statement. */
+/** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
 export class SessionEvaluation implements EvaluationContext, SessionServices {
   readonly user: string;
   readonly database: string;

@@ -59,15 +59,12 @@ export interface CachedPlan {
   readonly isDropped: boolean;
 }
 
-/**
- * Plans from this size on share a part of the cache of their own, so that one does not push hundreds of small ones
- * out.
- */
+/** Plans from this size on share a part of the cache of their own, so that one does not push hundreds of small ones out. */
 const LARGE_PLAN_BYTES = LIMITS.cachedPlanBytes / 64;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Compiled plans by the shape of their statement, shared by all sessions. */
+/** See the file's head. */
 export class PlanCache {
   readonly #small = new Shelf(LIMITS.maximumCachedPlans);
   readonly #large = new Shelf(LIMITS.maximumCachedPlans);
@@ -108,10 +105,7 @@ export class PlanCache {
   }
 }
 
-/**
- * Plans of similar size. The oldest goes first, whoever holds it: what is still used is planned again and is young
- * then.
- */
+/** Plans of similar size. The oldest goes first, whoever holds it: what is still used is planned again and is young then. */
 class Shelf {
   readonly plans = new Map<string, Writable<CachedPlan>>();
   readonly #maximumPlans: number;

@@ -32,7 +32,7 @@ const REPLAN_FACTOR = 8;
 /** Tables below this size do not make a plan stale. */
 const REPLAN_FLOOR_ROWS = 1000;
 
-/** From text to compiled plan: the planner's environment for a session, and the cache in front of it. */
+/** See the file's head. */
 export class Planning {
   readonly cache = new PlanCache();
   readonly #engine: Engine;
@@ -42,8 +42,8 @@ export class Planning {
   }
 
   /**
-   * The plan and parameters for a simple query's text, when a query of the same shape was planned before or can be
-   * now; null when the text must take the general way (several statements, not a query, an own catalog).
+   * The plan and parameters for a simple query's text, when a query of the same shape was planned before or can be now; null
+   * when the text must take the general way (several statements, not a query, an own catalog).
    */
   find(
     session: Session,
@@ -250,8 +250,8 @@ function compile(
 }
 
 /**
- * Whether an index of the table has a constant in an expression or predicate. A query that repeats it can use the
- * index only when its own constant is known.
+ * Whether an index of the table has a constant in an expression or predicate. A query that repeats it can use the index only
+ * when its own constant is known.
  */
 function hasIndexConstants(table: TableDefinition | undefined): boolean {
   if (table === undefined) return false;

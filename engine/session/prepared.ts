@@ -1,7 +1,4 @@
-/**
- * A statement that was parsed and, if it is a query or modification, planned; the session's form of
- * PreparedStatement.
- */
+/** A statement that was parsed and, if it is a query or modification, planned; the session's form of PreparedStatement. */
 import { assertDefined } from "../base/assert.ts";
 import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
@@ -39,10 +36,7 @@ export class StatementTree {
   }
 }
 
-/**
- * A statement that was parsed and, if it is a query or modification, planned; the session's form of
- * PreparedStatement.
- */
+/** See the file's head. */
 export class Prepared implements PreparedStatement {
   readonly text: string;
   readonly columns: readonly ResultColumn[] | null;

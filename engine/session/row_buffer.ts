@@ -10,7 +10,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** A sink that collects rows as values. */
+/** A sink that collects rows as values; see the file's head. */
 export class RowBuffer implements ResultSink {
   columns: readonly ResultColumn[] = [];
   rows: SqlValue[][] = [];

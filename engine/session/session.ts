@@ -1,9 +1,9 @@
 /**
- * A session: one client's transaction, settings, prepared statements and cursors. It takes each statement through its
- * life: parse, plan (or find the plan), run in a transaction, commit, answer.
+ * A session: one client's transaction, settings, prepared statements and cursors. It takes each statement through its life: parse, plan
+ * (or find the plan), run in a transaction, commit, answer.
  *
- * Invariant: a session runs one statement at a time; the caller waits for the answer, which carries the op number
- * that must be durable before it may be sent.
+ * Invariant: a session runs one statement at a time; the caller waits for the answer, which carries the op number that must be durable
+ * before it may be sent.
  */
 import { storedSettings } from "../sql/definition/stored_settings.ts";
 import { temporarySchemaOf } from "../catalog/temporary_schema.ts";
@@ -58,7 +58,7 @@ export interface SessionOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A session: one client's transaction, settings, prepared statements and cursors. */
+/** See the file's head. */
 export class Session {
   readonly engine: Engine;
   /** Names the session in CancelRequest and pg_stat_activity; positive, 31 bits. */

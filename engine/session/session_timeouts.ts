@@ -19,10 +19,7 @@ export interface TimeoutTarget {
   terminate(error: DatabaseError): void;
 }
 
-/**
- * The times after which a session is stopped: `statement_timeout` while a statement runs, and while none does
- * `idle_in_transaction_session_timeout` within a transaction, `idle_session_timeout` outside.
- */
+/** See the file's head. */
 export class SessionTimeouts {
   readonly #host: Host;
   readonly #settings: Settings;

@@ -29,10 +29,7 @@ const BASES: Readonly<Record<string, string>> = {
 /** A listener of {@link Settings.onReported}. */
 export type SettingListener = (name: string, value: string) => void;
 
-/**
- * Session settings (PostgreSQL's run-time parameters): SET, SHOW, RESET, `current_setting`, and the values that a
- * driver is told at connect and on change.
- */
+/** See the file's head. */
 export class Settings {
   readonly #values = new Map<string, string>();
   /** Values to return to when a transaction or savepoint is rolled back, the innermost last. */
@@ -172,8 +169,8 @@ export class Settings {
   }
 
   /**
-   * Starts noting changes by a function of a statement outside of any transaction block; {@link endScope} at the
-   * statement's end drops or keeps them.
+   * Starts noting changes by a function of a statement outside of any transaction block; {@link endScope} at the statement's
+   * end drops or keeps them.
    */
   beginStatementScope(): void {
     if (this.#scopes.length === 0) this.beginScope();

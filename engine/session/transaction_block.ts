@@ -2,8 +2,8 @@
  * A transaction that spans several statements: an explicit block (BEGIN … COMMIT) or the implicit one around a
  * multi-statement query or a pipeline.
  *
- * After an error the block has failed: its writes are taken back at once (to the newest savepoint, or all of them,
- * which also gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
+ * After an error the block has failed: its writes are taken back at once (to the newest savepoint, or all of them, which also
+ * gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";
@@ -21,10 +21,7 @@ interface SavepointRecord {
   readonly readOnly: boolean;
 }
 
-/**
- * A transaction that spans several statements: an explicit block (BEGIN … COMMIT) or the implicit one around a
- * multi-statement query or a pipeline.
- */
+/** See the file's head. */
 export class TransactionBlock {
   readonly transaction: Transaction;
   /** false: ends with the query or pipeline it was made for. */
@@ -98,7 +95,7 @@ export class TransactionBlock {
     return record.cursorsMade;
   }
 
-  /** An error. */
+  /** An error: see the file's head. */
   fail(): void {
     if (this.failed) return;
     this.failed = true;

@@ -32,7 +32,7 @@ export function reserveIds(
   return list.every((id) => typeof id === "number") ? Float64Array.from(list) : list;
 }
 
-/** Puts the rows of a query into a table in batches. */
+/** See the file's head. */
 export class BatchWriter implements ResultWriter {
   rowCount = 0;
   readonly #writer: RowTransaction;

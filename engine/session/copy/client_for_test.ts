@@ -23,7 +23,7 @@ class ClientSink extends RowBuffer {
   }
 }
 
-/** A client of a real engine over a host in memory, for tests: SQL in, rows as text out, COPY data both ways. */
+/** See the file's head. */
 export class TestClient {
   readonly engine: Engine;
   readonly session: Session;

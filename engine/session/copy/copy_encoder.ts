@@ -22,7 +22,7 @@ const SHORT_TEXT = 128;
 
 const encoder = new TextEncoder();
 
-/** Writes result rows in COPY's formats. */
+/** See the file's head. */
 export class CopyEncoder implements ResultWriter {
   rowCount = 0;
   readonly #settings: CopySettings;

@@ -12,7 +12,7 @@ import { rowTooLong, withContext } from "./copy_options.ts";
 const PIECE_BYTES = 1 << 20;
 const SMALLEST_PIECE_BYTES = 4096;
 
-/** The bytes of COPY data that have arrived and could not be parsed yet: a row that is not whole. */
+/** See the file's head. */
 export class PartialRow {
   readonly #place: () => string;
   /** All full but for the last. */

@@ -36,7 +36,7 @@ function hasLineEnd(bytes: Uint8Array): boolean {
   return bytes.includes(NEWLINE) || bytes.includes(RETURN);
 }
 
-/** Parses COPY's text and CSV formats from chunks that may be split anywhere. */
+/** See the file's head. */
 export class TextFormatReader {
   readonly #tableName: string;
   readonly #settings: CopySettings;
@@ -204,9 +204,7 @@ export class TextFormatReader {
     );
   }
 
-  /**
-   * The line ends at `at` (a newline, a carriage return or the end of the data). false: more data is needed to know.
-   */
+  /** The line ends at `at` (a newline, a carriage return or the end of the data). false: more data is needed to know. */
   #endLine(at: number): boolean {
     if (at >= this.#end) {
       if (!this.#atEnd) return false;

@@ -11,7 +11,7 @@ import { BatchWriter } from "../copy/batch_writer.ts";
 import type { Session } from "../session.ts";
 import type { Work } from "./run_ddl.ts";
 
-/** CREATE TABLE AS and SELECT INTO: runs the query and puts its rows into the new table, in batches. */
+/** See the file's head. */
 export class InsertQuery implements Work {
   readonly #execution: StatementExecution;
   readonly #writer: BatchWriter;

@@ -1,7 +1,7 @@
 /**
- * Walks over the rows of a table as a transaction sees it, a piece at a time. What the walk's owner writes meanwhile
- * does not come up: the walk goes over the state at its beginning, except for rows that the transaction had written
- * before, which stand in memory; owners that write collect the ids first.
+ * Walks over the rows of a table as a transaction sees it, a piece at a time. What the walk's owner writes meanwhile does
+ * not come up: the walk goes over the state at its beginning, except for rows that the transaction had written before,
+ * which stand in memory; owners that write collect the ids first.
  */
 import type { ExecutionContext } from "../../execution/runtime/execution.ts";
 import type { Block, BlockCursor, RowLocation } from "../../storage/access/block.ts";
@@ -10,7 +10,7 @@ import type { ReadableTable, ZonePredicate } from "../../storage/access/readable
 /** Rows walked over in one piece. */
 const PIECE = 256;
 
-/** Walks over the rows of a table as a transaction sees it, a piece at a time. */
+/** See the file's head. */
 export class RowWalk {
   readonly reader: ReadableTable;
   readonly #cursor: BlockCursor;

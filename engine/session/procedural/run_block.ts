@@ -1,12 +1,10 @@
 /**
  * Interpreter of PL/pgSQL blocks.
  *
- * Each statement runs in the session's transaction. A block with EXCEPTION is a subtransaction: a savepoint before
- * it, to which a handled error goes back. Between statements the event loop gets its turn, and cancellation is looked
- * for.
+ * Each statement runs in the session's transaction. A block with EXCEPTION is a subtransaction: a savepoint before it, to
+ * which a handled error goes back. Between statements the event loop gets its turn, and cancellation is looked for.
  *
- * Limits: blocks nest as deep as the parser lets them; a query that a FOR loop goes over is read whole before its
- * first turn.
+ * Limits: blocks nest as deep as the parser lets them; a query that a FOR loop goes over is read whole before its first turn.
  */
 import { assertDefined, unreachable } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -53,7 +51,7 @@ const TEXT: SqlType = { kind: "text" };
 /** Microseconds after which a running block lets others have a turn. */
 const SLICE_MICROSECONDS = 5000;
 
-/** Interpreter of PL/pgSQL blocks. */
+/** See the file's head. */
 export class BlockRun {
   readonly fragments: Fragments;
   readonly #session: Session;

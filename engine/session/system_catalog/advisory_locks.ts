@@ -2,9 +2,8 @@
  * Locks of the application (`pg_advisory_lock` and its kin): exclusive or shared, held by a session until it releases
  * them, or until the transaction ends. They say nothing about data.
  *
- * A session never waits for itself. Whoever waits stands in a queue; a lock that becomes free goes to the first in
- * it, and to all that can share it with that one. A wait that would close a cycle is refused (40P01), through the
- * locks of rows too.
+ * A session never waits for itself. Whoever waits stands in a queue; a lock that becomes free goes to the first in it, and to
+ * all that can share it with that one. A wait that would close a cycle is refused (40P01), through the locks of rows too.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -59,7 +58,7 @@ export interface AdvisoryLockEntry {
   readonly granted: boolean;
 }
 
-/** The locks of one engine. */
+/** The locks of one engine; see the file's head. */
 class AdvisoryLockTable {
   readonly locks = new Map<string, AdvisoryLock>();
   readonly waiting = new Map<Session, AdvisoryLock>();

@@ -1,11 +1,10 @@
 /**
- * How the rows of system relations come about. A provider makes rows as named values; what it may look at decides how
- * long its rows are kept:
+ * How the rows of system relations come about. A provider makes rows as named values; what it may look at decides how long
+ * its rows are kept:
  *
  * - `fixed`: nothing but the program. Made once.
- * - `catalog`: the catalog, the session's user, database and search path. Kept as long as that catalog value (which
- *   is immutable) is in use, so that a query that scans pg_attribute for each row of another relation does not make
- *   it anew each time.
+ * - `catalog`: the catalog, the session's user, database and search path. Kept as long as that catalog value (which is immutable) is in use,
+ *   so that a query that scans pg_attribute for each row of another relation does not make it anew each time.
  * - `live`: anything. Made at each scan.
  *
  * Nothing is computed before the first scan.
@@ -18,7 +17,7 @@ import type { Session } from "../session.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import { type CatalogShape, type RowValues, toRow } from "./relation_shape.ts";
 
-/** How the rows of system relations come about. */
+/** See the file's head. */
 export interface RelationProvider {
   readonly lifetime: "fixed" | "catalog" | "live";
   rows(session: Session): Iterable<RowValues>;

@@ -1,9 +1,8 @@
 /**
- * Functions of the session and the server: who it is, what it waits for, locks of the application, sleeping,
- * canceling others.
+ * Functions of the session and the server: who it is, what it waits for, locks of the application, sleeping, canceling others.
  *
- * A function cannot wait. One that has to stops the statement with a signal; the session waits and runs the statement
- * again, in which the function then finds what it waited for done.
+ * A function cannot wait. One that has to stops the statement with a signal; the session waits and runs the statement again,
+ * in which the function then finds what it waited for done.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { SqlArray } from "../../types/sql_array.ts";
@@ -92,7 +91,7 @@ function logPosition(op: number): string {
   return `${Math.floor(op / 2 ** 32).toString(16).toUpperCase()}/${(op >>> 0).toString(16).toUpperCase()}`;
 }
 
-/** By name. */
+/** By name; see the file's head. */
 export const SESSION_FUNCTIONS: Readonly<
   Record<string, (evaluation: SessionEvaluation, args: readonly SqlValue[]) => SqlValue>
 > = {

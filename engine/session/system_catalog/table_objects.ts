@@ -204,8 +204,8 @@ export function visibleNames({ catalog, evaluation }: Session): NameLookup {
 }
 
 /**
- * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Types and
- * relations are named without their schemas where the search path finds them.
+ * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Types and relations are
+ * named without their schemas where the search path finds them.
  */
 export function expressionText(text: string, pretty: boolean, session: Session): string {
   return withoutSchemas(pretty ? text : formatted(text), "expression", visibleNames(session));
