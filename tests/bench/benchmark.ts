@@ -71,9 +71,7 @@ export interface Comparison {
   readonly bar: string | null;
   readonly growth: Benchmark["growth"] | null;
   readonly series: readonly Series[];
-  /** Median of the pairwise ratios, first peer over second; null with one peer. */
-  readonly ratio: number | null;
-  /** The same against each of the others. */
+  /** Medians of the pairwise ratios, the first peer over each of the others. */
   readonly ratios: readonly { readonly peer: string; readonly ratio: number }[];
 }
 
@@ -105,7 +103,7 @@ export async function compare(
   const rounds = Math.min(options.rounds, benchmark.maximumRounds ?? Infinity);
   const result = await compareWorkers(benchmark, workers, rounds);
   await benchmark.finish?.();
-  return peers.length < 2 ? { ...result, ratio: null } : result;
+  return result;
 }
 
 /** Does the work once, for one peer. */
@@ -137,7 +135,6 @@ export async function compareWorkers(
     bar: benchmark.bar ?? null,
     growth: benchmark.growth ?? null,
     series: workers.map(({ name }, index) => seriesOf(name, values[index] ?? [])),
-    ratio: ratios[0]?.ratio ?? null,
     ratios,
   };
 }

@@ -2,13 +2,18 @@
  * A run's results as a document: tables in Markdown between two marks of a page, plots beside it, and the figures as
  * JSON.
  */
-import type { Comparison } from "./benchmark.ts";
+import type { Comparison, Series } from "./benchmark.ts";
 import { barPlot, type BarRow, type GrowthLine, growthPlot } from "./plot.ts";
+
+/** What the page shows of a benchmark's result. */
+export interface Figures extends Omit<Comparison, "series"> {
+  readonly series: readonly Omit<Series, "values">[];
+}
 
 /** Results under the name that they are asked for, and where they were measured. */
 export interface Group {
   readonly name: string;
-  readonly results: readonly Comparison[];
+  readonly results: readonly Figures[];
   readonly machine: string;
   readonly commit: string;
   readonly date: string;
@@ -44,10 +49,10 @@ export function withReport(page: string, run: Run, folder: string): string {
 
 /** The files beside the page, by name. */
 export function reportFiles(run: Run): ReadonlyMap<string, string> {
-  const files = new Map([["results.json", JSON.stringify(run, null, 2) + "\n"]]);
+  const files = new Map([["results.json", figuresText(run)]]);
   for (const { name, results } of run.groups) {
-    const plain = results.filter(({ growth, ratio, series }) =>
-      growth === null && ratio !== null && series.some(({ peer }) => peer === "PostgreSQL")
+    const plain = results.filter(({ growth, series }) =>
+      growth === null && series.some(({ peer }) => peer === "PostgreSQL")
     );
     if (plain.length > 0) {
       files.set(`${name}.svg`, barPlot(`${name}: time in PostgreSQL's`, plain.map(barRow)));
@@ -56,6 +61,17 @@ export function reportFiles(run: Run): ReadonlyMap<string, string> {
     if (lines.length > 0) files.set(`${name}.svg`, growthPlot(`${name}: cost and size of the data`, lines));
   }
   return files;
+}
+
+/** What the page shows, as JSON with one result on each line. */
+function figuresText({ groups, missing }: Run): string {
+  const shown = (key: string, value: unknown) => key === "values" ? undefined : value;
+  const list = (entries: readonly string[]) => `[\n${entries.join(",\n")}\n]`;
+  const groupTexts = groups.map(({ results, ...about }) => {
+    const lines = results.map((result) => JSON.stringify(result, shown));
+    return `${JSON.stringify(about).slice(0, -1)},"results":${list(lines)}}`;
+  });
+  return `{"groups":${list(groupTexts)},"missing":${JSON.stringify(missing)}}\n`;
 }
 
 function reportText(run: Run, folder: string): string {
@@ -74,7 +90,7 @@ function reportText(run: Run, folder: string): string {
   return parts.join("\n\n");
 }
 
-function table(results: readonly Comparison[]): string {
+function table(results: readonly Figures[]): string {
   const peers = [...new Set(results.flatMap(({ series }) => series.map(({ peer }) => peer)))];
   const header = ["Work", ...peers, ...peers.slice(1).map((peer) => `/ ${peer}`), "Bar"];
   const rows = results.map((result) => [
@@ -94,7 +110,7 @@ function table(results: readonly Comparison[]): string {
 }
 
 /** The geometric mean of the ratios of queries that all are times, where there are many. */
-function geometricMean(results: readonly Comparison[]): string | null {
+function geometricMean(results: readonly Figures[]): string | null {
   const [first] = results;
   if (first === undefined || results.length < 10 || results.some(({ unit }) => unit !== "ms")) return null;
   const means = first.ratios.flatMap(({ peer }) => {
@@ -105,7 +121,7 @@ function geometricMean(results: readonly Comparison[]): string | null {
   return means.length === 0 ? null : `Geometric mean of all ${results.length}: ${means.join(", ")}.`;
 }
 
-function growthTable(results: readonly Comparison[]): string {
+function growthTable(results: readonly Figures[]): string {
   const sizes = [...new Set(results.map(({ growth }) => growth?.size ?? 0))].sort((a, b) => a - b);
   const lines = growthLines(results);
   return markdown(
@@ -122,7 +138,7 @@ function growthTable(results: readonly Comparison[]): string {
   );
 }
 
-function growthLines(results: readonly Comparison[]): GrowthLine[] {
+function growthLines(results: readonly Figures[]): GrowthLine[] {
   const lines = new Map<string, GrowthLine>();
   for (const { growth, series, unit } of results) {
     if (growth === null || growth === undefined) continue;
@@ -147,7 +163,7 @@ export function exponent(points: readonly { readonly size: number; readonly cost
 }
 
 /** A bar is a peer's time against PostgreSQL's, or the inverse of its rate. */
-function barRow(result: Comparison): BarRow {
+function barRow(result: Figures): BarRow {
   const base = result.series.find(({ peer }) => peer === "PostgreSQL")?.median ?? NaN;
   const isRate = result.unit.endsWith("/s");
   return {

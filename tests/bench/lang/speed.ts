@@ -1,6 +1,6 @@
 /** How fast programs run: release builds against AssemblyScript and JavaScript, and debug builds, in turn. */
 import { compareWorkers, type Comparison } from "../benchmark.ts";
-import { DEBUG, geometricMean, RELEASE, startLanguages, warmUp } from "./language_peer.ts";
+import { geometricMean, RELEASE, startLanguages, warmUp } from "./language_peer.ts";
 import type { LanguageOptions } from "./options.ts";
 import { PROGRAMS } from "./programs.ts";
 
@@ -62,7 +62,6 @@ export function meanOf(results: readonly Comparison[]): Comparison {
       minimum: meanFor(peer, "minimum"),
       maximum: meanFor(peer, "maximum"),
     })),
-    ratio: ratios.find(({ peer }) => peer !== DEBUG)?.ratio ?? null,
     ratios,
   };
 }
