@@ -86,7 +86,7 @@ pub fn points(phase: Phase) -> Int {
     );
     const told = await lang(["check", folder]);
     strictEqual(told.code, 1);
-    match(told.stderr, /^error\[MX0001\]: Missing cases\n {2}--> src\/main\.lang:4:3\n/);
+    match(told.stderr, /^error\[MX0001\]: Non-exhaustive `match`\n {2}--> src\/main\.lang:4:3\n/);
     const json = await lang(["check", "--format", "json", folder]);
     const report = JSON.parse(json.stdout);
     deepStrictEqual([json.code, report.ok, report.diagnostics[0].code], [1, false, "MX0001"]);

@@ -5,10 +5,10 @@ import type { CodePage } from "./code_page.ts";
 export const EFFECT_PAGES: readonly CodePage[] = [
   {
     code: "EF0001",
-    title: "Effect not declared",
+    title: "Undeclared effect",
     severity: "error",
     explanation:
-      "A `pub fn` says with `uses` what it, and all that it calls, does to the world. So a reader sees it, and the module imports no more than that.",
+      "A `pub fn` declares after `uses` every effect that it, or a function that it calls, has. The reader sees what the function can do, and the compiled module imports nothing else.",
     bad: 'pub fn greet() {\n  print("hello")\n}\n',
     fixed: ['pub fn greet() uses Log {\n  print("hello")\n}\n'],
   },
@@ -22,10 +22,10 @@ export const EFFECT_PAGES: readonly CodePage[] = [
   },
   {
     code: "EF0003",
-    title: "Effect not used",
+    title: "Unused effect",
     severity: "warning",
     explanation:
-      "The signature names an effect that the function does not have. Who calls it would declare it for nothing.",
+      "The signature declares an effect that the function does not have, and every caller would have to declare it too.",
     bad: "pub fn double(n: Int) -> Int uses Log {\n  n * 2\n}\n",
     fixed: ["pub fn double(n: Int) -> Int {\n  n * 2\n}\n"],
   },
@@ -33,7 +33,7 @@ export const EFFECT_PAGES: readonly CodePage[] = [
     code: "EF0004",
     title: "Effect in a constant",
     severity: "error",
-    explanation: "A constant is the same whenever it is read, so working it out uses nothing.",
+    explanation: "A constant has the same value whenever it is read, so its expression cannot have effects.",
     bad:
       'fn read() -> Int {\n  print("reading")\n  1\n}\n\nconst start_value: Int = read()\n\npub fn start() -> Int {\n  start_value\n}\n',
     fixed: [
@@ -45,7 +45,7 @@ export const EFFECT_PAGES: readonly CodePage[] = [
     title: "Effect in a derived interface",
     severity: "error",
     explanation:
-      "Texts, comparisons and maps call `show`, `equals`, `compare` and `hash` wherever they need them; these use nothing.",
+      "String interpolation, comparisons and maps call `show`, `equals`, `compare` and `hash` implicitly, so these functions cannot have effects.",
     bad:
       'pub type Ball = { x: Float }\n\npub fn Ball.show(self: Ball) -> String uses Log {\n  print("shown")\n  "ball {self.x}"\n}\n',
     fixed: [
@@ -54,27 +54,27 @@ export const EFFECT_PAGES: readonly CodePage[] = [
   },
   {
     code: "EF0006",
-    title: "Effect named twice",
+    title: "Duplicate effect",
     severity: "warning",
-    explanation: "Each effect is named once behind `uses`.",
+    explanation: "List each effect only once after `uses`.",
     bad: 'pub fn greet() uses Log, Log {\n  print("hello")\n}\n',
     fixed: ['pub fn greet() uses Log {\n  print("hello")\n}\n'],
   },
   {
     code: "EF0007",
-    title: "Effect that the target does not have",
+    title: "Effect not available on the target",
     severity: "error",
     explanation:
-      "A database function uses nothing: the same arguments give the same result on every node. A command has no canvas, a page no standard input.",
+      "A database function has no effects: it returns the same result for the same arguments on every node. A command has no canvas, and a web page has no standard input.",
     bad: 'pub fn rate(n: Int) -> Int uses Log {\n  print("rating")\n  n * 2\n}\n',
     fixed: ["pub fn rate(n: Int) -> Int {\n  n * 2\n}\n"],
   },
   {
     code: "EF0008",
-    title: "Effect that the interface does not have",
+    title: "Effect not allowed by the interface",
     severity: "error",
     explanation:
-      "Whoever calls a function of an interface counts on the effects that the interface says. A type whose function does more does not fit.",
+      "Callers of an interface function rely on the effects that the interface declares. A type whose function has more effects does not implement the interface.",
     bad:
       'interface Area {\n  fn area(self: Self) -> Float\n}\n\ntype Dot = { x: Float }\n\nfn Dot.area(self: Dot) -> Float {\n  print("measured")\n  self.x\n}\n\nfn total[T: Area](shape: T) -> Float {\n  shape.area()\n}\n\npub fn start(dot: Dot) -> Float {\n  total(dot)\n}\n',
     fixed: [

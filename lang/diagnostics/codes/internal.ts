@@ -1,10 +1,10 @@
-/** Codes of internal errors: mistakes of `lang` itself. No program is meant to raise them. */
+/** Codes of internal errors: bugs in `lang` itself. No program should raise them. */
 import type { CodePage } from "./code_page.ts";
 
 const WHAT_TO_DO =
-  "It is a mistake of lang, not of your program, which may be right or wrong. Please report it, with the file that the message names: it has the version, " +
-  "the command line and where lang stopped, and none of your sources. The smallest package that shows it helps most: take declarations out for as long as it still happens. " +
-  "What stood last in the sources before it happened is often a way around it.";
+  "This is a bug in lang, not in your program. Please report it and attach the file that the message names: it has the version, " +
+  "the command line and where lang stopped, but none of your sources. The smallest package that reproduces the bug helps most. " +
+  "Undoing the last change to the sources often avoids it.";
 
 function page(code: string, title: string, meaning: string): CodePage {
   return { code, title, severity: "error", explanation: `${meaning} ${WHAT_TO_DO}`, bad: "", fixed: [] };
@@ -14,22 +14,22 @@ function page(code: string, title: string, meaning: string): CodePage {
 export const INTERNAL_PAGES: readonly CodePage[] = [
   page(
     "IC0001",
-    "A mistake of the checker",
-    "Something that cannot happen has happened while sources were read or checked.",
+    "Internal error of the checker",
+    "An invariant was violated while sources were parsed or checked.",
   ),
   page(
     "IC0002",
-    "A mistake of the compiler",
-    "The package has no mistakes, and yet no module could be made of it.",
+    "Internal error of the compiler",
+    "The package has no errors, but it could not be compiled.",
   ),
   page(
     "IC0003",
-    "A mistake of the run-time",
-    "A module was made that could not be run, or did what no module should.",
+    "Internal error of the run-time",
+    "The compiled module could not be run, or did something that no module should.",
   ),
   page(
     "IC0004",
-    "A mistake of the command",
-    "Something that cannot happen has happened outside of checking, compiling and running.",
+    "Internal error of the command",
+    "An invariant was violated outside of checking, compiling and running.",
   ),
 ];

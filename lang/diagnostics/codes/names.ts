@@ -8,7 +8,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Unknown name",
     severity: "error",
     explanation:
-      "A small name stands for a variable, a parameter, a function, a constant or an imported module. Nothing of this name can be seen from here: it may be misspelt, defined further down, or in a module that is not imported.",
+      "A lower-case name is a variable, a parameter, a function, a constant or an imported module. Nothing with this name is in scope: it may be misspelled, defined later, or in a module that is not imported.",
     bad: "pub fn double(count: Int) -> Int {\n  coumt * 2\n}\n",
     fixed: ["pub fn double(count: Int) -> Int {\n  count * 2\n}\n"],
   },
@@ -17,7 +17,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Unknown type",
     severity: "error",
     explanation:
-      "A type is one of this module, of a module that is imported with `use`, or one of the library's that are always there.",
+      "A type is declared in this module, in an imported module, or in the part of the library that is always in scope.",
     bad: "pub fn double(count: Integer) -> Int {\n  count * 2\n}\n",
     fixed: ["pub fn double(count: Int) -> Int {\n  count * 2\n}\n"],
   },
@@ -26,7 +26,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Unknown variant",
     severity: "error",
     explanation:
-      "A name with a capital is a type or a variant of a union. The union has no such variant, or no type that can be seen from here has one.",
+      "A capitalized name is a type or a variant of a union. The union has no such variant, or no type in scope has one.",
     bad:
       "type Phase = Playing | Over\n\npub fn first() -> Bool {\n  let phase = Playing\n  match phase {\n    Playing => true\n    Overr => false\n  }\n}\n",
     fixed: [
@@ -37,7 +37,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     code: "NM0004",
     title: "Unknown field",
     severity: "error",
-    explanation: "A record has the fields of its declaration, a variant those in its parentheses.",
+    explanation: "A record has the fields of its declaration, and a variant has those in its parentheses.",
     bad:
       "type Ball = { x: Float, speed: Float }\n\npub fn fast(x: Float) -> Float {\n  let ball = Ball { x: x, speed: 2.0 }\n  ball.sped\n}\n",
     fixed: [
@@ -49,7 +49,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Unknown method",
     severity: "error",
     explanation:
-      "A method is a function that is named after the type of its receiver: `fn Ball.move(self: inout Ball)`. It stands in the module of the type. A type parameter has the methods of the interfaces that are asked of it.",
+      "A method is a function named after the type of its receiver: `fn Ball.move(self: inout Ball)`. It is declared in the same module as the type. A type parameter has the methods of its bounds.",
     bad: "pub fn count(names: List[String]) -> Int {\n  names.length()\n}\n",
     fixed: ["pub fn count(names: List[String]) -> Int {\n  names.len()\n}\n"],
   },
@@ -58,7 +58,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Unknown name in a module",
     severity: "error",
     explanation:
-      "The module is there, but it has nothing of this name, or nothing that is exported with `pub`.",
+      "The module exists, but it has no declaration with this name, or none that is exported with `pub`.",
     bad:
       "use physics\n\npub fn fall() -> Float {\n  physics.gravty()\n}\n// src/physics.lang\npub fn gravity() -> Float {\n  9.8\n}\n",
     fixed: [
@@ -70,7 +70,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Private name",
     severity: "error",
     explanation:
-      "A declaration without `pub` can be used in its own module alone. Export it with `pub`, or use what the module offers.",
+      "A declaration without `pub` is private to its module. Export it with `pub`, or use a public declaration of the module.",
     bad:
       "use physics\n\npub fn fall() -> Float {\n  physics.gravity()\n}\n// src/physics.lang\nfn gravity() -> Float {\n  9.8\n}\n",
     fixed: [
@@ -79,10 +79,10 @@ export const NAME_PAGES: readonly CodePage[] = [
   },
   {
     code: "NM0008",
-    title: "Declared twice",
+    title: "Duplicate declaration",
     severity: "error",
     explanation:
-      "In one module a name is declared once; so are the functions and constants of one type. There is no overloading: functions that do different things have different names.",
+      "A name is declared only once in a module, and so are the functions and constants of a type. There is no overloading: functions that do different things have different names.",
     bad:
       "pub fn area(side: Int) -> Int {\n  side * side\n}\n\npub fn area(width: Int, height: Int) -> Int {\n  width * height\n}\n",
     fixed: [
@@ -91,17 +91,17 @@ export const NAME_PAGES: readonly CodePage[] = [
   },
   {
     code: "NM0009",
-    title: "Field or variant declared twice",
+    title: "Duplicate field or variant",
     severity: "error",
-    explanation: "The fields of a record and the variants of a union have different names.",
+    explanation: "The fields of a record and the variants of a union must have distinct names.",
     bad: "pub type Ball = { x: Float, x: Float }\n",
     fixed: ["pub type Ball = { x: Float, y: Float }\n"],
   },
   {
     code: "NM0010",
-    title: "Parameter declared twice",
+    title: "Duplicate parameter",
     severity: "error",
-    explanation: "The parameters of a function, and its type parameters, have different names.",
+    explanation: "The parameters and the type parameters of a function must have distinct names.",
     bad: "pub fn add(a: Int, a: Int) -> Int {\n  a\n}\n",
     fixed: ["pub fn add(a: Int, b: Int) -> Int {\n  a + b\n}\n"],
   },
@@ -109,7 +109,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     code: "NM0011",
     title: "Name bound twice in a pattern",
     severity: "error",
-    explanation: "Each name of a pattern takes one value. Two values are compared with a guard.",
+    explanation: "A name can be bound only once in a pattern. Use a guard to compare two values.",
     bad:
       "pub fn same(pair: (Int, Int)) -> Bool {\n  match pair {\n    (a, a) => true\n    _ => false\n  }\n}\n",
     fixed: [
@@ -121,7 +121,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     title: "Ambiguous name",
     severity: "error",
     explanation:
-      "Two imported modules have a type of this name, or two unions a variant. Say which one is meant.",
+      "Two imported modules declare a type with this name, or two unions declare a variant with it. Qualify the name.",
     bad:
       "type Light = Red | Green\ntype Team = Red | Blue\n\npub fn start() -> Int {\n  let _ = Red\n  1\n}\n",
     fixed: [
@@ -133,8 +133,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     code: "NM0013",
     title: "Type used as a value",
     severity: "error",
-    explanation:
-      "A type says what values there are; it is no value itself. A record is written `Ball { … }`.",
+    explanation: "A type is not a value. A record is written `Ball { … }`.",
     bad: "type Ball = { x: Float }\n\npub fn start() -> Float {\n  let ball = Ball\n  ball.x\n}\n",
     fixed: [
       "type Ball = { x: Float }\n\npub fn start() -> Float {\n  let ball = Ball { x: 1.0 }\n  ball.x\n}\n",
@@ -144,7 +143,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     code: "NM0014",
     title: "Module used as a value",
     severity: "error",
-    explanation: "A module holds names; it cannot be stored or given to a function.",
+    explanation: "A module is not a value: it cannot be stored or passed to a function.",
     bad:
       "use physics\n\npub fn start() -> Float {\n  let module = physics\n  module.gravity()\n}\n// src/physics.lang\npub fn gravity() -> Float {\n  9.8\n}\n",
     fixed: [
@@ -153,10 +152,10 @@ export const NAME_PAGES: readonly CodePage[] = [
   },
   {
     code: "NM0015",
-    title: "Unknown function of a type",
+    title: "Unknown associated function",
     severity: "error",
     explanation:
-      "`Ball.resting(…)` is a function declared as `fn Ball.resting(…)`. The type has none of this name.",
+      "`Ball.resting(…)` calls a function declared as `fn Ball.resting(…)`. The type has no function with this name.",
     bad:
       "pub type Ball = { x: Float }\n\npub fn Ball.resting(x: Float) -> Ball {\n  Ball { x: x }\n}\n\npub fn start() -> Ball {\n  Ball.restin(1.0)\n}\n",
     fixed: [
@@ -167,26 +166,25 @@ export const NAME_PAGES: readonly CodePage[] = [
     code: "NM0016",
     title: "Not an interface",
     severity: "error",
-    explanation:
-      "What stands behind the colon of a type parameter are interfaces: what is asked of the type.",
+    explanation: "The bounds of a type parameter, after its colon, are interfaces.",
     bad: "pub fn first[T: Int](value: T) -> T {\n  value\n}\n",
     fixed: ["pub fn first[T: Eq](value: T) -> T {\n  value\n}\n"],
   },
   {
     code: "NM0017",
-    title: "Function of somebody else's type",
+    title: "Associated function outside of the type's module",
     severity: "error",
     explanation:
-      "Functions of a type stand in the module that declares the type, so that they are found wherever the type is. Other modules write plain functions.",
+      "The functions of a type are declared in the same module as the type, so that they are always found with it. Other modules declare plain functions.",
     bad: "pub fn Int.double(n: Int) -> Int {\n  n * 2\n}\n",
     fixed: ["pub fn double(n: Int) -> Int {\n  n * 2\n}\n"],
   },
   {
     code: "NM0018",
-    title: "Misplaced self",
+    title: "Misplaced `self`",
     severity: "error",
     explanation:
-      "`self` is the receiver of a method, the first parameter of a function that is named after a type.",
+      "`self` is the receiver of a method: the first parameter of a function that is named after a type.",
     bad: "type Ball = { x: Float }\n\npub fn right(self: Ball) -> Bool {\n  self.x > 0.0\n}\n",
     fixed: ["type Ball = { x: Float }\n\npub fn Ball.right(self: Ball) -> Bool {\n  self.x > 0.0\n}\n"],
   },
@@ -194,7 +192,7 @@ export const NAME_PAGES: readonly CodePage[] = [
     code: "NM0020",
     title: "Unknown parameter",
     severity: "error",
-    explanation: "An argument with a name goes to the parameter of that name.",
+    explanation: "A named argument must have the name of a parameter.",
     bad:
       "fn box(width: Int, height: Int) -> Int {\n  width * height\n}\n\npub fn start() -> Int {\n  box(width: 2, heigth: 3)\n}\n",
     fixed: [

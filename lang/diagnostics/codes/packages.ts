@@ -5,10 +5,10 @@ import { type CodePage, program } from "./code_page.ts";
 export const PACKAGE_PAGES: readonly CodePage[] = [
   {
     code: "PK0001",
-    title: "The manifest is no TOML",
+    title: "Invalid TOML in the manifest",
     severity: "error",
     explanation:
-      "A manifest is written in TOML: one key in a line, `=`, a value; texts stand in quotes. See toml.io for all of it.",
+      "A manifest is written in TOML: `key = value`, one per line, with strings in quotes. See toml.io for the full syntax.",
     bad: program`
       name = "pong
       version = "0.1.0"
@@ -17,10 +17,9 @@ export const PACKAGE_PAGES: readonly CodePage[] = [
   },
   {
     code: "PK0002",
-    title: "The package has no name",
+    title: "Missing package name",
     severity: "error",
-    explanation:
-      "Every package has a name, by which others find it. Write `name` at the top of `project.toml`.",
+    explanation: "Every package has a name. Write `name` at the top of `project.toml`.",
     bad: program`
       version = "0.1.0"
     `,
@@ -31,9 +30,9 @@ export const PACKAGE_PAGES: readonly CodePage[] = [
   },
   {
     code: "PK0003",
-    title: "A value of the wrong type",
+    title: "Value of the wrong type",
     severity: "error",
-    explanation: "The key wants a text, and something else stands there. Texts stand in quotes.",
+    explanation: "The key expects a string. Strings are in quotes.",
     bad: program`
       name = "pong"
       version = 1.0
@@ -45,10 +44,10 @@ export const PACKAGE_PAGES: readonly CodePage[] = [
   },
   {
     code: "PK0004",
-    title: "Not a name of a package",
+    title: "Invalid package name",
     severity: "error",
     explanation:
-      "Names of packages become parts of file names, addresses and modules, so they begin with a small letter and have small letters, digits, `_` and `-` only.",
+      "Package names become parts of file names, addresses and modules, so they begin with a lower-case letter and contain only lower-case letters, digits, `_` and `-`.",
     bad: program`
       name = "My Game"
     `,
@@ -58,10 +57,10 @@ export const PACKAGE_PAGES: readonly CodePage[] = [
   },
   {
     code: "PK0005",
-    title: "Not a version",
+    title: "Invalid version",
     severity: "error",
     explanation:
-      "Versions follow semver.org: three numbers, `1.4.0`, the first for changes that break others, the second for additions, the third for repairs.",
+      "Versions follow semver.org: three numbers, such as `1.4.0`, for breaking changes, additions and fixes.",
     bad: program`
       name = "pong"
       version = "1.0"
@@ -90,7 +89,7 @@ export const PACKAGE_PAGES: readonly CodePage[] = [
     code: "PK0007",
     title: "Unknown key",
     severity: "warning",
-    explanation: "The key means nothing in a manifest; it may be misspelt.",
+    explanation: "A manifest has no such key; it may be misspelled.",
     bad: program`
       name = "pong"
       desciption = "a game of two paddles"

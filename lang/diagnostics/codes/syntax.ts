@@ -7,7 +7,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
     code: "SY0001",
     title: "Unexpected token",
     severity: "error",
-    explanation: "Something stands where the grammar allows other things only; the message says which.",
+    explanation: "The grammar does not allow this token here. The message lists what is expected.",
     bad: program`
       fn area(width: Int, height: Int) -> Int {
         width * / height
@@ -28,10 +28,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0002",
-    title: "The declaration ends too early",
+    title: "Unfinished declaration",
     severity: "error",
-    explanation:
-      "A declaration has begun and is not finished: the file ends, or the next declaration begins.",
+    explanation: "A declaration is not finished when the file ends or the next declaration begins.",
     bad: program`
       type Score =
     `,
@@ -41,10 +40,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0003",
-    title: "An expression is missing",
+    title: "Missing expression",
     severity: "error",
     explanation:
-      'An operator, a comma or a keyword announces a value, and none follows. The suggested `panic("not written yet")` fits every type and ends the program when it is reached.',
+      'An operator, a comma or a keyword must be followed by an expression. The suggested `panic("not written yet")` has every type, and ends the program when it is reached.',
     bad: program`
       fn twice(x: Int) -> Int {
         x *
@@ -58,10 +57,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0004",
-    title: "Something is missing",
+    title: "Missing token",
     severity: "error",
-    explanation:
-      "What stands here does not follow from what stands before it, and it would if a word or sign stood between them.",
+    explanation: "A word or a punctuation mark is missing between this token and the one before it.",
     bad: program`
       type Ball = { x: Float, y: Float }
 
@@ -79,10 +77,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0005",
-    title: "A bracket is never closed",
+    title: "Unclosed bracket",
     severity: "error",
     explanation:
-      "Each `(`, `[` and `{` needs its partner. Where it was forgotten can only be guessed, from the indentation and from what follows.",
+      "Every `(`, `[` and `{` must be closed. The place where it was forgotten is guessed from the indentation and from what follows.",
     bad: program`
       fn total(xs: List[Int]) -> Int {
         let sum = twice(xs[0]
@@ -102,9 +100,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0006",
-    title: "A closing bracket without an opening one",
+    title: "Unexpected closing bracket",
     severity: "error",
-    explanation: "Every bracket that could be closed here is closed already.",
+    explanation: "There is no open bracket that it could close.",
     bad: program`
       fn twice(x: Int) -> Int {
         x * 2)
@@ -118,9 +116,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0007",
-    title: "The wrong closing bracket",
+    title: "Mismatched closing bracket",
     severity: "error",
-    explanation: "The innermost bracket that is open is of another kind.",
+    explanation: "The innermost open bracket is of a different kind.",
     bad: program`
       fn first(xs: List[Int]) -> Int {
         xs[0)
@@ -134,10 +132,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0008",
-    title: "A comma is missing",
+    title: "Missing comma",
     severity: "error",
-    explanation:
-      "The elements of a list, the arguments of a call, and the fields of a record are told apart by commas.",
+    explanation: "List elements, arguments and record fields are separated by commas.",
     bad: program`
       fn corners() -> List[Int] {
         [1, 2 3]
@@ -151,10 +148,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0009",
-    title: "A comma that separates nothing",
+    title: "Unexpected comma",
     severity: "error",
     explanation:
-      "Statements, declarations and the arms of a `match` end by themselves; commas stand between elements in brackets only.",
+      "Statements, declarations and the arms of a `match` need no separator. Commas separate elements in brackets.",
     bad: program`
       fn name(n: Int) -> String {
         match n {
@@ -176,10 +173,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0010",
-    title: "Empty braces in a text",
+    title: "Empty interpolation",
     severity: "error",
-    explanation:
-      "In a text, `{` begins an expression that becomes a part of it. A brace that is meant itself is written `\\{`.",
+    explanation: "In a string, `{` begins an interpolated expression. Write `\\{` for a literal brace.",
     bad: program`
       fn empty_set() -> String {
         "{}"
@@ -193,7 +189,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0011",
-    title: "An operator of another language",
+    title: "Unknown operator",
     severity: "error",
     explanation: "The logical operators are the words `and`, `or` and `not`; equality is `==` and `!=`.",
     bad: program`
@@ -209,9 +205,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0012",
-    title: "`++` and `--`",
+    title: "`++` and `--` do not exist",
     severity: "error",
-    explanation: "A variable changes by an assignment, which is a statement and has no value.",
+    explanation: "A variable is changed by an assignment, which is a statement and has no value.",
     bad: program`
       fn count(n: Int) -> Int {
         var total = n
@@ -232,7 +228,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
     title: "Chained comparison",
     severity: "error",
     explanation:
-      "A comparison gives a `Bool`, and what is compared next would be that. Compare twice instead.",
+      "A comparison returns a `Bool`, which would be the left side of the next one. Write two comparisons joined with `and`.",
     bad: program`
       fn is_digit(x: Int) -> Bool {
         0 <= x < 10
@@ -246,9 +242,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0014",
-    title: "`=` before an argument",
+    title: "`=` in a named argument",
     severity: "error",
-    explanation: "Arguments are given by position, or by name with `:`.",
+    explanation: "Arguments are positional, or named with `:`.",
     bad: program`
       fn confirm(sure: Bool) -> Bool { sure }
 
@@ -278,7 +274,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0015",
-    title: "An assignment as a value",
+    title: "Assignment used as an expression",
     severity: "error",
     explanation: "`=` assigns and has no value; `==` compares.",
     bad: program`
@@ -294,9 +290,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0016",
-    title: "Assignment to what is no place",
+    title: "Invalid assignment target",
     severity: "error",
-    explanation: "Left of `=` stands a variable, or a field, part or element of one.",
+    explanation: "Only a variable, or a field or element of one, can be assigned to.",
     bad: program`
       fn main() -> Int {
         var x = 1
@@ -314,9 +310,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0017",
-    title: "The operator `? :`",
+    title: "`? :` does not exist",
     severity: "error",
-    explanation: "`if` is an expression and has the value of the branch that is taken.",
+    explanation: "`if` is an expression: its value is that of the branch taken.",
     bad: program`
       fn larger(a: Int, b: Int) -> Int {
         let larger = a > b ? a : b
@@ -332,9 +328,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0018",
-    title: "`::`",
+    title: "`::` does not exist",
     severity: "error",
-    explanation: "Members of modules and types are named with a dot.",
+    explanation: "Members of modules and types are accessed with a dot.",
     bad: program`
       fn middle() -> Float {
         Float::zero()
@@ -348,9 +344,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0019",
-    title: "A function value of another language",
+    title: "Invalid function value",
     severity: "error",
-    explanation: "A function without a name is written like a function, with its body in braces.",
+    explanation: "An anonymous function is written `fn(x) { … }`.",
     bad: program`
       fn doubled(xs: List[Int]) -> List[Int] {
         xs.map(x => x * 2)
@@ -364,9 +360,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0020",
-    title: "`let mut`",
+    title: "`let mut` does not exist",
     severity: "error",
-    explanation: "`let` names a value that stays; `var` is a variable.",
+    explanation: "`let` is immutable; use `var` for a variable that changes.",
     bad: program`
       fn main() -> Int {
         let mut total = 1
@@ -386,7 +382,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
     code: "SY0021",
     title: "`const` in a block",
     severity: "error",
-    explanation: "Constants belong to a module or a type. In a block, `let` names a value.",
+    explanation: "Constants belong to a module or a type. In a block, use `let`.",
     bad: program`
       fn main() -> Int {
         const limit = 10
@@ -402,9 +398,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0022",
-    title: "`else if` in one word",
+    title: "`else if` written as one word",
     severity: "error",
-    explanation: "There are two words, `else` and `if`.",
+    explanation: "Write the two keywords `else if`.",
     bad: program`
       fn sign(x: Int) -> Int {
         if x < 0 {
@@ -430,7 +426,7 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0023",
-    title: "`switch` or `case`",
+    title: "`switch` does not exist",
     severity: "error",
     explanation: "`match` compares a value with patterns and covers every case.",
     bad: program`
@@ -452,9 +448,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0024",
-    title: "A loop or condition of another language",
+    title: "Unknown loop or condition",
     severity: "error",
-    explanation: "There are `while`, `for` and `if`; what other words do is said with them.",
+    explanation: "The control statements are `if`, `while` and `for`.",
     bad: program`
       fn main() -> Int {
         var n = 0
@@ -478,10 +474,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0025",
-    title: "Exceptions",
+    title: "Exceptions do not exist",
     severity: "error",
     explanation:
-      "There are none. A function that can fail has the result `Result[T, E]`: it returns `Err(error)`, and its callers use `match` or `?`. What must not happen ends the program by `panic`.",
+      "A function that can fail returns `Result[T, E]`: it returns `Err(error)`, and its callers use `match` or `?`. `panic` ends the program when an invariant is broken.",
     bad: program`
       fn half(x: Int) -> Result[Int, String] {
         if x % 2 != 0 {
@@ -501,9 +497,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0026",
-    title: "A function in a block",
+    title: "Function declaration in a block",
     severity: "error",
-    explanation: "Declarations stand at the top of a module. In a block a function is a value like others.",
+    explanation:
+      "Functions are declared at the top level of a module. In a block, bind a function value to a name.",
     bad: program`
       fn main() -> Int {
         fn twice(x: Int) -> Int { x * 2 }
@@ -519,9 +516,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0027",
-    title: "The type before the name",
+    title: "Type before the name",
     severity: "error",
-    explanation: "A type stands behind a colon, and is rarely needed: it follows from the value.",
+    explanation:
+      "A type annotation follows the name after a colon. Most of them can be left out, because the type is inferred.",
     bad: program`
       fn main() -> Int {
         int count = 5
@@ -545,9 +543,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0028",
-    title: "A call without parentheses",
+    title: "Call without parentheses",
     severity: "error",
-    explanation: "Arguments stand in parentheses, also a single text.",
+    explanation: "Arguments are in parentheses, even a single string.",
     bad: program`
       fn main() {
         print "hello"
@@ -561,9 +559,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0029",
-    title: "`:=`",
+    title: "`:=` does not exist",
     severity: "error",
-    explanation: "`let` names a value that stays, `var` a variable.",
+    explanation: "Declare an immutable binding with `let` and a variable with `var`.",
     bad: program`
       fn main() -> Int {
         count := 5
@@ -587,10 +585,10 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0030",
-    title: "A sign or word between names is missing",
+    title: "Missing separator",
     severity: "error",
     explanation:
-      "Between a name and its value stands `=`; modules are named by words with dots between them, each in a `use` of its own.",
+      "A name and its value are separated by `=`. The parts of a module path are separated by dots, and each module has its own `use`.",
     bad: program`
       fn main() -> Int {
         let count 5
@@ -606,9 +604,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0031",
-    title: "A word of the language as a name",
+    title: "Keyword used as a name",
     severity: "error",
-    explanation: "The keywords have their meaning everywhere and cannot be names.",
+    explanation: "Keywords are reserved and cannot be used as names.",
     bad: program`
       fn area(type: Int) -> Int {
         4
@@ -622,9 +620,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0032",
-    title: "`then` and `do`",
+    title: "Unexpected `then` or `do`",
     severity: "error",
-    explanation: "What belongs to a condition or a loop stands in braces, without a word before them.",
+    explanation: "The body of a condition or a loop follows directly, in braces.",
     bad: program`
       fn larger(a: Int, b: Int) -> Int {
         if a > b then a else b
@@ -638,9 +636,9 @@ export const SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0033",
-    title: "Braces are missing",
+    title: "Missing braces",
     severity: "error",
-    explanation: "What belongs to `if`, `else`, `while` and `for` stands in braces, also a single statement.",
+    explanation: "The bodies of `if`, `else`, `while` and `for` are in braces, even a single statement.",
     bad: program`
       fn absolute(x: Int) -> Int {
         if x < 0 return -x

@@ -5,9 +5,9 @@ import { type CodePage, program } from "./code_page.ts";
 export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   {
     code: "SY0034",
-    title: "A loop that counts",
+    title: "C-style `for` loop",
     severity: "error",
-    explanation: "`for` goes over a range: `a..b` without `b`, `a..=b` with it.",
+    explanation: "`for` iterates over a range: `a..b` excludes `b`, and `a..=b` includes it.",
     bad: program`
       fn total(n: Int) -> Int {
         var sum = 0
@@ -29,7 +29,7 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0035",
-    title: "`in` is missing",
+    title: "Missing `in`",
     severity: "error",
     explanation: "A loop is written `for x in xs`.",
     bad: program`
@@ -51,7 +51,7 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
     code: "SY0036",
     title: "`case` in a `match`",
     severity: "error",
-    explanation: "An arm is a pattern, `=>` and a value; no word begins it.",
+    explanation: "A `match` arm is a pattern, `=>` and an expression, without a keyword.",
     bad: program`
       fn name(n: Int) -> String {
         match n {
@@ -73,7 +73,7 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
     code: "SY0037",
     title: "`else` in a `match`",
     severity: "error",
-    explanation: "The pattern `_` fits everything.",
+    explanation: "The pattern `_` matches everything.",
     bad: program`
       fn name(n: Int) -> String {
         match n {
@@ -93,9 +93,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0038",
-    title: "`=>` is missing",
+    title: "Missing `=>`",
     severity: "error",
-    explanation: "Between the pattern of an arm and its value stands `=>`.",
+    explanation: "The pattern and the expression of a `match` arm are separated by `=>`.",
     bad: program`
       fn name(n: Int) -> String {
         match n {
@@ -115,10 +115,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0039",
-    title: "`else` behind a block",
+    title: "Ambiguous `else` after a block",
     severity: "error",
     explanation:
-      "The `else` of `let … else` would be taken for that of an `if` when a `}` stands before it; parentheses around the value tell them apart.",
+      "After a `}`, the `else` of `let … else` would belong to an `if`. Put the value in parentheses.",
     bad: program`
       fn first(xs: List[Int]) -> Int {
         let Some(x) = match xs.len() { 0 => None _ => Some(xs[0]) } else { return 0 }
@@ -134,9 +134,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0040",
-    title: "A declaration of another language",
+    title: "Unknown declaration",
     severity: "error",
-    explanation: "There are `use`, `type`, `interface`, `const`, `fn`, `test`, `property` and `eval`.",
+    explanation:
+      "The declarations are `use`, `type`, `interface`, `const`, `fn`, `test`, `property` and `eval`.",
     bad: program`
       function twice(x: Int) -> Int {
         x * 2
@@ -150,9 +151,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0041",
-    title: "A modifier of another language",
+    title: "Unknown modifier",
     severity: "error",
-    explanation: "`pub` exports a declaration; without it, it belongs to its module.",
+    explanation:
+      "The only modifier is `pub`, which exports a declaration. Without it, the declaration is private to its module.",
     bad: program`
       private fn twice(x: Int) -> Int {
         x * 2
@@ -166,9 +168,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0042",
-    title: "`pub` where it means nothing",
+    title: "`pub` not allowed here",
     severity: "error",
-    explanation: "Types, interfaces, constants and functions are exported; their parts are with them.",
+    explanation:
+      "Types, interfaces, constants and functions can be exported; their members are exported with them.",
     bad: program`
       pub test "one and one" {
         expect(1 + 1 == 2)
@@ -182,10 +185,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0043",
-    title: "A type with a small letter",
+    title: "Type name in lower case",
     severity: "error",
-    explanation:
-      "Types, variants, interfaces and type parameters begin with a capital letter, which tells them from values.",
+    explanation: "The names of types, variants, interfaces and type parameters begin with a capital letter.",
     bad: program`
       type ball = { x: Float }
     `,
@@ -195,10 +197,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0044",
-    title: "A value with a capital letter",
+    title: "Value name in upper case",
     severity: "error",
     explanation:
-      "Functions, variables, parameters, fields and modules begin with a small letter, which tells them from types and variants.",
+      "The names of functions, variables, parameters, fields and modules begin with a lower-case letter.",
     bad: program`
       fn Twice(x: Int) -> Int {
         x * 2
@@ -212,7 +214,7 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0045",
-    title: "A small letter where a type stands",
+    title: "Lower-case name where a type is expected",
     severity: "error",
     explanation: "The names of types begin with a capital letter: `Int`, `Float`, `Bool`, `String`.",
     bad: program`
@@ -228,9 +230,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0046",
-    title: "`< >` around types",
+    title: "`< >` around type arguments",
     severity: "error",
-    explanation: "Types have their arguments in `[ ]`, as have generic functions their parameters.",
+    explanation: "Type arguments and type parameters are in `[ ]`.",
     bad: program`
       fn size(xs: List<Int>) -> Int {
         xs.len()
@@ -244,9 +246,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0047",
-    title: "`->` is missing",
+    title: "Missing `->`",
     severity: "error",
-    explanation: "The type of a function's result stands behind `->`.",
+    explanation: "The result type of a function follows `->`.",
     bad: program`
       fn twice(x: Int): Int {
         x * 2
@@ -260,9 +262,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0048",
-    title: "The parameters are missing",
+    title: "Missing parameter list",
     severity: "error",
-    explanation: "A function is declared and called with parentheses, also when there is nothing in them.",
+    explanation: "A function is declared and called with parentheses, even without parameters.",
     bad: program`
       fn main {
         print("hello")
@@ -276,10 +278,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0049",
-    title: "References",
+    title: "References do not exist",
     severity: "error",
     explanation:
-      "Values are values: a function that gets one cannot change the caller's, unless the parameter is `inout`. What is large is not copied before it is written.",
+      "Values are passed by value: a function cannot change the caller's variable, unless the parameter is `inout`. Large values are copied only when they are written to.",
     bad: program`
       type Ball = { x: Float }
 
@@ -300,15 +302,15 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
     title: "Nested too deeply",
     severity: "error",
     explanation:
-      "Expressions, types, patterns and blocks lie in one another up to 500 deep, and sums of so many terms count as well.",
+      "Expressions, types, patterns and blocks can be nested at most 500 levels deep. Each operator of a chain such as a sum counts as one level.",
     bad: `fn deep() -> Int {\n  ${"(".repeat(600)}1${")".repeat(600)}\n}\n`,
     fixed: [],
   },
   {
     code: "SY0051",
-    title: "`inout` before the name",
+    title: "`inout` before the parameter name",
     severity: "error",
-    explanation: "`inout` belongs to the type of a parameter.",
+    explanation: "`inout` is written before the type of a parameter: `n: inout Int`.",
     bad: program`
       fn grow(inout x: Int) {
         x += 1
@@ -322,9 +324,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0052",
-    title: "No declaration",
+    title: "Expected a declaration",
     severity: "error",
-    explanation: "A module consists of declarations; statements stand in functions and tests.",
+    explanation: "A module contains only declarations; statements belong in functions and tests.",
     bad: program`
       print("hello")
     `,
@@ -336,9 +338,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0053",
-    title: "A body without braces",
+    title: "Function body without braces",
     severity: "error",
-    explanation: "The body of a function is a block; its value is that of its last expression.",
+    explanation: "The body of a function is a block, and its value is that of its last expression.",
     bad: program`
       fn twice(x: Int) -> Int = x * 2
     `,
@@ -348,9 +350,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0054",
-    title: "An expression in a fixed text",
+    title: "Interpolation not allowed here",
     severity: "error",
-    explanation: "The names of tests and modules are known before the program runs.",
+    explanation: "The names of tests and modules must be known before the program runs.",
     bad: program`
       test "adding {n}" {
         expect(1 + 1 == 2)
@@ -364,10 +366,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0055",
-    title: "Only for the library",
+    title: "Reserved for the library",
     severity: "error",
     explanation:
-      "`builtin`, `intrinsic` and `extern` connect the library with the compiler. Programs use its modules.",
+      "`builtin`, `intrinsic` and `extern` connect the library to the compiler. Programs use the library's modules.",
     bad: program`
       intrinsic fn magic(x: Int) -> Int
     `,
@@ -375,9 +377,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0056",
-    title: "A comment that documents nothing",
+    title: "Unattached documentation comment",
     severity: "warning",
-    explanation: "A comment with three slashes documents the declaration, field or variant below it.",
+    explanation: "A `///` comment documents the declaration, field or variant after it.",
     bad: program`
       fn main() -> Int {
         /// the answer
@@ -393,9 +395,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0057",
-    title: "A record without its type",
+    title: "Record literal without a type",
     severity: "error",
-    explanation: "`{` alone begins a block; a record is written with its type before the brace.",
+    explanation: "`{` alone begins a block. A record literal begins with its type.",
     bad: program`
       type Ball = { x: Float }
 
@@ -409,10 +411,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0058",
-    title: "A body in an interface",
+    title: "Function body in an interface",
     severity: "error",
     explanation:
-      "An interface lists what its types can do; each type has functions of those names, with bodies.",
+      "An interface contains only signatures. Each type implements them as functions with these names.",
     bad: program`
       interface Area {
         fn area(self: Self) -> Float { 0.0 }
@@ -426,9 +428,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0059",
-    title: "The name of a test without quotes",
+    title: "Test name without quotes",
     severity: "error",
-    explanation: "Tests, properties and evals are named by texts.",
+    explanation: "The names of tests, properties and evals are strings.",
     bad: program`
       test one and one {
         expect(1 + 1 == 2)
@@ -442,9 +444,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0060",
-    title: "A character without meaning",
+    title: "Unexpected character",
     severity: "error",
-    explanation: "Outside of texts and comments a program consists of ASCII letters, digits and signs.",
+    explanation:
+      "Outside of strings and comments, a program contains only ASCII letters, digits and punctuation.",
     bad: program`
       fn twice(x: Int) -> Int {
         x × 2
@@ -458,9 +461,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0061",
-    title: "An unknown escape",
+    title: "Unknown escape sequence",
     severity: "error",
-    explanation: "A backslash in a text begins one of a few escapes.",
+    explanation: "A backslash in a string must begin one of the known escape sequences.",
     bad: program`
       fn bell() -> String {
         "ready\a"
@@ -481,9 +484,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0062",
-    title: "No number",
+    title: "Invalid number",
     severity: "error",
-    explanation: "Numbers have digits on both sides of the point; `_` may stand between digits.",
+    explanation: "Numbers have digits on both sides of the decimal point; `_` may separate digits.",
     bad: program`
       fn large() -> Float {
         1e9
@@ -497,9 +500,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0063",
-    title: "A text in single quotes",
+    title: "String in single quotes",
     severity: "error",
-    explanation: "Single quotes hold one character, double quotes a text.",
+    explanation: "Single quotes are for a character, double quotes for a string.",
     bad: program`
       fn name() -> String {
         'pong'
@@ -513,9 +516,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0064",
-    title: "A text is not closed",
+    title: "Unterminated string",
     severity: "error",
-    explanation: "A text ends on its line.",
+    explanation: "A string must end on the line on which it begins.",
     bad: program`
       fn main() {
         print("hello)
@@ -529,9 +532,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0065",
-    title: "A text of several lines is not closed",
+    title: "Unterminated multi-line string",
     severity: "error",
-    explanation: 'A text between `"""` goes on up to the next `"""`.',
+    explanation: 'A string that begins with `"""` ends at the next `"""`.',
     bad: program`
       fn help() -> String {
         """
@@ -550,9 +553,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0066",
-    title: "Braces in a text are not closed",
+    title: "Unclosed interpolation",
     severity: "error",
-    explanation: "In a text, `{` begins an expression and `}` ends it.",
+    explanation: "In a string, `{` begins an interpolated expression and `}` ends it.",
     bad: program`
       fn greet(name: String) -> String {
         "hello {name"
@@ -573,9 +576,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0067",
-    title: "A comment of another language",
+    title: "Unknown comment syntax",
     severity: "error",
-    explanation: "There is one kind of comment, from `//` to the end of the line.",
+    explanation: "A comment begins with `//` and ends at the end of the line.",
     bad: program`
       # The answer.
       fn answer() -> Int {
@@ -591,9 +594,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0068",
-    title: "A semicolon",
+    title: "Unexpected semicolon",
     severity: "error",
-    explanation: "Statements end by themselves.",
+    explanation: "Statements need no terminator.",
     bad: program`
       fn main() -> Int {
         let x = 1;
@@ -609,7 +612,7 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0069",
-    title: "`!`",
+    title: "`!` does not exist",
     severity: "error",
     explanation: "The logical operators are the words `and`, `or` and `not`.",
     bad: program`
@@ -627,7 +630,7 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
     code: "SY0070",
     title: "Commas between patterns",
     severity: "error",
-    explanation: "An arm for several patterns has bars between them.",
+    explanation: "The alternatives of an arm are separated by `|`.",
     bad: program`
       fn is_small(n: Int) -> Bool {
         match n {
@@ -647,10 +650,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0071",
-    title: "Several names at once",
+    title: "Several names in one declaration",
     severity: "error",
     explanation:
-      "`let` takes a value apart by a pattern, such as `(a, b)`; its names stay as they are. `var` makes one variable that changes.",
+      "`let` can destructure a value with a pattern, such as `(a, b)`. `var` declares one variable.",
     bad: program`
       fn first(pair: (Int, Int)) -> Int {
         var (a, _) = pair
@@ -666,9 +669,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0072",
-    title: "`=` behind a field",
+    title: "`=` after a field name",
     severity: "error",
-    explanation: "A record's fields have their values behind `:`.",
+    explanation: "The fields of a record have their values after `:`.",
     bad: program`
       type Ball = { x: Float, y: Float }
 
@@ -686,10 +689,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0073",
-    title: "A field without a value",
+    title: "Missing field value",
     severity: "error",
     explanation:
-      "A record gives each field its value, also when a variable has the field's name. In patterns, a name alone is enough.",
+      "A record literal gives every field a value; there is no shorthand for a variable with the field's name. In patterns, the name alone is enough.",
     bad: program`
       type Ball = { x: Float, y: Float }
 
@@ -707,10 +710,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0074",
-    title: "`as` between a value and a type",
+    title: "`as` conversion does not exist",
     severity: "error",
-    explanation:
-      "No value is converted by itself or by a word: a method such as `to_float` makes another value of it.",
+    explanation: "There are no implicit conversions and no casts: call a method such as `to_float`.",
     bad: program`
       fn half(n: Int) -> Float {
         n as Float / 2.0
@@ -724,10 +726,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0075",
-    title: "A parameter with a value",
+    title: "Default parameter value",
     severity: "error",
     explanation:
-      "Functions have no default values. Write another function that calls this one, or let the caller say what it wants.",
+      "Parameters have no default values. Write a second function that calls this one, or let the caller pass the value.",
     bad: program`
       fn grow(by: Int = 1) -> Int {
         by + 1
@@ -741,9 +743,9 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0076",
-    title: "A type of another language",
+    title: "Unknown type syntax",
     severity: "error",
-    explanation: "Lists are `List[T]`, what may be missing is `Option[T]`.",
+    explanation: "A list is `List[T]`, and an optional value is `Option[T]`.",
     bad: program`
       fn first(xs: [Int]) -> Int {
         xs[0]
@@ -757,10 +759,10 @@ export const MORE_SYNTAX_PAGES: readonly CodePage[] = [
   },
   {
     code: "SY0077",
-    title: "An interface with other members",
+    title: "Invalid interface member",
     severity: "error",
     explanation:
-      "An interface lists functions, each with `fn`; the value that has them is the parameter `self: Self`. Fields belong to a record.",
+      "An interface contains only functions, each with `fn`; the receiver is the parameter `self: Self`. Fields belong to records.",
     bad: program`
       interface Area {
         area(): Float
