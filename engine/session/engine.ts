@@ -13,6 +13,7 @@ import type { OpNumber } from "../operations/effect.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
 import type { LogOptions } from "../storage/log.ts";
+import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
@@ -20,7 +21,6 @@ import { CommitTurns } from "./commit_turns.ts";
 import { Notifications } from "./notifications.ts";
 import { Planning } from "./planning.ts";
 import { Session, type SessionOptions } from "./session.ts";
-import { releaseAdvisoryLocks } from "./system_catalog/advisory_locks.ts";
 
 /** How to open an engine. */
 export interface EngineOptions {
@@ -63,6 +63,7 @@ export class Engine {
   isFailed = false;
   /** Prepared statements of all sessions. */
   preparedCount = 0;
+  readonly advisoryLocks = new AdvisoryLocks(this);
   /** LISTEN and NOTIFY. */
   readonly notifications = new Notifications();
   readonly #sessions = new Map<number, Session>();
@@ -139,7 +140,7 @@ export class Engine {
 
   /** Called by a session that closes. */
   sessionClosed(session: Session): void {
-    releaseAdvisoryLocks(session);
+    this.advisoryLocks.releaseAll(session, { transactional: true });
     this.notifications.forget(session.processId);
     this.#sessions.delete(session.processId);
   }

@@ -4,21 +4,26 @@
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { closest } from "../base/suggest.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { SequenceDefinition } from "../catalog/definitions.ts";
-import type { EvaluationContext, SessionServices } from "../sql/functions/definition.ts";
+import type { StateMachine } from "../machine/state_machine.ts";
+import type { SessionServices } from "../sql/functions/definition.ts";
 import { type DateStyle, ISO_MDY, parseDateStyle } from "../types/date_time_format.ts";
 import type { IntervalStyle } from "../types/interval_text.ts";
 import type { TextOptions } from "../types/text_io.ts";
 import { type TimeZone, timeZone, UTC } from "../types/time_zone.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import type { CatalogContext } from "./system_catalog/catalog_context.ts";
 import { lookupObject, objectName, runCatalogFunction } from "./system_catalog/catalog_functions.ts";
+import { splitName } from "./system_catalog/split_name.ts";
+import type { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
 import { parseSearchPath } from "./settings.ts";
 import { isTransactionMode, setTransactionMode } from "./utility/transaction_settings.ts";
 
 /** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
-export class SessionEvaluation implements EvaluationContext, SessionServices {
+export class SessionEvaluation implements CatalogContext, SessionServices {
   readonly user: string;
   readonly database: string;
   readonly services: SessionServices = this;
@@ -58,9 +63,20 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     this.#statementTimestamp = NaN;
   }
 
-  /** The session behind this context, for functions that answer from its state. */
   get session(): Session {
     return this.#session;
+  }
+
+  get server(): Engine {
+    return this.#session.engine;
+  }
+
+  get machine(): StateMachine {
+    return this.#session.engine.machine;
+  }
+
+  get catalog(): Catalog {
+    return this.#session.catalog;
   }
 
   get timeZone(): string {
@@ -227,13 +243,4 @@ export class SessionEvaluation implements EvaluationContext, SessionServices {
     const hasTemporary = catalog.schema(temporarySchema) !== undefined;
     this.#searchPath = hasTemporary ? [temporarySchema, ...path] : path;
   }
-}
-
-/** The parts of a possibly quoted, possibly qualified name, folded. */
-export function splitName(text: string): string[] {
-  const parts: string[] = [];
-  for (const match of text.matchAll(/"((?:[^"]|"")*)"|[^."\s]+/g)) {
-    parts.push(match[1] === undefined ? match[0].toLowerCase() : match[1].replaceAll('""', '"'));
-  }
-  return parts;
 }

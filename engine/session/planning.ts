@@ -147,7 +147,7 @@ export class Planning {
       evaluation: session.evaluation,
       parameterTypes: declared,
       literals,
-      virtualRelation: (schema, name) => systemRelation(session, schema, name),
+      virtualRelation: (schema, name) => systemRelation(catalog, schema, name),
       virtualRelationNames: systemRelationNames,
       hasPendingChecks: (tableId) => session.currentTransaction?.hasPendingChecks(tableId) === true,
       statistics: (tableId) => this.#statistics(catalog, tableId),

@@ -7,7 +7,7 @@
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import { Interval } from "../../types/interval.ts";
 import { findTimeZone } from "../../types/time_zone.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { indexDefinition, viewText } from "./definition_texts.ts";
 import { catalogRows, liveRows, type RelationProviders } from "./relation_provider.ts";
 import { CATALOG_SHAPES, type RowValues } from "./relation_shape.ts";
@@ -31,23 +31,23 @@ const NO_COUNTS: RowValues = {
   autoanalyze_count: 0,
 };
 
-function tableStatistics(session: Session, table: TableDefinition): RowValues {
+function tableStatistics(context: CatalogContext, table: TableDefinition): RowValues {
   return {
     ...NO_COUNTS,
     relid: table.id,
     schemaname: table.schema,
     relname: table.name,
-    n_live_tup: rowEstimate(session, table.id),
+    n_live_tup: rowEstimate(context, table.id),
     n_dead_tup: 0,
   };
 }
 
-function* allTableStatistics(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) yield tableStatistics(session, table);
+function* allTableStatistics(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) yield tableStatistics(context, table);
 }
 
-function* indexStatistics(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* indexStatistics(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const index of indexesOf(table)) {
       yield { ...indexNames(index), idx_scan: 0, idx_tup_read: 0, idx_tup_fetch: 0 };
     }
@@ -64,8 +64,8 @@ function indexNames(index: IndexEntry): RowValues {
   };
 }
 
-function* tableBlocks(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* tableBlocks(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     yield {
       relid: table.id,
       schemaname: table.schema,
@@ -78,15 +78,15 @@ function* tableBlocks(session: Session): Iterable<RowValues> {
   }
 }
 
-function* indexBlocks(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* indexBlocks(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const index of indexesOf(table)) yield { ...indexNames(index), idx_blks_read: 0, idx_blks_hit: 0 };
   }
 }
 
 /** What storage knows of the values of each column. */
-function* columnStatistics(session: Session): Iterable<RowValues> {
-  const { machine } = session.engine;
+function* columnStatistics(context: CatalogContext): Iterable<RowValues> {
+  const { machine } = context;
   for (const table of machine.catalog.tables) {
     const reader = machine.store(table.id).at(machine.lastOp);
     if (reader.estimatedRows === 0) continue;
@@ -107,8 +107,8 @@ function* columnStatistics(session: Session): Iterable<RowValues> {
   }
 }
 
-function* zoneRows(session: Session): Iterable<RowValues> {
-  const now = session.evaluation.statementTimestamp;
+function* zoneRows(context: CatalogContext): Iterable<RowValues> {
+  const now = context.statementTimestamp;
   for (const name of ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")]) {
     const zone = findTimeZone(name);
     if (zone === undefined) continue;
@@ -123,59 +123,59 @@ function* zoneRows(session: Session): Iterable<RowValues> {
 
 /** Providers of these views. */
 export const BROWSING_RELATIONS: RelationProviders = {
-  pg_tables: catalogRows((session) => [
-    ...session.catalog.tables.map((table) => ({
+  pg_tables: catalogRows((context) => [
+    ...context.catalog.tables.map((table) => ({
       schemaname: table.schema,
       tablename: table.name,
-      tableowner: session.evaluation.user,
+      tableowner: context.user,
       hasindexes: indexesOf(table).length > 0,
       hasrules: false,
       hastriggers: table.triggers.length > 0 ||
         table.constraints.some((each) => each.kind === "foreign_key") ||
-        session.catalog.referencing(table.id).length > 0,
+        context.catalog.referencing(table.id).length > 0,
       rowsecurity: false,
     })),
     ...[...CATALOG_SHAPES.values()].filter((shape) => shape.kind === "r").map((shape) => ({
       schemaname: shape.schema,
       tablename: shape.name,
-      tableowner: session.evaluation.user,
+      tableowner: context.user,
       hasindexes: false,
       hasrules: false,
       hastriggers: false,
       rowsecurity: false,
     })),
   ]),
-  pg_views: catalogRows((session) => [
-    ...session.catalog.views.map((view) => ({
+  pg_views: catalogRows((context) => [
+    ...context.catalog.views.map((view) => ({
       schemaname: view.schema,
       viewname: view.name,
-      viewowner: session.evaluation.user,
-      definition: viewText(session, view),
+      viewowner: context.user,
+      definition: viewText(context, view),
     })),
     ...[...CATALOG_SHAPES.values()].filter((shape) => shape.kind === "v").map((shape) => ({
       schemaname: shape.schema,
       viewname: shape.name,
-      viewowner: session.evaluation.user,
+      viewowner: context.user,
       definition: null,
     })),
   ]),
-  pg_indexes: catalogRows((session) =>
-    session.catalog.tables.flatMap((table) =>
+  pg_indexes: catalogRows((context) =>
+    context.catalog.tables.flatMap((table) =>
       indexesOf(table).map((index) => ({
         schemaname: table.schema,
         tablename: table.name,
         indexname: index.name,
-        indexdef: indexDefinition(session, index, { pretty: false, qualified: true }),
+        indexdef: indexDefinition(context, index, { pretty: false, qualified: true }),
       }))
     )
   ),
-  pg_sequences: liveRows((session) =>
-    session.catalog.sequences.map((sequence) => {
-      const state = session.engine.machine.sequences.state(sequence);
+  pg_sequences: liveRows((context) =>
+    context.catalog.sequences.map((sequence) => {
+      const state = context.machine.sequences.state(sequence);
       return {
         schemaname: sequence.schema,
         sequencename: sequence.name,
-        sequenceowner: session.evaluation.user,
+        sequenceowner: context.user,
         data_type: sequence.type === "i16" ? 21 : sequence.type === "i32" ? 23 : 20,
         start_value: sequence.start,
         min_value: sequence.minimum,
@@ -189,8 +189,8 @@ export const BROWSING_RELATIONS: RelationProviders = {
   ),
   pg_stat_user_tables: liveRows(allTableStatistics),
   pg_stat_all_tables: liveRows(allTableStatistics),
-  pg_stat_xact_user_tables: liveRows(function* (session) {
-    for (const table of session.catalog.tables) {
+  pg_stat_xact_user_tables: liveRows(function* (context) {
+    for (const table of context.catalog.tables) {
       yield { relid: table.id, schemaname: table.schema, relname: table.name, seq_scan: 0, n_tup_ins: 0 };
     }
   }),

@@ -7,7 +7,7 @@ import type { TableDefinition } from "../../catalog/definitions.ts";
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import type { ObjectTypeKind } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { SessionEvaluation } from "../evaluation.ts";
+import type { CatalogContext, CatalogFunction } from "./catalog_context.ts";
 import { columnDescription, objectDescription, sharedDescription } from "./comments.ts";
 import {
   constraintText,
@@ -37,19 +37,16 @@ import { typeEntryById } from "./type_catalog.ts";
 
 export { lookupObject, objectName };
 
-/** The implementation of one name; arguments are not null. */
-export type CatalogFunction = (evaluation: SessionEvaluation, args: readonly SqlValue[]) => SqlValue;
-
 /** Runs a catalog function by name; arguments are not null unless the function takes nulls. */
 export function runCatalogFunction(
-  evaluation: SessionEvaluation,
+  context: CatalogContext,
   name: string,
   args: readonly SqlValue[],
 ): SqlValue {
   const run = Object.hasOwn(FUNCTIONS, name)
     ? FUNCTIONS[name]
     : SESSION_FUNCTIONS[name] ?? PRIVILEGE_FUNCTIONS[name];
-  if (run !== undefined) return run(evaluation, args);
+  if (run !== undefined) return run(context, args);
   throw new DatabaseError(SQLSTATE.featureNotSupported, `function ${name} is not supported`);
 }
 
@@ -61,55 +58,55 @@ function text(args: readonly SqlValue[], position: number): string {
   return String(args[position]);
 }
 
-function tableOf(evaluation: SessionEvaluation, args: readonly SqlValue[]): TableDefinition | undefined {
-  return evaluation.session.catalog.table(id(args));
+function tableOf(context: CatalogContext, args: readonly SqlValue[]): TableDefinition | undefined {
+  return context.catalog.table(id(args));
 }
 
-function viewDefinition(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
+function viewDefinition(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   const [which] = args;
-  const viewId = typeof which === "string" ? lookupObject(evaluation, "regclass", which) : id(args);
-  const view = evaluation.session.catalog.views.find((each) => each.id === viewId);
-  return view === undefined ? null : viewText(evaluation.session, view);
+  const viewId = typeof which === "string" ? lookupObject(context, "regclass", which) : id(args);
+  const view = context.catalog.views.find((each) => each.id === viewId);
+  return view === undefined ? null : viewText(context, view);
 }
 
-function indexDefinitionOf(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const index = indexById(evaluation.session.catalog, id(args));
+function indexDefinitionOf(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  const index = indexById(context.catalog, id(args));
   if (index === undefined) return null;
   const position = args.length > 1 ? id(args, 1) : 0;
   const pretty = args[2] === true;
   if (position === 0) {
-    return indexDefinition(evaluation.session, index, {
+    return indexDefinition(context, index, {
       pretty,
-      qualified: !pretty || isVisible(evaluation, index.table.id) !== true,
+      qualified: !pretty || isVisible(context, index.table.id) !== true,
     });
   }
   const columnId = [...index.columns.map((column) => column.columnId), ...index.includes][position - 1];
-  return columnId === undefined ? "" : indexKeyText(evaluation.session, index, columnId, pretty);
+  return columnId === undefined ? "" : indexKeyText(context, index, columnId, pretty);
 }
 
-function constraintDefinitionOf(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  for (const table of evaluation.session.catalog.tables) {
+function constraintDefinitionOf(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  for (const table of context.catalog.tables) {
     const constraint = table.constraints.find((each) => each.id === id(args));
     if (constraint !== undefined) {
-      return constraintText(evaluation.session, table, constraint, args[1] === true);
+      return constraintText(context, table, constraint, args[1] === true);
     }
   }
   return null;
 }
 
-function triggerDefinition(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  for (const table of evaluation.session.catalog.tables) {
+function triggerDefinition(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  for (const table of context.catalog.tables) {
     const trigger = table.triggers.find((each) => each.id === id(args));
     if (trigger !== undefined) return trigger.text;
   }
   return null;
 }
 
-function serialSequence(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const { catalog } = evaluation.session;
+function serialSequence(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  const { catalog } = context;
   const name = text(args, 0), column = text(args, 1);
   // Columns of views and system relations draw from no sequence.
-  const table = catalog.table(lookupObject(evaluation, "regclass", name));
+  const table = catalog.table(lookupObject(context, "regclass", name));
   if (table === undefined) return null;
   const found = table.columns.find((each) => each.name === column && !each.hidden);
   if (found === undefined) {
@@ -122,16 +119,16 @@ function serialSequence(evaluation: SessionEvaluation, args: readonly SqlValue[]
   return sequence === undefined ? null : qualifiedName(sequence.schema, sequence.name);
 }
 
-function sequenceLastValue(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const sequence = evaluation.session.catalog.sequence(id(args));
+function sequenceLastValue(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  const sequence = context.catalog.sequence(id(args));
   if (sequence === undefined) return null;
-  const state = evaluation.session.engine.machine.sequences.state(sequence);
+  const state = context.machine.sequences.state(sequence);
   return state.called ? state.value : null;
 }
 
 /** Properties that ordered indexes have; `pg_index_column_has_property`. */
-function indexColumnProperty(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const index = indexById(evaluation.session.catalog, id(args));
+function indexColumnProperty(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  const index = indexById(context.catalog, id(args));
   const column = index?.columns[id(args, 1) - 1];
   if (column === undefined) return null;
   switch (text(args, 2).toLowerCase()) {
@@ -155,8 +152,8 @@ function indexColumnProperty(evaluation: SessionEvaluation, args: readonly SqlVa
   }
 }
 
-function indexProperty(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  if (indexById(evaluation.session.catalog, id(args)) === undefined) return null;
+function indexProperty(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  if (indexById(context.catalog, id(args)) === undefined) return null;
   switch (text(args, 1).toLowerCase()) {
     case "index_scan":
     case "backward_scan":
@@ -169,7 +166,7 @@ function indexProperty(evaluation: SessionEvaluation, args: readonly SqlValue[])
   }
 }
 
-function accessMethodProperty(_evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
+function accessMethodProperty(_context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   switch (text(args, 1).toLowerCase()) {
     case "can_order":
     case "can_unique":
@@ -184,20 +181,20 @@ function accessMethodProperty(_evaluation: SessionEvaluation, args: readonly Sql
 }
 
 /** SQL's spelling of a type with its modifier, for types whose numbers only the catalog knows. */
-function formatTypeOf(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  const type = typeEntryById(evaluation.session, id(args));
+function formatTypeOf(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  const type = typeEntryById(context, id(args));
   if (type === undefined) return null;
   const modifier = args[1] === null || args[1] === undefined ? -1 : id(args, 1);
   if (type.name === "bytes" && modifier > 4) return `bytes(${modifier - 4})`;
-  return typeText(evaluation, type.id) ?? null;
+  return typeText(context, type.id) ?? null;
 }
 
-function describeObject(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
+function describeObject(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   const [classId, objectId, part] = [id(args), id(args, 1), id(args, 2)];
-  const { catalog } = evaluation.session;
+  const { catalog } = context;
   switch (classId) {
     case CATALOG.class: {
-      const relation = relationById(evaluation, objectId);
+      const relation = relationById(context, objectId);
       if (relation === undefined) return null;
       const kind = catalog.sequence(objectId) !== undefined
         ? "sequence"
@@ -206,7 +203,7 @@ function describeObject(evaluation: SessionEvaluation, args: readonly SqlValue[]
         : catalog.views.some((view) => view.id === objectId) || shapeById(objectId)?.kind === "v"
         ? "view"
         : "table";
-      const name = objectName(evaluation, "regclass", objectId) ?? relation.name;
+      const name = objectName(context, "regclass", objectId) ?? relation.name;
       const column = catalog.table(objectId)?.columns.find((each) => each.id === part);
       return column === undefined
         ? `${kind} ${name}`
@@ -217,16 +214,16 @@ function describeObject(evaluation: SessionEvaluation, args: readonly SqlValue[]
         const constraint = table.constraints.find((each) => each.id === objectId);
         if (constraint === undefined) continue;
         return `constraint ${quoteIdentifier(constraint.name)} on table ${
-          objectName(evaluation, "regclass", table.id) ?? table.name
+          objectName(context, "regclass", table.id) ?? table.name
         }`;
       }
       return null;
     case CATALOG.namespace: {
-      const schema = objectName(evaluation, "regnamespace", objectId);
+      const schema = objectName(context, "regnamespace", objectId);
       return schema === undefined ? null : `schema ${schema}`;
     }
     case CATALOG.type: {
-      const type = typeText(evaluation, objectId);
+      const type = typeText(context, objectId);
       return type === undefined ? null : `type ${type}`;
     }
     case CATALOG.procedure: {
@@ -240,18 +237,17 @@ function describeObject(evaluation: SessionEvaluation, args: readonly SqlValue[]
 
 /** `to_regclass` and its kin: NULL instead of an error. */
 function toObject(kind: ObjectTypeKind): CatalogFunction {
-  return (evaluation, args) => {
-    return findObject(evaluation, kind, text(args, 0)) ?? null;
+  return (context, args) => {
+    return findObject(context, kind, text(args, 0)) ?? null;
   };
 }
 
 function objectInput(kind: ObjectTypeKind): CatalogFunction {
-  return (evaluation, args) => lookupObject(evaluation, kind, text(args, 0));
+  return (context, args) => lookupObject(context, kind, text(args, 0));
 }
 
 function objectOutput(kind: ObjectTypeKind): CatalogFunction {
-  return (evaluation, args) =>
-    id(args) === 0 ? "-" : objectName(evaluation, kind, id(args)) ?? String(id(args));
+  return (context, args) => id(args) === 0 ? "-" : objectName(context, kind, id(args)) ?? String(id(args));
 }
 
 const OBJECT_KINDS = ["regclass", "regtype", "regproc", "regnamespace"] as const;
@@ -262,47 +258,45 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
     [`${kind}out`, objectOutput(kind)],
     [`to_${kind}`, toObject(kind)],
   ])),
-  pg_table_is_visible: (evaluation, args) => isVisible(evaluation, id(args)),
-  pg_type_is_visible: (evaluation, args) => isTypeVisible(evaluation, id(args)),
-  pg_get_userbyid: (evaluation, args) =>
-    id(args) === OWNER_ID ? evaluation.user : `unknown (OID=${id(args)})`,
-  pg_get_expr: (evaluation, args) => expressionText(text(args, 0), args[2] === true, evaluation.session),
+  pg_table_is_visible: (context, args) => isVisible(context, id(args)),
+  pg_type_is_visible: (context, args) => isTypeVisible(context, id(args)),
+  pg_get_userbyid: (context, args) => id(args) === OWNER_ID ? context.user : `unknown (OID=${id(args)})`,
+  pg_get_expr: (context, args) => expressionText(text(args, 0), args[2] === true, context),
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
   pg_get_viewdef: viewDefinition,
   pg_get_triggerdef: triggerDefinition,
-  pg_get_functiondef: (_evaluation, args) => {
+  pg_get_functiondef: (_context, args) => {
     const routine = routineById(id(args));
     return routine === undefined ? null : functionDefinition(routine);
   },
-  pg_get_function_arguments: (_evaluation, args) => {
+  pg_get_function_arguments: (_context, args) => {
     const routine = routineById(id(args));
     return routine === undefined ? null : argumentsText(routine);
   },
-  pg_get_function_identity_arguments: (_evaluation, args) => {
+  pg_get_function_identity_arguments: (_context, args) => {
     const routine = routineById(id(args));
     return routine === undefined ? null : argumentsText(routine);
   },
-  pg_get_function_result: (_evaluation, args) => {
+  pg_get_function_result: (_context, args) => {
     const routine = routineById(id(args));
     return routine === undefined ? null : resultText(routine);
   },
   pg_get_serial_sequence: serialSequence,
-  pg_relation_size: (evaluation, args) =>
-    args.length > 1 && text(args, 1) !== "main" ? 0 : relationBytes(evaluation.session, id(args)) ?? null,
-  pg_table_size: (evaluation, args) => relationBytes(evaluation.session, id(args)) ?? null,
-  pg_indexes_size: (evaluation, args) => {
-    const table = tableOf(evaluation, args);
-    return table === undefined ? 0 : indexesBytes(evaluation.session, table);
+  pg_relation_size: (context, args) =>
+    args.length > 1 && text(args, 1) !== "main" ? 0 : relationBytes(context, id(args)) ?? null,
+  pg_table_size: (context, args) => relationBytes(context, id(args)) ?? null,
+  pg_indexes_size: (context, args) => {
+    const table = tableOf(context, args);
+    return table === undefined ? 0 : indexesBytes(context, table);
   },
-  pg_total_relation_size: (evaluation, args) => {
-    const table = tableOf(evaluation, args);
-    if (table === undefined) return relationBytes(evaluation.session, id(args)) ?? null;
-    return tableBytes(evaluation.session, table) + indexesBytes(evaluation.session, table);
+  pg_total_relation_size: (context, args) => {
+    const table = tableOf(context, args);
+    if (table === undefined) return relationBytes(context, id(args)) ?? null;
+    return tableBytes(context, table) + indexesBytes(context, table);
   },
-  pg_database_size: (evaluation) => databaseBytes(evaluation.session),
-  pg_relation_filenode: (evaluation, args) =>
-    relationBytes(evaluation.session, id(args)) === undefined ? null : id(args),
+  pg_database_size: (context) => databaseBytes(context),
+  pg_relation_filenode: (context, args) => relationBytes(context, id(args)) === undefined ? null : id(args),
   pg_sequence_last_value: sequenceLastValue,
   obj_description: objectDescription,
   shobj_description: sharedDescription,

@@ -10,7 +10,7 @@ import type { TableDefinition } from "../../catalog/definitions.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { ACCESS_METHOD, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { operatorClassOf } from "./operator_classes.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
@@ -27,8 +27,8 @@ import {
 import { attributeTypeValues, BUILT_IN_TYPES } from "./type_catalog.ts";
 
 /** The number of a schema. */
-export function schemaId(session: Session, name: string): number {
-  return session.catalog.schema(name)?.id ?? 0;
+export function schemaId(context: CatalogContext, name: string): number {
+  return context.catalog.schema(name)?.id ?? 0;
 }
 
 const CLASS_DEFAULTS: RowValues = {
@@ -45,10 +45,10 @@ export function optionsOf(table: TableDefinition): SqlValue {
   return options.length === 0 ? null : SqlArray.of(options);
 }
 
-function* classRows(session: Session): Iterable<RowValues> {
-  const { catalog } = session;
+function* classRows(context: CatalogContext): Iterable<RowValues> {
+  const { catalog } = context;
   for (const table of catalog.tables) {
-    const namespace = schemaId(session, table.schema);
+    const namespace = schemaId(context, table.schema);
     yield {
       ...CLASS_DEFAULTS,
       oid: table.id,
@@ -86,7 +86,7 @@ function* classRows(session: Session): Iterable<RowValues> {
       ...CLASS_DEFAULTS,
       oid: sequence.id,
       relname: sequence.name,
-      relnamespace: schemaId(session, sequence.schema),
+      relnamespace: schemaId(context, sequence.schema),
       relfilenode: sequence.id,
       relkind: "S",
       relnatts: SEQUENCE_COLUMNS.length,
@@ -99,7 +99,7 @@ function* classRows(session: Session): Iterable<RowValues> {
       ...CLASS_DEFAULTS,
       oid: view.id,
       relname: view.name,
-      relnamespace: schemaId(session, view.schema),
+      relnamespace: schemaId(context, view.schema),
       relkind: "v",
       relnatts: view.columns.length,
       relhasrules: true,
@@ -190,14 +190,14 @@ function systemAttributes(shape: CatalogShape): RowValues[] {
 
 let systemAttributeRows: readonly RowValues[] | null = null;
 
-function* attributeRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) yield* tableAttributes(session.catalog, table);
-  for (const view of session.catalog.views) {
+function* attributeRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) yield* tableAttributes(context.catalog, table);
+  for (const view of context.catalog.views) {
     for (const [index, column] of view.columns.entries()) {
       yield attribute(view.id, index + 1, column.name, column.type, {});
     }
   }
-  for (const sequence of session.catalog.sequences) {
+  for (const sequence of context.catalog.sequences) {
     for (const [index, [name, type]] of SEQUENCE_COLUMNS.entries()) {
       yield attribute(sequence.id, index + 1, name, type, { attnotnull: true });
     }
@@ -211,10 +211,10 @@ export function defaultId(tableId: number, columnId: number): number {
   return (tableId * 2048 + columnId) % 0x7fff_ffff;
 }
 
-function* defaultRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* defaultRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const column of shownColumns(table)) {
-      const text = defaultTextOf(session.catalog, column);
+      const text = defaultTextOf(context.catalog, column);
       if (text === null) continue;
       yield { oid: defaultId(table.id, column.id), adrelid: table.id, adnum: column.id, adbin: text };
     }
@@ -254,16 +254,16 @@ function indexRow(index: IndexEntry): RowValues {
 
 /** Providers of the relations about relations. */
 export const CLASS_RELATIONS: RelationProviders = {
-  pg_namespace: catalogRows((session) =>
-    session.catalog.schemas.map((schema) => ({
+  pg_namespace: catalogRows((context) =>
+    context.catalog.schemas.map((schema) => ({
       oid: schema.id,
       nspname: schema.name,
       nspowner: OWNER_ID,
       // Tools that dump the database write down what differs from these.
       nspacl: schema.id === NAMESPACE.public
         ? SqlArray.of([
-          `${session.evaluation.user}=UC/${session.evaluation.user}`,
-          `=U/${session.evaluation.user}`,
+          `${context.user}=UC/${context.user}`,
+          `=U/${context.user}`,
         ])
         : null,
     }))
@@ -271,25 +271,25 @@ export const CLASS_RELATIONS: RelationProviders = {
   pg_class: {
     lifetime: "catalog",
     rows: classRows,
-    refresh(session, rows, shape) {
+    refresh(context, rows, shape) {
       const id = shape.positions.get("oid") ?? 0;
       const kind = shape.positions.get("relkind") ?? 0;
       const tuples = shape.positions.get("reltuples") ?? 0;
       const pages = shape.positions.get("relpages") ?? 0;
       for (const row of rows) {
         if (row[kind] !== "r" || Number(row[id]) < 16384) continue;
-        row[tuples] = rowEstimate(session, Number(row[id]));
-        row[pages] = sizeInBlocks(session, Number(row[id]));
+        row[tuples] = rowEstimate(context, Number(row[id]));
+        row[pages] = sizeInBlocks(context, Number(row[id]));
       }
     },
   },
   pg_attribute: catalogRows(attributeRows),
   pg_attrdef: catalogRows(defaultRows),
-  pg_index: catalogRows((session) =>
-    session.catalog.tables.flatMap((table) => indexesOf(table).map(indexRow))
+  pg_index: catalogRows((context) =>
+    context.catalog.tables.flatMap((table) => indexesOf(table).map(indexRow))
   ),
-  pg_sequence: catalogRows((session) =>
-    session.catalog.sequences.map((sequence) => ({
+  pg_sequence: catalogRows((context) =>
+    context.catalog.sequences.map((sequence) => ({
       seqrelid: sequence.id,
       seqtypid: sequence.type === "i16" ? 21 : sequence.type === "i32" ? 23 : 20,
       seqstart: sequence.start,

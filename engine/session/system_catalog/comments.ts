@@ -2,8 +2,7 @@
 import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { SessionEvaluation } from "../evaluation.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { CATALOG, DATABASE_ID, EXTENSION_IDS, OWNER_ID } from "./object_ids.ts";
 import type { RowValues } from "./relation_shape.ts";
 import { routineById } from "./routine_catalog.ts";
@@ -72,7 +71,7 @@ function commentsOf(catalog: Catalog): ReadonlyMap<number, readonly Comment[]> {
 }
 
 /** Rows of pg_description. */
-export function commentRows({ catalog }: Session): RowValues[] {
+export function commentRows({ catalog }: CatalogContext): RowValues[] {
   return [...commentsOf(catalog).values()].flat().filter((each) => !SHARED.has(each.catalog)).map((each) => ({
     objoid: each.objectId,
     classoid: each.catalog,
@@ -82,7 +81,7 @@ export function commentRows({ catalog }: Session): RowValues[] {
 }
 
 /** Rows of pg_shdescription. */
-export function sharedCommentRows({ catalog }: Session): RowValues[] {
+export function sharedCommentRows({ catalog }: CatalogContext): RowValues[] {
   return [...commentsOf(catalog).values()].flat().filter((each) => SHARED.has(each.catalog)).map((each) => ({
     objoid: each.objectId,
     classoid: each.catalog,
@@ -91,12 +90,12 @@ export function sharedCommentRows({ catalog }: Session): RowValues[] {
 }
 
 function textOf(
-  { session }: SessionEvaluation,
+  context: CatalogContext,
   objectId: number,
   part: number,
   isWanted: (catalog: number) => boolean,
 ): SqlValue {
-  const comments = commentsOf(session.catalog).get(objectId) ?? [];
+  const comments = commentsOf(context.catalog).get(objectId) ?? [];
   return comments.find((each) => each.part === part && isWanted(each.catalog))?.text ?? null;
 }
 
@@ -112,21 +111,21 @@ const CATALOGS: Readonly<Record<string, number>> = {
 };
 
 /** `obj_description(oid [, catalog])`. */
-export function objectDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
+export function objectDescription(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   const [objectId, name] = args;
-  if (name === undefined) return textOf(evaluation, Number(objectId), 0, (catalog) => !SHARED.has(catalog));
+  if (name === undefined) return textOf(context, Number(objectId), 0, (catalog) => !SHARED.has(catalog));
   if (name === "pg_proc") return routineById(Number(objectId))?.summary ?? null;
   const wanted = CATALOGS[String(name)];
-  return textOf(evaluation, Number(objectId), 0, (each) => each === wanted && !SHARED.has(each));
+  return textOf(context, Number(objectId), 0, (each) => each === wanted && !SHARED.has(each));
 }
 
 /** `shobj_description(oid, catalog)`. */
-export function sharedDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
+export function sharedDescription(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   const wanted = CATALOGS[String(args[1])];
-  return textOf(evaluation, Number(args[0]), 0, (each) => each === wanted && SHARED.has(each));
+  return textOf(context, Number(args[0]), 0, (each) => each === wanted && SHARED.has(each));
 }
 
 /** `col_description(table, column)`. */
-export function columnDescription(evaluation: SessionEvaluation, args: readonly SqlValue[]): SqlValue {
-  return textOf(evaluation, Number(args[0]), Number(args[1]), (each) => each === CATALOG.class);
+export function columnDescription(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  return textOf(context, Number(args[0]), Number(args[1]), (each) => each === CATALOG.class);
 }

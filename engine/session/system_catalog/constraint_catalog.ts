@@ -7,8 +7,8 @@ import type {
 } from "../../catalog/definitions.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { splitName } from "../evaluation.ts";
-import type { Session } from "../session.ts";
+import { splitName } from "./split_name.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { commentRows, sharedCommentRows } from "./comments.ts";
 import { defaultId, schemaId } from "./class_catalog.ts";
 import { viewRelations } from "./definition_texts.ts";
@@ -34,18 +34,18 @@ const KIND_LETTERS: Readonly<Record<ConstraintDefinition["kind"], string>> = {
 };
 
 function constraintRow(
-  session: Session,
+  context: CatalogContext,
   table: TableDefinition,
   constraint: ConstraintDefinition,
 ): RowValues {
   const common: RowValues = {
     oid: constraint.id,
     conname: constraint.name,
-    connamespace: schemaId(session, table.schema),
+    connamespace: schemaId(context, table.schema),
     contype: KIND_LETTERS[constraint.kind],
     convalidated: true,
     conrelid: table.id,
-    conindid: constraintIndexId(session.catalog, constraint),
+    conindid: constraintIndexId(context.catalog, constraint),
     confupdtype: " ",
     confdeltype: " ",
     confmatchtype: " ",
@@ -87,8 +87,8 @@ function triggerType(text: string): number {
     (head.includes("UPDATE") ? TRIGGER_UPDATE : 0);
 }
 
-function* triggerRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* triggerRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const trigger of table.triggers) {
       yield {
         oid: trigger.id,
@@ -107,28 +107,28 @@ const RULE_OFFSET = 0x2000_0000;
 
 /** What depends on what: sequences on the columns that own them, indexes on constraints, constraints on tables. */
 /** Sequences that the default of a column takes values from. */
-function sequencesOf(session: Session, table: TableDefinition, column: ColumnDefinition): number[] {
+function sequencesOf(context: CatalogContext, table: TableDefinition, column: ColumnDefinition): number[] {
   if (column.sequenceId !== null) return [column.sequenceId];
   const [, quoted] = /\bnextval\('((?:[^']|'')+)'/.exec(column.defaultText ?? "") ?? [];
   if (quoted === undefined) return [];
   const [name = "", schema] = splitName(quoted.replaceAll("''", "'")).toReversed();
-  const { catalog } = session;
+  const { catalog } = context;
   const relation = schema === undefined
     ? catalog.findRelation(name, [table.schema, "public"])
     : catalog.relation(schema, name);
   return relation?.kind === "sequence" ? [relation.sequence.id] : [];
 }
 
-function* dependencyRows(session: Session): Iterable<RowValues> {
-  const { catalog } = session;
+function* dependencyRows(context: CatalogContext): Iterable<RowValues> {
+  const { catalog } = context;
   for (const table of catalog.tables) {
-    const namespace = schemaId(session, table.schema);
+    const namespace = schemaId(context, table.schema);
     yield dependency([CATALOG.class, table.id, 0], [CATALOG.namespace, namespace, 0], "n");
     for (const column of shownColumns(table)) {
       if (defaultTextOf(catalog, column) === null) continue;
       const from: Address = [CATALOG.attributeDefault, defaultId(table.id, column.id), 0];
       yield dependency(from, [CATALOG.class, table.id, column.id], "a");
-      for (const sequenceId of sequencesOf(session, table, column)) {
+      for (const sequenceId of sequencesOf(context, table, column)) {
         yield dependency(from, [CATALOG.class, sequenceId, 0], "n");
       }
     }
@@ -164,7 +164,7 @@ function* dependencyRows(session: Session): Iterable<RowValues> {
   for (const sequence of catalog.sequences) {
     yield dependency([CATALOG.class, sequence.id, 0], [
       CATALOG.namespace,
-      schemaId(session, sequence.schema),
+      schemaId(context, sequence.schema),
       0,
     ], "n");
     if (sequence.ownedBy === null) continue;
@@ -179,12 +179,12 @@ function* dependencyRows(session: Session): Iterable<RowValues> {
   for (const view of catalog.views) {
     yield dependency(
       [CATALOG.class, view.id, 0],
-      [CATALOG.namespace, schemaId(session, view.schema), 0],
+      [CATALOG.namespace, schemaId(context, view.schema), 0],
       "n",
     );
     const rule: Address = [CATALOG.rewrite, view.id + RULE_OFFSET, 0];
     yield dependency(rule, [CATALOG.class, view.id, 0], "i");
-    for (const id of viewRelations(session, view)) yield dependency(rule, [CATALOG.class, id, 0], "n");
+    for (const id of viewRelations(context, view)) yield dependency(rule, [CATALOG.class, id, 0], "n");
   }
 }
 
@@ -204,14 +204,14 @@ function dependency(from: Address, to: Address, kind: string): RowValues {
 
 /** Providers of the relations about constraints, comments and dependencies. */
 export const CONSTRAINT_RELATIONS: RelationProviders = {
-  pg_constraint: catalogRows((session) =>
-    session.catalog.tables.flatMap((table) =>
-      table.constraints.map((constraint) => constraintRow(session, table, constraint))
+  pg_constraint: catalogRows((context) =>
+    context.catalog.tables.flatMap((table) =>
+      table.constraints.map((constraint) => constraintRow(context, table, constraint))
     )
   ),
   pg_trigger: catalogRows(triggerRows),
-  pg_rewrite: catalogRows((session) =>
-    session.catalog.views.map((view) => ({
+  pg_rewrite: catalogRows((context) =>
+    context.catalog.views.map((view) => ({
       oid: view.id + RULE_OFFSET,
       rulename: "_RETURN",
       ev_class: view.id,

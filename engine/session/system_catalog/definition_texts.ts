@@ -12,7 +12,7 @@ import { type NameLookup, withoutSchemas, withSchemas } from "../../sql/definiti
 import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import type { ObjectName, TableItem } from "../../sql/parser/ast.ts";
 import { parseStatement } from "../../sql/parser/statements.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { expressionText, type IndexEntry, keyExpression, visibleNames } from "./table_objects.ts";
 
 /** A name with its schema. */
@@ -33,18 +33,18 @@ function columnNames(table: TableDefinition, columns: readonly number[]): string
 
 /** One key of an index, without its direction. */
 export function indexKeyText(
-  session: Session,
+  context: CatalogContext,
   index: IndexEntry,
   columnId: number,
   pretty: boolean,
 ): string {
   const expression = keyExpression(index.table, columnId);
   if (expression === null) return columnName(index.table, columnId);
-  const text = expressionText(expression, pretty, session);
+  const text = expressionText(expression, pretty, context);
   return /^[a-z_][a-z0-9_]*\(.*\)$/.test(text) || (pretty && text.startsWith("(")) ? text : `(${text})`;
 }
 
-function keyWithOrder(session: Session, index: IndexEntry, position: number, pretty: boolean): string {
+function keyWithOrder(context: CatalogContext, index: IndexEntry, position: number, pretty: boolean): string {
   const column = index.columns[position];
   if (column === undefined) return "";
   const direction = column.descending ? " DESC" : "";
@@ -53,17 +53,17 @@ function keyWithOrder(session: Session, index: IndexEntry, position: number, pre
     : column.nullsFirst
     ? " NULLS FIRST"
     : " NULLS LAST";
-  return `${indexKeyText(session, index, column.columnId, pretty)}${direction}${nulls}`;
+  return `${indexKeyText(context, index, column.columnId, pretty)}${direction}${nulls}`;
 }
 
 /** The CREATE INDEX statement of an index; `qualified`: with the schema of its table. */
 export function indexDefinition(
-  session: Session,
+  context: CatalogContext,
   index: IndexEntry,
   { pretty, qualified }: { readonly pretty: boolean; readonly qualified: boolean },
 ): string {
   const { table } = index;
-  const keys = index.columns.map((_, position) => keyWithOrder(session, index, position, pretty)).join(", ");
+  const keys = index.columns.map((_, position) => keyWithOrder(context, index, position, pretty)).join(", ");
   const target = qualified ? qualifiedName(table.schema, table.name) : quoteIdentifier(table.name);
   const includes = index.includes.length === 0 ? "" : ` INCLUDE (${columnNames(table, index.includes)})`;
   const nulls = index.nullsNotDistinct ? " NULLS NOT DISTINCT" : "";
@@ -71,8 +71,8 @@ export function indexDefinition(
     ? ""
     : ` WHERE ${
       pretty
-        ? withoutParentheses(expressionText(index.predicateText, true, session))
-        : parenthesized(expressionText(index.predicateText, false, session))
+        ? withoutParentheses(expressionText(index.predicateText, true, context))
+        : parenthesized(expressionText(index.predicateText, false, context))
     }`;
   return `CREATE ${index.unique ? "UNIQUE " : ""}INDEX ${
     quoteIdentifier(index.name)
@@ -104,7 +104,7 @@ const ACTIONS: Readonly<Record<ReferentialAction, string>> = {
 
 /** The definition of a constraint, as it stands in CREATE TABLE. */
 export function constraintText(
-  session: Session,
+  context: CatalogContext,
   table: TableDefinition,
   constraint: ConstraintDefinition,
   pretty: boolean,
@@ -118,12 +118,12 @@ export function constraintText(
       })`;
     case "check":
       return pretty
-        ? `CHECK (${expressionText(constraint.text, true, session)})`
-        : `CHECK (${parenthesized(expressionText(constraint.text, false, session))})`;
+        ? `CHECK (${expressionText(constraint.text, true, context)})`
+        : `CHECK (${parenthesized(expressionText(constraint.text, false, context))})`;
     case "foreign_key": {
-      const target = session.catalog.table(constraint.referencedTableId);
+      const target = context.catalog.table(constraint.referencedTableId);
       if (target === undefined) return "";
-      const isVisible = session.evaluation.searchPath.includes(target.schema);
+      const isVisible = context.searchPath.includes(target.schema);
       const name = isVisible ? quoteIdentifier(target.name) : qualifiedName(target.schema, target.name);
       const onDeleteColumns = constraint.onDeleteColumns.length === 0
         ? ""
@@ -148,26 +148,26 @@ export function constraintText(
  * The query of a view, as it was written. Names that the session does not find without their schemas keep them: a dump must
  * mean the same wherever it is read.
  */
-export function viewText(session: Session, view: ViewDefinition): string {
+export function viewText(context: CatalogContext, view: ViewDefinition): string {
   const text = view.text.trim().replace(/;$/, "");
   // Texts of older versions name what is in the view's own schema without it.
   const own: NameLookup = {
-    typeSchema: (name) => session.catalog.enumeration(name, [view.schema])?.schema,
+    typeSchema: (name) => context.catalog.enumeration(name, [view.schema])?.schema,
     relationSchema: (name) =>
-      session.catalog.relation(view.schema, name) === undefined ? undefined : view.schema,
+      context.catalog.relation(view.schema, name) === undefined ? undefined : view.schema,
   };
-  return ` ${withoutSchemas(withSchemas(text, "query", own), "query", visibleNames(session))};`;
+  return ` ${withoutSchemas(withSchemas(text, "query", own), "query", visibleNames(context))};`;
 }
 
 /** The tables and views that a view reads. */
-export function viewRelations(session: Session, view: ViewDefinition): Set<number> {
+export function viewRelations(context: CatalogContext, view: ViewDefinition): Set<number> {
   const names: ObjectName[] = [];
   const local = new Set<string>();
   collectTables(parseStatement(view.text).statement, names, local);
   const ids = new Set<number>();
   for (const { name, schema } of names) {
     if (schema === null && local.has(name)) continue;
-    const found = session.catalog.relation(schema ?? view.schema, name);
+    const found = context.catalog.relation(schema ?? view.schema, name);
     if (found?.kind === "table") ids.add(found.table.id);
     if (found?.kind === "view") ids.add(found.view.id);
   }

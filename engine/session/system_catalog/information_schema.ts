@@ -15,7 +15,7 @@ import { declaredScale } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatType, formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { schemaId } from "./class_catalog.ts";
 import { viewText } from "./definition_texts.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
@@ -53,18 +53,18 @@ const INTEGER_BITS: Readonly<Record<string, number>> = {
   u64: 64,
 };
 
-function schemaOfType(session: Session, type: SqlType): string {
+function schemaOfType(context: CatalogContext, type: SqlType): string {
   const element = type.kind === "array" ? type.element : type;
   if (element.kind !== "enum") return "pg_catalog";
-  return session.catalog.enums.find((each) => each.id === element.id)?.schema ?? "pg_catalog";
+  return context.catalog.enums.find((each) => each.id === element.id)?.schema ?? "pg_catalog";
 }
 
 /** Lengths, precisions and names that follow from a type. */
-function typeValues(session: Session, type: SqlType): RowValues {
+function typeValues(context: CatalogContext, type: SqlType): RowValues {
   const names: RowValues = {
     data_type: dataType(type),
-    udt_catalog: session.evaluation.database,
-    udt_schema: schemaOfType(session, type),
+    udt_catalog: context.database,
+    udt_schema: schemaOfType(context, type),
     udt_name: catalogTypeNameOf(type),
   };
   const bits = INTEGER_BITS[type.kind];
@@ -104,11 +104,11 @@ function typeValues(session: Session, type: SqlType): RowValues {
   }
 }
 
-function identityValues(session: Session, column: ColumnDefinition): RowValues {
+function identityValues(context: CatalogContext, column: ColumnDefinition): RowValues {
   if (column.identity === null || column.sequenceId === null) {
     return { is_identity: "NO", identity_cycle: "NO" };
   }
-  const sequence = session.catalog.sequence(column.sequenceId);
+  const sequence = context.catalog.sequence(column.sequenceId);
   if (sequence === undefined) return { is_identity: "NO", identity_cycle: "NO" };
   return {
     is_identity: "YES",
@@ -121,11 +121,11 @@ function identityValues(session: Session, column: ColumnDefinition): RowValues {
   };
 }
 
-function* columnRows(session: Session): Iterable<RowValues> {
-  const table_catalog = session.evaluation.database;
-  for (const table of session.catalog.tables) {
+function* columnRows(context: CatalogContext): Iterable<RowValues> {
+  const table_catalog = context.database;
+  for (const table of context.catalog.tables) {
     for (const column of shownColumns(table)) {
-      const text = defaultTextOf(session.catalog, column);
+      const text = defaultTextOf(context.catalog, column);
       yield {
         table_catalog,
         table_schema: table.schema,
@@ -134,28 +134,28 @@ function* columnRows(session: Session): Iterable<RowValues> {
         ordinal_position: column.id,
         column_default: text === null || column.generatedText !== null
           ? null
-          : expressionText(text, false, session),
+          : expressionText(text, false, context),
         is_nullable: yesNo(!column.notNull),
-        ...typeValues(session, column.type),
+        ...typeValues(context, column.type),
         dtd_identifier: String(column.id),
         is_self_referencing: "NO",
-        ...identityValues(session, column),
+        ...identityValues(context, column),
         is_generated: column.generatedText === null ? "NEVER" : "ALWAYS",
         generation_expression: column.generatedText === null
           ? null
-          : expressionText(column.generatedText, false, session),
+          : expressionText(column.generatedText, false, context),
         is_updatable: "YES",
       };
     }
   }
-  for (const relation of viewColumns(session)) {
+  for (const relation of viewColumns(context)) {
     yield {
       table_catalog,
       ...relation.names,
       column_name: relation.column,
       ordinal_position: relation.position,
       is_nullable: "YES",
-      ...typeValues(session, relation.type),
+      ...typeValues(context, relation.type),
       dtd_identifier: String(relation.position),
       is_self_referencing: "NO",
       is_identity: "NO",
@@ -174,8 +174,8 @@ interface ViewColumn {
 }
 
 /** Columns of views and system relations. */
-function* viewColumns(session: Session): Iterable<ViewColumn> {
-  for (const relation of [...session.catalog.views, ...CATALOG_SHAPES.values()]) {
+function* viewColumns(context: CatalogContext): Iterable<ViewColumn> {
+  for (const relation of [...context.catalog.views, ...CATALOG_SHAPES.values()]) {
     const names = { table_schema: relation.schema, table_name: relation.name };
     for (const [index, column] of relation.columns.entries()) {
       yield { names, column: column.name, position: index + 1, type: column.type };
@@ -183,9 +183,9 @@ function* viewColumns(session: Session): Iterable<ViewColumn> {
   }
 }
 
-function* tableRows(session: Session): Iterable<RowValues> {
-  const table_catalog = session.evaluation.database;
-  for (const table of session.catalog.tables) {
+function* tableRows(context: CatalogContext): Iterable<RowValues> {
+  const table_catalog = context.database;
+  for (const table of context.catalog.tables) {
     yield {
       table_catalog,
       table_schema: table.schema,
@@ -195,7 +195,7 @@ function* tableRows(session: Session): Iterable<RowValues> {
       is_typed: "NO",
     };
   }
-  for (const view of session.catalog.views) {
+  for (const view of context.catalog.views) {
     yield {
       table_catalog,
       table_schema: view.schema,
@@ -224,33 +224,33 @@ const CONSTRAINT_TYPES: Readonly<Record<ConstraintDefinition["kind"], string>> =
   foreign_key: "FOREIGN KEY",
 };
 
-function tableNames(session: Session, table: TableDefinition): RowValues {
+function tableNames(context: CatalogContext, table: TableDefinition): RowValues {
   return {
-    table_catalog: session.evaluation.database,
+    table_catalog: context.database,
     table_schema: table.schema,
     table_name: table.name,
   };
 }
 
-function constraintNames(session: Session, table: TableDefinition, name: string): RowValues {
+function constraintNames(context: CatalogContext, table: TableDefinition, name: string): RowValues {
   return {
-    constraint_catalog: session.evaluation.database,
+    constraint_catalog: context.database,
     constraint_schema: table.schema,
     constraint_name: name,
   };
 }
 
 /** The name under which NOT NULL is listed among the CHECK constraints. */
-function notNullName(session: Session, table: TableDefinition, column: ColumnDefinition): string {
-  return `${schemaId(session, table.schema)}_${table.id}_${column.id}_not_null`;
+function notNullName(context: CatalogContext, table: TableDefinition, column: ColumnDefinition): string {
+  return `${schemaId(context, table.schema)}_${table.id}_${column.id}_not_null`;
 }
 
-function* tableConstraintRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
-    const common = tableNames(session, table);
+function* tableConstraintRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
+    const common = tableNames(context, table);
     for (const constraint of table.constraints) {
       yield {
-        ...constraintNames(session, table, constraint.name),
+        ...constraintNames(context, table, constraint.name),
         ...common,
         constraint_type: CONSTRAINT_TYPES[constraint.kind],
         is_deferrable: yesNo(constraint.kind === "foreign_key" && constraint.deferrable),
@@ -262,7 +262,7 @@ function* tableConstraintRows(session: Session): Iterable<RowValues> {
     for (const column of shownColumns(table)) {
       if (!column.notNull) continue;
       yield {
-        ...constraintNames(session, table, notNullName(session, table, column)),
+        ...constraintNames(context, table, notNullName(context, table, column)),
         ...common,
         constraint_type: "CHECK",
         is_deferrable: "NO",
@@ -273,19 +273,19 @@ function* tableConstraintRows(session: Session): Iterable<RowValues> {
   }
 }
 
-function* checkRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* checkRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const constraint of table.constraints) {
       if (constraint.kind !== "check") continue;
       yield {
-        ...constraintNames(session, table, constraint.name),
-        check_clause: `(${expressionText(constraint.text, false, session)})`,
+        ...constraintNames(context, table, constraint.name),
+        check_clause: `(${expressionText(constraint.text, false, context)})`,
       };
     }
     for (const column of shownColumns(table)) {
       if (!column.notNull) continue;
       yield {
-        ...constraintNames(session, table, notNullName(session, table, column)),
+        ...constraintNames(context, table, notNullName(context, table, column)),
         check_clause: `${column.name} IS NOT NULL`,
       };
     }
@@ -296,18 +296,18 @@ function nameOf(table: TableDefinition, columnId: number): string {
   return table.columns.find((column) => column.id === columnId)?.name ?? "";
 }
 
-function* keyColumnRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* keyColumnRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const constraint of table.constraints) {
       if (constraint.kind === "check") continue;
       for (const [index, columnId] of constraint.columns.entries()) {
         yield {
-          ...constraintNames(session, table, constraint.name),
-          ...tableNames(session, table),
+          ...constraintNames(context, table, constraint.name),
+          ...tableNames(context, table),
           column_name: nameOf(table, columnId),
           ordinal_position: index + 1,
           position_in_unique_constraint: constraint.kind === "foreign_key"
-            ? uniquePosition(session, constraint, index)
+            ? uniquePosition(context, constraint, index)
             : null,
         };
       }
@@ -318,49 +318,49 @@ function* keyColumnRows(session: Session): Iterable<RowValues> {
 type ForeignKey = Extract<ConstraintDefinition, { kind: "foreign_key" }>;
 
 /** Which column of the referenced key the column matches. */
-function uniquePosition(session: Session, constraint: ForeignKey, position: number): number {
+function uniquePosition(context: CatalogContext, constraint: ForeignKey, position: number): number {
   const referenced = constraint.referencedColumns[position] ?? 0;
-  const key = referencedKey(session, constraint);
+  const key = referencedKey(context, constraint);
   const found = key === undefined || key.kind === "check" ? -1 : key.columns.indexOf(referenced);
   return found < 0 ? position + 1 : found + 1;
 }
 
 /** The unique constraint that a foreign key relies on. */
-function referencedKey(session: Session, constraint: ForeignKey): ConstraintDefinition | undefined {
-  const target = session.catalog.table(constraint.referencedTableId);
-  const indexId = constraintIndexId(session.catalog, constraint);
+function referencedKey(context: CatalogContext, constraint: ForeignKey): ConstraintDefinition | undefined {
+  const target = context.catalog.table(constraint.referencedTableId);
+  const indexId = constraintIndexId(context.catalog, constraint);
   return target?.constraints.find((each) =>
     (each.kind === "primary_key" || each.kind === "unique") &&
-    constraintIndexId(session.catalog, each) === indexId
+    constraintIndexId(context.catalog, each) === indexId
   );
 }
 
-function* columnUsageRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* columnUsageRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const constraint of table.constraints) {
       const isForeign = constraint.kind === "foreign_key";
-      const used = isForeign ? session.catalog.table(constraint.referencedTableId) : table;
+      const used = isForeign ? context.catalog.table(constraint.referencedTableId) : table;
       if (used === undefined) continue;
       for (const columnId of isForeign ? constraint.referencedColumns : constraint.columns) {
         yield {
-          ...tableNames(session, used),
+          ...tableNames(context, used),
           column_name: nameOf(used, columnId),
-          ...constraintNames(session, table, constraint.name),
+          ...constraintNames(context, table, constraint.name),
         };
       }
     }
   }
 }
 
-function* tableUsageRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* tableUsageRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const constraint of table.constraints) {
       if (constraint.kind === "check") continue;
       const used = constraint.kind === "foreign_key"
-        ? session.catalog.table(constraint.referencedTableId)
+        ? context.catalog.table(constraint.referencedTableId)
         : table;
       if (used === undefined) continue;
-      yield { ...tableNames(session, used), ...constraintNames(session, table, constraint.name) };
+      yield { ...tableNames(context, used), ...constraintNames(context, table, constraint.name) };
     }
   }
 }
@@ -373,15 +373,15 @@ const RULES: Readonly<Record<ReferentialAction, string>> = {
   "set default": "SET DEFAULT",
 };
 
-function* referentialRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* referentialRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const constraint of table.constraints) {
       if (constraint.kind !== "foreign_key") continue;
-      const target = session.catalog.table(constraint.referencedTableId);
-      const key = referencedKey(session, constraint);
+      const target = context.catalog.table(constraint.referencedTableId);
+      const key = referencedKey(context, constraint);
       yield {
-        ...constraintNames(session, table, constraint.name),
-        unique_constraint_catalog: key === undefined ? null : session.evaluation.database,
+        ...constraintNames(context, table, constraint.name),
+        unique_constraint_catalog: key === undefined ? null : context.database,
         unique_constraint_schema: key === undefined ? null : target?.schema ?? null,
         unique_constraint_name: key?.name ?? null,
         match_option: constraint.match === "full" ? "FULL" : "NONE",
@@ -392,14 +392,14 @@ function* referentialRows(session: Session): Iterable<RowValues> {
   }
 }
 
-function* sequenceRows(session: Session): Iterable<RowValues> {
-  for (const sequence of session.catalog.sequences) {
-    const owner = sequence.ownedBy === null ? undefined : session.catalog.table(sequence.ownedBy.tableId);
+function* sequenceRows(context: CatalogContext): Iterable<RowValues> {
+  for (const sequence of context.catalog.sequences) {
+    const owner = sequence.ownedBy === null ? undefined : context.catalog.table(sequence.ownedBy.tableId);
     const column = owner?.columns.find((each) => each.id === sequence.ownedBy?.columnId);
     // The sequence of an identity column is part of the column.
     if (column !== undefined && column.identity !== null) continue;
     yield {
-      sequence_catalog: session.evaluation.database,
+      sequence_catalog: context.database,
       sequence_schema: sequence.schema,
       sequence_name: sequence.name,
       data_type: formatType({ kind: sequence.type }),
@@ -418,21 +418,21 @@ function* sequenceRows(session: Session): Iterable<RowValues> {
 const TABLE_PRIVILEGES = ["INSERT", "SELECT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"];
 const COLUMN_PRIVILEGES = ["INSERT", "SELECT", "UPDATE", "REFERENCES"];
 
-function grant(session: Session, privilege: string): RowValues {
+function grant(context: CatalogContext, privilege: string): RowValues {
   return {
-    grantor: session.evaluation.user,
-    grantee: session.evaluation.user,
+    grantor: context.user,
+    grantee: context.user,
     privilege_type: privilege,
     is_grantable: "YES",
   };
 }
 
-function* tablePrivilegeRows(session: Session): Iterable<RowValues> {
-  for (const relation of [...session.catalog.tables, ...session.catalog.views]) {
+function* tablePrivilegeRows(context: CatalogContext): Iterable<RowValues> {
+  for (const relation of [...context.catalog.tables, ...context.catalog.views]) {
     for (const privilege of TABLE_PRIVILEGES) {
       yield {
-        ...grant(session, privilege),
-        table_catalog: session.evaluation.database,
+        ...grant(context, privilege),
+        table_catalog: context.database,
         table_schema: relation.schema,
         table_name: relation.name,
         with_hierarchy: yesNo(privilege === "SELECT"),
@@ -441,8 +441,8 @@ function* tablePrivilegeRows(session: Session): Iterable<RowValues> {
   }
 }
 
-function* columnPrivilegeRows(session: Session): Iterable<RowValues> {
-  const { catalog, evaluation } = session;
+function* columnPrivilegeRows(context: CatalogContext): Iterable<RowValues> {
+  const { catalog } = context;
   const relations = [
     ...catalog.tables.map((table) => ({ ...table, columns: shownColumns(table) })),
     ...catalog.views,
@@ -451,8 +451,8 @@ function* columnPrivilegeRows(session: Session): Iterable<RowValues> {
     for (const column of relation.columns) {
       for (const privilege of COLUMN_PRIVILEGES) {
         yield {
-          ...grant(session, privilege),
-          table_catalog: evaluation.database,
+          ...grant(context, privilege),
+          table_catalog: context.database,
           table_schema: relation.schema,
           table_name: relation.name,
           column_name: column.name,
@@ -462,17 +462,17 @@ function* columnPrivilegeRows(session: Session): Iterable<RowValues> {
   }
 }
 
-function* triggerRows(session: Session): Iterable<RowValues> {
-  for (const table of session.catalog.tables) {
+function* triggerRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
     for (const trigger of table.triggers) {
       const head = trigger.text.slice(0, trigger.text.search(/\bON\b/i) + 1).toUpperCase();
       for (const event of ["INSERT", "DELETE", "UPDATE"].filter((each) => head.includes(each))) {
         yield {
-          trigger_catalog: session.evaluation.database,
+          trigger_catalog: context.database,
           trigger_schema: table.schema,
           trigger_name: trigger.name,
           event_manipulation: event,
-          event_object_catalog: session.evaluation.database,
+          event_object_catalog: context.database,
           event_object_schema: table.schema,
           event_object_table: table.name,
           action_statement: trigger.text,
@@ -485,28 +485,28 @@ function* triggerRows(session: Session): Iterable<RowValues> {
 }
 
 /** One row with the name of the database, for the relations that hold the server's constants. */
-function oneRole(column: string): (session: Session) => RowValues[] {
-  return (session) => [{ [column]: session.evaluation.user }];
+function oneRole(column: string): (context: CatalogContext) => RowValues[] {
+  return (context) => [{ [column]: context.user }];
 }
 
 /** Providers of information_schema. */
 export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
-  information_schema_catalog_name: catalogRows((session) => [{ catalog_name: session.evaluation.database }]),
-  schemata: catalogRows((session) =>
-    session.catalog.schemas.map((schema) => ({
-      catalog_name: session.evaluation.database,
+  information_schema_catalog_name: catalogRows((context) => [{ catalog_name: context.database }]),
+  schemata: catalogRows((context) =>
+    context.catalog.schemas.map((schema) => ({
+      catalog_name: context.database,
       schema_name: schema.name,
-      schema_owner: session.evaluation.user,
+      schema_owner: context.user,
     }))
   ),
   tables: catalogRows(tableRows),
   columns: catalogRows(columnRows),
-  views: catalogRows((session) =>
-    session.catalog.views.map((view) => ({
-      table_catalog: session.evaluation.database,
+  views: catalogRows((context) =>
+    context.catalog.views.map((view) => ({
+      table_catalog: context.database,
       table_schema: view.schema,
       table_name: view.name,
-      view_definition: viewText(session, view),
+      view_definition: viewText(context, view),
       check_option: "NONE",
       is_updatable: "NO",
       is_insertable_into: "NO",
@@ -527,27 +527,27 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
   role_table_grants: catalogRows(tablePrivilegeRows),
   column_privileges: catalogRows(columnPrivilegeRows),
   role_column_grants: catalogRows(columnPrivilegeRows),
-  element_types: catalogRows((session) =>
-    session.catalog.tables.flatMap((table) =>
+  element_types: catalogRows((context) =>
+    context.catalog.tables.flatMap((table) =>
       shownColumns(table).flatMap((column): RowValues[] =>
         column.type.kind !== "array" ? [] : [{
-          object_catalog: session.evaluation.database,
+          object_catalog: context.database,
           object_schema: table.schema,
           object_name: table.name,
           object_type: "TABLE",
           collection_type_identifier: String(column.id),
-          ...elementValues(session, column.type.element),
+          ...elementValues(context, column.type.element),
           dtd_identifier: `a${column.id}`,
         }]
       )
     )
   ),
-  routines: catalogRows((session) =>
+  routines: catalogRows((context) =>
     routines().map((routine) => ({
-      specific_catalog: session.evaluation.database,
+      specific_catalog: context.database,
       specific_schema: "pg_catalog",
       specific_name: `${routine.name}_${routine.id}`,
-      routine_catalog: session.evaluation.database,
+      routine_catalog: context.database,
       routine_schema: "pg_catalog",
       routine_name: routine.name,
       routine_type: routine.kind === "f" ? "FUNCTION" : null,
@@ -558,10 +558,10 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
       security_type: "INVOKER",
     }))
   ),
-  parameters: catalogRows((session) =>
+  parameters: catalogRows((context) =>
     routines().flatMap((routine) =>
       routine.signature.map((_, index) => ({
-        specific_catalog: session.evaluation.database,
+        specific_catalog: context.database,
         specific_schema: "pg_catalog",
         specific_name: `${routine.name}_${routine.id}`,
         ordinal_position: index + 1,
@@ -571,17 +571,17 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
       }))
     )
   ),
-  character_sets: catalogRows((session) => [{
+  character_sets: catalogRows((context) => [{
     character_set_name: "UTF8",
     character_repertoire: "UCS",
     form_of_use: "UTF8",
-    default_collate_catalog: session.evaluation.database,
+    default_collate_catalog: context.database,
     default_collate_schema: "pg_catalog",
     default_collate_name: "C",
   }]),
-  collations: catalogRows((session) =>
+  collations: catalogRows((context) =>
     ["default", "C", "POSIX"].map((name) => ({
-      collation_catalog: session.evaluation.database,
+      collation_catalog: context.database,
       collation_schema: "pg_catalog",
       collation_name: name,
       pad_attribute: "NO PAD",
@@ -599,8 +599,8 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
   ]),
 };
 
-function elementValues(session: Session, type: SqlType): Record<string, SqlValue> {
-  const { data_type, udt_catalog, udt_schema, udt_name } = typeValues(session, type);
+function elementValues(context: CatalogContext, type: SqlType): Record<string, SqlValue> {
+  const { data_type, udt_catalog, udt_schema, udt_name } = typeValues(context, type);
   return {
     data_type: data_type ?? null,
     udt_catalog: udt_catalog ?? null,

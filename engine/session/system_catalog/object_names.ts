@@ -10,7 +10,8 @@ import { quoteIdentifier } from "../../sql/parser/keywords.ts";
 import { parseTypeName } from "../../sql/parser/statements.ts";
 import type { ObjectTypeKind } from "../../types/text_io.ts";
 import { formatType, parseTypeText } from "../../types/type_names.ts";
-import { type SessionEvaluation, splitName } from "../evaluation.ts";
+import { splitName } from "./split_name.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { qualifiedName } from "./definition_texts.ts";
 import { CATALOG_SHAPES, shapeById } from "./relation_shape.ts";
 import { routineById, routineName, routinesNamed } from "./routine_catalog.ts";
@@ -25,22 +26,22 @@ export interface NamedRelation {
 
 /** The object id that a name means; undefined when there is no such object. Raises 42602, 42601 for what is no name. */
 export function findObject(
-  evaluation: SessionEvaluation,
+  context: CatalogContext,
   kind: ObjectTypeKind,
   name: string,
 ): number | undefined {
-  if (kind !== "regtype" && !(kind === "regproc" && name.includes("("))) requireName(evaluation, kind, name);
+  if (kind !== "regtype" && !(kind === "regproc" && name.includes("("))) requireName(context, kind, name);
   const parts = splitName(name);
   const last = parts.at(-1) ?? "";
   const schema = parts.at(-2);
   switch (kind) {
     case "regclass":
-      if (schema !== undefined) return findRelationId(evaluation, [schema], last);
-      return findRelationId(evaluation, evaluation.searchPath, last) ?? publicSequence(evaluation, last);
+      if (schema !== undefined) return findRelationId(context, [schema], last);
+      return findRelationId(context, context.searchPath, last) ?? publicSequence(context, last);
     case "regnamespace":
-      return evaluation.session.catalog.schema(last)?.id;
+      return context.catalog.schema(last)?.id;
     case "regtype":
-      return findTypeId(evaluation, name, schema, last);
+      return findTypeId(context, name, schema, last);
     case "regproc": {
       const call = /^([^()]+)\((.*)\)$/.exec(name.trim());
       if (call !== null) return findRoutine(call[1] ?? "", call[2] ?? "");
@@ -59,7 +60,7 @@ const NAME_PART = String.raw`\s*(?:"(?:[^"]|"")*"|[^\s."][^\s.]*)\s*`;
 const NAME = new RegExp(String.raw`^${NAME_PART}(?:\.${NAME_PART})*$`);
 
 /** 42602 for what is no name, 0A000 for one of another database. */
-function requireName(evaluation: SessionEvaluation, kind: ObjectTypeKind, text: string): void {
+function requireName(context: CatalogContext, kind: ObjectTypeKind, text: string): void {
   const parts = splitName(text);
   if (!NAME.test(text) || (kind === "regnamespace" && parts.length > 1)) {
     throw new DatabaseError(SQLSTATE.invalidName, "invalid name syntax");
@@ -70,7 +71,7 @@ function requireName(evaluation: SessionEvaluation, kind: ObjectTypeKind, text: 
       `improper qualified name (too many dotted names): ${parts.join(".")}`,
     );
   }
-  if (parts.length === 3 && parts[0] !== evaluation.database) {
+  if (parts.length === 3 && parts[0] !== context.database) {
     throw new DatabaseError(
       SQLSTATE.featureNotSupported,
       `cross-database references are not implemented: ${quoteName(parts, kind)}`,
@@ -107,33 +108,32 @@ function findRoutine(name: string, signature: string): number | undefined {
 }
 
 function findTypeId(
-  evaluation: SessionEvaluation,
+  context: CatalogContext,
   written: string,
   schema: string | undefined,
   name: string,
 ): number | undefined {
   const parsed = parseTypeText(written.replaceAll('"', "")) ?? parseTypeText(written);
   if (parsed !== undefined) return catalogTypeId(parsed);
-  const { session } = evaluation;
   const isArray = name.endsWith("[]");
   const plain = isArray ? name.slice(0, -2) : name;
-  const schemas = schema === undefined ? evaluation.searchPath : [schema];
-  const ids = schemas.map((each) => session.catalog.schema(each)?.id ?? -1);
-  const found = allTypes(session).find((type) => type.name === plain && ids.includes(type.schemaId));
+  const schemas = schema === undefined ? context.searchPath : [schema];
+  const ids = schemas.map((each) => context.catalog.schema(each)?.id ?? -1);
+  const found = allTypes(context).find((type) => type.name === plain && ids.includes(type.schemaId));
   if (found !== undefined) return isArray ? found.arrayId : found.id;
   requireTypeName(written);
   return undefined;
 }
 
 /** The object id that a name means for `::regclass` and its kin. Raises 42P01, 3F000, 42704, 42883 or 42725. */
-export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind, name: string): number {
+export function lookupObject(context: CatalogContext, kind: ObjectTypeKind, name: string): number {
   if (/^\s*\d+\s*$/.test(name)) return Number(name);
   if (name === "-") return 0;
-  const found = findObject(evaluation, kind, name);
+  const found = findObject(context, kind, name);
   if (found !== undefined) return found;
   switch (kind) {
     case "regclass": {
-      const near = closest(splitName(name).at(-1) ?? name, evaluation.session.catalog.relationNames());
+      const near = closest(splitName(name).at(-1) ?? name, context.catalog.relationNames());
       throw new DatabaseError(
         SQLSTATE.undefinedTable,
         `relation "${name}" does not exist`,
@@ -150,17 +150,17 @@ export function lookupObject(evaluation: SessionEvaluation, kind: ObjectTypeKind
 }
 
 /** Defaults of serial columns name their sequence without the schema public; they hold under any search path. */
-function publicSequence(evaluation: SessionEvaluation, name: string): number | undefined {
-  const found = evaluation.session.catalog.relation("public", name);
+function publicSequence(context: CatalogContext, name: string): number | undefined {
+  const found = context.catalog.relation("public", name);
   return found?.kind === "sequence" ? found.sequence.id : undefined;
 }
 
 function findRelationId(
-  evaluation: SessionEvaluation,
+  context: CatalogContext,
   schemas: readonly string[],
   name: string,
 ): number | undefined {
-  const { catalog } = evaluation.session;
+  const { catalog } = context;
   for (const schema of schemas) {
     const relation = catalog.relation(schema, name);
     if (relation !== undefined) return relationId(relation);
@@ -186,8 +186,8 @@ function relationId(relation: Relation): number {
 }
 
 /** A table, view, sequence, index or system relation by number. */
-export function relationById(evaluation: SessionEvaluation, id: number): NamedRelation | undefined {
-  const { catalog } = evaluation.session;
+export function relationById(context: CatalogContext, id: number): NamedRelation | undefined {
+  const { catalog } = context;
   const found = catalog.table(id) ?? catalog.sequence(id) ?? catalog.views.find((view) => view.id === id) ??
     shapeById(id);
   if (found !== undefined) return found;
@@ -196,22 +196,22 @@ export function relationById(evaluation: SessionEvaluation, id: number): NamedRe
 }
 
 /** Whether the relation is what its bare name means. */
-export function isVisible(evaluation: SessionEvaluation, id: number): boolean | null {
-  const relation = relationById(evaluation, id);
+export function isVisible(context: CatalogContext, id: number): boolean | null {
+  const relation = relationById(context, id);
   if (relation === undefined) return null;
-  return findRelationId(evaluation, evaluation.searchPath, relation.name) === id;
+  return findRelationId(context, context.searchPath, relation.name) === id;
 }
 
 /** Whether a type is found without its schema; null when there is no such type. */
-export function isTypeVisible(evaluation: SessionEvaluation, id: number): boolean | null {
-  const type = typeEntryById(evaluation.session, id);
+export function isTypeVisible(context: CatalogContext, id: number): boolean | null {
+  const type = typeEntryById(context, id);
   if (type === undefined) return null;
-  const schema = evaluation.session.catalog.schemas.find((each) => each.id === type.schemaId);
+  const schema = context.catalog.schemas.find((each) => each.id === type.schemaId);
   if (schema === undefined) return false;
-  const same = evaluation.searchPath.find((each) =>
-    allTypes(evaluation.session).some((other) =>
+  const same = context.searchPath.find((each) =>
+    allTypes(context).some((other) =>
       other.name === type.name &&
-      other.schemaId === evaluation.session.catalog.schema(each)?.id
+      other.schemaId === context.catalog.schema(each)?.id
     )
   );
   return same === schema.name;
@@ -219,36 +219,36 @@ export function isTypeVisible(evaluation: SessionEvaluation, id: number): boolea
 
 /** The name that an object id is shown by; undefined when there is no such object. */
 export function objectName(
-  evaluation: SessionEvaluation,
+  context: CatalogContext,
   kind: ObjectTypeKind,
   id: number,
 ): string | undefined {
   switch (kind) {
     case "regclass": {
-      const relation = relationById(evaluation, id);
+      const relation = relationById(context, id);
       if (relation === undefined) return undefined;
-      return isVisible(evaluation, id) === true
+      return isVisible(context, id) === true
         ? quoteIdentifier(relation.name)
         : qualifiedName(relation.schema, relation.name);
     }
     case "regnamespace": {
-      const schema = evaluation.session.catalog.schemas.find((each) => each.id === id);
+      const schema = context.catalog.schemas.find((each) => each.id === id);
       return schema === undefined ? undefined : quoteIdentifier(schema.name);
     }
     case "regtype":
-      return typeText(evaluation, id);
+      return typeText(context, id);
     case "regproc":
       return routineName(id);
   }
 }
 
 /** SQL's spelling of a type, with its schema when it is not on the search path. */
-export function typeText(evaluation: SessionEvaluation, id: number): string | undefined {
-  const type = typeEntryById(evaluation.session, id);
+export function typeText(context: CatalogContext, id: number): string | undefined {
+  const type = typeEntryById(context, id);
   if (type === undefined) return undefined;
   if (type.kind !== "e" && type.category !== "A") return type.display;
-  const schema = evaluation.session.catalog.schemas.find((each) => each.id === type.schemaId);
-  if (schema === undefined || evaluation.searchPath.includes(schema.name)) return type.display;
+  const schema = context.catalog.schemas.find((each) => each.id === type.schemaId);
+  if (schema === undefined || context.searchPath.includes(schema.name)) return type.display;
   return `${quoteIdentifier(schema.name)}.${type.display}`;
 }
 

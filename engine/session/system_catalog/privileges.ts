@@ -4,14 +4,14 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { SessionEvaluation } from "../evaluation.ts";
+import type { CatalogContext, CatalogFunction } from "./catalog_context.ts";
 import { DATABASE_ID, OWNER_ID } from "./object_ids.ts";
 import { lookupObject, relationById } from "./object_names.ts";
 import { routineById } from "./routine_catalog.ts";
 import { typeEntryById } from "./type_catalog.ts";
 
 /** Whether there is an object of this number. One of this name that does not exist raises its error. */
-type Find = (evaluation: SessionEvaluation, object: SqlValue) => boolean;
+type Find = (context: CatalogContext, object: SqlValue) => boolean;
 
 interface PrivilegeKind {
   readonly find: Find;
@@ -29,26 +29,26 @@ const KINDS: Readonly<Record<string, PrivilegeKind>> = {
   has_column_privilege: { find: findRelation, privileges: COLUMN_PRIVILEGES },
   has_sequence_privilege: { find: findSequence, privileges: ["usage", "select", "update"] },
   has_schema_privilege: {
-    find: (evaluation, object) =>
+    find: (context, object) =>
       typeof object === "string"
-        ? (lookupObject(evaluation, "regnamespace", object), true)
-        : evaluation.session.catalog.schemas.some((schema) => schema.id === Number(object)),
+        ? (lookupObject(context, "regnamespace", object), true)
+        : context.catalog.schemas.some((schema) => schema.id === Number(object)),
     privileges: ["create", "usage"],
   },
   has_database_privilege: {
-    find: (evaluation, object) => {
+    find: (context, object) => {
       if (typeof object !== "string") return Number(object) === DATABASE_ID;
-      if (object === evaluation.database) return true;
+      if (object === context.database) return true;
       throw new DatabaseError(SQLSTATE.invalidCatalogName, `database "${object}" does not exist`);
     },
     privileges: ["create", "temporary", "temp", "connect"],
   },
   has_function_privilege: { find: findFunction, privileges: ["execute"] },
   has_type_privilege: {
-    find: (evaluation, object) =>
+    find: (context, object) =>
       typeof object === "string"
-        ? (lookupObject(evaluation, "regtype", object), true)
-        : typeEntryById(evaluation.session, Number(object)) !== undefined,
+        ? (lookupObject(context, "regtype", object), true)
+        : typeEntryById(context, Number(object)) !== undefined,
     privileges: ["usage"],
   },
   has_language_privilege: {
@@ -63,8 +63,8 @@ const KINDS: Readonly<Record<string, PrivilegeKind>> = {
   has_server_privilege: { find: named("server", []), privileges: ["usage"] },
   has_parameter_privilege: { find: () => true, privileges: ["set", "alter system"] },
   pg_has_role: {
-    find: (evaluation, object) => {
-      requireRole(evaluation, object);
+    find: (context, object) => {
+      requireRole(context, object);
       return true;
     },
     privileges: ["usage", "member"],
@@ -72,17 +72,15 @@ const KINDS: Readonly<Record<string, PrivilegeKind>> = {
 };
 
 /** The functions by name. */
-export const PRIVILEGE_FUNCTIONS: Readonly<
-  Record<string, (evaluation: SessionEvaluation, args: readonly SqlValue[]) => SqlValue>
-> = Object.fromEntries(
+export const PRIVILEGE_FUNCTIONS: Readonly<Record<string, CatalogFunction>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, kind]) => [
     name,
-    (evaluation: SessionEvaluation, args: readonly SqlValue[]) => inquire(evaluation, name, kind, args),
+    (context: CatalogContext, args: readonly SqlValue[]) => inquire(context, name, kind, args),
   ]),
 );
 
 function inquire(
-  evaluation: SessionEvaluation,
+  context: CatalogContext,
   name: string,
   { find, privileges }: PrivilegeKind,
   args: readonly SqlValue[],
@@ -93,15 +91,15 @@ function inquire(
   const column = isColumn ? rest.pop() ?? null : null;
   const object = rest.pop() ?? null;
   const [role] = rest;
-  if (role !== undefined) requireRole(evaluation, role);
-  const isThere = find(evaluation, object) && (!isColumn || hasColumn(evaluation, object, column));
+  if (role !== undefined) requireRole(context, role);
+  const isThere = find(context, object) && (!isColumn || hasColumn(context, object, column));
   requirePrivileges(String(privilege), privileges);
   return isThere ? true : null;
 }
 
-function requireRole(evaluation: SessionEvaluation, role: SqlValue): void {
+function requireRole(context: CatalogContext, role: SqlValue): void {
   const isKnown = typeof role === "string"
-    ? role === evaluation.user || role === "public"
+    ? role === context.user || role === "public"
     : Number(role) === OWNER_ID || Number(role) === 0;
   if (isKnown) return;
   throw new DatabaseError(
@@ -126,42 +124,42 @@ function requirePrivileges(list: string, known: readonly string[]): void {
   }
 }
 
-function relationId(evaluation: SessionEvaluation, object: SqlValue): number {
-  return typeof object === "string" ? lookupObject(evaluation, "regclass", object) : Number(object);
+function relationId(context: CatalogContext, object: SqlValue): number {
+  return typeof object === "string" ? lookupObject(context, "regclass", object) : Number(object);
 }
 
-function findRelation(evaluation: SessionEvaluation, object: SqlValue): boolean {
-  return relationById(evaluation, relationId(evaluation, object)) !== undefined;
+function findRelation(context: CatalogContext, object: SqlValue): boolean {
+  return relationById(context, relationId(context, object)) !== undefined;
 }
 
-function findSequence(evaluation: SessionEvaluation, object: SqlValue): boolean {
-  const id = relationId(evaluation, object);
-  if (evaluation.session.catalog.sequence(id) !== undefined) return true;
-  const other = relationById(evaluation, id);
+function findSequence(context: CatalogContext, object: SqlValue): boolean {
+  const id = relationId(context, object);
+  if (context.catalog.sequence(id) !== undefined) return true;
+  const other = relationById(context, id);
   if (other === undefined) return false;
   throw new DatabaseError(SQLSTATE.wrongObjectType, `"${other.name}" is not a sequence`);
 }
 
-function findFunction(evaluation: SessionEvaluation, object: SqlValue): boolean {
+function findFunction(context: CatalogContext, object: SqlValue): boolean {
   if (typeof object !== "string") return routineById(Number(object)) !== undefined;
   if (!object.includes("(")) {
     throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "expected a left parenthesis");
   }
-  lookupObject(evaluation, "regproc", object);
+  lookupObject(context, "regproc", object);
   return true;
 }
 
 function named(what: string, names: readonly string[]): Find {
-  return (_evaluation, object) => {
+  return (_context, object) => {
     if (typeof object !== "string" || names.includes(object)) return true;
     throw new DatabaseError(SQLSTATE.undefinedObject, `${what} "${object}" does not exist`);
   };
 }
 
 /** Whether a relation has a column of a name (42703 otherwise) or number. */
-function hasColumn(evaluation: SessionEvaluation, object: SqlValue, column: SqlValue): boolean {
-  const { catalog } = evaluation.session;
-  const id = relationId(evaluation, object);
+function hasColumn(context: CatalogContext, object: SqlValue, column: SqlValue): boolean {
+  const { catalog } = context;
+  const id = relationId(context, object);
   const columns = catalog.table(id)?.columns.filter((each) => !each.hidden) ??
     catalog.views.find((view) => view.id === id)?.columns.map(({ name }, index) => ({ name, id: index + 1 }));
   if (columns === undefined) return true;
@@ -169,6 +167,6 @@ function hasColumn(evaluation: SessionEvaluation, object: SqlValue, column: SqlV
   if (columns.some((each) => each.name === column)) return true;
   throw new DatabaseError(
     SQLSTATE.undefinedColumn,
-    `column "${column}" of relation "${relationById(evaluation, id)?.name ?? ""}" does not exist`,
+    `column "${column}" of relation "${relationById(context, id)?.name ?? ""}" does not exist`,
   );
 }

@@ -9,20 +9,18 @@
  *
  * Nothing is computed before the first scan.
  */
-import { assert } from "../../base/assert.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { SessionEvaluation } from "../evaluation.ts";
-import type { Session } from "../session.ts";
+import { type CatalogContext, catalogContextOf } from "./catalog_context.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import { type CatalogShape, type RowValues, toRow } from "./relation_shape.ts";
 
 /** See the file's head. */
 export interface RelationProvider {
   readonly lifetime: "fixed" | "catalog" | "live";
-  rows(session: Session): Iterable<RowValues>;
+  rows(context: CatalogContext): Iterable<RowValues>;
   /** Brings values that change without the catalog up to date, in rows that were kept. */
-  refresh?(session: Session, rows: SqlValue[][], shape: CatalogShape): void;
+  refresh?(context: CatalogContext, rows: SqlValue[][], shape: CatalogShape): void;
 }
 
 /** Providers by relation name, all of one schema. */
@@ -34,12 +32,12 @@ export function fixedRows(rows: () => Iterable<RowValues>): RelationProvider {
 }
 
 /** Rows made from the catalog. */
-export function catalogRows(rows: (session: Session) => Iterable<RowValues>): RelationProvider {
+export function catalogRows(rows: (context: CatalogContext) => Iterable<RowValues>): RelationProvider {
   return { lifetime: "catalog", rows };
 }
 
 /** Rows made from the state of the moment. */
-export function liveRows(rows: (session: Session) => Iterable<RowValues>): RelationProvider {
+export function liveRows(rows: (context: CatalogContext) => Iterable<RowValues>): RelationProvider {
   return { lifetime: "live", rows };
 }
 
@@ -50,35 +48,34 @@ const catalogCache = new WeakMap<Catalog, Map<string, SqlValue[][]>>();
 export function provideRows(
   shape: CatalogShape,
   provider: RelationProvider | undefined,
-  context: EvaluationContext,
+  evaluation: EvaluationContext,
 ): Iterable<readonly SqlValue[]> {
   if (provider === undefined) return [];
-  assert(context instanceof SessionEvaluation, "system relations are read by sessions");
-  const { session } = context;
+  const context = catalogContextOf(evaluation);
   switch (provider.lifetime) {
     case "fixed":
-      return kept(fixedCache, `${shape.schema}.${shape.name}`, shape, provider, session);
+      return kept(fixedCache, `${shape.schema}.${shape.name}`, shape, provider, context);
     case "catalog": {
-      let rows = catalogCache.get(session.catalog);
+      let rows = catalogCache.get(context.catalog);
       if (rows === undefined) {
         rows = new Map();
-        catalogCache.set(session.catalog, rows);
+        catalogCache.set(context.catalog, rows);
       }
       const { user, database, searchPath } = context;
       const key = [shape.schema, shape.name, user, database, ...searchPath].join("\u0000");
-      return kept(rows, key, shape, provider, session);
+      return kept(rows, key, shape, provider, context);
     }
     case "live":
-      return liveIteration(shape, provider, session);
+      return liveIteration(shape, provider, context);
   }
 }
 
 function* liveIteration(
   shape: CatalogShape,
   provider: RelationProvider,
-  session: Session,
+  context: CatalogContext,
 ): Iterable<readonly SqlValue[]> {
-  for (const values of provider.rows(session)) yield toRow(shape, values);
+  for (const values of provider.rows(context)) yield toRow(shape, values);
 }
 
 function kept(
@@ -86,14 +83,14 @@ function kept(
   key: string,
   shape: CatalogShape,
   provider: RelationProvider,
-  session: Session,
+  context: CatalogContext,
 ): SqlValue[][] {
   let rows = cache.get(key);
   if (rows === undefined) {
     rows = [];
-    for (const values of provider.rows(session)) rows.push(toRow(shape, values));
+    for (const values of provider.rows(context)) rows.push(toRow(shape, values));
     cache.set(key, rows);
   }
-  provider.refresh?.(session, rows, shape);
+  provider.refresh?.(context, rows, shape);
   return rows;
 }

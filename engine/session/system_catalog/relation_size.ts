@@ -3,21 +3,21 @@
  * is part of its table's files, so that the bytes of a table are shared out by its number of columns.
  */
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { indexById, indexesOf } from "./table_objects.ts";
 
 /** PostgreSQL's page size, in which relpages counts. */
 const BLOCK_BYTES = 8192;
 
 /** Rows of a table, without a scan; 0 for a table that is not committed yet. */
-export function rowEstimate(session: Session, tableId: number): number {
-  const { machine } = session.engine;
+export function rowEstimate(context: CatalogContext, tableId: number): number {
+  const { machine } = context;
   return machine.catalog.table(tableId) === undefined ? 0 : machine.store(tableId).rowCount;
 }
 
 /** Bytes that a table's rows take, in files and in memory. */
-function storedBytes(session: Session, tableId: number): number {
-  const { machine } = session.engine;
+function storedBytes(context: CatalogContext, tableId: number): number {
+  const { machine } = context;
   if (machine.catalog.table(tableId) === undefined) return 0;
   const store = machine.store(tableId);
   return store.layout().fileBytes + store.memoryBytes;
@@ -33,37 +33,37 @@ function indexShare(table: TableDefinition): number {
 }
 
 /** Bytes of a table without its indexes. */
-export function tableBytes(session: Session, table: TableDefinition): number {
-  return Math.round(storedBytes(session, table.id) * (1 - indexShare(table)));
+export function tableBytes(context: CatalogContext, table: TableDefinition): number {
+  return Math.round(storedBytes(context, table.id) * (1 - indexShare(table)));
 }
 
 /** Bytes of all indexes of a table. */
-export function indexesBytes(session: Session, table: TableDefinition): number {
-  return storedBytes(session, table.id) - tableBytes(session, table);
+export function indexesBytes(context: CatalogContext, table: TableDefinition): number {
+  return storedBytes(context, table.id) - tableBytes(context, table);
 }
 
 /** Bytes of a table, an index or a sequence; undefined when there is no such relation, 0 for views. */
-export function relationBytes(session: Session, id: number): number | undefined {
-  const table = session.catalog.table(id);
-  if (table !== undefined) return tableBytes(session, table);
-  if (session.catalog.sequence(id) !== undefined) return BLOCK_BYTES;
-  const index = indexById(session.catalog, id);
+export function relationBytes(context: CatalogContext, id: number): number | undefined {
+  const table = context.catalog.table(id);
+  if (table !== undefined) return tableBytes(context, table);
+  if (context.catalog.sequence(id) !== undefined) return BLOCK_BYTES;
+  const index = indexById(context.catalog, id);
   if (index !== undefined) {
     if (index.stored === null) return 0;
     const others = indexesOf(index.table).filter((each) => each.stored !== null).length;
-    return Math.round(indexesBytes(session, index.table) / others);
+    return Math.round(indexesBytes(context, index.table) / others);
   }
-  return session.catalog.views.some((view) => view.id === id) ? 0 : undefined;
+  return context.catalog.views.some((view) => view.id === id) ? 0 : undefined;
 }
 
 /** The same in PostgreSQL's pages, for relpages. */
-export function sizeInBlocks(session: Session, id: number): number {
-  return Math.ceil((relationBytes(session, id) ?? 0) / BLOCK_BYTES);
+export function sizeInBlocks(context: CatalogContext, id: number): number {
+  return Math.ceil((relationBytes(context, id) ?? 0) / BLOCK_BYTES);
 }
 
 /** Bytes of the whole database: its tables. */
-export function databaseBytes(session: Session): number {
+export function databaseBytes(context: CatalogContext): number {
   let total = 0;
-  for (const table of session.engine.machine.catalog.tables) total += storedBytes(session, table.id);
+  for (const table of context.machine.catalog.tables) total += storedBytes(context, table.id);
   return total;
 }

@@ -8,20 +8,19 @@ import { SqlArray } from "../../types/sql_array.ts";
 import { typeOid } from "../../types/type_names.ts";
 import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
 import { storedSettings } from "../../sql/definition/stored_settings.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext, VisibleSession } from "./catalog_context.ts";
 import { SETTINGS } from "../setting_table.ts";
 import { settingRange, type ShownSetting } from "../settings.ts";
-import { advisoryLockEntries } from "./advisory_locks.ts";
 import { DATABASE_ID, EXTENSION_IDS, NAMESPACE, OWNER_ID, TABLESPACE } from "./object_ids.ts";
 import { liveRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
 
 const UTF8 = 6;
 
-function roleRow(session: Session): RowValues {
+function roleRow(context: CatalogContext): RowValues {
   return {
     oid: OWNER_ID,
-    rolname: session.evaluation.user,
+    rolname: context.user,
     rolsuper: true,
     rolinherit: true,
     rolcreaterole: true,
@@ -33,9 +32,9 @@ function roleRow(session: Session): RowValues {
   };
 }
 
-function userRow(session: Session): RowValues {
+function userRow(context: CatalogContext): RowValues {
   return {
-    usename: session.evaluation.user,
+    usename: context.user,
     usesysid: OWNER_ID,
     usecreatedb: true,
     usesuper: true,
@@ -45,7 +44,7 @@ function userRow(session: Session): RowValues {
   };
 }
 
-function activityRow(session: Session, viewer: Session): RowValues {
+function activityRow(session: VisibleSession, viewer: VisibleSession): RowValues {
   const block = session.block;
   const state = session.isRunning
     ? "active"
@@ -76,9 +75,8 @@ function activityRow(session: Session, viewer: Session): RowValues {
   };
 }
 
-function* lockRows(viewer: Session): Iterable<RowValues> {
-  const { engine } = viewer;
-  for (const session of engine.sessions) {
+function* lockRows({ server }: CatalogContext): Iterable<RowValues> {
+  for (const session of server.sessions) {
     const transaction = session.currentTransaction;
     if (transaction === null) continue;
     const virtual = `${session.processId}/${transaction.snapshot}`;
@@ -95,7 +93,7 @@ function* lockRows(viewer: Session): Iterable<RowValues> {
       };
     }
   }
-  for (const entry of advisoryLockEntries(engine)) {
+  for (const entry of server.advisoryLocks.entries()) {
     yield {
       locktype: "advisory",
       database: DATABASE_ID,
@@ -135,7 +133,7 @@ function settingRow(setting: ShownSetting): RowValues {
   };
 }
 
-function* preparedRows(session: Session): Iterable<RowValues> {
+function* preparedRows({ session }: CatalogContext): Iterable<RowValues> {
   for (const [name, prepared] of session.preparedByName) {
     yield {
       name,
@@ -149,12 +147,12 @@ function* preparedRows(session: Session): Iterable<RowValues> {
   }
 }
 
-function* storedSettingRows({ catalog, evaluation }: Session): Iterable<RowValues> {
+function* storedSettingRows({ catalog, user }: CatalogContext): Iterable<RowValues> {
   const lines = (settings: Record<string, string>): SqlArray =>
     SqlArray.of(
       Object.entries(settings).map(([name, value]) => `${SETTINGS.get(name)?.name ?? name}=${value}`),
     );
-  const database = storedSettings(catalog, null), role = storedSettings(catalog, evaluation.user);
+  const database = storedSettings(catalog, null), role = storedSettings(catalog, user);
   if (Object.keys(database).length > 0) {
     yield { setdatabase: DATABASE_ID, setrole: 0, setconfig: lines(database) };
   }
@@ -163,13 +161,13 @@ function* storedSettingRows({ catalog, evaluation }: Session): Iterable<RowValue
 
 /** Providers of these relations. */
 export const SERVER_RELATIONS: RelationProviders = {
-  pg_authid: liveRows((session) => [roleRow(session)]),
-  pg_roles: liveRows((session) => [{ ...roleRow(session), rolpassword: "********" }]),
-  pg_user: liveRows((session) => [userRow(session)]),
-  pg_shadow: liveRows((session) => [{ ...userRow(session), passwd: null }]),
-  pg_database: liveRows((session) => [{
+  pg_authid: liveRows((context) => [roleRow(context)]),
+  pg_roles: liveRows((context) => [{ ...roleRow(context), rolpassword: "********" }]),
+  pg_user: liveRows((context) => [userRow(context)]),
+  pg_shadow: liveRows((context) => [{ ...userRow(context), passwd: null }]),
+  pg_database: liveRows((context) => [{
     oid: DATABASE_ID,
-    datname: session.evaluation.database,
+    datname: context.database,
     datdba: OWNER_ID,
     encoding: UTF8,
     datlocprovider: "c",
@@ -181,20 +179,20 @@ export const SERVER_RELATIONS: RelationProviders = {
     datctype: "C.UTF-8",
   }]),
   pg_db_role_setting: liveRows(storedSettingRows),
-  pg_settings: liveRows((session) => session.settings.all().map(settingRow)),
-  pg_stat_activity: liveRows((viewer) =>
-    [...viewer.engine.sessions].map((session) => activityRow(session, viewer))
+  pg_settings: liveRows(({ session }) => session.settings.all().map(settingRow)),
+  pg_stat_activity: liveRows(({ server, session: viewer }) =>
+    [...server.sessions].map((session) => activityRow(session, viewer))
   ),
   pg_locks: liveRows(lockRows),
   pg_prepared_statements: liveRows(preparedRows),
-  pg_cursors: liveRows((session) =>
-    [...session.cursors].map(([name, cursor]) => ({
+  pg_cursors: liveRows((context) =>
+    [...context.session.cursors].map(([name, cursor]) => ({
       name,
       statement: cursor.text,
       is_holdable: cursor.hold,
       is_binary: false,
       is_scrollable: false,
-      creation_time: session.evaluation.transactionTimestamp,
+      creation_time: context.transactionTimestamp,
     }))
   ),
   pg_extension: liveRows(({ catalog }) =>
@@ -226,18 +224,18 @@ export const SERVER_RELATIONS: RelationProviders = {
       comment,
     }))
   ),
-  pg_stat_ssl: liveRows((viewer) =>
-    [...viewer.engine.sessions].map((session) => ({ pid: session.processId, ssl: false }))
+  pg_stat_ssl: liveRows(({ server }) =>
+    [...server.sessions].map((session) => ({ pid: session.processId, ssl: false }))
   ),
-  pg_stat_database: liveRows((session) => {
-    const statistics = session.engine.statistics();
+  pg_stat_database: liveRows((context) => {
+    const statistics = context.server.statistics();
     return [{
       datid: DATABASE_ID,
-      datname: session.evaluation.database,
+      datname: context.database,
       numbackends: statistics.sessions,
       xact_commit: statistics.commits,
       xact_rollback: 0,
-      stats_reset: session.engine.startedAt,
+      stats_reset: context.server.startedAt,
     }];
   }),
 };

@@ -9,23 +9,14 @@ import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { OutsideWait } from "../../transactions/signals.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
-import type { Engine } from "../engine.ts";
-import type { SessionEvaluation } from "../evaluation.ts";
-import type { Session } from "../session.ts";
-import {
-  effectsOf,
-  lockAdvisory,
-  tryLockAdvisory,
-  unlockAdvisory,
-  unlockAllAdvisory,
-} from "./advisory_locks.ts";
+import { effectsOf, type LockRequest } from "../../transactions/advisory_locks.ts";
+import type { CatalogContext, CatalogFunction, VisibleServer, VisibleSession } from "./catalog_context.ts";
 
 /** pg_sleep waits at most this long; more is an error rather than a timer that overflows. */
 const MAX_SLEEP_SECONDS = 86_400 * 24;
 
 /** `pg_sleep`. */
-function sleep(evaluation: SessionEvaluation, seconds: number): SqlValue {
-  const { session } = evaluation;
+function sleep(context: CatalogContext, seconds: number): SqlValue {
   if (!(seconds > 0)) return "";
   if (seconds > MAX_SLEEP_SECONDS) {
     throw new DatabaseError(
@@ -33,11 +24,11 @@ function sleep(evaluation: SessionEvaluation, seconds: number): SqlValue {
       `pg_sleep cannot wait more than ${MAX_SLEEP_SECONDS} seconds`,
     );
   }
-  const { outside } = effectsOf(session);
+  const { outside } = effectsOf(context.session);
   const name = `sleep ${seconds}`;
   if (outside.meet(name)) return "";
   throw new OutsideWait((abort, done, failed) => {
-    const { timers } = session.engine.host;
+    const { timers } = context.server.host;
     const onAbort = (): void => {
       timers.clearTimer(timer);
       failed(abort.reason);
@@ -58,10 +49,10 @@ function lockKey(args: readonly SqlValue[]): string {
 }
 
 /** The session of a number, with a warning when there is none. */
-function sessionOf(evaluation: SessionEvaluation, processId: SqlValue): Session | undefined {
-  const found = evaluation.session.engine.sessionById(Number(processId));
+function sessionOf(context: CatalogContext, processId: SqlValue): VisibleSession | undefined {
+  const found = context.server.sessionById(Number(processId));
   if (found === undefined) {
-    evaluation.session.notice({
+    context.session.notice({
       severity: "WARNING",
       code: "01000",
       message: `PID ${String(processId)} is not a PostgreSQL backend process`,
@@ -70,17 +61,44 @@ function sessionOf(evaluation: SessionEvaluation, processId: SqlValue): Session 
   return found;
 }
 
+type LockKind = Omit<LockRequest, "key">;
+
+function lock(kind: LockKind): CatalogFunction {
+  return ({ server, session }, args) => {
+    server.advisoryLocks.lock(session, { key: lockKey(args), ...kind });
+    return "";
+  };
+}
+
+function tryLock(kind: LockKind): CatalogFunction {
+  return ({ server, session }, args) =>
+    server.advisoryLocks.tryLock(session, { key: lockKey(args), ...kind });
+}
+
+/** Returns false, with a warning, when the session does not hold the lock. */
+function unlock(shared: boolean): CatalogFunction {
+  return ({ server, session }, args) => {
+    if (server.advisoryLocks.unlock(session, lockKey(args), shared)) return true;
+    session.notice({
+      severity: "WARNING",
+      code: "01000",
+      message: `you don't own a lock of type ${shared ? "ShareLock" : "ExclusiveLock"}`,
+    });
+    return false;
+  };
+}
+
 /** Numbers of transactions, given out when they are asked for: above the log's op and never twice. */
 const transactionNumbers = new WeakMap<Transaction, number>();
-const lastNumbers = new WeakMap<Engine, number>();
+const lastNumbers = new WeakMap<VisibleServer, number>();
 
-function transactionNumber(evaluation: SessionEvaluation): SqlValue {
-  const { session } = evaluation;
-  const { transaction } = effectsOf(session);
+function transactionNumber(context: CatalogContext): SqlValue {
+  const { server } = context;
+  const { transaction } = effectsOf(context.session);
   let number = transactionNumbers.get(transaction);
   if (number === undefined) {
-    number = Math.max(lastNumbers.get(session.engine) ?? 0, session.engine.lastOp) + 1;
-    lastNumbers.set(session.engine, number);
+    number = Math.max(lastNumbers.get(server) ?? 0, server.lastOp) + 1;
+    lastNumbers.set(server, number);
     transactionNumbers.set(transaction, number);
   }
   return number;
@@ -92,39 +110,37 @@ function logPosition(op: number): string {
 }
 
 /** By name; see the file's head. */
-export const SESSION_FUNCTIONS: Readonly<
-  Record<string, (evaluation: SessionEvaluation, args: readonly SqlValue[]) => SqlValue>
-> = {
-  pg_backend_pid: (evaluation) => evaluation.session.processId,
+export const SESSION_FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
+  pg_backend_pid: (context) => context.session.processId,
   pg_is_in_recovery: () => false,
-  pg_postmaster_start_time: (evaluation) => evaluation.session.engine.startedAt,
-  pg_conf_load_time: (evaluation) => evaluation.session.engine.startedAt,
-  pg_current_wal_lsn: (evaluation) => logPosition(evaluation.session.engine.lastOp),
+  pg_postmaster_start_time: (context) => context.server.startedAt,
+  pg_conf_load_time: (context) => context.server.startedAt,
+  pg_current_wal_lsn: (context) => logPosition(context.server.lastOp),
   txid_current: transactionNumber,
   pg_current_xact_id: transactionNumber,
-  txid_current_if_assigned: (evaluation) => {
-    const transaction = evaluation.session.currentTransaction;
+  txid_current_if_assigned: (context) => {
+    const transaction = context.session.currentTransaction;
     return transaction === null ? null : transactionNumbers.get(transaction) ?? null;
   },
-  current_query: (evaluation) => evaluation.session.currentText,
-  pg_sleep: (evaluation, args) => sleep(evaluation, Number(args[0])),
-  pg_cancel_backend: (evaluation, args) => {
-    const session = sessionOf(evaluation, args[0] ?? null);
+  current_query: (context) => context.session.currentText,
+  pg_sleep: (context, args) => sleep(context, Number(args[0])),
+  pg_cancel_backend: (context, args) => {
+    const session = sessionOf(context, args[0] ?? null);
     session?.cancel();
     return session !== undefined;
   },
-  pg_terminate_backend: (evaluation, args) => {
-    const session = sessionOf(evaluation, args[0] ?? null);
+  pg_terminate_backend: (context, args) => {
+    const session = sessionOf(context, args[0] ?? null);
     const error = new DatabaseError(
       SQLSTATE.adminShutdown,
       "terminating connection due to administrator command",
     );
-    if (session === evaluation.session) throw error;
+    if (session === context.session) throw error;
     session?.terminate(error);
     return session !== undefined;
   },
-  pg_notify: ({ session }, [channel = null, payload = null]) => {
-    session.engine.notifications.add(
+  pg_notify: ({ server, session }, [channel = null, payload = null]) => {
+    server.notifications.add(
       {
         kind: "notify",
         channel: String(channel ?? ""),
@@ -135,36 +151,20 @@ export const SESSION_FUNCTIONS: Readonly<
     );
     return "";
   },
-  pg_listening_channels: ({ session }) =>
-    SqlArray.of(session.engine.notifications.channelsOf(session.processId)),
-  pg_advisory_lock: (evaluation, args) => {
-    lockAdvisory(evaluation.session, { key: lockKey(args), shared: false, transactional: false });
-    return "";
-  },
-  pg_advisory_lock_shared: (evaluation, args) => {
-    lockAdvisory(evaluation.session, { key: lockKey(args), shared: true, transactional: false });
-    return "";
-  },
-  pg_advisory_xact_lock: (evaluation, args) => {
-    lockAdvisory(evaluation.session, { key: lockKey(args), shared: false, transactional: true });
-    return "";
-  },
-  pg_advisory_xact_lock_shared: (evaluation, args) => {
-    lockAdvisory(evaluation.session, { key: lockKey(args), shared: true, transactional: true });
-    return "";
-  },
-  pg_try_advisory_lock: (evaluation, args) =>
-    tryLockAdvisory(evaluation.session, { key: lockKey(args), shared: false, transactional: false }),
-  pg_try_advisory_lock_shared: (evaluation, args) =>
-    tryLockAdvisory(evaluation.session, { key: lockKey(args), shared: true, transactional: false }),
-  pg_try_advisory_xact_lock: (evaluation, args) =>
-    tryLockAdvisory(evaluation.session, { key: lockKey(args), shared: false, transactional: true }),
-  pg_try_advisory_xact_lock_shared: (evaluation, args) =>
-    tryLockAdvisory(evaluation.session, { key: lockKey(args), shared: true, transactional: true }),
-  pg_advisory_unlock: (evaluation, args) => unlockAdvisory(evaluation.session, lockKey(args), false),
-  pg_advisory_unlock_shared: (evaluation, args) => unlockAdvisory(evaluation.session, lockKey(args), true),
-  pg_advisory_unlock_all: (evaluation) => {
-    unlockAllAdvisory(evaluation.session);
+  pg_listening_channels: ({ server, session }) =>
+    SqlArray.of(server.notifications.channelsOf(session.processId)),
+  pg_advisory_lock: lock({ shared: false, transactional: false }),
+  pg_advisory_lock_shared: lock({ shared: true, transactional: false }),
+  pg_advisory_xact_lock: lock({ shared: false, transactional: true }),
+  pg_advisory_xact_lock_shared: lock({ shared: true, transactional: true }),
+  pg_try_advisory_lock: tryLock({ shared: false, transactional: false }),
+  pg_try_advisory_lock_shared: tryLock({ shared: true, transactional: false }),
+  pg_try_advisory_xact_lock: tryLock({ shared: false, transactional: true }),
+  pg_try_advisory_xact_lock_shared: tryLock({ shared: true, transactional: true }),
+  pg_advisory_unlock: unlock(false),
+  pg_advisory_unlock_shared: unlock(true),
+  pg_advisory_unlock_all: ({ server, session }) => {
+    server.advisoryLocks.releaseAll(session, { transactional: false });
     return "";
   },
 };

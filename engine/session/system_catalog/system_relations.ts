@@ -4,11 +4,10 @@
  *
  * A relation belongs to no session: plans that scan it are shared, and whose rows it has is decided when it is scanned.
  */
-import { assert } from "../../base/assert.ts";
 import type { SequenceDefinition } from "../../catalog/definitions.ts";
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
-import { SessionEvaluation } from "../evaluation.ts";
-import type { Session } from "../session.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { catalogContextOf } from "./catalog_context.ts";
 import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
 import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";
 import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
@@ -52,21 +51,20 @@ function sequenceRelation(definition: SequenceDefinition): VirtualRelation {
     name: definition.name,
     columns: SEQUENCE_COLUMNS.map(([name, type]) => ({ name, type })),
     rows: (context) => {
-      assert(context instanceof SessionEvaluation, "sequences are read by sessions");
-      const state = context.session.engine.machine.sequences.state(definition);
+      const state = catalogContextOf(context).machine.sequences.state(definition);
       return [[state.value, 0, state.called]];
     },
   };
 }
 
 /** The system relation, or the sequence, of this name. */
-export function systemRelation(session: Session, schema: string, name: string): VirtualRelation | undefined {
+export function systemRelation(catalog: Catalog, schema: string, name: string): VirtualRelation | undefined {
   const key = `${schema}.${name}`;
   const known = relations.get(key);
   if (known !== undefined) return known;
   const shape = CATALOG_SHAPES.get(key);
   if (shape === undefined) {
-    const relation = session.catalog.relation(schema, name);
+    const relation = catalog.relation(schema, name);
     return relation?.kind === "sequence" ? sequenceRelation(relation.sequence) : undefined;
   }
   const relation = relationOf(shape);

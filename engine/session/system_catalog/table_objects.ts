@@ -19,7 +19,7 @@ import { formatExpression } from "../../sql/parser/format_expression.ts";
 import { parseExpression } from "../../sql/parser/statements.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 
 /** An index as pg_index shows it. */
 export interface IndexEntry {
@@ -192,8 +192,7 @@ function plainConstant(written: string, type: SqlType): string | null {
 }
 
 /** What names mean to the session that a text is printed for. */
-export function visibleNames({ catalog, evaluation }: Session): NameLookup {
-  const path = evaluation.searchPath;
+export function visibleNames({ catalog, searchPath: path }: CatalogContext): NameLookup {
   return {
     typeSchema: (name) => catalog.enumeration(name, path)?.schema,
     relationSchema: (name) => {
@@ -207,8 +206,8 @@ export function visibleNames({ catalog, evaluation }: Session): NameLookup {
  * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Types and relations are
  * named without their schemas where the search path finds them.
  */
-export function expressionText(text: string, pretty: boolean, session: Session): string {
-  return withoutSchemas(pretty ? text : formatted(text), "expression", visibleNames(session));
+export function expressionText(text: string, pretty: boolean, context: CatalogContext): string {
+  return withoutSchemas(pretty ? text : formatted(text), "expression", visibleNames(context));
 }
 
 function formatted(text: string): string {

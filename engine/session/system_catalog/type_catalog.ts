@@ -16,7 +16,7 @@ import {
   typeModifier,
   typeOid,
 } from "../../types/type_names.ts";
-import type { Session } from "../session.ts";
+import type { CatalogContext } from "./catalog_context.ts";
 import { COLLATION, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
@@ -239,7 +239,7 @@ export function attributeTypeValues(type: SqlType): RowValues {
   };
 }
 
-function enumEntry(session: Session, definition: EnumDefinition): TypeEntry {
+function enumEntry(context: CatalogContext, definition: EnumDefinition): TypeEntry {
   return {
     id: definition.id,
     name: definition.name,
@@ -256,22 +256,22 @@ function enumEntry(session: Session, definition: EnumDefinition): TypeEntry {
     align: "i",
     storage: "p",
     collation: 0,
-    schemaId: session.catalog.schema(definition.schema)?.id ?? 0,
+    schemaId: context.catalog.schema(definition.schema)?.id ?? 0,
   };
 }
 
 /** All types that the session can name, enumerated ones included. */
-export function allTypes(session: Session): TypeEntry[] {
-  const enums = session.catalog.enums.flatMap((definition) => {
-    const own = enumEntry(session, definition);
+export function allTypes(context: CatalogContext): TypeEntry[] {
+  const enums = context.catalog.enums.flatMap((definition) => {
+    const own = enumEntry(context, definition);
     return [own, arrayOf(own)];
   });
   return enums.length === 0 ? [...BUILT_IN_TYPES] : [...BUILT_IN_TYPES, ...enums];
 }
 
 /** The type of a number. */
-export function typeEntryById(session: Session, id: number): TypeEntry | undefined {
-  return builtInById.get(id) ?? allTypes(session).find((each) => each.id === id);
+export function typeEntryById(context: CatalogContext, id: number): TypeEntry | undefined {
+  return builtInById.get(id) ?? allTypes(context).find((each) => each.id === id);
 }
 
 /** The names of the input, output, receive and send functions of a type. */
@@ -353,9 +353,9 @@ function typeRow(type: TypeEntry): RowValues {
 
 /** Providers of the relations about types. */
 export const TYPE_RELATIONS: RelationProviders = {
-  pg_type: catalogRows((session) => allTypes(session).map(typeRow)),
-  pg_enum: catalogRows((session) =>
-    session.catalog.enums.flatMap((definition) =>
+  pg_type: catalogRows((context) => allTypes(context).map(typeRow)),
+  pg_enum: catalogRows((context) =>
+    context.catalog.enums.flatMap((definition) =>
       definition.labels.map((label, index) => ({
         oid: definition.id * 1000 % 0x7fff_ffff + index,
         enumtypid: definition.id,

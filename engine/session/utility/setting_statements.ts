@@ -12,7 +12,6 @@ import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
 import { SETTINGS } from "../setting_table.ts";
 import { missingEffect } from "../setting_values.ts";
-import { unlockAllAdvisory } from "../system_catalog/advisory_locks.ts";
 import { isTransactionMode, setTransactionMode } from "./transaction_settings.ts";
 import { applyModes } from "./transaction_statements.ts";
 import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
@@ -136,7 +135,7 @@ export function discard(session: Session, statement: Discard): StatementOutcome 
     session.cursors.clear();
     session.settings.resetAll();
     session.preparedByName.clear();
-    unlockAllAdvisory(session);
+    session.engine.advisoryLocks.releaseAll(session, { transactional: false });
     session.engine.notifications.committed(
       [{ kind: "unlisten", channel: "", payload: "", processId: session.processId }],
       session.engine.lastOp,

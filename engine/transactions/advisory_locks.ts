@@ -5,15 +5,14 @@
  * A session never waits for itself. Whoever waits stands in a queue; a lock that becomes free goes to the first in it, and to
  * all that can share it with that one. A wait that would close a cycle is refused (40P01), through the locks of rows too.
  */
-import { assertDefined } from "../../base/assert.ts";
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { LIMITS } from "../../base/limits.ts";
-import { NontransactionalEffects } from "../../transactions/nontransactional_effects.ts";
-import { deadlock, Lock } from "../../transactions/lock_table.ts";
-import { OutsideWait } from "../../transactions/signals.ts";
-import type { Transaction } from "../../transactions/transaction.ts";
-import type { Engine } from "../engine.ts";
-import type { Session } from "../session.ts";
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { Host } from "../host/host.ts";
+import { deadlock, Lock } from "./lock_table.ts";
+import { NontransactionalEffects } from "./nontransactional_effects.ts";
+import { OutsideWait } from "./signals.ts";
+import type { Transaction } from "./transaction.ts";
 
 /** How a lock is wanted. */
 export interface LockRequest {
@@ -24,8 +23,22 @@ export interface LockRequest {
   readonly transactional: boolean;
 }
 
+/** A session that takes locks. */
+export interface LockingSession {
+  readonly processId: number;
+  readonly currentTransaction: Transaction | null;
+  readonly settings: { milliseconds(name: "lock_timeout"): number };
+}
+
+/** The server whose sessions share the locks. */
+export interface LockingServer {
+  readonly host: Pick<Host, "timers">;
+  readonly lastOp: number;
+  readonly sessions: Iterable<LockingSession>;
+}
+
 interface Holding {
-  readonly session: Session;
+  readonly session: LockingSession;
   readonly request: LockRequest;
 }
 
@@ -58,15 +71,84 @@ export interface AdvisoryLockEntry {
   readonly granted: boolean;
 }
 
-/** The locks of one engine; see the file's head. */
-class AdvisoryLockTable {
-  readonly locks = new Map<string, AdvisoryLock>();
-  readonly waiting = new Map<Session, AdvisoryLock>();
+/** The advisory locks of one server. */
+export class AdvisoryLocks {
+  readonly #server: LockingServer;
+  readonly #locks = new Map<string, AdvisoryLock>();
+  readonly #waiting = new Map<LockingSession, AdvisoryLock>();
   /** How many locks each session holds. */
-  readonly #held = new Map<Session, number>();
+  readonly #held = new Map<LockingSession, number>();
+
+  constructor(server: LockingServer) {
+    this.#server = server;
+  }
+
+  /** `pg_advisory_lock` and `pg_advisory_xact_lock`: stops the statement until the lock is there. */
+  lock(session: LockingSession, request: LockRequest): void {
+    const { transaction, outside } = effectsOf(session);
+    const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
+    if (outside.meet(name)) return;
+    this.#requireRoom(session);
+    if (this.#take(session, request, transaction)) {
+      outside.finish(name);
+      // What the lock protects is often read next: a transaction that has read nothing yet sees the newest state.
+      if (
+        transaction.snapshot < this.#server.lastOp && transaction.reads.length === 0 &&
+        !transaction.hasEffects
+      ) {
+        throw new OutsideWait((_abort, done) => done());
+      }
+      return;
+    }
+    throw new OutsideWait((abort, done, failed) => {
+      this.#wait({ session, request, transaction, abort, failed }, () => {
+        outside.finish(name);
+        done();
+      });
+    });
+  }
+
+  /** `pg_try_advisory_lock` and its kin. */
+  tryLock(session: LockingSession, request: LockRequest): boolean {
+    const { transaction, outside } = effectsOf(session);
+    const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
+    if (outside.meet(name)) return true;
+    this.#requireRoom(session);
+    if (!this.#take(session, request, transaction)) return false;
+    outside.finish(name);
+    return true;
+  }
+
+  /** `pg_advisory_unlock`; false when the session does not hold the lock. */
+  unlock(session: LockingSession, key: string, shared: boolean): boolean {
+    const { outside } = effectsOf(session);
+    const name = `unlock ${key} ${shared}`;
+    if (outside.meet(name)) return true;
+    if (!this.#release(session, key, shared)) return false;
+    outside.finish(name);
+    return true;
+  }
+
+  /** Releases all that the session holds beyond its transaction, or all without exception. */
+  releaseAll(session: LockingSession, options: { readonly transactional: boolean }): void {
+    for (const lock of [...this.#locks.values()]) {
+      this.#drop(
+        lock,
+        (each) => each.session === session && (options.transactional || !each.request.transactional),
+      );
+    }
+  }
+
+  /** All locks held and waited for, for pg_locks. */
+  entries(): AdvisoryLockEntry[] {
+    return [...this.#locks.values()].flatMap((lock) => [
+      ...lock.held.map((each) => entryOf(lock.key, each, true)),
+      ...lock.queue.map((each) => entryOf(lock.key, each, false)),
+    ]);
+  }
 
   /** Takes the lock if nobody is in the way. */
-  take(session: Session, request: LockRequest, transaction: Transaction): boolean {
+  #take(session: LockingSession, request: LockRequest, transaction: Transaction): boolean {
     const lock = this.#lock(request.key);
     if (!isCompatible(lock, session, request)) return false;
     // Those who wait come first, unless the session has the lock already.
@@ -76,17 +158,17 @@ class AdvisoryLockTable {
   }
 
   /** Calls back when the session has the lock. */
-  wait(request: WaitRequest, granted: () => void): void {
+  #wait(request: WaitRequest, granted: () => void): void {
     const { session, transaction, abort, failed } = request;
     const lock = this.#lock(request.request.key);
     if (this.#wouldDeadlock(session, lock, request.request)) return failed(deadlock());
     if (abort.aborted) return failed(abort.reason);
-    const { timers } = session.engine.host;
+    const { timers } = this.#server.host;
     let timer: number | null = null;
     const leave = (): void => {
       if (timer !== null) timers.clearTimer(timer);
       abort.removeEventListener("abort", onAbort);
-      this.waiting.delete(session);
+      this.#waiting.delete(session);
       transaction.waitsFor = null;
     };
     const giveUp = (reason: unknown): void => {
@@ -113,7 +195,7 @@ class AdvisoryLockTable {
         giveUp(new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout"));
       });
     }
-    this.waiting.set(session, lock);
+    this.#waiting.set(session, lock);
     transaction.waitsFor = lock.held.find((each) => each.session !== session)?.session.currentTransaction ??
       null;
     lock.queue.push(waiter);
@@ -121,8 +203,8 @@ class AdvisoryLockTable {
   }
 
   /** Releases one of the session's own holdings; false when there is none. */
-  release(session: Session, key: string, shared: boolean): boolean {
-    const lock = this.locks.get(key);
+  #release(session: LockingSession, key: string, shared: boolean): boolean {
+    const lock = this.#locks.get(key);
     const place =
       lock?.held.findIndex((each) =>
         each.session === session && each.request.shared === shared && !each.request.transactional
@@ -134,35 +216,25 @@ class AdvisoryLockTable {
     return true;
   }
 
-  /** Releases all that the session holds beyond its transaction, or all without exception. */
-  releaseAll(session: Session, options: { readonly transactional: boolean }): void {
-    for (const lock of [...this.locks.values()]) {
-      this.#drop(
-        lock,
-        (each) => each.session === session && (options.transactional || !each.request.transactional),
-      );
-    }
-  }
-
   /** Raises 53200 when the session holds as many locks as it may. */
-  requireRoom(session: Session): void {
+  #requireRoom(session: LockingSession): void {
     if ((this.#held.get(session) ?? 0) < LIMITS.maximumAdvisoryLocks) return;
     throw new DatabaseError(SQLSTATE.outOfMemory, "too many advisory locks in this session", {
       hint: `The limit is ${LIMITS.maximumAdvisoryLocks}; release those that are no longer needed.`,
     });
   }
 
-  #count(session: Session, change: number): void {
+  #count(session: LockingSession, change: number): void {
     const count = (this.#held.get(session) ?? 0) + change;
     if (count === 0) this.#held.delete(session);
     else this.#held.set(session, count);
   }
 
   #lock(key: string): AdvisoryLock {
-    let lock = this.locks.get(key);
+    let lock = this.#locks.get(key);
     if (lock === undefined) {
       lock = { key, held: [], queue: [] };
-      this.locks.set(key, lock);
+      this.#locks.set(key, lock);
     }
     return lock;
   }
@@ -190,135 +262,49 @@ class AdvisoryLockTable {
       this.#hold(lock, { session: next.session, request: next.request }, next.transaction);
       next.granted();
     }
-    if (lock.held.length === 0 && lock.queue.length === 0 && this.locks.get(lock.key) === lock) {
-      this.locks.delete(lock.key);
+    if (lock.held.length === 0 && lock.queue.length === 0 && this.#locks.get(lock.key) === lock) {
+      this.#locks.delete(lock.key);
     }
   }
 
-  #wouldDeadlock(session: Session, lock: AdvisoryLock, request: LockRequest): boolean {
-    const seen = new Set<Session>();
+  #wouldDeadlock(session: LockingSession, lock: AdvisoryLock, request: LockRequest): boolean {
+    const seen = new Set<LockingSession>();
     const open = blockers(lock, session, request);
     for (let each = open.pop(); each !== undefined; each = open.pop()) {
       if (each === session) return true;
       if (seen.has(each)) continue;
       seen.add(each);
-      const waitsFor = this.waiting.get(each);
+      const waitsFor = this.#waiting.get(each);
       if (waitsFor !== undefined) {
         open.push(...waitsFor.held.map((holding) => holding.session).filter((other) => other !== each));
       }
       const target = each.currentTransaction?.waitsFor ?? null;
       const owner = target instanceof Lock ? target.owner : target;
       if (owner === null) continue;
-      for (const other of session.engine.sessions) if (other.currentTransaction === owner) open.push(other);
+      for (const other of this.#server.sessions) if (other.currentTransaction === owner) open.push(other);
     }
     return false;
   }
 }
 
-function isCompatible(lock: AdvisoryLock, session: Session, request: LockRequest): boolean {
+function isCompatible(lock: AdvisoryLock, session: LockingSession, request: LockRequest): boolean {
   return blockers(lock, session, request).length === 0;
 }
 
 /** Sessions whose holding is in the way. */
-function blockers(lock: AdvisoryLock, session: Session, request: LockRequest): Session[] {
+function blockers(lock: AdvisoryLock, session: LockingSession, request: LockRequest): LockingSession[] {
   return lock.held.filter((each) => each.session !== session && !(request.shared && each.request.shared)).map(
     (each) => each.session,
   );
 }
 
-const tables = new WeakMap<Engine, AdvisoryLockTable>();
-
-function tableOf(engine: Engine): AdvisoryLockTable {
-  let table = tables.get(engine);
-  if (table === undefined) {
-    table = new AdvisoryLockTable();
-    tables.set(engine, table);
-  }
-  return table;
-}
-
 /** The transaction of the statement that asks, and what it has done before it ran again. */
 export function effectsOf(
-  session: Session,
+  session: Pick<LockingSession, "currentTransaction">,
 ): { readonly transaction: Transaction; readonly outside: NontransactionalEffects } {
   const transaction = assertDefined(session.currentTransaction, "transaction of a running statement");
   transaction.outside ??= new NontransactionalEffects();
   return { transaction, outside: transaction.outside };
-}
-
-/** `pg_advisory_lock` and `pg_advisory_xact_lock`: stops the statement until the lock is there. */
-export function lockAdvisory(session: Session, request: LockRequest): void {
-  const { transaction, outside } = effectsOf(session);
-  const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
-  if (outside.meet(name)) return;
-  const table = tableOf(session.engine);
-  table.requireRoom(session);
-  if (table.take(session, request, transaction)) {
-    outside.finish(name);
-    // What the lock protects is often read next: a transaction that has read nothing yet sees the newest state.
-    if (
-      transaction.snapshot < session.engine.lastOp && transaction.reads.length === 0 &&
-      !transaction.hasEffects
-    ) {
-      throw new OutsideWait((_abort, done) => done());
-    }
-    return;
-  }
-  throw new OutsideWait((abort, done, failed) => {
-    table.wait({ session, request, transaction, abort, failed }, () => {
-      outside.finish(name);
-      done();
-    });
-  });
-}
-
-/** `pg_try_advisory_lock` and its kin. */
-export function tryLockAdvisory(session: Session, request: LockRequest): boolean {
-  const { transaction, outside } = effectsOf(session);
-  const name = `lock ${request.key} ${request.shared} ${request.transactional}`;
-  if (outside.meet(name)) return true;
-  const table = tableOf(session.engine);
-  table.requireRoom(session);
-  if (!table.take(session, request, transaction)) return false;
-  outside.finish(name);
-  return true;
-}
-
-/** `pg_advisory_unlock`; false, with a warning, when the session does not hold the lock. */
-export function unlockAdvisory(session: Session, key: string, shared: boolean): boolean {
-  const { outside } = effectsOf(session);
-  const name = `unlock ${key} ${shared}`;
-  if (outside.meet(name)) return true;
-  if (tableOf(session.engine).release(session, key, shared)) {
-    outside.finish(name);
-    return true;
-  }
-  session.notice({
-    severity: "WARNING",
-    code: "01000",
-    message: `you don't own a lock of type ${shared ? "ShareLock" : "ExclusiveLock"}`,
-  });
-  return false;
-}
-
-/** `pg_advisory_unlock_all`. */
-export function unlockAllAdvisory(session: Session): void {
-  tables.get(session.engine)?.releaseAll(session, { transactional: false });
-}
-
-/** The session has ended. */
-export function releaseAdvisoryLocks(session: Session): void {
-  tables.get(session.engine)?.releaseAll(session, { transactional: true });
-}
-
-/** All locks held and waited for, for pg_locks. */
-export function advisoryLockEntries(engine: Engine): AdvisoryLockEntry[] {
-  const table = tables.get(engine);
-  if (table === undefined) return [];
-  return [...table.locks.values()].flatMap((lock) => [
-    ...lock.held.map((each) => entryOf(lock.key, each, true)),
-    ...lock.queue.map((each) => entryOf(lock.key, each, false)),
-  ]);
 }
 
 function entryOf(key: string, holding: Holding, granted: boolean): AdvisoryLockEntry {
