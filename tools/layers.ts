@@ -35,6 +35,7 @@ export const layers: readonly Layer[] = [
   { path: "engine/storage", rank: 30 },
   { path: "engine/catalog", rank: 20 },
   { path: "engine/operations", rank: 20 },
+  { path: "engine/settings", rank: 15 },
   { path: "engine/types", rank: 10 },
   { path: "engine/host", rank: 5 },
   { path: "engine/base", rank: 0 },

@@ -5,7 +5,7 @@
  * replace the text between two marks; the text outside the marks is written by hand. A test compares the page with
  * what this tool would write.
  */
-import { settingReference } from "../engine/session/setting_reference.ts";
+import { settingReference } from "../engine/settings/setting_reference.ts";
 import { functionReference } from "../engine/sql/functions/document.ts";
 import { projectRoot } from "./project.ts";
 

@@ -19,7 +19,7 @@ import { lookupObject, objectName, runCatalogFunction } from "./system_catalog/c
 import { splitName } from "./system_catalog/split_name.ts";
 import type { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
-import { parseSearchPath } from "./settings.ts";
+import { parseSearchPath } from "../settings/settings.ts";
 import { isTransactionMode, setTransactionMode } from "./utility/transaction_settings.ts";
 
 /** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */

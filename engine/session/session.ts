@@ -41,7 +41,7 @@ import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { writesTemporaryRows, writingCommand } from "./read_only.ts";
 import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
-import { Settings } from "./settings.ts";
+import { Settings } from "../settings/settings.ts";
 import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "./statement_kind.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { asDatabaseError } from "./statement_errors.ts";

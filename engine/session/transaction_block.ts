@@ -9,7 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { Portal } from "./portal.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** A named place to return to. */
 interface SavepointRecord {

@@ -3,7 +3,7 @@
  * version, user, database and settings.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import { Settings } from "../../engine/session/settings.ts";
+import { Settings } from "../../engine/settings/settings.ts";
 import type { MessageReader } from "./message_reader.ts";
 import { STARTUP_CODE } from "./protocol.ts";
 

@@ -20,7 +20,7 @@ import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
 import { definitionCommand } from "../read_only.ts";
-import { Settings } from "../settings.ts";
+import { Settings } from "../../settings/settings.ts";
 import { valueText } from "../utility/setting_statements.ts";
 import { InsertQuery } from "./insert_query.ts";
 import { Rekey } from "./rekey.ts";

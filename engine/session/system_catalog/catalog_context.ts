@@ -12,7 +12,7 @@ import type { AdvisoryLocks } from "../../transactions/advisory_locks.ts";
 import type { CommitMessage, Transaction } from "../../transactions/transaction.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../../settings/settings.ts";
 
 /** The context of an expression whose session shows the catalog. */
 export interface CatalogContext extends EvaluationContext {

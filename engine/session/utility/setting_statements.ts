@@ -10,8 +10,8 @@ import type {
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Session } from "../session.ts";
-import { SETTINGS } from "../setting_table.ts";
-import { missingEffect } from "../setting_values.ts";
+import { SETTINGS } from "../../settings/setting_table.ts";
+import { missingEffect } from "../../settings/setting_values.ts";
 import { isTransactionMode, setTransactionMode } from "./transaction_settings.ts";
 import { applyModes } from "./transaction_statements.ts";
 import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";

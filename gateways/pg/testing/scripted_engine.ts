@@ -15,7 +15,7 @@ import type {
 } from "../../../engine/session/outcome.ts";
 import { whenDone } from "../../../engine/session/outcome.ts";
 import { RowBuffer, writeRow } from "../../../engine/session/row_buffer.ts";
-import { Settings } from "../../../engine/session/settings.ts";
+import { Settings } from "../../../engine/settings/settings.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import { DEFAULT_TEXT_OPTIONS } from "../../../engine/types/text_io.ts";
