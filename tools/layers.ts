@@ -26,6 +26,7 @@ export const layers: readonly Layer[] = [
   { path: "engine/sharding", rank: 85 },
   { path: "engine/session", rank: 80 },
   { path: "engine/replication", rank: 75 },
+  { path: "engine/system_catalog", rank: 72 },
   { path: "engine/execution", rank: 70 },
   { path: "engine/sql", rank: 60 },
   { path: "engine/external", rank: 45 },
@@ -113,8 +114,8 @@ export interface KnownCycle {
 export const knownCycles: readonly KnownCycle[] = [
   {
     folder: "engine/session",
-    files: 45,
-    reason: "statements and catalog relations take the session whole; narrow ports are on their way",
+    files: 26,
+    reason: "statements take the session whole; narrow ports are on their way",
   },
   {
     folder: "engine/sql/binder",

@@ -25,7 +25,7 @@ import type { Session } from "./session.ts";
 import { asDatabaseError } from "./statement_errors.ts";
 import { isPlannable } from "./statement_kind.ts";
 import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
-import { systemRelation, systemRelationNames } from "./system_catalog/system_relations.ts";
+import { systemRelation, systemRelationNames } from "../system_catalog/system_relations.ts";
 
 /** A plan is made anew when a table has grown or shrunk by this factor since. */
 const REPLAN_FACTOR = 8;

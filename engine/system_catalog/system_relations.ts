@@ -4,9 +4,9 @@
  *
  * A relation belongs to no session: plans that scan it are shared, and whose rows it has is decided when it is scanned.
  */
-import type { SequenceDefinition } from "../../catalog/definitions.ts";
-import type { VirtualRelation } from "../../sql/plan/plan.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
+import type { SequenceDefinition } from "../catalog/definitions.ts";
+import type { VirtualRelation } from "../sql/plan/plan.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import { catalogContextOf } from "./catalog_context.ts";
 import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
 import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";

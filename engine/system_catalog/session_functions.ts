@@ -4,12 +4,12 @@
  * A function cannot wait. One that has to stops the statement with a signal; the session waits and runs the statement again,
  * in which the function then finds what it waited for done.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { SqlArray } from "../../types/sql_array.ts";
-import type { SqlValue } from "../../types/value.ts";
-import { OutsideWait } from "../../transactions/signals.ts";
-import type { Transaction } from "../../transactions/transaction.ts";
-import { effectsOf, type LockRequest } from "../../transactions/advisory_locks.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import type { SqlValue } from "../types/value.ts";
+import { OutsideWait } from "../transactions/signals.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import { effectsOf, type LockRequest } from "../transactions/advisory_locks.ts";
 import type { CatalogContext, CatalogFunction, VisibleServer, VisibleSession } from "./catalog_context.ts";
 
 /** pg_sleep waits at most this long; more is an error rather than a timer that overflows. */

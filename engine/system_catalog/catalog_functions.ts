@@ -2,11 +2,11 @@
  * Functions whose answer comes from the catalog or the session: pg_get_indexdef, format_type, pg_table_is_visible … The table
  * below names them all; what belongs to the session rather than to the catalog stands in `session_functions.ts`.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
-import { quoteIdentifier } from "../../sql/parser/keywords.ts";
-import type { ObjectTypeKind } from "../../types/text_io.ts";
-import type { SqlValue } from "../../types/value.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import { quoteIdentifier } from "../sql/parser/keywords.ts";
+import type { ObjectTypeKind } from "../types/text_io.ts";
+import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext, CatalogFunction } from "./catalog_context.ts";
 import { columnDescription, objectDescription, sharedDescription } from "./comments.ts";
 import {

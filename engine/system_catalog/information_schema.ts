@@ -4,17 +4,17 @@
  *
  * There are no privileges per user: everything is granted to the session's user, who is everybody.
  */
-import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
+import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type {
   ColumnDefinition,
   ConstraintDefinition,
   ReferentialAction,
   TableDefinition,
-} from "../../catalog/definitions.ts";
-import { declaredScale } from "../../types/sql_type.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import { formatType, formatTypeFamily } from "../../types/type_names.ts";
-import type { SqlValue } from "../../types/value.ts";
+} from "../catalog/definitions.ts";
+import { declaredScale } from "../types/sql_type.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import { formatType, formatTypeFamily } from "../types/type_names.ts";
+import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { schemaId } from "./class_catalog.ts";
 import { viewText } from "./definition_texts.ts";

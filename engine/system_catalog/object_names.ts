@@ -2,14 +2,14 @@
  * Names and numbers of objects: what `'t'::regclass` and its kin mean, how such a number is shown, and whether an object is
  * found without its schema.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { closest } from "../../base/suggest.ts";
-import type { Relation } from "../../catalog/catalog.ts";
-import { displayName } from "../../sql/functions/type_family.ts";
-import { quoteIdentifier } from "../../sql/parser/keywords.ts";
-import { parseTypeName } from "../../sql/parser/statements.ts";
-import type { ObjectTypeKind } from "../../types/text_io.ts";
-import { formatType, parseTypeText } from "../../types/type_names.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { closest } from "../base/suggest.ts";
+import type { Relation } from "../catalog/catalog.ts";
+import { displayName } from "../sql/functions/type_family.ts";
+import { quoteIdentifier } from "../sql/parser/keywords.ts";
+import { parseTypeName } from "../sql/parser/statements.ts";
+import type { ObjectTypeKind } from "../types/text_io.ts";
+import { formatType, parseTypeText } from "../types/type_names.ts";
 import { splitName } from "./split_name.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { qualifiedName } from "./definition_texts.ts";

@@ -1,7 +1,7 @@
 /** Comments on objects, as pg_description, pg_shdescription and the functions that read them have them. */
-import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
-import type { SqlValue } from "../../types/value.ts";
+import { BUILT_IN_EXTENSIONS, isInstalled } from "../sql/definition/extensions.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { CATALOG, DATABASE_ID, EXTENSION_IDS, OWNER_ID } from "./object_ids.ts";
 import type { RowValues } from "./relation_shape.ts";

@@ -4,9 +4,9 @@ import type {
   ConstraintDefinition,
   ReferentialAction,
   TableDefinition,
-} from "../../catalog/definitions.ts";
-import { SqlArray } from "../../types/sql_array.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+} from "../catalog/definitions.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import type { SqlType } from "../types/sql_type.ts";
 import { splitName } from "./split_name.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { commentRows, sharedCommentRows } from "./comments.ts";

@@ -5,10 +5,10 @@
  * Invariant: a row has a value for each column. Values that a provider leaves out are NULL where the column may be NULL, and the
  * type's zero otherwise, so that a client never meets a NULL that PostgreSQL rules out.
  */
-import { assert, assertDefined } from "../../base/assert.ts";
-import { SqlArray } from "../../types/sql_array.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
+import { assert, assertDefined } from "../base/assert.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import type { SqlValue } from "../types/value.ts";
 import { CATALOG_TABLE_SHAPES } from "./catalog_table_shapes.ts";
 import { CATALOG_VIEW_SHAPES } from "./catalog_view_shapes.ts";
 import { INFORMATION_SCHEMA_SHAPES } from "./information_schema_shapes.ts";

@@ -2,17 +2,17 @@
  * What the system catalog asks of those that read it: definitions and stored state for its relations, and the sessions of
  * the server for pg_stat_activity, pg_locks and the functions that act on sessions.
  */
-import { assert } from "../../base/assert.ts";
-import type { DatabaseError } from "../../base/errors.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
-import type { Host } from "../../host/host.ts";
-import type { StateMachine } from "../../machine/state_machine.ts";
-import type { EvaluationContext } from "../../sql/functions/definition.ts";
-import type { AdvisoryLocks } from "../../transactions/advisory_locks.ts";
-import type { CommitMessage, Transaction } from "../../transactions/transaction.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
-import type { Settings } from "../../settings/settings.ts";
+import { assert } from "../base/assert.ts";
+import type { DatabaseError } from "../base/errors.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Host } from "../host/host.ts";
+import type { StateMachine } from "../machine/state_machine.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
+import type { CommitMessage, Transaction } from "../transactions/transaction.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** The context of an expression whose session shows the catalog. */
 export interface CatalogContext extends EvaluationContext {

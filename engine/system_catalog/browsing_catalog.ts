@@ -4,9 +4,9 @@
  *
  * Limit: scans and writes are not counted per table; those counters are 0. Row counts and sizes are real.
  */
-import type { TableDefinition } from "../../catalog/definitions.ts";
-import { Interval } from "../../types/interval.ts";
-import { findTimeZone } from "../../types/time_zone.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import { Interval } from "../types/interval.ts";
+import { findTimeZone } from "../types/time_zone.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { indexDefinition, viewText } from "./definition_texts.ts";
 import { catalogRows, liveRows, type RelationProviders } from "./relation_provider.ts";

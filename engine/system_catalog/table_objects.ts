@@ -4,21 +4,21 @@
  * A primary key that is the row id has no index of its own: rows are found by id. Clients look for primary keys in
  * pg_index, so it is shown with one, whose object identifier is that of the constraint.
  */
-import type { Catalog } from "../../catalog/catalog.ts";
-import { visibleKey } from "../../catalog/index_keys.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { visibleKey } from "../catalog/index_keys.ts";
 import type {
   ColumnDefinition,
   ConstraintDefinition,
   IndexColumn,
   IndexDefinition,
   TableDefinition,
-} from "../../catalog/definitions.ts";
-import { type NameLookup, schemaOf, withoutSchemas } from "../../sql/definition/stored_names.ts";
-import { quoteIdentifier } from "../../sql/parser/keywords.ts";
-import { formatExpression } from "../../sql/parser/format_expression.ts";
-import { parseExpression } from "../../sql/parser/statements.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import { formatTypeFamily } from "../../types/type_names.ts";
+} from "../catalog/definitions.ts";
+import { type NameLookup, schemaOf, withoutSchemas } from "../sql/definition/stored_names.ts";
+import { quoteIdentifier } from "../sql/parser/keywords.ts";
+import { formatExpression } from "../sql/parser/format_expression.ts";
+import { parseExpression } from "../sql/parser/statements.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import { formatTypeFamily } from "../types/type_names.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 
 /** An index as pg_index shows it. */

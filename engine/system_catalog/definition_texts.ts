@@ -7,11 +7,11 @@ import type {
   ReferentialAction,
   TableDefinition,
   ViewDefinition,
-} from "../../catalog/definitions.ts";
-import { type NameLookup, withoutSchemas, withSchemas } from "../../sql/definition/stored_names.ts";
-import { quoteIdentifier } from "../../sql/parser/keywords.ts";
-import type { ObjectName, TableItem } from "../../sql/parser/ast.ts";
-import { parseStatement } from "../../sql/parser/statements.ts";
+} from "../catalog/definitions.ts";
+import { type NameLookup, withoutSchemas, withSchemas } from "../sql/definition/stored_names.ts";
+import { quoteIdentifier } from "../sql/parser/keywords.ts";
+import type { ObjectName, TableItem } from "../sql/parser/ast.ts";
+import { parseStatement } from "../sql/parser/statements.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { expressionText, type IndexEntry, keyExpression, visibleNames } from "./table_objects.ts";
 

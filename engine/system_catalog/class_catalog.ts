@@ -4,12 +4,12 @@
  *
  * Numbers of columns are those of the catalog, which are never reused; columns that were dropped leave no row.
  */
-import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
-import { SqlArray } from "../../types/sql_array.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
+import { isTemporarySchema } from "../catalog/temporary_schema.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { ACCESS_METHOD, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { operatorClassOf } from "./operator_classes.ts";

@@ -2,8 +2,8 @@
  * `has_table_privilege` and its kin. Whoever is connected may do everything, so that the answer is true; but a role, an
  * object or a privilege that does not exist is an error all the same, and the number of no object gives NULL.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { SqlValue } from "../../types/value.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext, CatalogFunction } from "./catalog_context.ts";
 import { DATABASE_ID, OWNER_ID } from "./object_ids.ts";
 import { lookupObject, relationById } from "./object_names.ts";

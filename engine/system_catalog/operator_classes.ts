@@ -2,7 +2,7 @@
  * Index operator classes: every type is indexed in its one order, under the name and number that PostgreSQL gives the
  * default B-tree class of the type.
  */
-import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlType } from "../types/sql_type.ts";
 import { ACCESS_METHOD, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { fixedRows, type RelationProviders } from "./relation_provider.ts";
 import { catalogTypeId } from "./type_catalog.ts";

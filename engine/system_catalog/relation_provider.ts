@@ -9,10 +9,10 @@
  *
  * Nothing is computed before the first scan.
  */
-import type { Catalog } from "../../catalog/catalog.ts";
-import type { SqlValue } from "../../types/value.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { SqlValue } from "../types/value.ts";
 import { type CatalogContext, catalogContextOf } from "./catalog_context.ts";
-import type { EvaluationContext } from "../../sql/functions/definition.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
 import { type CatalogShape, type RowValues, toRow } from "./relation_shape.ts";
 
 /** See the file's head. */

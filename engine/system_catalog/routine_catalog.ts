@@ -4,12 +4,12 @@
  * Numbers are given in the order of the registry, so that they hold for one version of the program only; nothing is stored with
  * them. Equality operators have PostgreSQL's numbers, because drivers look for them in foreign keys.
  */
-import { DatabaseError } from "../../base/errors.ts";
-import type { AggregateDefinition, FunctionDefinition } from "../../sql/functions/definition.ts";
-import { allDefinitions } from "../../sql/functions/registry.ts";
-import { castContextOf, displayName, typeOfKey } from "../../sql/functions/type_family.ts";
-import { SqlArray } from "../../types/sql_array.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+import { DatabaseError } from "../base/errors.ts";
+import type { AggregateDefinition, FunctionDefinition } from "../sql/functions/definition.ts";
+import { allDefinitions } from "../sql/functions/registry.ts";
+import { castContextOf, displayName, typeOfKey } from "../sql/functions/type_family.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import type { SqlType } from "../types/sql_type.ts";
 import { LANGUAGE, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { fixedRows, type RelationProviders } from "./relation_provider.ts";
 import { type RowValues, vector } from "./relation_shape.ts";

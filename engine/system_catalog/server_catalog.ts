@@ -4,13 +4,13 @@
  * There is one role, the session's user, and one database, under the name by which the session asked for it: the shared
  * secret is the only credential, and user names are not distinguished.
  */
-import { SqlArray } from "../../types/sql_array.ts";
-import { typeOid } from "../../types/type_names.ts";
-import { BUILT_IN_EXTENSIONS, isInstalled } from "../../sql/definition/extensions.ts";
-import { storedSettings } from "../../sql/definition/stored_settings.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import { typeOid } from "../types/type_names.ts";
+import { BUILT_IN_EXTENSIONS, isInstalled } from "../sql/definition/extensions.ts";
+import { storedSettings } from "../sql/definition/stored_settings.ts";
 import type { CatalogContext, VisibleSession } from "./catalog_context.ts";
-import { SETTINGS } from "../../settings/setting_table.ts";
-import { settingRange, type ShownSetting } from "../../settings/settings.ts";
+import { SETTINGS } from "../settings/setting_table.ts";
+import { settingRange, type ShownSetting } from "../settings/settings.ts";
 import { DATABASE_ID, EXTENSION_IDS, NAMESPACE, OWNER_ID, TABLESPACE } from "./object_ids.ts";
 import { liveRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";

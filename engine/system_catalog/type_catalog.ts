@@ -5,9 +5,9 @@
  * Native types (`u32` …) carry numbers below 16384 that PostgreSQL leaves free. Results on the wire name the next wider
  * PostgreSQL type instead (see `engine/types/type_names.ts`), because drivers know no others.
  */
-import { assertDefined } from "../../base/assert.ts";
-import type { EnumDefinition } from "../../catalog/definitions.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+import { assertDefined } from "../base/assert.ts";
+import type { EnumDefinition } from "../catalog/definitions.ts";
+import type { SqlType } from "../types/sql_type.ts";
 import {
   catalogTypeName,
   ENUM_ARRAY_OFFSET,
@@ -15,7 +15,7 @@ import {
   typeByOid,
   typeModifier,
   typeOid,
-} from "../../types/type_names.ts";
+} from "../types/type_names.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { COLLATION, NAMESPACE, OWNER_ID } from "./object_ids.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
