@@ -6,7 +6,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { closest } from "../base/suggest.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { SequenceDefinition } from "../catalog/definitions.ts";
-import type { StateMachine } from "../machine/state_machine.ts";
+import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { SessionServices } from "../sql/functions/definition.ts";
 import { type DateStyle, ISO_MDY, parseDateStyle } from "../types/date_time_format.ts";
 import type { IntervalStyle } from "../types/interval_text.ts";

@@ -6,7 +6,7 @@ import { assert } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Host } from "../host/host.ts";
-import type { StateMachine } from "../machine/state_machine.ts";
+import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import type { CommitMessage, Transaction } from "../transactions/transaction.ts";
