@@ -114,7 +114,7 @@ export interface KnownCycle {
 export const knownCycles: readonly KnownCycle[] = [
   {
     folder: "engine/session",
-    files: 26,
+    files: 22,
     reason: "statements take the session whole; narrow ports are on their way",
   },
   {

@@ -9,7 +9,7 @@ import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { BatchWriter } from "../copy/batch_writer.ts";
 import type { Session } from "../session.ts";
-import type { Work } from "./run_ddl.ts";
+import type { Work } from "../../execution/runtime/work.ts";
 
 /** See the file's head. */
 export class InsertQuery implements Work {

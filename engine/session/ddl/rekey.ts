@@ -19,7 +19,7 @@ import type { Vector } from "../../storage/access/vector.ts";
 import { batchRow } from "../../transactions/write_set.ts";
 import { BatchBuilder, BytesColumn, type ColumnBuilder } from "../copy/batch_builder.ts";
 import { RowWalk } from "./row_walk.ts";
-import type { Work } from "./run_ddl.ts";
+import type { Work } from "../../execution/runtime/work.ts";
 import { containsNulls, duplicatedKey } from "./validations.ts";
 
 /** Rows checked or written one by one in one piece. */

@@ -7,7 +7,7 @@ import { compileTableExpression, type RowFunction } from "../../execution/modify
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
 import { RowWalk } from "./row_walk.ts";
-import type { Work } from "./run_ddl.ts";
+import type { Work } from "../../execution/runtime/work.ts";
 
 /** Rows written in one piece. */
 const PIECE = 128;

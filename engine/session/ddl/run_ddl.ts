@@ -10,6 +10,7 @@ import type {
   ExecutionContext,
   StatementExecution,
 } from "../../execution/runtime/execution.ts";
+import type { Work } from "../../execution/runtime/work.ts";
 import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
@@ -29,12 +30,6 @@ import { ValidateCheck, ValidateForeignKey, ValidateNotNull, ValidateUnique } fr
 
 /** A step of the execution takes about this long at most. */
 const STEP_MICROSECONDS = 1_000;
-
-/** A step that takes several pieces. */
-export interface Work {
-  /** Works through one piece. true: done. */
-  advance(): boolean;
-}
 
 /** Values for the parameters of the query in CREATE TABLE AS, with their types. */
 export interface DefinitionArguments {

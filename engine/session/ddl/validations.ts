@@ -23,7 +23,7 @@ import { NO_ROW } from "../../storage/access/block.ts";
 import { keyColumns, keyText } from "../../transactions/stored_key.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import { RowWalk } from "./row_walk.ts";
-import type { Work } from "./run_ddl.ts";
+import type { Work } from "../../execution/runtime/work.ts";
 
 /** 23502 for rows that hold NULL. */
 export function containsNulls(table: TableDefinition, column: ColumnDefinition): DatabaseError {

@@ -1,23 +1,29 @@
 /** The variables that DECLARE makes. */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import { typeOfName } from "../../sql/binder/standalone.ts";
 import type { Declaration } from "../../sql/procedural/block.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { Session } from "../session.ts";
 import { type Field, fieldIndex, type Scope, type Variable } from "./variables.ts";
 
+/** Where the names of tables and types are looked up. */
+export interface NameResolution {
+  readonly catalog: Catalog;
+  readonly evaluation: { readonly searchPath: readonly string[] };
+}
+
 /** The variable of a declaration, without a value yet. Raises 42704 for an unknown type, 42P01, 42703. */
-export function declaredVariable(session: Session, declaration: Declaration, scope: Scope): Variable {
+export function declaredVariable(names: NameResolution, declaration: Declaration, scope: Scope): Variable {
   const { name, type, constant, notNull } = declaration;
   switch (type.kind) {
     case "record":
       return { kind: "record", name, fields: [], values: [], fixed: false, isAssigned: false };
     case "row_of":
-      return rowVariable(name, fieldsOf(tableNamed(session, type.parts)));
+      return rowVariable(name, fieldsOf(tableNamed(names, type.parts)));
     case "named": {
-      const resolved = namedType(session, type.name);
+      const resolved = namedType(names, type.name);
       if (!("kind" in resolved)) return rowVariable(name, resolved.fields);
       return { kind: "scalar", name, type: resolved, constant, notNull, value: null };
     }
@@ -25,7 +31,7 @@ export function declaredVariable(session: Session, declaration: Declaration, sco
       return {
         kind: "scalar",
         name,
-        type: typeLike(session, type.parts, scope),
+        type: typeLike(names, type.parts, scope),
         constant,
         notNull,
         value: null,
@@ -39,21 +45,21 @@ function rowVariable(name: string, fields: readonly Field[]): Variable {
 
 /** A type, or the columns of the table of that name, whose rows are a type too. */
 function namedType(
-  session: Session,
+  names: NameResolution,
   name: Parameters<typeof typeOfName>[0],
 ): SqlType | { readonly fields: readonly Field[] } {
   try {
-    return typeOfName(name, session.catalog, session.evaluation.searchPath);
+    return typeOfName(name, names.catalog, names.evaluation.searchPath);
   } catch (thrown) {
     const isUnknown = thrown instanceof DatabaseError && thrown.code === SQLSTATE.undefinedObject;
-    const table = isUnknown ? findTable(session, name.name) : undefined;
+    const table = isUnknown ? findTable(names, name.name) : undefined;
     if (table === undefined) throw thrown;
     return { fields: fieldsOf(table) };
   }
 }
 
 /** The type of a variable or of a table's column. */
-function typeLike(session: Session, parts: readonly string[], scope: Scope): SqlType {
+function typeLike(names: NameResolution, parts: readonly string[], scope: Scope): SqlType {
   const found = scope.find(parts);
   if (found !== undefined) {
     const { variable, rest: [field] } = found;
@@ -64,7 +70,7 @@ function typeLike(session: Session, parts: readonly string[], scope: Scope): Sql
     }
   }
   const columnName = parts.at(-1) ?? "";
-  const table = tableNamed(session, parts.slice(0, -1));
+  const table = tableNamed(names, parts.slice(0, -1));
   const column = table.columns.find((each) => !each.hidden && each.name === columnName);
   if (column !== undefined) return column.type;
   const near = closest(columnName, table.columns.map((each) => each.name));
@@ -75,17 +81,17 @@ function typeLike(session: Session, parts: readonly string[], scope: Scope): Sql
   );
 }
 
-function tableNamed(session: Session, parts: readonly string[]): TableDefinition {
-  const table = findTable(session, parts);
+function tableNamed(names: NameResolution, parts: readonly string[]): TableDefinition {
+  const table = findTable(names, parts);
   if (table !== undefined) return table;
   throw new DatabaseError(SQLSTATE.undefinedTable, `relation "${parts.join(".")}" does not exist`);
 }
 
-function findTable(session: Session, parts: readonly string[]): TableDefinition | undefined {
+function findTable(names: NameResolution, parts: readonly string[]): TableDefinition | undefined {
   const [name = "", schema] = parts.toReversed();
   const relation = schema === undefined
-    ? session.catalog.findRelation(name, session.evaluation.searchPath)
-    : session.catalog.relation(schema, name);
+    ? names.catalog.findRelation(name, names.evaluation.searchPath)
+    : names.catalog.relation(schema, name);
   return relation?.kind === "table" ? relation.table : undefined;
 }
 
