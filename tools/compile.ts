@@ -141,7 +141,11 @@ function langRequest(configuration: string, folder: string): CachedProgramReques
     linkParameters,
     packed: [
       { name: "binaryen", specifier: "binaryen", exports: "default" },
-      { name: "mcp", specifier: new URL(`file://${projectRoot}/lang/mcp/sdk.ts`).href, exports: "names" },
+      {
+        name: "mcp",
+        specifier: new URL(`file://${projectRoot}/lang/servers/mcp/sdk.ts`).href,
+        exports: "names",
+      },
     ],
     commands: [
       ["new", "game"],

@@ -162,7 +162,11 @@ export const knownCycles: readonly KnownCycle[] = [
     reason: "casts between numbers and dates are found in the one table of casts",
   },
   { folder: "lang/check", files: 3, reason: "a module's body, tests and lint are checked in one walk" },
-  { folder: "lang/agent", files: 3, reason: "operations on symbols and programs begin further operations" },
+  {
+    folder: "lang/servers/agent",
+    files: 3,
+    reason: "operations on symbols and programs begin further operations",
+  },
   { folder: "engine/sql/plan", files: 2, reason: "plans hold expressions, expressions hold plans" },
   { folder: "engine/storage/table", files: 2, reason: "a reader is made by the store that it reads" },
   { folder: "engine/sql/parser", files: 2, reason: "expressions hold queries, queries hold expressions" },
@@ -196,7 +200,11 @@ export const knownCycles: readonly KnownCycle[] = [
 /** Folders that import each other, by their sorted names, with the reason. A new group fails the check. */
 export const knownFolderCycles: ReadonlyMap<string, string> = new Map([
   [
-    "cli cli/lang cli/lang/agent cli/lang/lsp cli/lang/mcp cli/lang/pkg cli/lang/serve cli/lang/threads",
+    [
+      "cli cli/lang cli/lang/pkg",
+      "cli/lang/servers/agent cli/lang/servers/lsp cli/lang/servers/mcp cli/lang/servers/serve",
+      "cli/lang/threads",
+    ].join(" "),
     "commands and what they share are in one folder",
   ],
   [

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { Context } from "./context.ts";
 import { examples } from "./examples.ts";
-import type { AgentOptions, AgentProcess } from "./agent/agent_command.ts";
+import type { AgentOptions, AgentProcess } from "./servers/agent/agent_command.ts";
 
 /** Adds the command. */
 export function addAgentCommand(program: Command, context: Context): void {
@@ -35,7 +35,7 @@ export function addAgentCommand(program: Command, context: Context): void {
       ]),
     )
     .action(async (options: AgentOptions) => {
-      const { runAgent } = await import("./agent/agent_command.ts");
+      const { runAgent } = await import("./servers/agent/agent_command.ts");
       context.exitCode = await runAgent(options, context, thisProcess());
     });
 }

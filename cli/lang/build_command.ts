@@ -94,6 +94,6 @@ export function addBuildCommand(program: Command, context: Context): void {
 
 /** The files of a package's page. */
 async function pagesOf(root: string): Promise<PageFiles> {
-  const { WebFolder } = await import("./serve/web_folder.ts");
+  const { WebFolder } = await import("./servers/serve/web_folder.ts");
   return new WebFolder(root);
 }

@@ -17,7 +17,7 @@ export function addLspCommand(program: Command, _context: Context): void {
     )
     .addHelpText("after", examples([["lang lsp", "what an editor is told to start; see docs/editors.md"]]))
     .action(async () => {
-      const { serveEditor } = await import("./lsp/editor_connection.ts");
+      const { serveEditor } = await import("./servers/lsp/editor_connection.ts");
       await serveEditor();
     });
 }

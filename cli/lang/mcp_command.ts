@@ -28,7 +28,7 @@ export function addMcpCommand(program: Command, context: Context): void {
       ]),
     )
     .action(async (path: string | undefined, options: Options) => {
-      const { serveHttp, serveStandardStreams } = await import("./mcp/serve.ts");
+      const { serveHttp, serveStandardStreams } = await import("./servers/mcp/serve.ts");
       if (options.http === undefined) {
         if (options.authToken !== undefined) {
           throw new CommandError("Cannot use --auth-token: it is for --http, which is not there");

@@ -43,7 +43,7 @@ export function addServeCommand(program: Command, context: Context): void {
       }
       const root = options.manifestDir === undefined ? findPackage().root : resolve(options.manifestDir);
       if (!await readyPackages(context, root)) return;
-      const { servePackage } = await import("./serve/serve_package.ts");
+      const { servePackage } = await import("./servers/serve/serve_package.ts");
       await servePackage(context, {
         root,
         port,

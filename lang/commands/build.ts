@@ -10,7 +10,7 @@ import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
 import { exportName } from "../ir/lower/entry.ts";
 import type { TypedFunction, TypedProgram } from "../typed/tree.ts";
-import { compile, compileComponent, type CompiledModule, type CompileOptions } from "../wasm/compile.ts";
+import { compile, compileComponent, type CompiledModule, type CompileOptions } from "../compiler/compile.ts";
 import type { PageFiles } from "./archive.ts";
 import type { Workspace } from "./workspace.ts";
 

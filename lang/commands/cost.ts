@@ -14,7 +14,7 @@ import { externsOf, type HostFunction } from "../host/wasm_program.ts";
 import { CannotGenerate, PropertyMaker } from "../testing/generators.ts";
 import { type PlannedTest, planTests } from "../testing/test_plan.ts";
 import type { TypedProgram } from "../typed/tree.ts";
-import { lowerProgram } from "../wasm/compile.ts";
+import { lowerProgram } from "../compiler/compile.ts";
 import { encodeModule } from "../wasm/module_encoder.ts";
 import { type CostMeter, MEASURE_HERE, type UsedGas } from "./cost_run.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { Interpreter, RecordingHost } from "../interpret/interpreter.ts";
-import { compile, type CompileOptions } from "../wasm/compile.ts";
+import { compile, type CompileOptions } from "../compiler/compile.ts";
 import { CodeMap } from "./code_map.ts";
 import { trapReportOf } from "./trap_report.ts";
 import { externsOf, WasmProgram } from "./wasm_program.ts";

@@ -9,7 +9,7 @@ import { CodeMap } from "../host/code_map.ts";
 import { externsOf, WasmProgram } from "../host/wasm_program.ts";
 import type { TrapReport } from "../host/wasm_trap.ts";
 import type { TypedProgram, TypedTest } from "../typed/tree.ts";
-import { compile } from "../wasm/compile.ts";
+import { compile } from "../compiler/compile.ts";
 import { expectationAt } from "./expectations.ts";
 import { CannotGenerate, PropertyMaker } from "./generators.ts";
 import { runJob } from "./run_job.ts";

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { transpile } from "@bytecodealliance/jco";
-import { compileComponent, type Target } from "./compile.ts";
+import { compileComponent, type Target } from "../compiler/compile.ts";
 import { optimizeModule } from "./release.ts";
 import { checkSource } from "./testing.ts";
 

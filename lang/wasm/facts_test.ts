@@ -3,7 +3,7 @@
  * are worked out once.
  */
 import assert from "node:assert/strict";
-import { compile } from "./compile.ts";
+import { compile } from "../compiler/compile.ts";
 import { checkSource, runSource } from "./testing.ts";
 
 function textOf(source: string): string {

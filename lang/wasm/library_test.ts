@@ -7,7 +7,7 @@ import { STANDARD_LIBRARY } from "../check/standard_library.ts";
 import { Interpreter, ProgramTrap, RecordingHost } from "../interpret/interpreter.ts";
 import { INTRINSICS } from "../library/intrinsics.ts";
 import { KNOWN_INTRINSICS } from "../ir/lower/intrinsics.ts";
-import { compile } from "./compile.ts";
+import { compile } from "../compiler/compile.ts";
 import { RunningModule } from "./testing.ts";
 
 Deno.test("the back end knows the intrinsics of the list and no others", () => {

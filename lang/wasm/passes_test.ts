@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { sizeClass } from "../ir/allocator.ts";
-import { compile } from "./compile.ts";
+import { compile } from "../compiler/compile.ts";
 import { checkSource, RunningModule, runSource } from "./testing.ts";
 
 /** The intermediate representation of one function of a source. */

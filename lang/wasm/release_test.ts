@@ -2,7 +2,7 @@
  * Releases: what Binaryen makes of our modules is right, small, and the same each time.
  */
 import assert from "node:assert/strict";
-import { compile } from "./compile.ts";
+import { compile } from "../compiler/compile.ts";
 import binaryen from "binaryen";
 import { locate, optimizeLocated, optimizeModule } from "./release.ts";
 import { checkSource, RunningModule } from "./testing.ts";

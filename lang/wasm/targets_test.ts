@@ -2,7 +2,7 @@
  * What modules of each target export and import, gas, the limit of calls, trap sites and texts.
  */
 import assert from "node:assert/strict";
-import { compile } from "./compile.ts";
+import { compile } from "../compiler/compile.ts";
 import { checkSource, RunningModule, runSource } from "./testing.ts";
 
 const GAME = `

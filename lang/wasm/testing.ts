@@ -6,7 +6,7 @@ import { type TrapPlace, trapSitesOf } from "../host/trap_sites.ts";
 import { PackageAnalyzer } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
 import { expectValid } from "./validity.ts";
-import { compile, type CompiledModule, type CompileOptions } from "./compile.ts";
+import { compile, type CompiledModule, type CompileOptions } from "../compiler/compile.ts";
 
 /** A checked program of one module. */
 export interface CheckedSource {

@@ -6,7 +6,7 @@ import { trapReportOf } from "../../lang/host/trap_report.ts";
 import { externsOf, WasmProgram } from "../../lang/host/wasm_program.ts";
 import { RecordingHost } from "../../lang/interpret/interpreter.ts";
 import type { TypedProgram } from "../../lang/typed/tree.ts";
-import { compile } from "../../lang/wasm/compile.ts";
+import { compile } from "../../lang/compiler/compile.ts";
 import { expectValid } from "../../lang/wasm/validity.ts";
 import { trapLine } from "./interpreted.ts";
 

@@ -1,7 +1,7 @@
 /** Drives `lang agent` for tests: in this process over its real transports, on packages in folders of their own. */
 import { fail } from "node:assert/strict";
-import { LINES } from "../../../lang/agent/lines.ts";
-import { type AgentOptions, runAgent } from "../../../cli/lang/agent/agent_command.ts";
+import { LINES } from "../../../lang/servers/agent/lines.ts";
+import { type AgentOptions, runAgent } from "../../../cli/lang/servers/agent/agent_command.ts";
 import { Terminal } from "../../../cli/lang/terminal.ts";
 
 /** One line of an answer, read. */

@@ -1,7 +1,7 @@
 /** The session in docs/agent.md is what the agent answers, and the page names every op, line and field. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { LINES, RESULTS } from "../../../lang/agent/lines.ts";
-import { OPS, REQUESTS } from "../../../lang/agent/requests.ts";
+import { LINES, RESULTS } from "../../../lang/servers/agent/lines.ts";
+import { OPS, REQUESTS } from "../../../lang/servers/agent/requests.ts";
 import { agent, withPackage } from "./agent_client.ts";
 
 const page = await Deno.readTextFile(new URL("../../../docs/agent.md", import.meta.url));

@@ -1,8 +1,8 @@
 /** The JSON Schema of `schema`, in the eyes of a validator that knows nothing of ours: it takes and refuses what the server does. */
 import { ok, strictEqual } from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { readRequest } from "../../../lang/agent/request_reader.ts";
-import { protocolSchema } from "../../../lang/agent/schema.ts";
+import { readRequest } from "../../../lang/servers/agent/request_reader.ts";
+import { protocolSchema } from "../../../lang/servers/agent/schema.ts";
 import { agent, BAD, GOOD, withPackage } from "./agent_client.ts";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, discriminator: false });

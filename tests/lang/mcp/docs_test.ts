@@ -1,9 +1,9 @@
 /** The page about editors and models: its settings are JSON that starts `lang mcp`, and all that is served is named. */
 import { ok, strictEqual } from "node:assert/strict";
-import { READ_TOOL } from "../../../lang/mcp/read_tool.ts";
-import { FAMILIES, FIXED_RESOURCES } from "../../../lang/mcp/resources.ts";
-import { PROMPTS } from "../../../lang/mcp/prompts.ts";
-import { TOOLS } from "../../../lang/mcp/tools.ts";
+import { READ_TOOL } from "../../../lang/servers/mcp/read_tool.ts";
+import { FAMILIES, FIXED_RESOURCES } from "../../../lang/servers/mcp/resources.ts";
+import { PROMPTS } from "../../../lang/servers/mcp/prompts.ts";
+import { TOOLS } from "../../../lang/servers/mcp/tools.ts";
 
 const page = await Deno.readTextFile(new URL("../../../docs/editors.md", import.meta.url));
 const section = page.slice(page.indexOf("\n## Models: `lang mcp`\n")).replace(

@@ -1,10 +1,10 @@
 /** Who comes in over HTTP, and what is held for him: headers, bodies that are wrong, long or slow, and sessions. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { httpDoor } from "../../../cli/lang/mcp/http_server.ts";
-import { HttpEndpoint } from "../../../lang/mcp/http_endpoint.ts";
-import { MAX_MESSAGE_BYTES } from "../../../lang/mcp/limits.ts";
-import * as sdk from "../../../lang/mcp/sdk.ts";
-import { createServer } from "../../../lang/mcp/server.ts";
+import { httpDoor } from "../../../cli/lang/servers/mcp/http_server.ts";
+import { HttpEndpoint } from "../../../lang/servers/mcp/http_endpoint.ts";
+import { MAX_MESSAGE_BYTES } from "../../../lang/servers/mcp/limits.ts";
+import * as sdk from "../../../lang/servers/mcp/sdk.ts";
+import { createServer } from "../../../lang/servers/mcp/server.ts";
 import { memoryWorld } from "./memory_world.ts";
 import { TOURED } from "./tour.ts";
 

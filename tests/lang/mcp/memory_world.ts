@@ -1,16 +1,16 @@
 /** A package in memory, before the tools of the Model Context Protocol, for tests in this process. */
 import { CommandThread } from "../../../cli/lang/threads/command_thread.ts";
 import { TestThreads } from "../../../cli/lang/threads/test_threads.ts";
-import { AgentPackage } from "../../../lang/agent/agent_package.ts";
-import { requireInside } from "../../../lang/agent/package_path.ts";
-import type { AgentWorld } from "../../../lang/agent/world.ts";
-import * as sdk from "../../../lang/mcp/sdk.ts";
-import { Resources } from "../../../lang/mcp/resources.ts";
-import type { PackageContext } from "../../../lang/mcp/server.ts";
-import { ToolSession } from "../../../lang/mcp/tool_session.ts";
+import { AgentPackage } from "../../../lang/servers/agent/agent_package.ts";
+import { requireInside } from "../../../lang/servers/agent/package_path.ts";
+import type { AgentWorld } from "../../../lang/servers/agent/world.ts";
+import * as sdk from "../../../lang/servers/mcp/sdk.ts";
+import { Resources } from "../../../lang/servers/mcp/resources.ts";
+import type { PackageContext } from "../../../lang/servers/mcp/server.ts";
+import { ToolSession } from "../../../lang/servers/mcp/tool_session.ts";
 import { MEASURE_HERE } from "../../../lang/commands/cost_run.ts";
 import { MemoryFiles } from "../../../lang/package/package_files.ts";
-import { SymbolLookups } from "../../../lang/symbols/lookups.ts";
+import { SymbolLookups } from "../../../lang/ide/lookups.ts";
 
 /** What a test is given. */
 export interface MemoryWorld extends PackageContext, Disposable {

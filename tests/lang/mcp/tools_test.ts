@@ -1,7 +1,7 @@
 /** The tools in this process: the protocol's own client, two linked transports, and a package in memory. */
 import { match, ok, strictEqual } from "node:assert/strict";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
-import { createServer } from "../../../lang/mcp/server.ts";
+import { createServer } from "../../../lang/servers/mcp/server.ts";
 import { memoryWorld } from "./memory_world.ts";
 import { textOf, tour, TOURED } from "./tour.ts";
 

@@ -7,7 +7,7 @@ import {
   stateOfText,
   stateText,
 } from "../../../lang/templates/game/web/state.js";
-import { compile } from "../../../lang/wasm/compile.ts";
+import { compile } from "../../../lang/compiler/compile.ts";
 import { checkSource } from "../../../lang/wasm/testing.ts";
 
 /** A state with every kind of value; `greeting` and `padding` move the static data and the code. */

@@ -1,0 +1,107 @@
+/** The agent's surroundings in this process: packages on disk, programs and tests in threads. */
+import type { AgentWorld, OpenedPackage, ProgramWorld } from "../../../../lang/servers/agent/world.ts";
+import { AgentFailure, MAX_OUTPUT_BYTES } from "../../../../lang/servers/agent/world.ts";
+import type { CostMeter } from "../../../../lang/commands/cost_run.ts";
+import type { CommandRunner } from "../../../../lang/commands/run.ts";
+import type { PackageFiles } from "../../../../lang/package/package_files.ts";
+import type { TestRunner } from "../../../../lang/testing/test_suite.ts";
+import { version } from "../../../version.ts";
+import { CommandThread } from "../../threads/command_thread.ts";
+import { CostThread } from "../../threads/cost_thread.ts";
+import { TestThreads } from "../../threads/test_threads.ts";
+import { DryFiles } from "./dry_files.ts";
+import { FolderPackages } from "./folder_packages.ts";
+
+/** Most programs and suites of tests that run at a time. */
+const MAX_RUNNING = 4;
+/** Most that wait for it. */
+const MAX_WAITING = 256;
+
+/** A world in a folder. */
+export class FolderWorld implements AgentWorld, Disposable {
+  readonly langVersion = version;
+  readonly tests: TestRunner;
+  readonly meter: CostMeter;
+  readonly #packages: FolderPackages;
+  readonly #isDry: boolean;
+  readonly #turns = new Turns();
+  #threads: TestThreads | null = null;
+
+  /** Takes where the agent was started, and whether what is written is kept in memory. */
+  constructor(start: string, options: { readonly isDry?: boolean } = {}) {
+    this.#isDry = options.isDry ?? false;
+    this.#packages = new FolderPackages(start, {
+      wrap: (files: PackageFiles) => this.#isDry ? new DryFiles(files) : files,
+    });
+    this.tests = {
+      run: (suite, limits) =>
+        this.#turns.take(limits.signal, () => (this.#threads ??= new TestThreads()).run(suite, limits)),
+    };
+    const thread = new CostThread();
+    this.meter = {
+      measure: (run, signal) => this.#turns.take(signal, () => thread.measure(run, signal)),
+    };
+  }
+
+  /** @inheritdoc */
+  open(path: string | undefined): OpenedPackage {
+    return this.#packages.open(path);
+  }
+
+  /** @inheritdoc */
+  programsIn({ folder, stdin, seed, onWritten }: ProgramWorld): CommandRunner {
+    const thread = new CommandThread({
+      onWritten,
+      hasInput: false,
+      guest: { folder, stdin, seed, isDry: this.#isDry, maximumOutputBytes: MAX_OUTPUT_BYTES },
+    });
+    return {
+      run: (module, options) => this.#turns.take(options.signal, () => thread.run(module, options)),
+    };
+  }
+
+  /** Ends the threads that wait for work. */
+  [Symbol.dispose](): void {
+    this.#threads?.[Symbol.dispose]();
+    this.#threads = null;
+  }
+}
+
+/** Lets a few work at a time, the others in the order in which they came. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(begin);
+    });
+  }
+
+  async take<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+    signal?.throwIfAborted();
+    if (this.#running >= MAX_RUNNING) {
+      if (this.#waiting.length >= MAX_WAITING) {
+        throw new AgentFailure("busy", `Cannot run it: ${MAX_WAITING} others wait already`);
+      }
+      await this.#turn(signal);
+    } else this.#running++;
+    try {
+      signal?.throwIfAborted();
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** The agent on standard input and output: a session of lines, or one request. */
+import { failureAnswer } from "../../../../lang/servers/agent/answer.ts";
+import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
+import { AgentSession } from "../../../../lang/servers/agent/session.ts";
+import type { AgentWorld } from "../../../../lang/servers/agent/world.ts";
+import { ByteBudget, lineOf, readLines } from "./line_reader.ts";
+import { problemOf, serveLines } from "./line_service.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** Where requests come from and answers go to. */
+export interface StandardStreams {
+  readonly input: ReadableStream<Uint8Array>;
+  write(text: string): Promise<void>;
+}
+
+/** Serves one session and gives the exit code. */
+export async function serveStdio(
+  world: AgentWorld,
+  { input, write }: StandardStreams,
+  recorder: Recorder | null,
+): Promise<number> {
+  const session = new AgentSession(world);
+  const reader = input.getReader();
+  const budget = new ByteBudget(2 * MAX_REQUEST_BYTES);
+  await serveLines(session, {
+    lines: readLines(reader, { maximumBytes: MAX_REQUEST_BYTES, budget }),
+    write,
+    stopReading: () => void reader.cancel().catch(() => {}),
+  }, recorder?.session() ?? null);
+  return session.exitCode;
+}
+
+/** Carries out the one request that the whole input is, and gives the exit code of its op. */
+export async function serveSingleShot(
+  world: AgentWorld,
+  { input, write }: StandardStreams,
+  recorder: Recorder | null,
+): Promise<number> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of input) {
+    length += part.length;
+    if (length > MAX_REQUEST_BYTES) break;
+    parts.push(part);
+  }
+  const session = new AgentSession(world);
+  const line = length > MAX_REQUEST_BYTES ? { kind: "too_large" } as const : lineOf(parts);
+  const failure = line === null ? null : problemOf(line);
+  const request = line?.kind === "line" ? line.text : "";
+  const answer = await (failure === null ? session.submit(request) : session.submitRead(failure)) ??
+    failureAnswer({ code: "internal", message: "Cannot answer the request" });
+  recorder?.session().record(request, answer.lines);
+  await write(`${answer.lines.join("\n")}\n`);
+  return answer.exitCode;
+}
