@@ -211,10 +211,6 @@ export const knownFolderCycles: ReadonlyMap<string, string> = new Map([
     "engine/session engine/session/copy engine/session/ddl engine/session/procedural engine/session/utility",
     "statements and the session that runs them, as the cycle of their files",
   ],
-  [
-    "lang/check lang/package",
-    "manifests look for names that are near",
-  ],
 ]);
 
 /** One import: who imports whom, and whether only types are wanted. */
