@@ -516,4 +516,22 @@ export const equivalentMutants: readonly EquivalentMutant[] = [
     after: "true",
     reason: "no zone map belongs to no column",
   },
+  {
+    file: "engine/sql/functions/arithmetic_operators.ts",
+    kind: "arithmetic",
+    text: "? { inline: ([a, b]: readonly string[]) => `(${a} * ${b} + 0)` }",
+    at: 57,
+    before: "+",
+    after: "-",
+    reason: "-0 of a numeric is shown, compared, converted and stored as 0",
+  },
+  {
+    file: "engine/storage/table/bloom_filter.ts",
+    kind: "arithmetic",
+    text: "const at = base + (bit >>> 5);",
+    at: 23,
+    before: ">>>",
+    after: ">>",
+    reason: "the number of a bit is below 256",
+  },
 ];
