@@ -101,7 +101,7 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
       reporter.report(
         "TY0020",
         named.span,
-        `\`${name.text}\` is a variant, which takes its fields in parentheses.`,
+        `\`${name.text}\` is a variant; its fields are written in parentheses.`,
         {
           hint: variant === undefined || variant.fields.length === 0
             ? undefined
@@ -113,7 +113,7 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
           fixes: expression.base === null
             ? [
               reporter.fix(
-                expression.fields.length === 0 ? "leave the braces out" : "write it with parentheses",
+                expression.fields.length === 0 ? "remove the braces" : "write it with parentheses",
                 "maybe",
                 expression.span,
                 reporter.text(named.span) + inParentheses(reporter, expression),
@@ -125,7 +125,7 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
       return null;
     }
     if (found.kind !== "type") {
-      reporter.report("TY0020", named.span, `\`${reporter.text(named.span)}\` is no record type.`);
+      reporter.report("TY0020", named.span, `\`${reporter.text(named.span)}\` is not a record type.`);
       return null;
     }
     entry = found.entry;
@@ -139,7 +139,7 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
     if (type.kind === "named" && type.definition.body.kind === "record") return type;
     if (isError(type)) return null;
   } else if (entry.kind === "definition" && entry.definition.body.kind === "record") return entry.definition;
-  reporter.report("TY0020", named.span, `\`${name.text}\` is no record, so it has no fields to give.`, {
+  reporter.report("TY0020", named.span, `\`${name.text}\` is not a record, so it has no fields.`, {
     labels: entry.scope === body.scope ? [reporter.label(entry.span, "declared here")] : [],
   });
   return null;
@@ -201,7 +201,7 @@ export function inferRecord(body: Body, expression: ast.RecordLiteral, expected:
       body.reporter.report(
         "LI0011",
         expression.base.span,
-        "All fields are given, so nothing of this is used.",
+        "All fields are given, so this base record is not used.",
         {
           fixes: next === undefined ? [] : [
             body.reporter.fix(

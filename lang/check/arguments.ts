@@ -121,8 +121,8 @@ function checkArgument(
       reporter.report(
         "MV0004",
         argument.value.span,
-        `\`${reason.callee}\` changes \`${reason.name}\`, so the place that it changes is marked with \`&\`.`,
-        { fixes: [reporter.insert("mark it with `&`", "safe", start, "&")] },
+        `\`${reason.callee}\` changes \`${reason.name}\`, so the argument must be marked with \`&\`.`,
+        { fixes: [reporter.insert("add `&`", "safe", start, "&")] },
       );
     }
     const place = lendPlace(body, argument.value, parameter.type, { kind: "argument", ...reason });
@@ -133,7 +133,7 @@ function checkArgument(
     reporter.report(
       "MV0005",
       argument.span,
-      `\`${reason.callee}\` does not change \`${reason.name}\`: it takes a value, without \`&\`.`,
+      `\`${reason.callee}\` does not take \`${reason.name}\` as \`inout\`, so the argument has no \`&\`.`,
       {
         labels: reason.file === body.scope.file && reason.span !== argument.span
           ? [reporter.label(reason.span, "this parameter is not `inout`")]
@@ -181,9 +181,9 @@ function matchParameters(
         reporter.report(
           "TY0006",
           argument.span,
-          "An argument without a name stands behind one with a name.",
+          "A positional argument cannot follow a named argument.",
           {
-            hint: "Arguments by position come first.",
+            hint: "Write the positional arguments first.",
           },
         );
         isComplete = false;
@@ -263,8 +263,10 @@ function reportCount(
     reporter.report(
       "TY0005",
       { start: first.span.start, end: last.span.end },
-      `\`${called.name}\` takes ${plural(count.wanted)}, ${written.length} given.`,
-      { fixes: [reporter.fix("remove what is too many", "maybe", { start, end: last.span.end }, "")] },
+      `\`${called.name}\` takes ${plural(count.wanted)}, but ${written.length} ${
+        written.length === 1 ? "was" : "were"
+      } given.`,
+      { fixes: [reporter.fix("remove the extra arguments", "maybe", { start, end: last.span.end }, "")] },
     );
     return;
   }

@@ -150,8 +150,8 @@ export class Session {
       const at = resolve(variable);
       if (at.kind !== "variable" || at.literal !== null || at === ERROR_TYPE) continue;
       at.link = ERROR_TYPE;
-      this.reporter.report("TY0012", span, `The type of ${what} cannot be told from how it is used.`, {
-        hint: "Write its type, as in `let xs: List[Int] = []` or `fn(x: Int) { … }`.",
+      this.reporter.report("TY0012", span, `The type of ${what} cannot be inferred.`, {
+        hint: "Add a type annotation, as in `let xs: List[Int] = []` or `fn(x: Int) { … }`.",
       });
     }
     for (const variable of this.#open) {
@@ -252,9 +252,9 @@ export class Body {
     this.reporter.report(
       "TY0044",
       node.span,
-      "The type of this has too many parts: there are more than the compiler looks at.",
+      "The type of this expression is too large.",
       {
-        hint: "Name its parts with a record.",
+        hint: "Use a record type for its parts.",
       },
     );
     return { ...node, type: ERROR_TYPE };
@@ -350,20 +350,20 @@ export class Body {
       this.reporter.report(
         "LI0001",
         span,
-        isWritten ? `\`${name}\` is given values that nobody reads.` : `\`${name}\` is never used.`,
+        isWritten ? `\`${name}\` is assigned, but never read.` : `\`${name}\` is never used.`,
         {
-          hint: "A name that begins with `_` may go unused.",
+          hint: "Prefix the name with `_` if this is intended.",
           fixes: isWritten
             ? []
             : variable.isShorthand
             ? [this.reporter.fix(`write \`${name}: _\``, "safe", span, `${name}: _`)]
-            : [this.reporter.fix(`name it \`_${name}\``, "safe", span, `_${name}`)],
+            : [this.reporter.fix(`rename it to \`_${name}\``, "safe", span, `_${name}`)],
         },
       );
     } else if (variable.kind === "var" && variable.writeCount === 0) {
       const start = span.start - "var ".length;
       const isPlain = this.reporter.file.text.startsWith("var ", start);
-      this.reporter.report("LI0003", span, `\`${name}\` is a variable that never changes.`, {
+      this.reporter.report("LI0003", span, `\`${name}\` is declared with \`var\`, but it is never changed.`, {
         fixes: isPlain ? [this.reporter.fix("use `let`", "safe", { start, end: start + 3 }, "let")] : [],
       });
     }

@@ -135,9 +135,9 @@ function inferKnown(body: Body, expression: ast.Call, name: string): Expression 
     body.reporter.report(
       "TY0035",
       text?.span ?? span,
-      "A snapshot is compared with a text that stands here, without expressions in it.",
+      "The snapshot must be a string literal without interpolation.",
       {
-        hint: "`lang test --update` writes the text.",
+        hint: "`lang test --update` writes the string.",
       },
     );
     return body.broken(span);
@@ -323,7 +323,7 @@ export function callValue(body: Body, expression: ast.Call, callee: Expression):
     body.reporter.report(
       "TY0009",
       expression.callee.span,
-      `This is \`${typeText(type)}\`, which cannot be called.`,
+      `A value of type \`${typeText(type)}\` cannot be called.`,
       {
         fixes: expression.arguments.length === 0
           ? [

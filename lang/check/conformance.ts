@@ -49,7 +49,7 @@ export function misfit(
   if (at.kind === "parameter") {
     if (at.parameter.bounds.includes(wanted) || wanted.self === at.parameter) return null;
     return {
-      message: `the type parameter \`${at.parameter.name}\` does not ask for it`,
+      message: `the type parameter \`${at.parameter.name}\` has no such bound`,
       culprit: at,
       functionName: null,
     };
@@ -105,7 +105,7 @@ function functionMisfit(
   seen: Seen,
 ): Misfit | null {
   const differs: Misfit = {
-    message: `its \`${each.name}\` takes or gives other types than the interface says`,
+    message: `its \`${each.name}\` has a different signature than in the interface`,
     culprit: type,
     functionName: each.name,
   };
@@ -144,7 +144,7 @@ function derivedMisfit(
       if (wanted.derived === "Hash" && (type.name === "Float" || type.name === "F32")) {
         return {
           message:
-            `a \`${type.name}\` cannot be a key: numbers that differ in their last bit would be different keys`,
+            `a \`${type.name}\` cannot be a key: numbers that differ only in the last bit would be different keys`,
           culprit: type,
           functionName: null,
         };
@@ -156,7 +156,11 @@ function derivedMisfit(
       }
       return null;
     case "function":
-      return { message: "functions have none of the derived interfaces", culprit: type, functionName: null };
+      return {
+        message: "functions do not implement the derived interfaces",
+        culprit: type,
+        functionName: null,
+      };
     case "parameter":
       return null;
     case "tuple":
@@ -209,7 +213,9 @@ export function requireInterface({ type, interface: wanted, span, asker, body }:
   const { reporter } = body;
   const text = typeText(type);
   const culprit = typeText(problem.culprit);
-  const because = culprit === text ? problem.message : `\`${culprit}\` in it does not: ${problem.message}`;
+  const because = culprit === text
+    ? problem.message
+    : `\`${culprit}\` inside of it does not: ${problem.message}`;
   const at = resolve(problem.culprit);
   const details = { labels: [], seeAlso: [] };
   if (at.kind === "parameter" && body.symbol !== null) {
@@ -222,11 +228,11 @@ export function requireInterface({ type, interface: wanted, span, asker, body }:
       if (body.session.missingBounds.has(key)) return;
       body.session.missingBounds.add(key);
       const isFirst = declared.bounds.length === 0;
-      reporter.report("TY0010", span, `${asker} asks for \`${wanted.name}\`, and ${because}.`, {
+      reporter.report("TY0010", span, `${asker} requires \`${wanted.name}\`, but ${because}.`, {
         labels: [reporter.label(declared.span, "declared here")],
         fixes: [
           reporter.insert(
-            `ask \`${at.parameter.name}\` for \`${wanted.name}\``,
+            `add the bound \`${wanted.name}\` to \`${at.parameter.name}\``,
             "safe",
             declared.span.end,
             isFirst ? `: ${wanted.name}` : ` + ${wanted.name}`,
@@ -240,7 +246,7 @@ export function requireInterface({ type, interface: wanted, span, asker, body }:
   reporter.report(
     code,
     span,
-    `${asker} asks for \`${wanted.name}\`, which \`${text}\` does not have: ${because}.`,
+    `${asker} requires \`${wanted.name}\`, which \`${text}\` does not implement: ${because}.`,
     {
       ...details,
       labels: wanted.derived === null

@@ -23,7 +23,7 @@ function checkForm(scope: ModuleScope, symbol: ConstantSymbol, value: Expression
     scope.reporter.report(
       "TY0041",
       expression.span,
-      `The constant \`${symbol.displayName}\` is worked out before anything runs, so nothing can be tested in it.`,
+      `The constant \`${symbol.displayName}\` is evaluated at compile time, so it cannot contain an expectation.`,
     );
     return false;
   });
@@ -36,8 +36,8 @@ function checkPurity(scope: ModuleScope, symbol: ConstantSymbol): void {
     scope.reporter.report(
       "EF0004",
       cause.span,
-      `A constant is the same whenever it is read, but \`${cause.through}\` uses \`${effect}\`.`,
-      { hint: "Write a function in place of the constant." },
+      `A constant cannot have effects, but \`${cause.through}\` uses \`${effect}\`.`,
+      { hint: "Use a function instead of a constant." },
     );
   }
 }
@@ -80,7 +80,7 @@ function reportCycle(scope: ModuleScope, symbol: ConstantSymbol, cycle: readonly
   scope.reporter.report(
     "TY0032",
     symbol.declaration.name.span,
-    `The constant \`${symbol.displayName}\` is made of itself: ${way}.`,
+    `The constant \`${symbol.displayName}\` depends on itself: ${way}.`,
     {
       labels: cycle.map((step) => scope.reporter.label(step.span, `\`${step.name}\` is used here`)),
     },

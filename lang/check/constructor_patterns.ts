@@ -65,9 +65,9 @@ function variantOf(
   body.reporter.report(
     "TY0029",
     expression.span,
-    `\`${body.reporter.text(expression.span)}\` is no variant.`,
+    `\`${body.reporter.text(expression.span)}\` is not a variant.`,
     {
-      hint: found.kind === "type" ? "The pattern of a record has braces: `Ball { x, y }`." : undefined,
+      hint: found.kind === "type" ? "A record pattern is written with braces: `Ball { x, y }`." : undefined,
     },
   );
   return "broken";
@@ -160,7 +160,7 @@ function reportFieldCount(
     : given === 0
     ? [reporter.fix("add the fields", "safe", { start: nameEnd, end: span.end }, `(${underscores})`)]
     : missing > 0 && lastField !== undefined
-    ? [reporter.insert("leave the others out with `..`", "safe", lastField.pattern.span.end, ", ..")]
+    ? [reporter.insert("ignore the other fields with `..`", "safe", lastField.pattern.span.end, ", ..")]
     : [];
   reporter.report(
     "TY0030",
@@ -210,9 +210,9 @@ export function bindRecord(binding: Binding, pattern: ast.RecordPattern, type: T
     body.reporter.report(
       "TY0020",
       expression.span,
-      `\`${body.reporter.text(expression.span)}\` is no record type.`,
+      `\`${body.reporter.text(expression.span)}\` is not a record type.`,
       {
-        hint: found.kind === "variants" ? "The fields of a variant stand in parentheses." : undefined,
+        hint: found.kind === "variants" ? "The fields of a variant are written in parentheses." : undefined,
       },
     );
     return brokenPattern();
@@ -255,7 +255,7 @@ export function bindRecord(binding: Binding, pattern: ast.RecordPattern, type: T
       body.reporter.report(
         "TY0008",
         field.name.span,
-        `The field \`${field.name.text}\` stands in this pattern twice.`,
+        `The field \`${field.name.text}\` is bound twice in this pattern.`,
       );
     }
   }
@@ -270,12 +270,10 @@ export function bindRecord(binding: Binding, pattern: ast.RecordPattern, type: T
     body.reporter.report(
       "MX0010",
       span,
-      `This pattern leaves out ${
-        missing.map((name) => `\`${name}\``).join(", ")
-      } of \`${definition.name}\` without saying so.`,
+      `This pattern leaves out ${missing.map((name) => `\`${name}\``).join(", ")} of \`${definition.name}\`.`,
       {
         fixes: [
-          body.reporter.insert("leave them out with `..`", "safe", offset, `${separator}..${suffix}`),
+          body.reporter.insert("ignore them with `..`", "safe", offset, `${separator}..${suffix}`),
           body.reporter.insert("name them", "maybe", offset, `${separator}${missing.join(", ")}${suffix}`),
         ],
       },

@@ -73,9 +73,14 @@ export function inferBlock(
 function noteUnreachable(body: Body, first: ast.Statement, last: ast.Statement): void {
   const span = { start: first.span.start, end: last.span.end };
   const { reporter } = body;
-  reporter.report("LI0004", first.span, "This is never reached: what comes before it never goes on.", {
-    fixes: [reporter.fix("remove it", "maybe", withLineStart(body, span), "")],
-  });
+  reporter.report(
+    "LI0004",
+    first.span,
+    "This code is unreachable, because the code before it never completes.",
+    {
+      fixes: [reporter.fix("remove it", "maybe", withLineStart(body, span), "")],
+    },
+  );
 }
 
 /** The span with the white space before it, back to the end of the line above. */
@@ -98,10 +103,10 @@ function reportMissingResult(body: Body, expression: ast.Block, expected: Type, 
   reporter.report(
     "TY0026",
     last?.kind === "assign" || last?.kind === "var" || last?.kind === "let" ? last.span : brace,
-    `This block ends without a value, but ${typeWithArticle(expected)} is needed.`,
+    `This block has no value, but ${typeWithArticle(expected)} is expected.`,
     {
       labels: reason?.kind === "result" && reason.isWritten
-        ? [reporter.label(reason.span, "because of this result")]
+        ? [reporter.label(reason.span, "because of this result type")]
         : reason?.kind === "annotation"
         ? [reporter.label(reason.span, "because of this type")]
         : [],
@@ -326,9 +331,9 @@ export function noteAlways(
     what === "if let" ? "MX0009" : "MX0007",
     written.span,
     what === "if let"
-      ? "This pattern fits every value, so the condition always holds."
-      : "This pattern fits every value, so the `else` is never reached.",
-    { hint: "A plain `let` takes the value apart." },
+      ? "This pattern fits every value, so the condition is always true."
+      : "This pattern fits every value, so the `else` block never runs.",
+    { hint: "Use a `let` without `else`." },
   );
 }
 
@@ -385,7 +390,7 @@ function reportMatch(
     reporter.report(
       "MX0002",
       arm.pattern.span,
-      "This arm is never reached: the arms before it take all of its values.",
+      "This arm is unreachable: the arms before it match all of its values.",
       {
         fixes: [
           reporter.fix("remove the arm", "maybe", withLineStart(body, armSpan(body, expression, index)), ""),
@@ -399,14 +404,14 @@ function reportMatch(
   reporter.report(
     "MX0001",
     { start: expression.span.start, end: expression.subject.span.end },
-    `This \`match\` must take every \`${typeText(type)}\`, but it misses ${list}${more}.`,
+    `This \`match\` on \`${typeText(type)}\` does not cover ${list}${more}.`,
     {
       labels: [reporter.label(expression.subject.span, typeWithArticle(type))],
       fixes: [
         ...(found.missing.includes("_")
           ? []
           : [addArms(body, expression, "add the missing cases", found.missing)]),
-        addArms(body, expression, "add `_` for all others", ["_"]),
+        addArms(body, expression, "add a `_` arm", ["_"]),
       ],
     },
   );

@@ -213,9 +213,9 @@ function refuseBounds(scope: ModuleScope, declaration: ast.TypeDeclaration): voi
     scope.reporter.report(
       "TY0045",
       span,
-      `\`${declaration.name.text}\` takes any type as \`${parameter.name.text}\`.`,
+      `\`${declaration.name.text}\` cannot have a bound on \`${parameter.name.text}\`.`,
       {
-        hint: "The functions that need an interface ask for it.",
+        hint: "Put the bound on the functions that need it.",
         fixes: [scope.reporter.fix("remove the bound", "safe", span, "")],
       },
     );
@@ -238,8 +238,8 @@ function fillBounds(
 export function resolveAlias(world: World, scope: ModuleScope, alias: AliasSymbol): void {
   if (alias.state === "resolved") return;
   if (alias.state === "resolving") {
-    scope.reporter.report("TY0025", alias.name.span, `\`${alias.name.text}\` stands for itself.`, {
-      hint: "A type that contains itself is a record or a union: its values need an end somewhere.",
+    scope.reporter.report("TY0025", alias.name.span, `\`${alias.name.text}\` refers to itself.`, {
+      hint: "A recursive type must be a record or a union.",
     });
     alias.state = "resolved";
     return;
@@ -287,12 +287,12 @@ function reportForeignOwner(scope: ModuleScope, owner: ast.Name, entry: TypeEntr
   scope.reporter.report(
     "NM0017",
     owner.span,
-    `\`${owner.text}\` belongs to the module \`${entry.scope.name}\`. Functions of a type stand in the module that declares the type.`,
+    `\`${owner.text}\` belongs to the module \`${entry.scope.name}\`. The functions of a type must be declared in the module of the type.`,
     {
       labels: entry.span.end > 0 && !entry.scope.isLibrary
         ? [{ file: entry.scope.file, span: entry.span, message: "the type is declared here" }]
         : [],
-      hint: "Write a plain function that takes the value as its first parameter.",
+      hint: "Declare a plain function with the value as its first parameter.",
       fixes: [
         scope.reporter.fix("make it a plain function", "maybe", {
           start: owner.span.start,
@@ -337,9 +337,9 @@ function fillInterface(
       scope.reporter.report(
         "TY0037",
         each.name.span,
-        "A function of an interface has no type parameters of its own.",
+        "A function of an interface cannot have type parameters of its own.",
         {
-          hint: "Write a plain generic function that asks for the interface.",
+          hint: "Declare a plain generic function with the interface as a bound.",
         },
       );
     }
@@ -361,9 +361,14 @@ function fillInterface(
 }
 
 function reportMissingType(scope: ModuleScope, parameter: ast.Parameter): Type {
-  scope.reporter.report("TY0015", parameter.span, `The parameter \`${parameter.name.text}\` needs a type.`, {
-    hint: `Write \`${parameter.name.text}: Int\`, with the type that it takes.`,
-  });
+  scope.reporter.report(
+    "TY0015",
+    parameter.span,
+    `The parameter \`${parameter.name.text}\` needs a type annotation.`,
+    {
+      hint: `Write \`${parameter.name.text}: Int\`, with the type of the parameter.`,
+    },
+  );
   return ERROR_TYPE;
 }
 
@@ -448,11 +453,11 @@ function checkSelf(scope: ModuleScope, symbol: FunctionSymbol): void {
       "NM0018",
       self.name.span,
       symbol.owner === null
-        ? "`self` is the receiver of a method, and this function belongs to no type."
-        : "`self` is the receiver of a method and comes first.",
+        ? "`self` is the receiver of a method, but this function is not a method."
+        : "`self` must be the first parameter of a method.",
       {
         hint: symbol.owner === null
-          ? `Name it after its type: \`fn Ball.${symbol.name}(self: Ball)\`.`
+          ? `Name the function after its type: \`fn Ball.${symbol.name}(self: Ball)\`.`
           : undefined,
       },
     );
@@ -468,7 +473,7 @@ function checkSelf(scope: ModuleScope, symbol: FunctionSymbol): void {
   scope.reporter.report(
     "TY0038",
     self.type.span,
-    `\`self\` of a method of \`${symbol.owner}\` has that type.`,
+    `The type of \`self\` in a method of \`${symbol.owner}\` must be \`${symbol.owner}\`.`,
     {
       fixes: entry.kind === "definition" && entry.definition.typeParameters.length === 0
         ? [scope.reporter.fix(`write \`${symbol.owner}\``, "safe", self.type.span, symbol.owner)]

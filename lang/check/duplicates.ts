@@ -38,7 +38,7 @@ export function claimMember(scope: ModuleScope, owner: string, symbol: ValueSymb
   if (other !== undefined) {
     reportDuplicate(
       scope,
-      `\`${owner}\` has only one member of a name:`,
+      `\`${owner}\` already has a member with this name:`,
       symbol.declaration.name,
       other.nameSpan,
     );
@@ -68,7 +68,7 @@ export function reportDuplicates(
     const other = first.get(name.text);
     if (other === undefined) first.set(name.text, name);
     else {
-      scope.reporter.report(code, name.span, `The ${what} \`${name.text}\` stands here twice.`, {
+      scope.reporter.report(code, name.span, `The ${what} \`${name.text}\` is listed twice.`, {
         labels: [scope.reporter.label(other.span, "the first is here")],
         hint: "Rename or remove one of them.",
       });

@@ -36,13 +36,13 @@ export function declaredEffects(scope: ModuleScope, declaration: ast.FunctionDec
     if (effect === undefined) {
       const foreign = FOREIGN_EFFECTS[name.text];
       const names = foreign === undefined ? nearest(name.text, EFFECTS) : [foreign];
-      reporter.report("EF0002", name.span, `There is no effect \`${name.text}\`.`, {
+      reporter.report("EF0002", name.span, `Unknown effect \`${name.text}\`.`, {
         hint: `The effects are ${EFFECTS.map((each) => `\`${each}\``).join(", ")}.`,
         fixes: names.map((other) => reporter.fix(`write \`${other}\``, "maybe", name.span, other)),
       });
     } else if (effects.includes(effect)) {
       const before = declaration.effects[index - 1];
-      reporter.report("EF0006", name.span, `The effect \`${effect}\` stands here twice.`, {
+      reporter.report("EF0006", name.span, `The effect \`${effect}\` is listed twice.`, {
         fixes: before === undefined
           ? []
           : [reporter.fix("remove the second", "safe", { start: before.span.end, end: name.span.end }, "")],

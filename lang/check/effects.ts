@@ -68,7 +68,7 @@ function checkDeclared(scope: ModuleScope, symbol: FunctionSymbol, declared: rea
       {
         labels: causes,
         hint: declaration.effects === null && declaration.isPublic
-          ? "A `pub fn` says what it uses, so that who calls it can see."
+          ? "A `pub fn` must declare its effects, so that its callers see them."
           : undefined,
         fixes: [addEffects(scope, symbol, missing)],
       },
@@ -91,7 +91,7 @@ function checkDeclared(scope: ModuleScope, symbol: FunctionSymbol, declared: rea
     reporter.report(
       "EF0003",
       name.span,
-      `\`${symbol.displayName}\` says that it uses \`${effect}\`, but it does not.`,
+      `\`${symbol.displayName}\` declares the effect \`${effect}\`, but does not use it.`,
       {
         fixes: [
           reporter.fix(written.length === 1 ? "remove `uses`" : `remove \`${effect}\``, "safe", span, ""),

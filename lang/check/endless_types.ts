@@ -80,11 +80,9 @@ function addCalls(arrows: Arrow[], caller: FunctionSymbol): void {
         span: expression.span,
         message: `\`${caller.displayName}\` needs ${
           target.id === caller.id ? "itself" : `\`${name}\``
-        } with \`${
-          typeText(type)
-        }\` for \`${to.name}\`, and that the same again with a larger type, without end.`,
+        } with \`${typeText(type)}\` for \`${to.name}\`, and so on with ever larger types.`,
         hint:
-          "A generic function is compiled once for each type that it is used with. What grows while a program runs is kept in a list.",
+          "A generic function is compiled once for each type that it is used with. Use a list for data that grows at run time.",
       });
     }
     return true;
@@ -109,10 +107,8 @@ function addParts(arrows: Arrow[], definition: TypeDefinition): void {
       if (to === undefined) continue;
       add(arrows, { from: definition.typeParameters, to, type: argument }, {
         span: definition.nameSpan,
-        message: `\`${definition.name}\` holds a \`${
-          typeText(at)
-        }\`, and that the same again with a larger type, without end.`,
-        hint: "The parts of a generic type have its own type parameters, or types that do not contain them.",
+        message: `\`${definition.name}\` holds a \`${typeText(at)}\`, and so on with ever larger types.`,
+        hint: "Pass the type's own parameters, or types that do not contain them.",
       });
     }
   };

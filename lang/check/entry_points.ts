@@ -48,7 +48,7 @@ function missing(reporter: Reporter, name: string, signature: string): void {
   reporter.report(
     "TY0043",
     START,
-    `\`${reporter.file.path}\` has no function \`${name}\`, which the host calls.`,
+    `\`${reporter.file.path}\` has no function \`${name}\`, which the host must call.`,
     {
       hint: `Write \`${signature} { … }\`.`,
     },
@@ -64,7 +64,7 @@ function wrong(
   reporter.report(
     "TY0042",
     entry.nameSpan,
-    `The host calls \`${entry.name}\` as \`${signature}\`, but it is \`${signatureText(entry)}\`.`,
+    `The entry point \`${entry.name}\` must be \`${signature}\`, but it is \`${signatureText(entry)}\`.`,
     details,
   );
 }
@@ -81,9 +81,9 @@ function withExitCode(reporter: Reporter, { nameSpan, body, result }: TypedFunct
   const isAlone = /^\s*$/.test(indentation);
   const isEmpty = /\{\s*$/.test(text.slice(0, close));
   return {
-    hint: "The result is the exit code; 0 says that all went well.",
+    hint: "The result is the exit code; 0 means success.",
     fixes: [{
-      title: "give it the exit code 0",
+      title: "return the exit code 0",
       applicability: "safe",
       edits: [
         reporter.edit({ start: behind, end: behind }, " -> Int"),
@@ -207,13 +207,18 @@ function checkName(reporter: Reporter, { name, owner, nameSpan }: TypedFunction)
     start: index,
     end: index + name.length,
   })).filter(({ start }) => start !== nameSpan.start);
-  reporter.report("TY0047", nameSpan, `The module exports something of its own by the name \`${name}\`.`, {
-    fixes: [{
-      title: `Name the function \`${other}\``,
-      applicability: "maybe",
-      edits: [nameSpan, ...calls].map((span) => reporter.edit(span, other)),
-    }],
-  });
+  reporter.report(
+    "TY0047",
+    nameSpan,
+    `The name \`${name}\` is reserved for an export of the compiled module.`,
+    {
+      fixes: [{
+        title: `Rename the function to \`${other}\``,
+        applicability: "maybe",
+        edits: [nameSpan, ...calls].map((span) => reporter.edit(span, other)),
+      }],
+    },
+  );
 }
 
 function databaseFunctions(root: TypedModule, reporter: Reporter): TypedFunction[] {
@@ -240,7 +245,7 @@ function checkEffects(reporter: Reporter, entry: TypedFunction, target: Target):
     `\`${entry.name}\` uses ${names}, which \`${target}\` does not have.`,
     {
       hint: target === "wasm32-db"
-        ? "A database function gives the same result for the same arguments, on every node."
+        ? "A database function must return the same result for the same arguments on every node."
         : undefined,
     },
   );

@@ -95,14 +95,12 @@ export function checkExclusive(body: Body, lent: readonly Lent[]): void {
         reporter.report(
           "MV0009",
           mine.span,
-          `\`${
-            reporter.text(mine.span)
-          }\` is lent twice in one call: while one \`inout\` parameter holds it, nobody else may touch it.`,
+          `\`${reporter.text(mine.span)}\` is passed to the same call twice, once as \`inout\`.`,
           {
-            labels: [reporter.label(other.span, "lent here first")],
+            labels: [reporter.label(other.span, "first passed as `inout` here")],
             hint: isElement
-              ? "Two elements by index may be the same one. `list.swap(i, j)` exchanges two."
-              : "Copy the value into a variable of its own first.",
+              ? "Two indexes may refer to the same element. Use `list.swap(i, j)` to swap two elements."
+              : "Copy the value into another variable first.",
           },
         );
       }
@@ -111,10 +109,12 @@ export function checkExclusive(body: Body, lent: readonly Lent[]): void {
         reporter.report(
           "MV0013",
           write.span,
-          `\`${reporter.text(mine.span)}\` is lent to the same call that this argument changes it for.`,
+          `\`${
+            reporter.text(mine.span)
+          }\` is passed as \`inout\` to this call, and this argument also changes it.`,
           {
-            labels: [reporter.label(mine.span, "lent here")],
-            hint: "Work out the argument in a statement before the call.",
+            labels: [reporter.label(mine.span, "passed as `inout` here")],
+            hint: "Evaluate the argument in a statement before the call.",
           },
         );
       }
@@ -132,10 +132,10 @@ export function checkHeld(body: Body, held: Place, holder: Span, loop: Expressio
       span,
       `The loop holds \`${
         reporter.text(held.span)
-      }\` while it changes its elements, so nobody else may touch it.`,
+      }\` while it changes the elements, so the loop body cannot use it.`,
       {
-        labels: [reporter.label(holder, "held here")],
-        hint: "Go over the indexes, `for i in 0..list.len()`, to touch the list inside the loop.",
+        labels: [reporter.label(holder, "the loop has exclusive access from here")],
+        hint: "Loop over the indexes, `for i in 0..list.len()`, to use the list inside of the loop.",
       },
     );
   visitExpressions(loop, (expression) => {

@@ -55,19 +55,19 @@ export function declareImports(
     const name = scope.link(path);
     let target = world.scopes.get(name) ?? null;
     if (name === scope.name) {
-      reporter.report("MD0003", pathSpan, "A module does not import itself: its names are in scope.", {
+      reporter.report("MD0003", pathSpan, "A module cannot import itself; its names are already in scope.", {
         fixes: [reporter.fix("remove the import", "safe", lineOf(scope, declaration), "")],
       });
       target = null;
     } else if (target !== null && isInternal(name) && !scope.isLibrary) {
-      reporter.report("MD0006", pathSpan, `The module \`${path}\` is for the library alone.`, {
-        hint: "What it does is offered, with checks, by `std.list`, `std.string` and `std.bytes`.",
+      reporter.report("MD0006", pathSpan, `The module \`${path}\` is internal to the library.`, {
+        hint: "Use `std.list`, `std.string` and `std.bytes`, which check their arguments.",
       });
       target = null;
     } else if (target === null) {
       const similar = nearest(path, names);
       const folder = path.replaceAll(".", "/");
-      reporter.report("MD0001", pathSpan, `There is no module \`${path}\`.`, {
+      reporter.report("MD0001", pathSpan, `Unknown module \`${path}\`.`, {
         hint: /^(std|web|host)\./.test(path)
           ? `The library has ${
             [...names].filter((each) => each.startsWith(path.slice(0, 4)) && !isInternal(each)).map((each) =>
@@ -84,16 +84,16 @@ export function declareImports(
         "MD0008",
         pathSpan,
         `\`${path}\` is \`${target.file.path}\` of this package; the package \`${hider}\` has a module of that name too, which it hides.`,
-        { hint: "With another name for your own file or folder, `use` reaches the package's module." },
+        { hint: "Rename your own file or folder to import the package's module." },
       );
     }
     const other = scope.imports.get(alias.text);
     if (other !== undefined) {
-      reporter.report("MD0004", alias.span, `\`${alias.text}\` is the name of two imported modules.`, {
+      reporter.report("MD0004", alias.span, `\`${alias.text}\` is already the name of an imported module.`, {
         labels: [reporter.label(other.declaration.span, "the first is here")],
         fixes: [
           reporter.insert(
-            `name it \`${declaration.path.map((name) => name.text).join("_")}\``,
+            `import it as \`${declaration.path.map((name) => name.text).join("_")}\``,
             "maybe",
             declaration.span.end,
             declaration.alias === null ? ` as ${declaration.path.map((name) => name.text).join("_")}` : "_2",
@@ -179,12 +179,17 @@ export function reportImportCycle(group: readonly ModuleScope[]): void {
   const text = [...circle.map((step) => step.scope.name), first.scope.name].map((name) => `\`${name}\``).join(
     " → ",
   );
-  first.scope.reporter.report("MD0002", first.use.span, `These modules import one another: ${text}.`, {
-    labels: circle.slice(1).map((step) => ({
-      file: step.scope.file,
-      span: step.use.span,
-      message: "and this one goes on",
-    })),
-    hint: "Move what they share into a module of its own.",
-  });
+  first.scope.reporter.report(
+    "MD0002",
+    first.use.span,
+    `These modules import each other in a cycle: ${text}.`,
+    {
+      labels: circle.slice(1).map((step) => ({
+        file: step.scope.file,
+        span: step.use.span,
+        message: "and this import continues the cycle",
+      })),
+      hint: "Move the shared declarations into a module of their own.",
+    },
+  );
 }

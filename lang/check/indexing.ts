@@ -39,9 +39,9 @@ function elementOf(body: Body, expression: ast.Index, target: Expression): Expre
       body.reporter.report(
         "TY0021",
         expression.index.span,
-        "A list is indexed by one number, not by a range.",
+        "A list cannot be indexed by a range.",
         {
-          hint: "`list.slice(start, end)` is the part of a list.",
+          hint: "Use `list.slice(start, end)` for a part of a list.",
         },
       );
       return body.broken(span);
@@ -81,22 +81,22 @@ function reportNotIndexed(body: Body, expression: ast.Index, type: Type): void {
     reporter.report(
       "TY0012",
       expression.target.span,
-      "The type of this is not known yet, so it cannot be indexed.",
+      "Cannot index this value, because its type is not known yet.",
       {
-        hint: "Write the type where the value gets its name.",
+        hint: "Add a type annotation to the declaration.",
       },
     );
     return;
   }
   const text = typeText(type);
   const literal = expression.index.kind === "integer" ? expression.index.value : null;
-  reporter.report("TY0021", expression.span, `\`${text}\` has no elements by index.`, {
+  reporter.report("TY0021", expression.span, `\`${text}\` cannot be indexed.`, {
     hint: type.kind === "primitive" && type.name === "String"
-      ? "A text has characters of different lengths: `text.chars()` is the list of them."
+      ? "The characters of a string have different lengths; `text.chars()` returns the list of them."
       : type.kind === "tuple"
-      ? "The parts of a tuple are `.0`, `.1` and so on."
+      ? "The elements of a tuple are `.0`, `.1` and so on."
       : type.kind === "named" && body.world.isCore(type, "Set")
-      ? "`set.contains(value)` asks whether a value is in a set."
+      ? "Use `set.contains(value)` to test whether a value is in a set."
       : undefined,
     fixes:
       type.kind === "tuple" && literal !== null && literal >= 0n && literal < BigInt(type.elements.length)

@@ -152,13 +152,18 @@ function noteDiscarded(
 function reportUnusedValue(body: Body, expression: ast.Expression, type: Type): void {
   const { reporter } = body;
   const isComparison = expression.kind === "binary" && expression.operator === "==";
-  reporter.report("LI0005", expression.span, `This is ${typeWithArticle(type)} that nobody takes.`, {
-    hint: isComparison ? "A value is given to a place by `=`." : undefined,
-    fixes: [
-      ...(isComparison ? [reporter.fix("assign with `=`", "maybe", expression.operatorSpan, "=")] : []),
-      reporter.insert("throw it away", "maybe", expression.span.start, "let _ = "),
-    ],
-  });
+  reporter.report(
+    "LI0005",
+    expression.span,
+    `This expression returns ${typeWithArticle(type)} that is not used.`,
+    {
+      hint: isComparison ? "Use `=` to assign a value." : undefined,
+      fixes: [
+        ...(isComparison ? [reporter.fix("assign with `=`", "maybe", expression.operatorSpan, "=")] : []),
+        reporter.insert("discard it with `let _ =`", "maybe", expression.span.start, "let _ = "),
+      ],
+    },
+  );
 }
 
 /** Text with expressions: each part is shown. */
@@ -178,7 +183,11 @@ function inferString(body: Body, expression: ast.StringLiteral): Expression {
       if (typeof part === "string") return part;
       const typed = infer(body, part, null);
       if (isUnit(typed.type)) {
-        body.reporter.report("TY0010", part.span, "This has no value that a text could show: it is `()`.");
+        body.reporter.report(
+          "TY0010",
+          part.span,
+          "This expression has no value to interpolate: its type is `()`.",
+        );
       } else if (show !== null) {
         body.session.require({ type: typed.type, interface: show, span: part.span, asker: "A text", body });
       }

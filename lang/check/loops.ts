@@ -87,8 +87,10 @@ function bindLoopPattern(body: Body, statement: ast.ForStatement, type: Type) {
       body.reporter.report(
         "MX0004",
         statement.pattern.span,
-        `The pattern of a loop fits every element, but this misses ${missingText(missing)}.`,
-        { hint: "Take a name here, and look at it inside with `if let` or `match`." },
+        `The pattern of a loop must match every element, but this one does not cover ${
+          missingText(missing)
+        }.`,
+        { hint: "Use a name here, and test it inside of the loop with `if let` or `match`." },
       );
     });
   }
@@ -164,9 +166,14 @@ function rangeLoop(body: Body, statement: ast.ForStatement, range: RangeParts): 
   const mark = body.enter();
   const name = pattern.kind === "binding" ? pattern.name : { text: "_", span: pattern.span };
   if (pattern.kind !== "binding" && pattern.kind !== "wildcard") {
-    body.reporter.report("MX0004", pattern.span, "A loop over numbers names the number.", {
-      hint: "Take a name here, and look at it inside with `match`.",
-    });
+    body.reporter.report(
+      "MX0004",
+      pattern.span,
+      "A loop over a range needs a pattern that matches every number.",
+      {
+        hint: "Use a name here, and test it inside of the loop with `match`.",
+      },
+    );
   }
   const local = body.makeVariable(name, range.type, "let", "counter");
   body.declare(local);
@@ -307,15 +314,15 @@ function reportNotIterable(body: Body, statement: ast.ForStatement, type: Type):
   const { reporter } = body;
   const { span } = statement.subject;
   if (type.kind === "variable" && type.literal === null) {
-    reporter.report("TY0012", span, "The type of this is not known yet, so `for` cannot go over it.", {
-      hint: "Write the type where the value gets its name.",
+    reporter.report("TY0012", span, "Cannot iterate over this value, because its type is not known yet.", {
+      hint: "Add a type annotation to the declaration.",
     });
     return;
   }
-  reporter.report("TY0022", span, `\`for\` cannot go over \`${typeText(type)}\`.`, {
+  reporter.report("TY0022", span, `Cannot iterate over a value of type \`${typeText(type)}\`.`, {
     hint:
-      "It goes over a range, list, map, set, pool, text, or a type with a method `next(self: inout T) -> Option[X]`.",
-    fixes: isInteger(type) ? [reporter.insert("count up to it", "maybe", span.start, "0..")] : [],
+      "`for` iterates over ranges, lists, maps, sets, pools, strings, and types with a method `next(self: inout T) -> Option[X]`.",
+    fixes: isInteger(type) ? [reporter.insert("iterate over a range", "maybe", span.start, "0..")] : [],
   });
 }
 
@@ -345,10 +352,9 @@ function checkForInout(body: Body, statement: ast.ForStatement): CheckedStatemen
     body.reporter.report(
       "TY0022",
       subject.span,
-      `\`for inout\` changes the elements of a list, and this is \`${typeText(type)}\`.`,
+      `\`for inout\` needs a list, but this is \`${typeText(type)}\`.`,
       {
-        hint:
-          "The values of a map or pool are changed by their keys: `for (key, _) in map { map[key].x += 1 }`.",
+        hint: "Change the values of a map or pool by key: `for (key, _) in map { map[key].x += 1 }`.",
       },
     );
   }
@@ -358,8 +364,8 @@ function checkForInout(body: Body, statement: ast.ForStatement): CheckedStatemen
   if (place !== null) body.writes.push({ place, span: subject.span });
   const element = type.kind === "named" && isList ? type.arguments[0] ?? ERROR_TYPE : ERROR_TYPE;
   if (pattern.kind !== "binding") {
-    body.reporter.report("MX0004", pattern.span, "`for inout` names the element that it changes.", {
-      hint: "Its parts are places: `ball.x += 1.0`.",
+    body.reporter.report("MX0004", pattern.span, "`for inout` needs a name for the element, not a pattern.", {
+      hint: "Change its fields through the name: `ball.x += 1.0`.",
     });
   }
   const name = pattern.kind === "binding" ? pattern.name : { text: "_", span: pattern.span };

@@ -170,8 +170,8 @@ function reportUnknownMethod(
     reporter.report(
       "TY0012",
       callee.target.span,
-      `The type of this is not known yet, so its method \`${name.text}\` cannot be found.`,
-      { hint: "Write the type where the value gets its name, as in `fn(ball: Ball) { … }`." },
+      `Cannot call the method \`${name.text}\`, because the type of this value is not known yet.`,
+      { hint: "Add a type annotation to the declaration, as in `fn(ball: Ball) { … }`." },
     );
     return;
   }
@@ -180,7 +180,7 @@ function reportUnknownMethod(
     reporter.report(
       "NM0005",
       name.span,
-      `\`${member.displayName}\` takes no \`self\`, so it is not called on a value.`,
+      `\`${member.displayName}\` has no \`self\` parameter, so it cannot be called on a value.`,
       {
         labels: [{ file: member.file, span: member.nameSpan, message: "declared here" }],
         fixes: [reporter.fix(`write \`${member.displayName}\``, "maybe", callee.span, member.displayName)],
@@ -200,13 +200,13 @@ function reportUnknownMethod(
   const isInside = option !== null && world.membersOf(option)?.has(name.text) === true;
   reporter.report("NM0005", name.span, `\`${text}\` has no method \`${name.text}\`.`, {
     hint: name.text === "clone" || name.text === "iter"
-      ? "Values are values: no copy need be asked for, and `for` goes over them as they are."
+      ? "Values are copied on assignment, and `for` iterates over them directly."
       : isInside
-      ? "The value may be missing. Take it out first: with `match`, `?` or `unwrap_or`."
+      ? "Unwrap the value first: with `match`, `?` or `unwrap_or`."
       : type.kind === "parameter"
-      ? `A type parameter has what is asked of it: \`[${text}: Show]\`.`
+      ? `A type parameter has only the methods of its bounds: \`[${text}: Show]\`.`
       : plain !== null && plain.kind === "function"
-      ? `There is a function of that name: \`${name.text}(…)\`.`
+      ? `There is a function with this name: \`${name.text}(…)\`.`
       : undefined,
     fixes: names.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
   });

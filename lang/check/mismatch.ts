@@ -30,7 +30,7 @@ export function reportMismatch(
     reporter.report(
       "TY0002",
       reason.operatorSpan,
-      `The sides of \`${reason.operator}\` must have the same type: left is \`${expectedText}\`, right is \`${actualText}\`. Nothing is converted by itself.`,
+      `The operands of \`${reason.operator}\` must have the same type, but the left one is \`${expectedText}\` and the right one is \`${actualText}\`.`,
       {
         ...details,
         labels: [
@@ -83,8 +83,10 @@ export function reportSurplusResult(
       fixes: [
         ...(reason.isWritten
           ? []
-          : [reporter.insert(`give it the result \`${text}\``, "maybe", reason.span.end, ` -> ${text}`)]),
-        ...(isStatement ? [reporter.insert("throw the value away", "maybe", start, "let _ = ")] : []),
+          : [reporter.insert(`add the result type \`${text}\``, "maybe", reason.span.end, ` -> ${text}`)]),
+        ...(isStatement
+          ? [reporter.insert("discard the value with `let _ =`", "maybe", start, "let _ = ")]
+          : []),
       ],
     },
   );
@@ -93,29 +95,29 @@ export function reportSurplusResult(
 function sentence(reason: Reason | null, expected: string, actual: string): string {
   switch (reason?.kind) {
     case "annotation":
-      return `This is \`${actual}\`, but \`${expected}\` is written for it.`;
+      return `Expected \`${expected}\` because of the type annotation, found \`${actual}\`.`;
     case "result":
-      return `This is \`${actual}\`, but the result is \`${expected}\`.`;
+      return `Expected \`${expected}\` as the result, found \`${actual}\`.`;
     case "argument":
-      return `\`${reason.callee}\` takes \`${expected}\` as \`${reason.name}\`, but this is \`${actual}\`.`;
+      return `\`${reason.callee}\` expects \`${expected}\` for \`${reason.name}\`, found \`${actual}\`.`;
     case "field":
-      return `The field \`${reason.name}\` holds \`${expected}\`, but this is \`${actual}\`.`;
+      return `The field \`${reason.name}\` expects \`${expected}\`, found \`${actual}\`.`;
     case "branch":
       return reason.what === "arm"
-        ? `All arms of a \`match\` give the same type: the first gives \`${expected}\`, this one \`${actual}\`.`
-        : `Both branches of an \`if\` give the same type: the first gives \`${expected}\`, this one \`${actual}\`.`;
+        ? `The arms of a \`match\` must have the same type, but the first is \`${expected}\` and this one is \`${actual}\`.`
+        : `The branches of an \`if\` must have the same type, but the first is \`${expected}\` and this one is \`${actual}\`.`;
     case "element":
-      return `All elements of a list have the same type: the first is \`${expected}\`, this one \`${actual}\`.`;
+      return `The elements of a list must have the same type, but the first is \`${expected}\` and this one is \`${actual}\`.`;
     case "assignment":
-      return `This place holds \`${expected}\`, but the value is \`${actual}\`.`;
+      return `Cannot assign \`${actual}\` to \`${expected}\`.`;
     case "condition":
-      return `${reason.what} is a \`Bool\`, but this is \`${actual}\`. No other value counts as true or false.`;
+      return `${reason.what} must be a \`Bool\`, found \`${actual}\`.`;
     case "index":
-      return `${reason.what} is \`${expected}\`, but this is \`${actual}\`.`;
+      return `${reason.what} must be \`${expected}\`, found \`${actual}\`.`;
     case "text":
-      return `A text is needed here, but this is \`${actual}\`.`;
+      return `Expected a string, found \`${actual}\`.`;
     default:
-      return `\`${expected}\` is expected here, but this is \`${actual}\`.`;
+      return `Expected \`${expected}\`, found \`${actual}\`.`;
   }
 }
 
@@ -125,7 +127,7 @@ function reasonLabels(body: Body, reason: Reason | null): Label[] {
     case "annotation":
       return [reporter.label(reason.span, "because of this type")];
     case "result":
-      return reason.isWritten ? [reporter.label(reason.span, "because of this result")] : [];
+      return reason.isWritten ? [reporter.label(reason.span, "because of this result type")] : [];
     case "argument":
       return reason.file === body.scope.file
         ? [reporter.label(reason.span, "because of this parameter")]
@@ -147,13 +149,13 @@ function mismatchHint(body: Body, expected: Type, actual: Type): string | undefi
   const want = resolve(expected);
   const have = resolve(actual);
   if (have.kind === "named" && body.world.isCore(have, "Option") && want.kind !== "named") {
-    return "An `Option` may hold nothing: `match` it, or take its value with `?` or `unwrap_or`.";
+    return "Unwrap the `Option` with `match`, `?` or `unwrap_or`.";
   }
   if (have.kind === "function" && want.kind !== "function") {
-    return "A function is named here, not called: add `()`.";
+    return "This is the function itself; add `()` to call it.";
   }
   if (isUnit(have) && !isUnit(want)) {
-    return "`()` is the value of what gives none, such as a block that ends with a statement.";
+    return "`()` is the type of an expression without a value, such as a block that ends with a statement.";
   }
   return undefined;
 }
@@ -297,7 +299,7 @@ export function conversionFixes(body: Body, expression: ast.Expression, expected
     }
     if (isSameKind && isTight(expression) && fits(want, have.arguments[0])) {
       fixes.push(
-        reporter.insert("hand on what stands in the way with `?`", "maybe", expression.span.end, "?"),
+        reporter.insert("return early with `?`", "maybe", expression.span.end, "?"),
       );
     }
   }

@@ -207,7 +207,7 @@ function reportResult(
     body.reporter.report(
       "TY0026",
       { start: block.span.end - 1, end: block.span.end },
-      "A value is needed at the end, because `return` gives one elsewhere.",
+      "This function must end with a value, because it returns one elsewhere.",
     );
   }
 }
@@ -228,8 +228,8 @@ function noteUnusedParameter(session: Session, symbol: FunctionSymbol, parameter
     span,
     `The parameter \`${name}\` of \`${symbol.displayName}\` is never used.`,
     {
-      hint: "A name that begins with `_` may go unused.",
-      fixes: [session.reporter.fix(`name it \`_${name}\``, "maybe", span, `_${name}`)],
+      hint: "Prefix the name with `_` if this is intended.",
+      fixes: [session.reporter.fix(`rename it to \`_${name}\``, "maybe", span, `_${name}`)],
     },
   );
 }
@@ -238,7 +238,7 @@ function noteUnusedParameter(session: Session, symbol: FunctionSymbol, parameter
 export function checkConstantValue(session: Session, symbol: ConstantSymbol): void {
   const { declaration } = symbol;
   if (symbol.valueState === "checking") {
-    session.reporter.report("TY0032", declaration.name.span, `\`${symbol.displayName}\` is made of itself.`);
+    session.reporter.report("TY0032", declaration.name.span, `\`${symbol.displayName}\` depends on itself.`);
     return;
   }
   if (symbol.valueState === "checked") return;
@@ -265,9 +265,14 @@ function reportUntypedConstant(session: Session, symbol: ConstantSymbol, value: 
     const { reporter } = session;
     const { span } = symbol.declaration.name;
     const text = typeText(value.type);
-    reporter.report("TY0039", span, `The public constant \`${symbol.displayName}\` needs a type.`, {
-      fixes: [reporter.insert(`write \`: ${text}\``, "safe", span.end, `: ${text}`)],
-    });
+    reporter.report(
+      "TY0039",
+      span,
+      `The exported constant \`${symbol.displayName}\` needs a type annotation.`,
+      {
+        fixes: [reporter.insert(`write \`: ${text}\``, "safe", span.end, `: ${text}`)],
+      },
+    );
   });
 }
 

@@ -32,12 +32,12 @@ export function checkInterfaceEffects(world: World, scope: ModuleScope): void {
       symbol.nameSpan,
       `\`${symbol.displayName}\` is the \`${name}\` of \`${
         symbol.owner ?? ""
-      }\`, which uses nothing, but it uses \`${effect}\`.`,
+      }\`, which cannot have effects, but it uses \`${effect}\`.`,
       {
         labels: cause === null
           ? []
           : [scope.reporter.label(cause.span, `\`${cause.through}\` uses \`${effect}\``)],
-        hint: "Give it another name, or take the effect out.",
+        hint: "Rename the function, or remove the effect.",
       },
     );
   }
@@ -52,10 +52,10 @@ export function checkFittings(scope: ModuleScope): void {
     scope.reporter.report(
       "EF0008",
       span,
-      `\`${symbol.displayName}\` uses \`${effect}\`, which \`${wanted.name}\` does not say of its \`${symbol.name}\`.`,
+      `\`${symbol.displayName}\` uses \`${effect}\`, which \`${wanted.name}.${symbol.name}\` does not declare.`,
       {
         labels: [{ file: symbol.file, span: symbol.nameSpan, message: `uses \`${effect}\`` }],
-        hint: `Write \`uses ${effect}\` in the interface, or take the effect out.`,
+        hint: `Write \`uses ${effect}\` in the interface, or remove the effect.`,
       },
     );
   }
@@ -75,13 +75,13 @@ export function reportUnusedDeclarations(world: World, scope: ModuleScope): void
     }
     if (symbol.owner !== null && isOfInterface(world, scope, symbol.name)) continue;
     reporter.report("LI0006", symbol.nameSpan, `The function \`${symbol.displayName}\` is never used.`, {
-      hint: "`pub` exports it; a name that begins with `_` may go unused.",
+      hint: "Export it with `pub`, or prefix the name with `_` if this is intended.",
     });
   }
   for (const symbol of scope.constants) {
     if (symbol.isUsed || symbol.isPublic || symbol.name.startsWith("_")) continue;
     reporter.report("LI0008", symbol.nameSpan, `The constant \`${symbol.displayName}\` is never used.`, {
-      hint: "`pub` exports it; a name that begins with `_` may go unused.",
+      hint: "Export it with `pub`, or prefix the name with `_` if this is intended.",
     });
   }
 }
@@ -104,7 +104,7 @@ function reportUnusedImport(scope: ModuleScope, through: ImportSymbol): void {
   const { span } = through.declaration;
   const { text } = scope.file;
   const end = text[span.end] === "\n" ? span.end + 1 : span.end;
-  scope.reporter.report("LI0002", span, `Nothing of the module \`${through.path}\` is used.`, {
+  scope.reporter.report("LI0002", span, `The imported module \`${through.path}\` is never used.`, {
     fixes: [scope.reporter.fix("remove the import", "safe", { start: span.start, end }, "")],
   });
 }

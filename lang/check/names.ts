@@ -46,7 +46,7 @@ export function inferStatic(
       return body.broken(span);
     case "module":
       reporter.report("NM0014", span, `\`${found.import.alias}\` is a module, not a value.`, {
-        hint: `Name something in it: \`${found.import.alias}.…\`.`,
+        hint: `Use a declaration of the module: \`${found.import.alias}.…\`.`,
       });
       return body.broken(span);
     case "parameter":
@@ -196,7 +196,7 @@ export function fieldOf(body: Body, expression: ast.FieldAccess, target: Express
       "TY0028",
       name.span,
       type.elements.length === 0
-        ? "`()` has no parts."
+        ? "`()` has no elements."
         : `\`${typeText(type)}\` has ${type.elements.length} parts, counted from 0: the last is \`.${
           type.elements.length - 1
         }\`.`,
@@ -225,9 +225,9 @@ function reportUnknownField(body: Body, expression: ast.FieldAccess, type: Type)
     reporter.report(
       "TY0012",
       expression.target.span,
-      `The type of this is not known yet, so its field \`${name.text}\` cannot be found.`,
+      `Cannot access the field \`${name.text}\`, because the type of this value is not known yet.`,
       {
-        hint: "Write the type where the value gets its name, as in `fn(ball: Ball) { … }`.",
+        hint: "Add a type annotation to the declaration, as in `fn(ball: Ball) { … }`.",
       },
     );
     return;
@@ -235,7 +235,7 @@ function reportUnknownField(body: Body, expression: ast.FieldAccess, type: Type)
   const text = typeText(type);
   const method = world.membersOf(type)?.get(name.text);
   if (method?.kind === "function") {
-    reporter.report("NM0004", name.span, `\`${name.text}\` of \`${text}\` is a method: it is called.`, {
+    reporter.report("NM0004", name.span, `\`${name.text}\` of \`${text}\` is a method and must be called.`, {
       fixes: [reporter.insert("call it", "safe", name.span.end, "()")],
     });
     return;
@@ -246,7 +246,7 @@ function reportUnknownField(body: Body, expression: ast.FieldAccess, type: Type)
   const names = nearest(name.text, fields);
   reporter.report("NM0004", name.span, `\`${text}\` has no field \`${name.text}\`.`, {
     hint: type.kind === "named" && type.definition.body.kind === "union"
-      ? "The fields of a variant are taken out by `match`."
+      ? "Use `match` to access the fields of a variant."
       : fields.length > 0 && fields.length <= 8 && names.length === 0
       ? `Its fields are ${fields.map((field) => `\`${field}\``).join(", ")}.`
       : undefined,

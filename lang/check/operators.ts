@@ -52,9 +52,9 @@ function checkRange(body: Body, node: Expression & { readonly kind: "integer" })
   body.reporter.report(
     "TY0013",
     node.span,
-    `\`${text}\` does not fit \`${name}\`, which goes from ${low} to ${high}.`,
+    `\`${text}\` is out of range for \`${name}\`, which is from ${low} to ${high}.`,
     {
-      hint: name === "Int" && fits64 ? "It fits `Int64`: `let n: Int64 = …`." : undefined,
+      hint: name === "Int" && fits64 ? "The number fits in an `Int64`: `let n: Int64 = …`." : undefined,
       fixes: isBits
         ? [body.reporter.fix(`write ${asBits}, which has the same bits`, "maybe", node.span, `${asBits}`)]
         : [],
@@ -102,14 +102,14 @@ function reportNoOperator(body: Body, operator: string, type: Type, span: Span):
   const isOption = at.kind === "named" && body.world.isCore(at, "Option");
   body.reporter.report("TY0003", span, `\`${operator}\` is not defined for \`${typeText(type)}\`.`, {
     hint: isUndecided(type)
-      ? "Write the type of its operands."
+      ? "Add a type annotation to the operands."
       : isOption
-      ? "An `Option` may hold nothing: `match` it, or take its value with `?` or `unwrap_or`."
+      ? "Unwrap the `Option` with `match`, `?` or `unwrap_or`."
       : operator === "+"
-      ? "`+` adds numbers of one type, and joins two texts or two lists."
+      ? "`+` is defined for two numbers of the same type, two strings and two lists."
       : ["&", "|", "^", "<<", ">>"].includes(operator)
-      ? "Bits are those of `Int` and `Int64`."
-      : "Arithmetic is for `Int`, `Int64`, `Float` and `F32`.",
+      ? "Bit operators are defined for `Int` and `Int64`."
+      : "Arithmetic is defined for `Int`, `Int64`, `Float` and `F32`.",
   });
 }
 
@@ -137,7 +137,7 @@ export function inferBinary(body: Body, expression: ast.Binary, expected: Type |
   switch (operator) {
     case "and":
     case "or": {
-      const what = `Each side of \`${operator}\``;
+      const what = `Each operand of \`${operator}\``;
       return {
         kind: operator,
         span,
@@ -191,7 +191,7 @@ function inferArithmetic(
 
 function noteDivisionByZero(body: Body, right: Expression, operator: string, span: Span): void {
   if (right.kind !== "integer" || right.value !== 0n) return;
-  body.reporter.report("LI0009", span, `\`${operator}\` with zero on its right always traps.`);
+  body.reporter.report("LI0009", span, `\`${operator}\` by zero always traps.`);
 }
 
 /** The one type of both sides; a mismatch is reported, and the error type given. */
@@ -209,7 +209,7 @@ function sameType(body: Body, expression: ast.Binary, left: Expression, right: E
     body.reporter.report(
       "TY0002",
       operatorSpan,
-      `The sides of \`${operator}\` must have the same type: left is \`${leftText}\`, right is \`${rightText}\`. Nothing is converted by itself.`,
+      `The operands of \`${operator}\` must have the same type, but the left one is \`${leftText}\` and the right one is \`${rightText}\`.`,
       {
         labels: [
           body.reporter.label(expression.left.span, `\`${leftText}\``),
@@ -255,7 +255,7 @@ function reportRepetition(body: Body, expression: ast.Binary, left: Expression, 
   reporter.report(
     "TY0002",
     expression.operatorSpan,
-    "`*` multiplies numbers; a text is repeated by `repeat`.",
+    "`*` multiplies numbers; use `repeat` to repeat a string.",
     {
       labels: [
         reporter.label(expression.left.span, `\`${typeText(left.type)}\``),
@@ -278,7 +278,7 @@ function reportTextSum(body: Body, expression: ast.Binary, left: Expression, rig
   reporter.report(
     "TY0002",
     expression.operatorSpan,
-    `\`+\` joins a text with a text, and \`${typeText(otherType)}\` is none. Nothing is converted by itself.`,
+    `Cannot join a string and a value of type \`${typeText(otherType)}\` with \`+\`.`,
     {
       labels: [
         reporter.label(expression.left.span, `\`${typeText(left.type)}\``),
@@ -324,7 +324,7 @@ function noteBooleanComparison(body: Body, expression: ast.Binary, operator: "==
   const keeps = (operator === "==") === literal.value;
   const isTight = !["binary", "range", "unary"].includes(other.kind);
   const replacement = keeps ? text : isTight ? `not ${text}` : `not (${text})`;
-  body.reporter.report("LI0012", span, "A `Bool` need not be compared with `true` or `false`.", {
+  body.reporter.report("LI0012", span, "Comparing a `Bool` with `true` or `false` is redundant.", {
     fixes: [body.reporter.fix(`write \`${replacement}\``, "safe", span, replacement)],
   });
 }
@@ -353,7 +353,7 @@ export function noteEmptyRange(
   const { reporter } = body;
   const texts = [reporter.text(expression.start.span), reporter.text(expression.end.span)] as const;
   reporter.report("LI0010", expression.span, "This range is empty: its end is before its start.", {
-    hint: "`for` goes upward alone; `(a..b).reversed()` is the list of the numbers downward.",
+    hint: "`for` only counts up; use `(a..b).reversed()` to count down.",
     fixes: [
       reporter.fix(
         "swap start and end",

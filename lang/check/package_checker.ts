@@ -327,7 +327,7 @@ function ownModules(
     if (!names.has(name)) return [];
     const reporter = new Reporter(module.file);
     reporter.report("MD0007", { start: 0, end: 0 }, `The library has a module \`${name}\` already.`, {
-      hint: "Rename the file, or put it into another folder.",
+      hint: "Rename the file, or move it to another folder.",
     });
     return reporter.diagnostics;
   });

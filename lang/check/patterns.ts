@@ -73,9 +73,9 @@ export function bindName(binding: Binding, name: ast.Name, type: Type): Variable
   const other = shared?.get(name.text);
   if (binding.given.has(name.text)) {
     const first = names.get(name.text) ?? other;
-    body.reporter.report("NM0011", name.span, `\`${name.text}\` stands in this pattern twice.`, {
+    body.reporter.report("NM0011", name.span, `\`${name.text}\` is bound twice in this pattern.`, {
       labels: first === undefined ? [] : [body.reporter.label(first.span, "the first is here")],
-      hint: "A name takes one value. Compare two values with a guard: `(a, b) if a == b`.",
+      hint: "Compare two values with a guard: `(a, b) if a == b`.",
     });
   }
   binding.given.add(name.text);
@@ -110,8 +110,8 @@ function reportUnshared(binding: Binding, name: string, span: ast.Name["span"]):
   binding.body.reporter.report(
     "MX0005",
     span,
-    `\`${name}\` is named in some alternatives and not in others, so it would have no value when those fit.`,
-    { hint: "Every alternative names the same." },
+    `\`${name}\` is not bound in all alternatives.`,
+    { hint: "Bind the same names in every alternative." },
   );
 }
 
@@ -122,7 +122,7 @@ export function expect(binding: Binding, pattern: ast.Pattern, subject: Type, ow
   binding.body.reporter.report(
     "TY0029",
     pattern.span,
-    `What is looked at is \`${expected}\`, but this pattern is for \`${actual}\`.`,
+    `The matched value is \`${expected}\`, but this pattern is for \`${actual}\`.`,
     { expected, actual },
   );
   return false;
@@ -137,7 +137,7 @@ function bindLiteral(binding: Binding, pattern: ast.LiteralPattern, type: Type):
         body.reporter.report(
           "TY0029",
           span,
-          `What is looked at is \`${typeText(type)}\`, but this is a whole number.`,
+          `The matched value is \`${typeText(type)}\`, but this pattern is an integer.`,
           {
             fixes: [body.reporter.insert(`write \`${body.reporter.text(span)}.0\``, "safe", span.end, ".0")],
           },
@@ -173,7 +173,7 @@ function checkFits(binding: Binding, pattern: ast.Pattern, type: Type, value: bi
   binding.body.reporter.report(
     "TY0013",
     pattern.span,
-    `${value} does not fit \`${typeText(type)}\`, which goes from ${low} to ${high}.`,
+    `${value} is out of range for \`${typeText(type)}\`, which is from ${low} to ${high}.`,
   );
 }
 
@@ -193,7 +193,7 @@ function bindRange(binding: Binding, pattern: ast.RangePattern, type: Type): Pat
     body.reporter.report(
       "TY0029",
       span,
-      "A range goes from one number to another, or from one character to another.",
+      "The bounds of a range pattern must be two numbers or two characters.",
     );
     return wildcard(binding, pattern, type);
   }
@@ -203,7 +203,7 @@ function bindRange(binding: Binding, pattern: ast.RangePattern, type: Type): Pat
   const low = number(start);
   const high = pattern.isInclusive ? number(end) : number(end) - 1n;
   if (low > high) {
-    body.reporter.report("MX0006", span, "This range holds nothing: its end is before its start.", {
+    body.reporter.report("MX0006", span, "This range is empty: its end is before its start.", {
       fixes: low === high + 1n && !pattern.isInclusive
         ? [body.reporter.fix("include the end", "maybe", span, body.reporter.text(span).replace("..", "..="))]
         : [

@@ -103,9 +103,9 @@ function rootOf(
 function wantedFor(purpose: Purpose): string {
   switch (purpose.kind) {
     case "assign":
-      return "is given a value";
+      return "is assigned";
     case "argument":
-      return "is lent to an `inout` parameter";
+      return "is passed as `inout`";
     case "receiver":
       return `is changed by \`${purpose.method}\``;
     case "loop":
@@ -125,7 +125,7 @@ export function reportUnwritable(
   const root = rootOf(expression, typed, body);
   if (root === "broken" || typed.type.kind === "variable" && typed.type.id === -1) return;
   if (root === "constant") {
-    reporter.report("MV0011", span, `A constant never changes, but this ${wantedFor(purpose)}.`, {
+    reporter.report("MV0011", span, `A constant is immutable, but this ${wantedFor(purpose)}.`, {
       hint: "Copy it into a variable first: `var copy = …`.",
     });
     return;
@@ -135,29 +135,29 @@ export function reportUnwritable(
       reporter.report(
         "MV0010",
         span,
-        `\`${purpose.method}\` changes its receiver, but this value has no place that could be changed.`,
+        `\`${purpose.method}\` changes its receiver, but this is a temporary value.`,
         {
           hint: purpose.instead === null
-            ? "Give it a name with `var` first."
-            : `\`${purpose.instead}\` gives a changed copy; or give the value a name with \`var\` first.`,
+            ? "Store the value in a `var` first."
+            : `\`${purpose.instead}\` returns a changed copy; or store the value in a \`var\` first.`,
         },
       );
     } else if (purpose.kind === "argument") {
       reporter.report(
         "MV0006",
         span,
-        "An `inout` parameter takes a place, and this is a value that nobody holds.",
+        "A temporary value cannot be passed as `inout`.",
         {
-          hint: "A place is a variable, or a field or element of one.",
+          hint: "Use a variable, or a field or element of one.",
         },
       );
     } else {
       reporter.report(
         "MV0003",
         span,
-        `This cannot be written: it ${wantedFor(purpose)}, but it is no place.`,
+        `This expression ${wantedFor(purpose)}, but it is not a variable, field or element.`,
         {
-          hint: "A place is a variable, or a field or element of one.",
+          hint: "Use a variable, or a field or element of one.",
         },
       );
     }
@@ -174,10 +174,10 @@ function reportFixedVariable(body: Body, variable: Variable, span: Span, purpose
     reporter.report(
       "MV0008",
       span,
-      `A function value holds a copy of \`${name}\`, so changing it here would change nothing outside.`,
+      `\`${name}\` is captured by copy, so it cannot be changed in a function value.`,
       {
         labels: [reporter.label(variable.span, "the variable is here")],
-        hint: "Return the new value, or use a loop in place of the function value.",
+        hint: "Return the new value, or use a loop instead of the function value.",
       },
     );
     return;
@@ -191,10 +191,10 @@ function reportFixedVariable(body: Body, variable: Variable, span: Span, purpose
     reporter.report(
       "MV0002",
       span,
-      `\`${name}\` is a parameter, which keeps its value, but it ${wantedFor(purpose)}.`,
+      `\`${name}\` is an immutable parameter, but it ${wantedFor(purpose)}.`,
       {
         labels: [reporter.label(variable.span, "the parameter is here")],
-        hint: "An `inout` parameter changes the caller's variable; a `var` of its own changes a copy.",
+        hint: "Make the parameter `inout` to change the caller's variable, or copy it into a `var`.",
         fixes: variable.depth === 0 && parameter !== undefined
           ? [reporter.insert("make it `inout`", "maybe", start, type === null ? ": inout " : "inout ")]
             .filter(() => type !== null)
@@ -209,9 +209,9 @@ function reportFixedVariable(body: Body, variable: Variable, span: Span, purpose
     reporter.report(
       purpose.kind === "assign" ? "MV0001" : "MV0007",
       span,
-      `\`${name}\` is named by \`let\`, which never changes, but it ${wantedFor(purpose)}.`,
+      `\`${name}\` is an immutable \`let\` binding, but it ${wantedFor(purpose)}.`,
       {
-        labels: [reporter.label(variable.span, "named here")],
+        labels: [reporter.label(variable.span, "declared here")],
         fixes: isPlain ? [reporter.fix("use `var`", "safe", { start, end: start + 3 }, "var")] : [],
       },
     );
@@ -224,16 +224,16 @@ function reportFixedVariable(body: Body, variable: Variable, span: Span, purpose
       variable.origin === "loop" || variable.origin === "counter"
         ? "the variable of a loop"
         : "a name of a pattern"
-    }, which holds a copy and never changes, but it ${wantedFor(purpose)}.`,
+    }, which is an immutable copy, but it ${wantedFor(purpose)}.`,
     {
-      labels: [reporter.label(variable.span, "named here")],
+      labels: [reporter.label(variable.span, "declared here")],
       hint: variable.origin === "counter"
-        ? "A loop with `while` and a `var` of its own may change how it counts."
+        ? "Use `while` and a `var` to change the counter."
         : variable.origin === "loop"
         ? "`for inout x in list` changes the elements themselves."
-        : "Change what was matched, or copy the name into a `var`.",
+        : "Change the matched value itself, or copy the name into a `var`.",
       fixes: variable.origin === "loop" && reporter.file.text.slice(0, variable.span.start).endsWith("for ")
-        ? [reporter.insert("go over the elements themselves", "maybe", variable.span.start, "inout ")]
+        ? [reporter.insert("iterate with `inout`", "maybe", variable.span.start, "inout ")]
         : [],
     },
   );

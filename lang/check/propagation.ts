@@ -24,8 +24,8 @@ export function inferPropagate(body: Body, expression: ast.Propagate): Expressio
       "TY0018",
       span,
       type.kind === "variable"
-        ? "The type of this is not known yet, so `?` cannot tell what stands in its way."
-        : `\`?\` takes the value of an \`Option\` or \`Result\`, but this is \`${typeText(type)}\`.`,
+        ? "Cannot use `?` on this value, because its type is not known yet."
+        : `\`?\` needs an \`Option\` or a \`Result\`, found \`${typeText(type)}\`.`,
       {
         fixes: type.kind === "variable"
           ? []
@@ -59,9 +59,9 @@ export function inferPropagate(body: Body, expression: ast.Propagate): Expressio
         }\`.`,
         {
           labels: returns.reason?.kind === "result"
-            ? [reporter.label(returns.reason.span, "because of this result")]
+            ? [reporter.label(returns.reason.span, "because of this result type")]
             : [],
-          hint: "`map_err(fn(error) { … })` makes one error of another.",
+          hint: "Convert the error with `map_err(fn(error) { … })`.",
           expected: text,
           actual: typeText(type),
         },
@@ -88,15 +88,15 @@ function reportNoWayOut(
     "TY0019",
     span,
     `\`?\` on \`${type}\` returns from the function when there is no value, but ${
-      result === null ? "there is nothing here that could return it" : `the function gives \`${result}\``
+      result === null ? "there is no function to return from" : `the function returns \`${result}\``
     }.`,
     {
       hint: isOption
-        ? "Let the function give an `Option`, or say what is meant with `unwrap_or(…)`."
-        : "Let the function give a `Result`, or `match` both cases.",
+        ? "Return an `Option` from the function, or use `unwrap_or(…)`."
+        : "Return a `Result` from the function, or `match` both cases.",
       fixes: [
         ...(isOption && wantsResult
-          ? [reporter.fix("say what is wrong with `ok_or`", "placeholder", mark, `.ok_or("missing")?`)]
+          ? [reporter.fix("convert it to a `Result` with `ok_or`", "placeholder", mark, `.ok_or("missing")?`)]
           : []),
         ...(!isOption && wantsOption
           ? [reporter.fix("drop the error with `ok()`", "maybe", mark, ".ok()?")]

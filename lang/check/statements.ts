@@ -46,10 +46,10 @@ export function checkStatement(body: Body, statement: ast.Statement): CheckedSta
     case "continue": {
       const loop = body.loops.at(-1);
       if (loop === undefined) {
-        body.reporter.report("TY0033", span, `\`${statement.kind}\` stands outside of a loop.`, {
+        body.reporter.report("TY0033", span, `\`${statement.kind}\` outside of a loop.`, {
           hint: body.closures.length > 0
-            ? "A function value is not part of the loop around it. `return` leaves it."
-            : "`return` leaves the function.",
+            ? "A function value is not part of the loop around it. Use `return` to leave the function value."
+            : "Use `return` to leave the function.",
         });
       } else if (statement.kind === "break") loop.hasBreak = true;
       return expressionStatement({ kind: statement.kind, span, type: NEVER }, true);
@@ -94,7 +94,7 @@ function checkLet(body: Body, statement: ast.LetStatement): CheckedStatement {
             missingText(missing)
           }.`,
           {
-            hint: "`let … else { … }` says what happens when it does not fit.",
+            hint: "Use `let … else { … }` to handle the other values.",
             fixes: [
               body.reporter.insert(
                 "add an `else`",
@@ -118,7 +118,7 @@ function checkLet(body: Body, statement: ast.LetStatement): CheckedStatement {
     body.reporter.report(
       "MX0008",
       brace,
-      "The `else` of a `let` must leave: with `return`, `break`, `continue` or `panic`. Behind it the names of the pattern would have no values.",
+      "The `else` block of a `let` must diverge: with `return`, `break`, `continue` or `panic`.",
       {
         fixes: [
           body.reporter.insert(
@@ -188,7 +188,7 @@ function noteSelfAssignment(body: Body, statement: ast.AssignStatement): void {
   if (
     statement.operator !== null || place.kind !== "name" || value.kind !== "name" || place.name !== value.name
   ) return;
-  body.reporter.report("LI0013", statement.span, `\`${place.name}\` is given its own value.`, {
+  body.reporter.report("LI0013", statement.span, `\`${place.name}\` is assigned to itself.`, {
     fixes: body.symbol?.owner !== null && body.variable("self") !== null
       ? [body.reporter.insert("write the field", "maybe", place.span.start, "self.")]
       : [],
@@ -226,7 +226,7 @@ function checkOperand(
       statement.operatorSpan,
       `\`${operator}=\` is not defined for \`${typeText(at)}\`.`,
       {
-        hint: isPush ? "Maps, sets and pools are changed by their methods." : undefined,
+        hint: isPush ? "Use the methods of maps, sets and pools to change them." : undefined,
       },
     );
   };
@@ -276,7 +276,7 @@ function checkReturn(body: Body, statement: ast.ReturnStatement): CheckedStateme
   const { span } = statement;
   const returns = body.returns;
   if (returns === null) {
-    body.reporter.report("TY0033", span, "`return` stands outside of a function.");
+    body.reporter.report("TY0033", span, "`return` outside of a function.");
     if (statement.value !== null) infer(body, statement.value, null);
     return expressionStatement({ kind: "return", span, type: NEVER, value: null }, true);
   }
@@ -289,10 +289,10 @@ function checkReturn(body: Body, statement: ast.ReturnStatement): CheckedStateme
     body.reporter.report(
       "TY0026",
       span,
-      `This returns no value, but ${typeWithArticle(returns.type)} is needed.`,
+      `This \`return\` has no value, but ${typeWithArticle(returns.type)} is expected.`,
       {
         labels: returns.reason?.kind === "result" && returns.reason.isWritten
-          ? [body.reporter.label(returns.reason.span, "because of this result")]
+          ? [body.reporter.label(returns.reason.span, "because of this result type")]
           : [],
         expected: typeText(returns.type),
         actual: "()",

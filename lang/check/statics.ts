@@ -86,7 +86,7 @@ function resolveName(body: Body, name: ast.Name): Static | null {
 
 function reportAmbiguousType(body: Body, name: ast.Name, aliases: readonly string[]): void {
   const { reporter } = body;
-  reporter.report("NM0012", name.span, `\`${name.text}\` may be the type of several modules.`, {
+  reporter.report("NM0012", name.span, `\`${name.text}\` is declared in several imported modules.`, {
     fixes: aliases.map((alias) =>
       reporter.fix(`use \`${alias}.${name.text}\``, "maybe", name.span, `${alias}.${name.text}`)
     ),
@@ -118,8 +118,8 @@ function resolveMember(body: Body, base: Static, name: ast.Name): Static | null 
       body.reporter.report(
         "NM0015",
         name.span,
-        `\`${base.parameter.name}\` is not known to have a function \`${name.text}\`.`,
-        { hint: "A type parameter has what the interfaces say that are asked of it: `[T: Show]`." },
+        `\`${base.parameter.name}\` has no bound with a function \`${name.text}\`.`,
+        { hint: "A type parameter has only the functions of its bounds: `[T: Show]`." },
       );
       return { kind: "broken" };
     }
@@ -280,7 +280,7 @@ export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix
   if (hasField) {
     fixes.unshift(reporter.fix(`use \`self.${name.text}\``, "safe", name.span, `self.${name.text}`));
   }
-  reporter.report("NM0001", name.span, `Nothing is called \`${name.text}\` here.`, {
+  reporter.report("NM0001", name.span, `Cannot find \`${name.text}\` in this scope.`, {
     hint: foreign?.hint ?? definedLater(body, name) ??
       (name.text === "self" ? "`self` is the first parameter of a method." : undefined),
     fixes: [...fixes, ...more],
@@ -292,37 +292,37 @@ function definedLater(body: Body, name: ast.Name): string | undefined {
   const { text } = body.reporter.file;
   const line = text.slice(text.lastIndexOf("\n", name.span.start) + 1, name.span.start);
   const isOwn = [...line.matchAll(/\b(?:let|var) (\w+)/g)].some(([, own]) => own === name.text);
-  return isOwn ? `\`${name.text}\` has its value only behind this statement.` : undefined;
+  return isOwn ? `\`${name.text}\` can be used only after this declaration.` : undefined;
 }
 
 const FOREIGN_NAMES: Readonly<Record<string, { readonly hint: string; readonly replacement?: string }>> = {
   null: {
-    hint: "There is no null. A value that may be missing is an `Option`: `Some(value)` or `None`.",
+    hint: "There is no null. Use an `Option` for an optional value: `Some(value)` or `None`.",
     replacement: "None",
   },
   nil: {
-    hint: "There is no nil. A value that may be missing is an `Option`: `Some(value)` or `None`.",
+    hint: "There is no nil. Use an `Option` for an optional value: `Some(value)` or `None`.",
     replacement: "None",
   },
   undefined: {
-    hint: "A value that may be missing is an `Option`: `Some(value)` or `None`.",
+    hint: "Use an `Option` for an optional value: `Some(value)` or `None`.",
     replacement: "None",
   },
-  none: { hint: "A value that may be missing is an `Option`.", replacement: "None" },
+  none: { hint: "Use an `Option` for an optional value.", replacement: "None" },
   this: { hint: "The receiver of a method is its first parameter, `self`.", replacement: "self" },
   println: { hint: "`print` writes a line.", replacement: "print" },
-  printf: { hint: "`print` writes a line; values stand in the text between braces.", replacement: "print" },
+  printf: { hint: "`print` writes a line; interpolate values with braces.", replacement: "print" },
   console: { hint: "`print` writes a line." },
-  fmt: { hint: "`print` writes a line; values stand in the text between braces." },
+  fmt: { hint: "`print` writes a line; interpolate values with braces." },
   io: { hint: "`print` writes a line." },
-  range: { hint: "A range is written `0..n`, without `n`, or `1..=n`, with it." },
-  int: { hint: "A text is read by `text.parse_int()`; numbers change their type by `x.to_int()`." },
-  float: { hint: "A text is read by `text.parse_float()`; numbers change their type by `n.to_float()`." },
+  range: { hint: "A range is written `0..n`, which excludes `n`, or `1..=n`, which includes it." },
+  int: { hint: "Parse a string with `text.parse_int()`; convert a number with `x.to_int()`." },
+  float: { hint: "Parse a string with `text.parse_float()`; convert a number with `n.to_float()`." },
   str: { hint: 'A value stands in a text between braces: `"{value}"`.' },
-  pass: { hint: "A block may be empty: `{}`." },
+  pass: { hint: "Use an empty block: `{}`." },
   todo: { hint: 'What is not written yet is `panic("…")`.', replacement: 'panic("not written yet")' },
-  defer: { hint: "Nothing runs at the end of a block by itself." },
-  assert: { hint: "A test says what it expects with `expect`.", replacement: "expect" },
+  defer: { hint: "There is no `defer`: nothing runs implicitly at the end of a block." },
+  assert: { hint: "Use `expect` in a test.", replacement: "expect" },
   len: { hint: "The length is a method: `xs.len()`." },
   throw: { hint: 'There are no exceptions: return a `Result`, or end with `panic("…")`.' },
 };
@@ -349,7 +349,7 @@ export function reportUnknownVariant(body: Body, name: ast.Name): void {
   };
   const replacement = foreign[name.text];
   const similar = replacement === undefined ? nearest(name.text, names) : [replacement];
-  reporter.report("NM0003", name.span, `There is no variant or type \`${name.text}\` here.`, {
+  reporter.report("NM0003", name.span, `Cannot find the type or variant \`${name.text}\` in this scope.`, {
     fixes: [
       ...(replacement === undefined ? unimportedHome(world, scope, name, ["type", "variant"]) : []),
       ...similar.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),

@@ -47,7 +47,7 @@ function namedType(context: TypeContext, expression: ast.NamedTypeExpression): T
         context.scope.reporter.report(
           "TY0014",
           expression.span,
-          `\`${name.text}\` is a type parameter, which takes no types itself.`,
+          `\`${name.text}\` is a type parameter and takes no type arguments.`,
         );
         return ERROR_TYPE;
       }
@@ -66,8 +66,8 @@ function namedType(context: TypeContext, expression: ast.NamedTypeExpression): T
       context.scope.reporter.report(
         "TY0036",
         expression.span,
-        `\`${name.text}\` is an interface. A value has a type, which may fit an interface; an interface is not a type itself.`,
-        { hint: `Name a type parameter with it: \`fn f[T: ${name.text}](value: T)\`.` },
+        `\`${name.text}\` is an interface, not a type.`,
+        { hint: `Use it as the bound of a type parameter: \`fn f[T: ${name.text}](value: T)\`.` },
       );
       return ERROR_TYPE;
     case "primitive":
@@ -96,7 +96,7 @@ function hasArguments(context: TypeContext, expression: ast.NamedTypeExpression,
   const count = (n: number) => (n === 1 ? "one type" : n === 0 ? "no types" : `${n} types`);
   const fixes = expected === 0
     ? [
-      reporter.fix("take the types away", "safe", {
+      reporter.fix("remove the type arguments", "safe", {
         start: expression.name.span.end,
         end: expression.span.end,
       }, ""),
@@ -105,7 +105,7 @@ function hasArguments(context: TypeContext, expression: ast.NamedTypeExpression,
   reporter.report(
     "TY0014",
     expression.span,
-    `\`${name}\` takes ${count(expected)}, ${count(actual)} given.`,
+    `\`${name}\` takes ${count(expected)}, but ${count(actual)} given.`,
     {
       fixes,
       hint: expected === 0 ? undefined : `Write \`${name}[${Array(expected).fill("…").join(", ")}]\`.`,
@@ -138,8 +138,8 @@ function qualifiedType(context: TypeContext, module: ast.Name, name: ast.Name): 
   const through = imports.get(module.text);
   if (through === undefined) {
     const names = nearest(module.text, imports.keys());
-    reporter.report("NM0001", module.span, `Nothing is called \`${module.text}\` here.`, {
-      hint: "A module is brought in by `use`.",
+    reporter.report("NM0001", module.span, `Cannot find \`${module.text}\` in this scope.`, {
+      hint: "Import the module with `use`.",
       fixes: names.map((other) => reporter.fix(`use \`${other}\``, "maybe", module.span, other)),
     });
     return null;
@@ -175,11 +175,11 @@ function reportAmbiguous(
   const { reporter } = scope;
   for (const { through } of candidates) if (through !== null) through.isUsed = true;
   const homes = candidates.map(({ item }) => `\`${item.scope.name}\``).join(" and ");
-  reporter.report("NM0012", name.span, `\`${name.text}\` may be the type of ${homes}.`, {
+  reporter.report("NM0012", name.span, `\`${name.text}\` is ambiguous: it may be the type of ${homes}.`, {
     labels: candidates.map(({ item }) => ({
       file: item.scope.file,
       span: item.span,
-      message: "one is this",
+      message: "one is declared here",
     })),
     fixes: candidates.flatMap(({ through }) =>
       through === null ? [] : [
@@ -231,13 +231,13 @@ function reportUnknownType(context: TypeContext, name: ast.Name): void {
   const home = foreign === undefined ? unimportedHome(world, scope, name, ["type"]) : [];
   const variants = world.variantsNamed(scope, name.text);
   const variant = variants[0]?.item;
-  reporter.report("NM0002", name.span, `There is no type \`${name.text}\` here.`, {
+  reporter.report("NM0002", name.span, `Cannot find the type \`${name.text}\` in this scope.`, {
     hint: variant !== undefined
-      ? `\`${name.text}\` is a variant of \`${variant.definition.name}\`; write the type.`
+      ? `\`${name.text}\` is a variant of \`${variant.definition.name}\`, not a type.`
       : name.text === "Void" || name.text === "Unit"
-      ? "The type of what has no value is written `()`, or left out."
+      ? "The type of an expression without a value is `()`; it can be left out."
       : /^[A-Z]$/.test(name.text)
-      ? `A type parameter is declared behind the name: \`fn first[${name.text}](…)\`, \`type Pair[${name.text}] = …\`.`
+      ? `A type parameter is declared after the name: \`fn first[${name.text}](…)\`, \`type Pair[${name.text}] = …\`.`
       : undefined,
     fixes: [
       ...(variant === undefined ? [] : [
@@ -263,7 +263,7 @@ export function boundOf(
   context.scope.reporter.report(
     "NM0016",
     expression.span,
-    `\`${expression.name.text}\` is a type. A type parameter is asked for interfaces, such as \`Eq\`, \`Ord\`, \`Hash\` and \`Show\`.`,
+    `\`${expression.name.text}\` is a type, but a bound must be an interface, such as \`Eq\`, \`Ord\`, \`Hash\` or \`Show\`.`,
   );
   return null;
 }

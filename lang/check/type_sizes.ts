@@ -44,8 +44,8 @@ export function checkTypeSizes(scope: ModuleScope): void {
     scope.reporter.report(
       "TY0024",
       definition.nameSpan,
-      `A value of \`${definition.name}\` would never end: each holds another one.`,
-      { hint: "Put an `Option`, a `List`, or a variant without it, between them." },
+      `The recursive type \`${definition.name}\` has infinite size.`,
+      { hint: "Put an `Option`, a `List`, or a union with a variant that does not contain it in between." },
     );
     // Types that hold one another are one mistake.
     ended.add(definition);

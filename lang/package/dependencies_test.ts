@@ -72,7 +72,7 @@ const constant = (value: number) => `pub fn value() -> Int {\n  ${value}\n}\n`;
 Deno.test("MD0001 says which package is to be fetched, and which modules one has that is there", () => {
   const hints = (files: MemoryFiles) => workspaceOf(files).check().diagnostics.map(({ hint }) => hint ?? "");
   const sources = { "src/main.lang": "use fx.particles as _a\nuse other as _b\n" };
-  const fetch = "The package `fx` of project.toml is not here yet: run `lang pkg fetch`.";
+  const fetch = "The package `fx` in project.toml has not been fetched yet: run `lang pkg fetch`.";
   const file = "A module of this package is a file: `src/other.lang`.";
   deepStrictEqual(hints(new MemoryFiles([["project.toml", MANIFEST], ...Object.entries(sources)])), [
     fetch,

@@ -106,9 +106,9 @@ class ManifestReader {
     if (isPackageName(name)) return name;
     const mended = packageNameOf(name);
     this.#report("PK0004", this.#value("name"), {
-      message: `\`${name}\` is no name of a package.`,
+      message: `\`${name}\` is not a valid package name.`,
       hint:
-        "Names begin with a small letter and have small letters, digits, `_` and `-`, 64 characters at most.",
+        "Package names begin with a lower-case letter and contain lower-case letters, digits, `_` and `-`, at most 64 characters.",
       fixes: mended === null
         ? []
         : [this.#fix(`name it \`${mended}\``, "maybe", this.#value("name"), JSON.stringify(mended))],
@@ -122,8 +122,8 @@ class ManifestReader {
     const numbers = version.replace(/^v/i, "").split(".").map((part) => part.trim());
     const padded = [...numbers, "0", "0"].slice(0, Math.max(3, numbers.length)).join(".");
     this.#report("PK0005", span, {
-      message: `\`${version}\` is no version.`,
-      hint: "A version has three numbers: `1.4.0`; `1.4.0-beta.1` comes before it.",
+      message: `\`${version}\` is not a valid version.`,
+      hint: "A version consists of three numbers: `1.4.0`. A pre-release is written `1.4.0-beta.1`.",
       fixes: isVersion(padded)
         ? [this.#fix(`write \`${padded}\``, "maybe", span, JSON.stringify(padded))]
         : [],
@@ -138,7 +138,7 @@ class ManifestReader {
     const near = nearest(target, TARGETS)[0] ?? nearest(`wasm32-${target}`, TARGETS)[0];
     const choices = near === undefined ? TARGETS : [near];
     this.#report("PK0006", span, {
-      message: `\`${target}\` is no target.`,
+      message: `\`${target}\` is not a target.`,
       hint: `Targets are ${TARGETS.map((each) => `\`${each}\``).join(", ")}.`,
       fixes: choices.map((each) => this.#fix(`build for \`${each}\``, "maybe", span, JSON.stringify(each))),
     });
@@ -151,7 +151,7 @@ class ManifestReader {
     const span = keySpan(this.#file.text, key);
     const near = nearest(key, known)[0];
     this.#report("PK0007", span, {
-      message: `\`${key}\` means nothing in a manifest.`,
+      message: `\`${key}\` is not a key of the manifest.`,
       hint: near === undefined
         ? `Known are ${known.map((each) => `\`${each}\``).join(", ")}.`
         : `Did you mean \`${near}\`?`,
@@ -164,7 +164,7 @@ class ManifestReader {
     const isPlain = typeof value === "number" || typeof value === "boolean";
     const written = this.#file.text.slice(span.start, span.end);
     this.#report("PK0003", span, {
-      message: `\`${key}\` is a text, but here stands ${nameOf(value)}.`,
+      message: `\`${key}\` must be a string, found ${nameOf(value)}.`,
       fixes: isPlain ? [this.#fix("put it in quotes", "safe", span, JSON.stringify(written))] : [],
     });
   }
@@ -201,7 +201,7 @@ class ManifestReader {
 function nameOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "number" || typeof value === "bigint") return "a number";
-  if (typeof value === "boolean") return "a truth value";
+  if (typeof value === "boolean") return "a boolean";
   return value instanceof Date ? "a date" : "a table";
 }
 

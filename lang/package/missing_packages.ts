@@ -29,7 +29,7 @@ export function withPackageHints(
 function hintFor(name: string, first: string, { direct, packages }: Dependencies): string {
   const found = packages.get(direct.get(first) ?? "");
   if (found === undefined) {
-    return `The package \`${name}\` of project.toml is not here yet: run \`lang pkg fetch\`.`;
+    return `The package \`${name}\` in project.toml has not been fetched yet: run \`lang pkg fetch\`.`;
   }
   const modules = [...found.modules.keys()].sort()
     .map((module) => `\`${module === "main" ? first : `${first}.${module}`}\``);

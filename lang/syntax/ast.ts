@@ -61,7 +61,7 @@ export interface TypeDeclaration extends DeclarationNode {
   readonly body: TypeBody;
 }
 
-/** What stands behind the `=` of a type. One bare name is an alias; `builtin` is for the library alone. */
+/** What stands behind the `=` of a type. One bare name is an alias; `builtin` is internal to the library. */
 export type TypeBody =
   | { readonly kind: "record"; readonly fields: readonly RecordField[] }
   | { readonly kind: "union"; readonly variants: readonly Variant[] }

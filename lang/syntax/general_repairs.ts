@@ -195,7 +195,7 @@ function describe(place: MistakePlace, fix: ProposedFix | null): Proposal {
     return {
       code: "SY0002",
       span: last,
-      message: `The declaration ends here, but ${expected} should follow.`,
+      message: `The declaration ends here, but ${expected} is expected.`,
       expected,
       actual: "the end of the declaration",
       fixes: [],
@@ -205,7 +205,7 @@ function describe(place: MistakePlace, fix: ProposedFix | null): Proposal {
     return {
       code: "SY0003",
       span: wrong,
-      message: `An expression should stand here, before ${quoted(wrong)}.`,
+      message: `Expected an expression before ${quoted(wrong)}.`,
       expected,
       actual: quoted(wrong),
       fixes: [],
@@ -214,7 +214,7 @@ function describe(place: MistakePlace, fix: ProposedFix | null): Proposal {
   return {
     code: isInserted ? "SY0004" : "SY0001",
     span: wrong,
-    message: `Here should stand ${expected}, not ${quoted(wrong)}.`,
+    message: `Expected ${expected}, found ${quoted(wrong)}.`,
     expected,
     actual: quoted(wrong),
     fixes: [],

@@ -121,36 +121,38 @@ function tell(file: SourceFile, mistake: LexicalMistake): Told {
       return {
         code: "SY0063",
         message: mistake.text === "''"
-          ? "A character stands between single quotes, and here is none."
-          : "Between single quotes stands one character; a text stands between double quotes.",
-        fixes: [["write a text", "safe", asText(mistake.text)]],
+          ? "This character literal is empty."
+          : "Single quotes hold exactly one character; a string is written in double quotes.",
+        fixes: [["write a string", "safe", asText(mistake.text)]],
       };
     case "unclosed_text":
       return {
         code: "SY0064",
-        message: "The text is not closed on its line.",
+        message: "This string is not closed before the end of the line.",
         hint: 'A text of several lines stands between `"""`.',
-        others: [insertFix(file, mistake.end, '"', "close the text")],
+        others: [insertFix(file, mistake.end, '"', "close the string")],
       };
     case "long_text":
       return {
         code: "SY0065",
         message: 'Nothing closes this text: its end, another `"""`, is missing.',
-        others: [insertFix(file, mistake.end, `\n${indentation(file, mistake.start)}"""`, "close the text")],
+        others: [
+          insertFix(file, mistake.end, `\n${indentation(file, mistake.start)}"""`, "close the string"),
+        ],
       };
     case "interpolation":
       return {
         code: "SY0066",
-        message: "The `{` in this text is not closed by a `}`.",
+        message: "The `{` in this string has no matching `}`.",
         others: [
           insertFix(file, mistake.end - 1, "}", "close the braces"),
-          insertFix(file, mistake.start, "\\", "write the brace itself"),
+          insertFix(file, mistake.start, "\\", "escape the brace"),
         ],
       };
     case "comment":
       return {
         code: "SY0067",
-        message: "A comment begins with `//` and ends with its line.",
+        message: "A comment begins with `//` and ends at the end of the line.",
         fixes: [["write it with `//`", "safe", asComment(mistake.text)]],
       };
   }
@@ -169,7 +171,7 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
   if (isSemicolon(mistake)) {
     return {
       code: "SY0068",
-      message: "Statements end with their line; a semicolon is not needed.",
+      message: "Statements end at the end of the line, without a semicolon.",
       fixes: [["remove the semicolon", "safe", ""]],
     };
   }
@@ -180,7 +182,7 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
   if (isMacroSign(file, mistake)) {
     return {
       code: "SY0069",
-      message: "There are no macros: a call has no `!`.",
+      message: "There are no macros; a call has no `!`.",
       hint: 'Values stand in a text between braces, `print("{n} left")`; a list is written `[1, 2]`.',
       fixes: [["remove the `!`", "maybe", ""]],
     };
@@ -188,7 +190,7 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
   if (text === "!") {
     return {
       code: "SY0069",
-      message: "`!` is written `not`.",
+      message: "The logical operator `!` is written `not`.",
       fixes: [["write `not`", "safe", "not "]],
     };
   }
@@ -199,9 +201,9 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
   return {
     code: "SY0060",
     message: /^[\x21-\x7e]+$/.test(text)
-      ? `\`${text}\` has no meaning here.`
+      ? `\`${text}\` is not allowed here.`
       : `\`${text}\` (U+${codePoint}) has no meaning outside of texts and comments.`,
-    ...(/^\p{L}+$/u.test(text) ? { hint: "Names are written with `a` to `z`, digits and `_`." } : {}),
+    ...(/^\p{L}+$/u.test(text) ? { hint: "Names consist of `a` to `z`, digits and `_`." } : {}),
     fixes: [
       meant === null ? null : [meant === "" ? "remove it" : `write \`${meant}\``, "maybe", meant],
       meant === null && !(isName && touchesName(file, mistake)) ? ["remove it", "maybe", ""] : null,
@@ -227,7 +229,7 @@ function tellBackticks(file: SourceFile, { start }: LexicalMistake): Told | null
   const text = `"${inside.replaceAll('"', '\\"').replaceAll("${", "{")}"`;
   return {
     code: "SY0060",
-    message: "A text stands between double quotes; expressions in it between braces.",
+    message: "A string is written in double quotes, with interpolated expressions in braces.",
     others: [{ title: `write \`${text}\``, applicability: "maybe", edits: [{ file, span, text }] }],
   };
 }
@@ -248,12 +250,13 @@ function tellEscape(mistake: LexicalMistake): Told {
   return {
     code: "SY0061",
     message: text.startsWith("\\u{")
-      ? `\`${text}\` is no character: code points go up to 10FFFF, without D800 to DFFF.`
-      : `\`${text}\` is no escape.`,
-    hint: "There are `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"`, `\\{` and `\\u{1F600}`; in characters also `\\'`.",
+      ? `\`${text}\` is not a character: code points go up to 10FFFF, without D800 to DFFF.`
+      : `\`${text}\` is not an escape sequence.`,
+    hint:
+      "The escape sequences are `\\n`, `\\t`, `\\r`, `\\\\`, `\\\"`, `\\{` and `\\u{1F600}`; in characters also `\\'`.",
     fixes: [
       meant === undefined ? null : [`write \`${meant}\``, "maybe", meant],
-      ["write the backslash itself", "maybe", `\\${text}`],
+      ["escape the backslash", "maybe", `\\${text}`],
     ],
   };
 }
@@ -262,8 +265,9 @@ function tellNumber(mistake: LexicalMistake): Told {
   const meant = meantNumber(mistake.text);
   return {
     code: "SY0062",
-    message: `\`${mistake.text}\` is no number.`,
-    hint: "Whole numbers are `12`, `1_000`, `0xff` and `0b1010`, others `1.5` and `1.0e-3`.",
+    message: `\`${mistake.text}\` is not a valid number.`,
+    hint:
+      "Integers are written `12`, `1_000`, `0xff` and `0b1010`, floating-point numbers `1.5` and `1.0e-3`.",
     fixes: [meant === null ? null : [`write \`${meant}\``, "maybe", meant]],
   };
 }

@@ -36,10 +36,10 @@ const unclosedBracket: Recognizer = (place) => {
   return {
     code: "SY0005",
     span: opening,
-    message: `Nothing closes this \`${opening.text}\`.`,
+    message: `This \`${opening.text}\` is never closed.`,
     labels: place.isAtEnd
       ? []
-      : [{ span: wrong.span, message: `a \`${closer}\` should stand before ${quoted(wrong)}` }],
+      : [{ span: wrong.span, message: `expected \`${closer}\` before ${quoted(wrong)}` }],
     expected: `\`${closer}\``,
     actual: quoted(wrong),
     fixes,
@@ -147,7 +147,7 @@ const strayBracket: Recognizer = (place) => {
     return {
       code: "SY0006",
       span: wrong,
-      message: `No bracket is open that this ${quoted(wrong)} could close.`,
+      message: `Unexpected ${quoted(wrong)}: there is no matching open bracket.`,
       fixes: [{ title: `remove ${quoted(wrong)}`, applicability: "maybe", edits: [deletion(place, wrong)] }],
       isCertain: true,
     };
@@ -156,8 +156,8 @@ const strayBracket: Recognizer = (place) => {
   return {
     code: "SY0007",
     span: wrong,
-    message: `The \`${opening.text}\` that is open is closed by \`${closer}\`, not ${quoted(wrong)}.`,
-    labels: [{ span: opening.span, message: "this one is open" }],
+    message: `Expected \`${closer}\` to close \`${opening.text}\`, found ${quoted(wrong)}.`,
+    labels: [{ span: opening.span, message: "opened here" }],
     expected: `\`${closer}\``,
     actual: quoted(wrong),
     fixes: [
@@ -177,12 +177,12 @@ const missingComma: Recognizer = (place) => {
   return {
     code: "SY0008",
     span: place.wrong,
-    message: `A comma should stand between these elements, before ${quoted(place.wrong)}.`,
-    labels: [{ span: place.token(open).span, message: "in what begins here" }],
+    message: `Missing comma between elements, before ${quoted(place.wrong)}.`,
+    labels: [{ span: place.token(open).span, message: "in the brackets that begin here" }],
     expected: "`,`",
     actual: quoted(place.wrong),
     fixes: [{
-      title: "put a comma in",
+      title: "insert a comma",
       applicability: "maybe",
       edits: [
         semicolon === undefined
@@ -207,7 +207,7 @@ const alternativesWithCommas: Recognizer = (place) => {
   return {
     code: "SY0070",
     span: place.wrong,
-    message: "Patterns that share an arm stand between bars.",
+    message: "The alternatives of an arm are separated by `|`.",
     expected: "`|`",
     actual: "`,`",
     fixes: [{ title: "write `|`", applicability: "safe", edits }],
@@ -223,8 +223,8 @@ const needlessComma: Recognizer = (place) => {
     code: "SY0009",
     span: place.wrong,
     message: isMatch
-      ? "The arms of a `match` have no commas between them."
-      : "Statements and declarations have no commas between them.",
+      ? "The arms of a `match` are not separated by commas."
+      : "Statements and declarations are not separated by commas.",
     fixes: [{
       title: "remove the comma",
       applicability: "safe",
@@ -269,9 +269,9 @@ const emptyInterpolation: Recognizer = (place): Proposal | null => {
   return {
     code: "SY0010",
     span: { start: place.at(-1).start, end: place.wrong.end },
-    message: "Between `{` and `}` in a text stands an expression, and here is none.",
+    message: "Expected an expression between `{` and `}` in this string.",
     fixes: [{
-      title: "write the braces themselves",
+      title: "escape the braces",
       applicability: "maybe",
       edits: [replacement(place.at(-1), "\\{")],
     }],

@@ -27,7 +27,7 @@ const foreignDeclaration: Recognizer = (place) => {
     return {
       code: "SY0040",
       span: word,
-      message: "A module is brought in by `use`, under its own name.",
+      message: "Import a module with `use`.",
       expected: "`use`",
       actual: quoted(word),
       fixes: [{
@@ -42,13 +42,13 @@ const foreignDeclaration: Recognizer = (place) => {
     code: "SY0040",
     span: word,
     message: known === "const"
-      ? "At the top of a module a value gets its name by `const`."
+      ? "At the top level of a module, use `const`."
       : `This language writes \`${known}\`, not \`${word.text}\`.`,
     expected: `\`${known}\``,
     actual: quoted(word),
     ...(known === "type" && !hasFieldsAlone(place)
       ? {
-        hint: "The type has fields; its functions stand beside it, `fn Ball.move(self: inout Ball) { … }`.",
+        hint: "The functions of a type are declared outside of it: `fn Ball.move(self: inout Ball) { … }`.",
       }
       : {}),
     fixes: known === "type" && !hasFieldsAlone(place) ? [] : [{
@@ -85,7 +85,7 @@ const methodBlock: Recognizer = (place) => {
     code: "SY0040",
     span: word,
     message:
-      `A function of a type stands by itself and is named after it, \`fn ${type.text}.name(self: ${type.text})\`.`,
+      `A function of a type is declared at the top level and named after it: \`fn ${type.text}.name(self: ${type.text})\`.`,
     actual: quoted(word),
     fixes: open.text === "{"
       ? [{ title: "name the functions after the type", applicability: "maybe", edits }]
@@ -107,7 +107,7 @@ const importedText: Recognizer = (place) => {
   return {
     code: "SY0030",
     span: place.wrong,
-    message: "A module is named by words with dots between them.",
+    message: "The parts of a module path are separated by dots.",
     expected: "a name",
     actual: quoted(place.wrong),
     fixes: path !== ""
@@ -146,7 +146,7 @@ const bodyInInterface: Recognizer = (place) => {
   return {
     code: "SY0058",
     span: place.wrong,
-    message: "An interface says what a function takes and gives; the types that have it bring the body.",
+    message: "A function of an interface has no body; the types that implement the interface provide it.",
     fixes: [{
       title: "remove the body",
       applicability: "maybe",
@@ -164,7 +164,7 @@ const fieldValue: Recognizer = (place) => {
     return {
       code: "SY0072",
       span: place.wrong,
-      message: "Between a field and its value stands `:`.",
+      message: "A field and its value are separated by `:`.",
       expected: "`:`",
       actual: "`=`",
       fixes: [{
@@ -226,7 +226,7 @@ const defaultValue: Recognizer = (place) => {
   return {
     code: "SY0075",
     span: place.wrong,
-    message: "A parameter has no value of its own; every call gives one.",
+    message: "Parameters have no default values.",
     fixes: [{
       title: "remove the value",
       applicability: "maybe",
@@ -270,11 +270,11 @@ const effectsWithoutCommas: Recognizer = (place) => {
   return {
     code: "SY0008",
     span: place.wrong,
-    message: `A comma should stand between effects, before ${quoted(place.wrong)}.`,
+    message: `Missing comma between effects, before ${quoted(place.wrong)}.`,
     expected: "`,`",
     actual: quoted(place.wrong),
     fixes: [{
-      title: edits.length === 1 ? "put a comma in" : "put commas in",
+      title: edits.length === 1 ? "insert a comma" : "insert commas",
       applicability: "safe",
       edits,
     }],
@@ -289,7 +289,7 @@ const severalModules: Recognizer = (place) => {
   return {
     code: "SY0030",
     span: place.wrong,
-    message: "Each module has a `use` of its own.",
+    message: "Each module needs its own `use`.",
     expected: "`use`",
     actual: "`,`",
     fixes: [{
@@ -311,8 +311,8 @@ const foreignModifier: Recognizer = (place) => {
     code: "SY0041",
     span: word,
     message: known === null
-      ? `There is no \`${word.text}\`: a declaration belongs to its module unless it is \`pub\`.`
-      : `What a module exports begins with \`pub\`, not \`${word.text}\`.`,
+      ? `There is no \`${word.text}\`: declarations are private to their module unless they are \`pub\`.`
+      : `Exports are declared with \`pub\`, not \`${word.text}\`.`,
     actual: quoted(word),
     fixes: [
       known === null
@@ -336,8 +336,8 @@ const misplacedPub: Recognizer = (place) => {
     code: "SY0042",
     span: word,
     message: isInside
-      ? "`pub` stands before a declaration of the module only."
-      : `\`pub\` does not stand before \`${place.text(0)}\`.`,
+      ? "`pub` is only allowed before a top-level declaration."
+      : `\`pub\` is not allowed before \`${place.text(0)}\`.`,
     fixes: [{ title: "remove `pub`", applicability: "safe", edits: [deletion(place, word)] }],
   };
 };
@@ -360,7 +360,8 @@ const smallTypeName: Recognizer = (place) => {
   return {
     code: "SY0043",
     span: name,
-    message: `Types, variants and type parameters begin with a capital letter, \`${name.text}\` does not.`,
+    message:
+      `The names of types, variants and type parameters must begin with a capital letter: \`${name.text}\`.`,
     fixes: [{
       title: `write \`${capitalized(name.text)}\``,
       applicability: "maybe",
@@ -381,7 +382,8 @@ const capitalName: Recognizer = (place) => {
   return {
     code: "SY0044",
     span: name,
-    message: `Functions, values and fields begin with a small letter, \`${name.text}\` does not.`,
+    message:
+      `The names of functions, values and fields must begin with a lower-case letter: \`${name.text}\`.`,
     fixes: [{
       title: `write \`${snakeCase(name.text)}\``,
       applicability: "maybe",
@@ -400,7 +402,7 @@ const smallType: Recognizer = (place) => {
   return {
     code: "SY0045",
     span: name,
-    message: `Types begin with a capital letter: \`${known}\`, not \`${name.text}\`.`,
+    message: `The names of types begin with a capital letter: \`${known}\`, not \`${name.text}\`.`,
     expected: "a type",
     actual: quoted(name),
     fixes: [{ title: `write \`${known}\``, applicability: "safe", edits: [replacement(name, known)] }],
@@ -428,7 +430,7 @@ const angleBrackets: Recognizer = (place) => {
   return {
     code: "SY0046",
     span: place.wrong,
-    message: "The arguments of a type stand in `[ ]`.",
+    message: "Type arguments are written in `[ ]`.",
     expected: "`[`",
     actual: "`<`",
     fixes: [{ title: "write `[ ]`", applicability: "safe", edits }],
@@ -448,7 +450,7 @@ const resultArrow: Recognizer = (place) => {
   return {
     code: "SY0047",
     span: wrong,
-    message: "Before the type of a function's result stands `->`.",
+    message: "The result type of a function is preceded by `->`.",
     expected: "`->`",
     actual: quoted(wrong),
     fixes: [{ title: isSign ? "write `->`" : "put `->` in", applicability: "safe", edits: [edit] }],
@@ -463,7 +465,7 @@ const missingParameters: Recognizer = (place) => {
   return {
     code: "SY0048",
     span: place.wrong,
-    message: "A function has its parameters in parentheses, also when there are none.",
+    message: "A function needs a parameter list, even an empty one.",
     expected: "`(`",
     actual: quoted(place.wrong),
     fixes: [{
@@ -496,8 +498,7 @@ function referenceProposal(place: MistakePlace, end: number, text: string): Prop
   return {
     code: "SY0049",
     span,
-    message:
-      "There are no references: a parameter is a value, or `inout` when it changes the caller's variable.",
+    message: "There are no references: use `inout` for a parameter that changes the caller's variable.",
     fixes: [{
       title: text === "" ? "remove `&`" : `write \`${text}\``,
       applicability: "maybe",
@@ -514,7 +515,7 @@ const misplacedInout: Recognizer = (place) => {
   return {
     code: "SY0051",
     span: inout,
-    message: "`inout` stands before the type of a parameter, not before its name.",
+    message: "`inout` is written before the type of a parameter, not before its name.",
     fixes: [{
       title: "put `inout` before the type",
       applicability: "safe",
@@ -540,7 +541,7 @@ const statementAtTop: Recognizer = (place) => {
     expected: "a declaration",
     actual: quoted(place.wrong),
     fixes: /^(?:pub )?fn main\b/m.test(place.file.text) ? [] : [{
-      title: "put it into `fn main`",
+      title: "move it into `fn main`",
       applicability: "maybe",
       edits: [insertion(place.wrong.start, "fn main() {\n"), insertion(last.end, "\n}")],
     }],
@@ -557,7 +558,7 @@ const equalsBody: Recognizer = (place) => {
   return {
     code: "SY0053",
     span: place.wrong,
-    message: "The body of a function stands in braces; its value is the last expression.",
+    message: "The body of a function must be in braces; its value is the last expression.",
     expected: "`{`",
     actual: quoted(place.wrong),
     fixes: [{
@@ -585,11 +586,9 @@ const textWithExpression: Recognizer = (place) => {
     code: "SY0054",
     span: place.wrong,
     message: isLong
-      ? "A text of one line stands here, without expressions in it."
-      : "This text is fixed when the program is compiled, so it holds no expressions.",
-    fixes: edits.length === 0 || isLong
-      ? []
-      : [{ title: "write the braces themselves", applicability: "safe", edits }],
+      ? "Expected a single-line string without interpolation."
+      : "This string must be known at compile time, so it cannot contain interpolation.",
+    fixes: edits.length === 0 || isLong ? [] : [{ title: "escape the braces", applicability: "safe", edits }],
     isCertain: true,
   };
 };
@@ -599,14 +598,14 @@ const recordWithoutType: Recognizer = (place) => {
   const isBody = typeOf(place.wrong) === "record_brace" && place.expects("{");
   const isValue = place.text(0) === ":" && typeOf(place.at(-1)) === "name" && place.text(-2) === "{";
   if (!isBody && !isValue) return null;
-  const base = { code: "SY0057", message: "A record is written with its type: `Ball { x: 1.0 }`." };
+  const base = { code: "SY0057", message: "A record literal begins with its type: `Ball { x: 1.0 }`." };
   if (isValue) {
     const brace = place.at(-2);
     const edits = [insertion(brace.start, "Type ")];
     return {
       ...base,
       span: { start: brace.start, end: place.wrong.end },
-      fixes: [{ title: "put the type before it", applicability: "placeholder", edits }],
+      fixes: [{ title: "add the type", applicability: "placeholder", edits }],
     };
   }
   const close = place.closing(place.index);

@@ -20,8 +20,8 @@ interface Habit {
 /** A path of modules in other languages' form, with dots. */
 const dotted = (path: string) => path.replace(/^[./]+/, "").replace(/\.\w+$/, "").replaceAll(/::|\//g, ".");
 
-const MODULE = "A module is brought in by `use`, under its own name; what is in it is named behind that.";
-const COUNTED = "A loop that counts goes over a range.";
+const MODULE = "Import a module with `use`; qualify its declarations with its name.";
+const COUNTED = "A counting loop iterates over a range.";
 
 const HABITS: readonly Habit[] = [
   {
@@ -35,118 +35,117 @@ const HABITS: readonly Habit[] = [
     phrase: /\bfor\s*\(?[^;{]*;[^;{]*;[^{]*(?=\{)/,
     code: "SY0034",
     message: COUNTED,
-    hint: "Other steps than one are taken by `while`, with a variable that changes in its body.",
+    hint: "Use `while` and a `var` for a step other than one.",
     fix: null,
   },
   {
     phrase: /\bfor\s*\(\s*(?:(?:const|let|var)\s+)?(\w+)\s+(?:of|in)\s+(.+?)\s*\)(?=\s*\{)/,
     code: "SY0035",
-    message: "What a loop goes over stands behind `in`, without parentheses around the whole.",
+    message: "Write a loop as `for x in xs`, without parentheses.",
     fix: ([, name, values]) => `for ${name} in ${values}`,
   },
   {
     phrase: /\bfor\s+_\s*,\s*(\w+)\s*:?=\s*range\s+([^{]+?)(?=\s*\{)/,
     code: "SY0035",
-    message: "What a loop goes over stands behind `in`.",
+    message: "Write a loop as `for x in xs`.",
     fix: ([, name, values]) => `for ${name} in ${values}`,
   },
   {
     phrase: /\bfor\s+(\w+)\s*,\s*(\w+)\s*(?::?=\s*range\s+([^{]+?)|in\s+enumerate\(([^{]+?)\))(?=\s*\{)/,
     code: "SY0035",
-    message: "What a loop goes over stands behind `in`; `enumerate` gives pairs of index and value.",
+    message: "Write a loop as `for x in xs`; `enumerate` returns pairs of index and value.",
     fix: ([, index, name, values, others]) => `for (${index}, ${name}) in ${values ?? others}.enumerate()`,
   },
   {
     phrase: /\bfor\s*(?=\{)/,
     code: "SY0024",
-    message: "A loop without end is `while true`.",
+    message: "Write an infinite loop as `while true`.",
     fix: () => "while true ",
   },
   {
     phrase: /\bfor\s+((?:(?!\bin\b)[^;{])*?(?:<|>|==|!=)[^;{]*?)(?=\s*\{)/,
     code: "SY0024",
-    message: "A loop with a condition begins with `while`.",
+    message: "Use `while` for a loop with a condition.",
     fix: ([, condition]) => `while ${condition}`,
   },
   {
     phrase: /\bwhile\s+let\s+(.+?)\s*=\s*([^{]+?)\s*\{/,
     code: "SY0024",
-    message:
-      "`while` takes no pattern; a loop without end takes the value apart and leaves when it does not fit.",
+    message: "There is no `while let`: use an infinite loop with `let … else { break }`.",
     fix: ([, pattern, value]) => `while true {\n    let ${pattern} = ${value} else { break }\n   `,
   },
   {
     phrase: /\bif\s+([A-Z]\w*\([^=!<>]*?\))\s*=(?!=)/,
     code: "SY0015",
-    message: "A pattern in a condition stands behind `if let`.",
+    message: "Use `if let` for a pattern in a condition.",
     fix: ([, pattern]) => `if let ${pattern} =`,
   },
   {
     phrase: /\blet\s+assert\s+(.+?)\s*=\s*(.+?)$/,
     code: "SY0020",
-    message: "A pattern that may not fit says with `else` what happens then.",
+    message: "A refutable pattern needs an `else`.",
     fix: ([, pattern, value]) => `let ${pattern} = ${value} else { panic("it does not fit") }`,
   },
   {
     phrase: /(?<=(?:=|return|\()\s*)(?![\s(=])([^=(]+?)\s+if\s+(.+?)\s+else\s+([^)]+?)(?=\)*$)/,
     code: "SY0017",
-    message: "A value that depends on a condition is `if … { … } else { … }`.",
+    message: "Use `if … { … } else { … }` for a conditional value.",
     fix: ([, value, condition, other]) => `if ${condition} { ${value} } else { ${other} }`,
   },
   {
     phrase: /(?<=")\s*<>\s*|\s*<>\s*(?=")/,
     code: "SY0011",
-    message: "Texts are joined by `+`.",
+    message: "Join strings with `+`.",
     fix: () => " + ",
   },
   {
     phrase: /(\w[\w.()[\]]*)\s*\?\?\s*([\w."]+)/,
     code: "SY0011",
-    message: "What stands in for a value that is missing is given to `unwrap_or`.",
+    message: "`unwrap_or` takes the default value.",
     fix: ([, value, other]) => `${value}.unwrap_or(${other})`,
   },
   {
     phrase: /(?<=^\s*)([+-])\1(\w+)(?=\s*$)/,
     code: "SY0012",
-    message: "A variable is changed by an assignment.",
+    message: "Use an assignment to change a variable.",
     fix: ([, sign, name]) => `${name} ${sign}= 1`,
   },
   {
     phrase:
       /\b[a-z]\w*(?:\+\+|--)(?!\s*(?:$|\}|\w|[("]))|(?<![\w)\]]\s*)(?:\+\+|--)\w+|(?<==\s*)\w+(?:\+\+|--)/,
     code: "SY0012",
-    message: "There is no `++` or `--`; a variable is changed by an assignment, which has no value.",
+    message: "There is no `++` or `--`; use an assignment, which is a statement without a value.",
     fix: null,
   },
   {
     phrase: /\blet\s+(\w+)\s*,\s*(\w+)\s*=\s*([^,]+?)\s*,\s*([^,]+?)\s*$/,
     code: "SY0071",
-    message: "Several names, and several values, stand in parentheses, as the parts of a tuple.",
+    message: "Write several names, and several values, as tuples in parentheses.",
     fix: ([, first, second, left, right]) => `let (${first}, ${second}) = (${left}, ${right})`,
   },
   {
     phrase: /(?<=^\s*)\w+(?:\s*,\s*\w+)+\s*=(?![=>]).*$/,
     code: "SY0071",
-    message: "One place is assigned at a time.",
-    hint: "`let (x, y) = (b, a)` keeps both values before they are assigned.",
+    message: "An assignment has a single target.",
+    hint: "Use `let (x, y) = (b, a)` to evaluate both values before they are assigned.",
     fix: null,
   },
   {
     phrase: /\b(?:let|const|var)\s*\{[^}]*\}\s*=/,
     code: "SY0057",
-    message: "The pattern of a record begins with its type: `let Ball { x, y } = ball`.",
+    message: "A record pattern begins with its type: `let Ball { x, y } = ball`.",
     fix: null,
   },
   {
     phrase: /\bfn\(([^()]*)\)\s*(?:=>\s*)?(?![\s{=-])([^{}]+?)(?=\)*$)/,
     code: "SY0019",
-    message: "The body of a function value stands in braces.",
+    message: "The body of a function value must be in braces.",
     fix: ([, parameters, body]) => `fn(${parameters}) { ${body} }`,
   },
   {
     phrase: /(\S.*?)\s*\|>\s*(.*)$/,
     code: "SY0011",
-    message: "There is no operator that hands a value on: a method stands behind a dot, `xs.map(f)`.",
+    message: "There is no pipe operator: call a method, `xs.map(f)`.",
     fix: null,
   },
   {
@@ -158,34 +157,34 @@ const HABITS: readonly Habit[] = [
   {
     phrase: /\[[^[\]]*?\s+for\s+\w+\s+in\s+[^\]]*\]+.*$/,
     code: "SY0024",
-    message: "A list is not made by a loop between its brackets.",
-    hint: "`xs.map(fn(x) { … })` makes a list of another, `xs.filter(fn(x) { … })` takes some of it.",
+    message: "There are no list comprehensions.",
+    hint: "Use `xs.map(fn(x) { … })` or `xs.filter(fn(x) { … })`.",
     fix: null,
   },
   {
     phrase: /(?<=[\w)\]])\[([^[\]:]*):([^[\]:]*)\](?!\s*\{)/,
     code: "SY0011",
-    message: "A part of a list or text is what `slice` gives.",
+    message: "Use `slice` for a part of a list or string.",
     fix: ([, start = "", end = ""]) =>
       end.trim() === "" ? "" : `.slice(${start.trim() === "" ? "0" : start.trim()}, ${end.trim()})`,
   },
   {
     phrase: /(\S+)\s+is\s+(not\s+)?None\b/,
     code: "SY0011",
-    message: "Values are compared by `==` and `!=`.",
+    message: "Compare values with `==` and `!=`.",
     fix: ([, value, not]) => `${value} ${not === undefined ? "==" : "!="} None`,
   },
   {
     phrase: /(?<=\bif\s+|\bwhile\s+|\band\s+|\bor\s+)(?!let\b)(not\s+)?([\w."]+)\s+(not\s+)?in\s+([\w.]+)/,
     code: "SY0011",
-    message: "Whether something is in a list, map or text is told by `contains`.",
+    message: "Use `contains` to test whether a list, map or string contains a value.",
     fix: ([, before, value, not, values]) =>
       `${before === undefined && not === undefined ? "" : "not "}${values}.contains(${value})`,
   },
   {
     phrase: /\s+where\s+[A-Z]\w*\s*:.*?(?=\{|$)/,
     code: "SY0030",
-    message: "What is asked of a type parameter stands behind it: `fn f[T: Show](x: T)`.",
+    message: "The bound of a type parameter is written after it: `fn f[T: Show](x: T)`.",
     fix: null,
   },
   {
@@ -212,13 +211,13 @@ const HABITS: readonly Habit[] = [
     phrase: /^type\s+(\w+)\s+(struct|interface)\b/,
     code: "SY0040",
     message:
-      "A record is `type Ball = { x: Float, y: Float }`, an interface `interface Area { fn area(self: Self) -> Float }`.",
+      "A record is declared as `type Ball = { x: Float, y: Float }`, an interface `interface Area { fn area(self: Self) -> Float }`.",
     fix: null,
   },
   {
     phrase: /^(?:pub\s+)?func\s*\(\s*(\w+)\s+\*?(\w+)\s*\)\s*(\w+)/,
     code: "SY0040",
-    message: "A method is a function named after the type, `fn Ball.move(self: Ball)`.",
+    message: "A method is a function named after the type: `fn Ball.move(self: Ball)`.",
     fix: null,
   },
   {
@@ -230,7 +229,7 @@ const HABITS: readonly Habit[] = [
   {
     phrase: /^#?@?\[?(?:test|derive\([^)]*\)|[a-z_]+)\]?$/,
     code: "SY0060",
-    message: "Nothing is noted before a declaration.",
+    message: "There are no attributes or decorators.",
     hint: 'A test is `test "name" { … }`; `Eq`, `Ord`, `Hash` and `Show` are there without being asked for.',
     fix: null,
   },
@@ -288,9 +287,8 @@ const foreignParameter: Recognizer = (place) => {
     return {
       code: "SY0051",
       span: word,
-      message: "A parameter is a value that stays as it is.",
-      hint:
-        "In the body `var` makes a variable of it; `inout` before its type lets the function change the caller's variable.",
+      message: "A parameter is immutable.",
+      hint: "Copy it into a `var`, or write `inout` before its type to change the caller's variable.",
       fixes: [{
         title: `remove \`${word.text}\``,
         applicability: "maybe",
@@ -306,7 +304,7 @@ const foreignParameter: Recognizer = (place) => {
     return {
       code: "SY0027",
       span: { start: word.start, end: name.end },
-      message: "The type of a parameter stands behind its name and a colon.",
+      message: "The type of a parameter follows its name and a colon.",
       fixes: [{
         title: `write \`${text}\``,
         applicability: "maybe",

@@ -57,8 +57,8 @@ const foreignOperator: Recognizer = (place) => {
     return {
       code: "SY0011",
       span: joined(place),
-      message: "There is no operator for powers.",
-      hint: "Use `pow` of `std.math`.",
+      message: "There is no power operator.",
+      hint: "Use `pow` from `std.math`.",
       fixes: [],
       isCertain: true,
     };
@@ -110,7 +110,7 @@ function incrementAt(
   return {
     code: "SY0012",
     span,
-    message: `There is no \`${sign}${sign}\`; a variable is changed by an assignment.`,
+    message: `There is no \`${sign}${sign}\`; use an assignment.`,
     fixes: [{ title: `write \`${sign}= 1\``, applicability: "safe", edits }],
   };
 }
@@ -128,7 +128,8 @@ const chainedComparison: Recognizer = (place) => {
     return {
       code: "SY0013",
       span: place.wrong,
-      message: `Comparisons are not chained: \`${token.text}\` has compared already.`,
+      message:
+        `Comparisons cannot be chained: the left operand is already a comparison with \`${token.text}\`.`,
       labels: [{ span: token.span, message: "the first comparison" }],
       fixes: [{
         title: `compare \`${middle}\` twice`,
@@ -154,7 +155,7 @@ const assignmentAsValue: Recognizer = (place) => {
     return {
       code: "SY0014",
       span: place.wrong,
-      message: "An argument is named with `:`, and `=` is no value.",
+      message: "A named argument is written with `:`, and an assignment is not a value.",
       expected: "`:`",
       actual: "`=`",
       fixes: [{ title: "name the argument with `:`", applicability: "maybe", edits: [colon] }, compare],
@@ -167,7 +168,7 @@ const assignmentAsValue: Recognizer = (place) => {
     return {
       code: "SY0015",
       span: place.wrong,
-      message: "An assignment has no value, so it cannot stand where one is needed.",
+      message: "An assignment is not an expression.",
       expected: "`==`",
       actual: "`=`",
       fixes: [compare],
@@ -176,7 +177,7 @@ const assignmentAsValue: Recognizer = (place) => {
   return {
     code: "SY0016",
     span: { start: start.start, end: place.at(-1).end },
-    message: "Only a place can be assigned to: a variable, or a field or element of one.",
+    message: "Only a variable, or a field or element of one, can be assigned to.",
     fixes: [compare],
     isCertain: true,
   };
@@ -223,7 +224,7 @@ const conditionalOperator: Recognizer = (place) => {
   return {
     code: "SY0017",
     span: place.token(question),
-    message: "There is no `? :`; `if` has a value.",
+    message: "There is no `? :`; `if` is an expression.",
     fixes: [{
       title: "write it with `if`",
       applicability: "safe",
@@ -283,7 +284,7 @@ const doubleColon: Recognizer = (place) => {
   return {
     code: "SY0018",
     span,
-    message: "What belongs to a module or a type is named with a dot.",
+    message: "Access the members of a module or a type with a dot.",
     expected: "`.`",
     actual: "`::`",
     fixes: [{ title: "write `.`", applicability: "safe", edits: [replacement(span, ".")] }],

@@ -22,7 +22,7 @@ const mutableLet: Recognizer = (place) => {
   return {
     code: "SY0020",
     span: { start: first.start, end: word.end },
-    message: "A variable that changes begins with `var`.",
+    message: "Declare a variable that changes with `var`.",
     expected: "`var`",
     actual: "`let mut`",
     fixes: [{
@@ -40,7 +40,7 @@ const variablePattern: Recognizer = (place) => {
   return {
     code: "SY0071",
     span: { start: place.at(-1).start, end: place.wrong.end },
-    message: "`var` makes one variable; `let` takes a value apart.",
+    message: "`var` declares one variable; use `let` to destructure a value.",
     expected: "a name",
     actual: quoted(place.wrong),
     fixes: [{ title: "write `let`", applicability: "maybe", edits: [replacement(place.at(-1), "let")] }],
@@ -57,7 +57,7 @@ const letWithCommas: Recognizer = (place) => {
   return {
     code: "SY0071",
     span: place.wrong,
-    message: "Several names stand in parentheses, as the parts of a tuple.",
+    message: "Write several names as a tuple pattern in parentheses.",
     fixes: [{
       title: "put parentheses around the names",
       applicability: "safe",
@@ -74,7 +74,7 @@ const conversion: Recognizer = (place) => {
   return {
     code: "SY0074",
     span: place.wrong,
-    message: "No value changes its type by a word; a method makes another value of it.",
+    message: "There are no casts; call a conversion method.",
     fixes: method === undefined || !isName ? [] : [{
       title: `call \`${method}\``,
       applicability: "maybe",
@@ -90,7 +90,7 @@ const constantInBlock: Recognizer = (place) => {
   return {
     code: "SY0021",
     span: place.wrong,
-    message: "`const` stands at the top of a module; in a block, `let` gives a value its name.",
+    message: "`const` is only allowed at the top level of a module; use `let` in a block.",
     expected: "`let`",
     actual: "`const`",
     fixes: [{ title: "write `let`", applicability: "safe", edits: [replacement(place.wrong, "let")] }],
@@ -103,7 +103,7 @@ const elseIf: Recognizer = (place) => {
   return {
     code: "SY0022",
     span: place.wrong,
-    message: `\`${place.text(0)}\` is written as two words, \`else if\`.`,
+    message: `\`${place.text(0)}\` must be written as two words, \`else if\`.`,
     expected: "`else if`",
     actual: quoted(place.wrong),
     fixes: [{
@@ -131,20 +131,20 @@ const foreignStatement: Recognizer = (place) => {
       if (hasCases(place)) {
         return propose(
           "SY0023",
-          "Values are told apart by `match`.",
+          "Use `match` to compare a value with several patterns.",
           [],
           "`match x { 1 => a 2 => b _ => c }`: an arm is a pattern and a value, without `case` and `break`; `_` is for everything else.",
         );
       }
-      return propose("SY0023", "Values are told apart by `match`.", [
+      return propose("SY0023", "Use `match` to compare a value with several patterns.", [
         { title: "write `match`", applicability: "maybe", edits: [replacement(word, "match")] },
       ]);
     case "case":
-      return propose("SY0023", "Values are told apart by `match`, with `=>` behind each pattern.", [
+      return propose("SY0023", "Use `match`, with `=>` after each pattern.", [
         { title: "write `match`", applicability: "safe", edits: matchOfCase(place) },
       ]);
     case "loop":
-      return propose("SY0024", "A loop without end is `while true`.", [
+      return propose("SY0024", "Write an infinite loop as `while true`.", [
         { title: "write `while true`", applicability: "safe", edits: [replacement(word, "while true")] },
       ]);
     case "unless":
@@ -157,12 +157,12 @@ const foreignStatement: Recognizer = (place) => {
     case "do":
       return propose(
         "SY0024",
-        "There is no loop that tests at its end.",
+        "There is no `do … while` loop.",
         [],
         "Write `while true { … if not condition { break } }`.",
       );
     case "foreach":
-      return propose("SY0024", "A loop over values begins with `for`.", [
+      return propose("SY0024", "Use `for` to loop over values.", [
         { title: "write `for`", applicability: "safe", edits: [replacement(word, "for")] },
       ]);
     case "throw":
@@ -172,27 +172,27 @@ const foreignStatement: Recognizer = (place) => {
         /^(?:new\s+)?\w*(?:Error|Exception)\((.*)\)$/s,
         "$1",
       );
-      return propose("SY0025", "There are no exceptions: what can go wrong is in the result.", [{
+      return propose("SY0025", "There are no exceptions: a function that can fail returns a `Result`.", [{
         title: "return an error",
         applicability: "maybe",
         edits: [replacement({ start: word.start, end: place.token(end - 1).end }, `return Err(${value})`)],
-      }], "A function that can fail has the result `Result[T, E]`; `panic` ends the program.");
+      }], "Return `Result[T, E]` from a function that can fail; `panic` ends the program.");
     }
     case "new":
     case "await":
       return propose(
         "SY0041",
         word.text === "new"
-          ? "There is no `new`: a record is written `Ball { x: 1.0 }`."
-          : "There is no `await`: a call gives its value.",
+          ? "There is no `new`: write a record literal, `Ball { x: 1.0 }`."
+          : "There is no `await`: a call returns its value directly.",
         [{ title: `remove \`${word.text}\``, applicability: "maybe", edits: [deletion(place, word)] }],
       );
     case "try":
       return propose(
         "SY0025",
-        "There are no exceptions: what can go wrong is in the result.",
+        "There are no exceptions: a function that can fail returns a `Result`.",
         [],
-        "Look at a `Result` with `match`, or pass its error on with `?`.",
+        "Handle a `Result` with `match`, or propagate its error with `?`.",
       );
   }
   return foreignFunction(place) ?? foreignVariable(place) ?? callWithoutParentheses(place);
@@ -247,7 +247,7 @@ function foreignFunction(place: MistakePlace): Proposal | null {
   return {
     code: "SY0026",
     span: word,
-    message: "A function inside of another is a value, `fn(x) { … }`, with a name by `let`.",
+    message: "A nested function is a function value, bound with `let`: `let f = fn(x) { … }`.",
     fixes: [{
       title: "make it a function value",
       applicability: "safe",
@@ -265,7 +265,7 @@ const functionInBlock: Recognizer = (place) => {
   return {
     code: "SY0026",
     span: { start: place.at(-1).start, end: place.wrong.end },
-    message: "A function inside of another is a value, `fn(x) { … }`, with a name by `let`.",
+    message: "A nested function is a function value, bound with `let`: `let f = fn(x) { … }`.",
     fixes: [{
       title: "make it a function value",
       applicability: "safe",
@@ -286,7 +286,7 @@ function foreignVariable(place: MistakePlace): Proposal | null {
   return {
     code: "SY0027",
     span: { start: type.start, end: name.end },
-    message: "A type stands behind the name, and `let` or `var` before it.",
+    message: "A declaration begins with `let` or `var`, and the type follows the name.",
     fixes: ["let", "var"].map((word) => ({
       title: `begin with \`${word}\``,
       applicability: "maybe",
@@ -303,7 +303,7 @@ function callWithoutParentheses(place: MistakePlace): Proposal | null {
   return {
     code: "SY0028",
     span: place.wrong,
-    message: `The arguments of \`${place.text(0)}\` stand in parentheses.`,
+    message: `The arguments of \`${place.text(0)}\` must be in parentheses.`,
     fixes: [{
       title: "put parentheses around the arguments",
       applicability: "safe",
@@ -320,7 +320,7 @@ const shortDeclaration: Recognizer = (place) => {
   return {
     code: "SY0029",
     span: { start: place.wrong.start, end: place.at(1).end },
-    message: "`let` or `var` gives a value its name.",
+    message: "Declare a name with `let` or `var`.",
     fixes: ["let", "var"].map((word) => ({
       title: `begin with \`${word}\``,
       applicability: "maybe",
@@ -345,7 +345,7 @@ const missingEquals: Recognizer = (place) => {
   return {
     code: "SY0030",
     span: place.wrong,
-    message: "Between a name and its value stands `=`.",
+    message: "A name and its value are separated by `=`.",
     expected: "`=`",
     actual: quoted(place.wrong),
     fixes: [{ title: isDouble ? "write `=`" : "put `=` in", applicability: "safe", edits: [equals] }],
@@ -362,7 +362,7 @@ const reservedWord: Recognizer = (place) => {
   return {
     code: "SY0031",
     span: wrong,
-    message: `\`${wrong.text}\` is a word of the language, so nothing can be named so.`,
+    message: `\`${wrong.text}\` is a keyword and cannot be used as a name.`,
     expected: "a name",
     actual: quoted(wrong),
     fixes: [{
@@ -379,7 +379,7 @@ const thenWord: Recognizer = (place) => {
   if (place.text(0) === ":" && (place.expectsStatement || headWord(place) === null)) return null;
   const word = place.wrong;
   const base = { code: "SY0032", span: word, expected: "`{`", actual: quoted(word) };
-  const message = `There is no \`${word.text}\` here: what belongs to a condition stands in braces.`;
+  const message = `There is no \`${word.text}\` here: the body of a condition or loop is in braces.`;
   if (place.text(1) === "{") {
     const edits = [deletion(place, word)];
     return { ...base, message, fixes: [{ title: `remove \`${word.text}\``, applicability: "safe", edits }] };
@@ -404,7 +404,7 @@ const missingBraces: Recognizer = (place) => {
   return {
     code: "SY0033",
     span: wrong,
-    message: `What belongs to \`${head}\` stands in braces.`,
+    message: `The body of \`${head}\` must be in braces.`,
     expected: "`{`",
     actual: quoted(wrong),
     fixes: [{
@@ -472,7 +472,7 @@ const countedFor: Recognizer = (place) => {
     return {
       code: "SY0034",
       span,
-      message: "A loop that counts goes over a range.",
+      message: "A counting loop iterates over a range.",
       fixes: [{ title: "loop over a range", applicability: "safe", edits: [replacement(span, text)] }],
     };
   }
@@ -486,7 +486,7 @@ const countedFor: Recognizer = (place) => {
   return {
     code: "SY0034",
     span,
-    message: "A loop that counts goes over a range.",
+    message: "A counting loop iterates over a range.",
     fixes: [{
       title: "loop over a range",
       applicability: "safe",
@@ -501,7 +501,7 @@ const forOf: Recognizer = (place) => {
   return {
     code: "SY0035",
     span: place.wrong,
-    message: "Between the name and what a loop goes over stands `in`.",
+    message: "Expected `in` after the name in a loop.",
     expected: "`in`",
     actual: quoted(place.wrong),
     fixes: [{
@@ -535,7 +535,7 @@ const caseInMatch: Recognizer = (place) => {
   return {
     code: "SY0037",
     span: word,
-    message: "The arm for everything else has the pattern `_`.",
+    message: "Use the pattern `_` for all other values.",
     expected: "`_`",
     actual: quoted(word),
     fixes: [{
@@ -568,7 +568,7 @@ const armArrow: Recognizer = (place) => {
   return {
     code: "SY0038",
     span,
-    message: "Between the pattern of an arm and its value stands `=>`.",
+    message: "The pattern and the value of an arm are separated by `=>`.",
     expected: "`=>`",
     actual: quoted(place.wrong),
     fixes: [{
@@ -618,7 +618,7 @@ const elseAfterBrace: Recognizer = (place) => {
   return {
     code: "SY0039",
     span: place.wrong,
-    message: "An `else` behind `}` belongs to an `if`, not to the `let`.",
+    message: "An `else` after `}` belongs to an `if`, not to the `let`.",
     fixes: [{
       title: "put parentheses around the value",
       applicability: "safe",

@@ -144,8 +144,8 @@ const bodyWithoutEquals: Recognizer = (place) => {
     code: "SY0030",
     span: place.wrong,
     message: isUnion
-      ? "Behind the name of a type stands `=`, and bars between the variants of a union."
-      : "Between a name and its value stands `=`.",
+      ? "The name of a type is followed by `=`, and the variants of a union are separated by `|`."
+      : "A name and its value are separated by `=`.",
     expected: "`=`",
     actual: "`{`",
     fixes: [{
@@ -167,11 +167,11 @@ const fieldsBetweenSemicolons: Recognizer = (place) => {
   return {
     code: "SY0008",
     span: place.wrong,
-    message: "Between the fields of a record stand commas.",
+    message: "The fields of a record are separated by commas.",
     expected: "`,`",
     actual: quoted(place.wrong),
     fixes: [{
-      title: "put commas in",
+      title: "insert commas",
       applicability: "safe",
       edits: inOrder([
         ...missingCommas(place, open),
@@ -223,8 +223,8 @@ const membersOfInterface: Recognizer = (place) => {
   if (kind === "mixed" || place.index !== open + 1) {
     return {
       ...base,
-      message: "An interface holds functions alone, each with its `fn`.",
-      hint: "Fields stand in a record, `type Ball = { x: Float }`, whose functions stand beside it.",
+      message: "An interface contains only functions, each with `fn`.",
+      hint: "Declare fields in a record: `type Ball = { x: Float }`.",
       fixes: [],
     };
   }
@@ -239,7 +239,7 @@ const membersOfInterface: Recognizer = (place) => {
     ]);
     return {
       ...base,
-      message: "An interface holds functions alone; what has fields is a record.",
+      message: "An interface contains only functions; fields belong to a record.",
       fixes: [{ title: "make it a record", applicability: "safe", edits }],
     };
   }
@@ -264,7 +264,7 @@ const membersOfInterface: Recognizer = (place) => {
   }
   return {
     ...base,
-    message: "A function of an interface begins with `fn`, and its first parameter is the value itself.",
+    message: "A function of an interface begins with `fn`, and its first parameter is `self: Self`.",
     fixes: [{ title: "write the functions with `fn`", applicability: "safe", edits: inOrder(edits) }],
   };
 };

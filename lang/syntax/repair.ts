@@ -53,9 +53,9 @@ export function brieflyTold(file: SourceFile, wrong: Token | undefined, end: num
   const { code, severity, title } = codePage("SY0001");
   const span = wrong === undefined ? { start: end, end } : wrong.span;
   const message = wrong === undefined
-    ? "The declaration ends here, and is not complete."
-    : `${quoted(wrong)} does not fit here.`;
-  const hint = "So much is wrong in this file that the other mistakes have been looked at more closely.";
+    ? "The declaration is incomplete."
+    : `${quoted(wrong)} is not expected here.`;
+  const hint = "This file has many errors; details are given only for the others.";
   return { code, severity, title, message, file, span, labels: [], hint, fixes: [], seeAlso: [] };
 }
 
@@ -222,8 +222,8 @@ class Repair {
     this.#push({
       code: "SY0050",
       span: { start: token?.start ?? 0, end: token?.end ?? 0 },
-      message: "This lies deeper in other expressions, types or blocks than the compiler can follow.",
-      hint: "Give a part of it a name with `let`, or make a function of it.",
+      message: "This is nested too deeply.",
+      hint: "Bind a part of it to a name with `let`, or move it into a function.",
       fixes: [],
     }, []);
   }

@@ -59,7 +59,7 @@ function documentationOfNothing(
       file,
       "SY0056",
       comment,
-      "This comment documents nothing: no declaration, field or variant stands below it.",
+      "This documentation comment is not followed by a declaration, field or variant.",
       [{
         title: "make it a plain comment",
         applicability: "safe",
