@@ -113,7 +113,7 @@ Deno.test("lang find, explain, inspect and fmt answer in text and JSON", async (
     const found = await lang(["find", "ONE", "--format", "json", folder]);
     deepStrictEqual(JSON.parse(found.stdout), { ok: true, hits: [], total: 0 });
     match((await lang(["find", "one more", folder])).stdout, /^src\/main\.lang:1: \/\/\/ One more\.\n$/);
-    match((await lang(["explain", "MX0001"])).stdout, /^MX0001: Missing cases \(error\)\n/);
+    match((await lang(["explain", "MX0001"])).stdout, /^MX0001: Non-exhaustive `match` \(error\)\n/);
     const inspected = await lang(["inspect", folder]);
     match(inspected.stdout, /\/\/\/ One more\.\n {2}fn next\(x: Int\) -> Int\n/);
     match((await lang(["inspect", "--cost", folder])).stdout, /^main\.next .* \d+\n/m);
