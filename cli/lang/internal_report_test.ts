@@ -67,7 +67,7 @@ Deno.test("what cannot happen while checking is IC0001, with a module that is no
 Deno.test("every internal code has a page that says what to send", () => {
   for (const code of ["IC0001", "IC0002", "IC0003", "IC0004"]) {
     const text = renderExplanation(explain(code));
-    match(text, new RegExp(`^${code}: A mistake of .*Please\\s+report\\s+it`, "s"));
+    match(text, new RegExp(`^${code}: Internal error .*Please\\s+report\\s+it`, "s"));
     ok(!text.includes("For example"));
   }
   const errors = capture();
