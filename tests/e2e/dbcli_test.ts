@@ -62,7 +62,7 @@ Deno.test("dbcli runs the statement of its command line and prints the answer's 
     await check(["CREATE TABLE ball (id BIGINT PRIMARY KEY, color TEXT)"], { stdout: "CREATE TABLE\n" });
     await check(["INSERT INTO ball ID 1 (color) VALUES ('red')"], { stdout: "INSERT 0 1\n" });
     await check(["SELECT * FROM ball ID 1"], {
-      stdout: " id | color \n----+--------\n  1 | red\n(1 row)\n",
+      stdout: " id | color \n----+-------\n  1 | red\n(1 row)\n",
     });
     await check(["SELECT count(*) FROM ball"], { stdout: "= 1\n" });
     await check(["DESCRIBE ball"], {
