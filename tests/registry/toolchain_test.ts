@@ -46,7 +46,7 @@ Deno.test("lang agent: a package that is not there is told with what brings it, 
       { op: "version" },
     ];
     const before = answersOf((await agent(folder, requests)).lines);
-    match(String(before[0]?.[0]?.["hint"]), /`fx` of project\.toml is not here yet: run `lang pkg fetch`/);
+    match(String(before[0]?.[0]?.["hint"]), /The package `fx` in project\.toml has not been fetched yet: run `lang pkg fetch`/);
     strictEqual(before[0]?.at(-1)?.["exit_code"], 1);
     // One agent, and the package comes while it runs.
     const pieces = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();
@@ -71,7 +71,7 @@ Deno.test("lang lsp: a package that is not there is told with what brings it, an
     const uri = uriOf(`${folder}/src/main.lang`);
     await editor.open(uri, MAIN);
     const [missing] = await editor.diagnostics(uri, (found) => found.length > 0);
-    match(JSON.stringify(missing), /There is no module `fx`[\s\S]*run `lang pkg fetch`/);
+    match(JSON.stringify(missing), /Unknown module `fx`\.[\s\S]*run `lang pkg fetch`/);
     await fetchPackages(user.session("app"));
     await editor.connection.sendNotification("workspace/didChangeWatchedFiles", {
       changes: [{ uri: uriOf(`${folder}/.lang/packages.json`), type: 1 }],

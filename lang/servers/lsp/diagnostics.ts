@@ -38,10 +38,15 @@ export function editorDiagnostic(diagnostic: Diagnostic, locate: Locate): Editor
     severity: SEVERITIES[severity],
     code,
     source: "lang",
-    message: [`${title}. ${message}`, ...hint === undefined ? [] : [hint]].join("\n"),
+    message: [messageOf(title, message), ...hint === undefined ? [] : [hint]].join("\n"),
     ...(related.length === 0 ? {} : { relatedInformation: related }),
     ...(UNUSED.has(code) ? { tags: [UNNECESSARY] } : {}),
   };
+}
+
+/** The title, then what is wrong here; once where the message begins with the title's words. */
+function messageOf(title: string, message: string): string {
+  return message.toLowerCase().startsWith(title.toLowerCase()) ? message : `${title}. ${message}`;
 }
 
 /** How edits are handed over. */
