@@ -58,7 +58,7 @@ Deno.test("excluded names exist", () => {
     ...[...functions, ...aggregates].map(({ name }) => name),
     ...operators.map(({ name }) => `operator ${name}`),
   ]);
-  assert.deepEqual(excludedNames().filter((name) => !names.has(name)), []);
+  assert.deepEqual(excludedNames().filter((name) => !names.has(name.replace(/\(.*/, ""))), []);
 });
 
 Deno.test("a table of answers is read as it is written", () => {

@@ -1,6 +1,6 @@
 /**
  * Operators, functions and aggregates whose answers are not compared with PostgreSQL's, each with its reason.
- * Whatever is not named here is compared, also what is defined tomorrow.
+ * Whatever is not named here is compared, also what is defined tomorrow. A name alone stands for all its signatures.
  */
 
 const BY_REASON: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
       "current_timestamp",
       "current_time",
     ],
-    ...["current_date", "localtime", "localtimestamp", "pg_sleep"],
+    ...["current_date", "localtime", "localtimestamp", "pg_sleep", "age(timestamp)", "age(timestamptz)"],
   ],
   "draws random numbers, or seeds them": ["random", "setseed", "gen_random_uuid", "uuid_generate_v4"],
   "is of this product alone": ["hmac_sha256"],
@@ -220,7 +220,8 @@ const reasons = new Map(
 
 /** Whether a definition is not compared; its signature's types that no column can have count too. */
 export function isExcluded(name: string, signature: readonly string[]): boolean {
-  return reasons.has(name) || signature.some((key) => key === "record" || key.startsWith("reg"));
+  return reasons.has(name) || reasons.has(`${name}(${signature.join(", ")})`) ||
+    signature.some((key) => key === "record" || key.startsWith("reg"));
 }
 
 /** The names that are excluded, to see that each of them exists. */

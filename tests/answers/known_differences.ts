@@ -77,6 +77,12 @@ export const DELIBERATE: readonly Rule[] = [
     call: /'EST5EDT'/,
   },
   {
+    reason: "what is an internal error of PostgreSQL is a wrong argument here",
+    label: /^format_type\(/,
+    call: /1186/,
+    expected: /^!XX000$/,
+  },
+  {
     reason: "a text holds no byte of zero",
     label: /^internal_char :: char\(/,
     call: /^cast\(''/,

@@ -46,7 +46,10 @@ Deno.test("lang agent: a package that is not there is told with what brings it, 
       { op: "version" },
     ];
     const before = answersOf((await agent(folder, requests)).lines);
-    match(String(before[0]?.[0]?.["hint"]), /The package `fx` in project\.toml has not been fetched yet: run `lang pkg fetch`/);
+    match(
+      String(before[0]?.[0]?.["hint"]),
+      /The package `fx` in project\.toml has not been fetched yet: run `lang pkg fetch`/,
+    );
     strictEqual(before[0]?.at(-1)?.["exit_code"], 1);
     // One agent, and the package comes while it runs.
     const pieces = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>();

@@ -22,7 +22,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: "the log is not synced",
     file: "engine/storage/log.ts",
     changes: [["await this.#file.syncData();", ""], ["this.#file.syncDataNow();", ""], [
-      "this.#witness.syncDataNow();",
+      "this.#secondDescriptor.syncDataNow();",
       "",
     ]],
   },
