@@ -25,6 +25,7 @@ export const layers: readonly Layer[] = [
   { path: "gateways", rank: 90 },
   { path: "engine/sharding", rank: 85 },
   { path: "engine/session", rank: 80 },
+  { path: "engine/statements", rank: 78 },
   { path: "engine/replication", rank: 75 },
   { path: "engine/system_catalog", rank: 72 },
   { path: "engine/execution", rank: 70 },

@@ -2,7 +2,7 @@
 import { strictEqual } from "node:assert/strict";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "./engine.ts";
-import { RowBuffer } from "./row_buffer.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
 
 async function run(engine: Engine, ...statements: readonly string[]): Promise<RowBuffer> {
   const session = engine.openSession();

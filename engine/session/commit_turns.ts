@@ -13,7 +13,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { Engine } from "./engine.ts";
-import { type MaybePromise, whenDone } from "./outcome.ts";
+import { type MaybePromise, whenDone } from "../statements/outcome.ts";
 
 /** How long a commit in steps goes on before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;

@@ -8,8 +8,8 @@ import { DatabaseError } from "../base/errors.ts";
 import { SimulatedCrash } from "../host/simulated_disk.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
 import { Engine } from "./engine.ts";
-import type { CopyFormat, CopyTarget } from "./outcome.ts";
-import { RowBuffer } from "./row_buffer.ts";
+import type { CopyFormat, CopyTarget } from "../statements/outcome.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
 
 const ROWS = 3000;

@@ -11,8 +11,8 @@ import type { SqlType } from "../types/sql_type.ts";
 import { formatType } from "../types/type_names.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
 import { fromJavaScript, type JavaScriptValue, type Row, toJavaScript } from "./javascript_value.ts";
-import type { PreparedStatement, StatementOutcome } from "./outcome.ts";
-import { RowBuffer } from "./row_buffer.ts";
+import type { PreparedStatement, StatementOutcome } from "../statements/outcome.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
 
 /** What a statement did. */

@@ -20,7 +20,7 @@ import { splitName } from "../system_catalog/split_name.ts";
 import type { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
 import { parseSearchPath } from "../settings/settings.ts";
-import { isTransactionMode, setTransactionMode } from "./utility/transaction_settings.ts";
+import { isTransactionMode, setTransactionMode } from "../statements/utility/transaction_settings.ts";
 
 /** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
 export class SessionEvaluation implements CatalogContext, SessionServices {

@@ -5,7 +5,7 @@
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
-import type { MaybePromise } from "./outcome.ts";
+import type { MaybePromise } from "../statements/outcome.ts";
 import type { Session } from "./session.ts";
 
 /** How often a request that loses against concurrent ones is run again. */

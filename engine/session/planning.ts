@@ -19,11 +19,11 @@ import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Engine } from "./engine.ts";
-import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "./plan_cache.ts";
-import { type Prepared, StatementTree } from "./prepared.ts";
+import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "../statements/plan_cache.ts";
+import { type Prepared, StatementTree } from "../statements/prepared.ts";
 import type { Session } from "./session.ts";
-import { asDatabaseError } from "./statement_errors.ts";
-import { isPlannable } from "./statement_kind.ts";
+import { asDatabaseError } from "../statements/statement_errors.ts";
+import { isPlannable } from "../statements/statement_kind.ts";
 import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
 import { systemRelation, systemRelationNames } from "../system_catalog/system_relations.ts";
 

@@ -4,7 +4,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { Prepared } from "./prepared.ts";
+import type { Prepared } from "../statements/prepared.ts";
 
 /** What all sessions have together. */
 export interface PreparedBudget {

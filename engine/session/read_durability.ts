@@ -5,7 +5,7 @@
 import type { OpNumber } from "../operations/effect.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { Engine } from "./engine.ts";
-import type { CachedPlan } from "./plan_cache.ts";
+import type { CachedPlan } from "../statements/plan_cache.ts";
 
 /** The op that must be durable before what was read from the plan's tables may be told; 0: it may be told at once. */
 export function readsDurableAt(engine: Engine, plan: CachedPlan): OpNumber {

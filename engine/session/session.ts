@@ -32,24 +32,24 @@ import {
   type StatementOutcome,
   type TransactionStatus,
   whenDone,
-} from "./outcome.ts";
-import type { CachedPlan } from "./plan_cache.ts";
-import { Portal } from "./portal.ts";
-import { Prepared } from "./prepared.ts";
+} from "../statements/outcome.ts";
+import type { CachedPlan } from "../statements/plan_cache.ts";
+import { Portal } from "../statements/portal.ts";
+import { Prepared } from "../statements/prepared.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
-import { writesTemporaryRows, writingCommand } from "./read_only.ts";
+import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts";
 import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "../settings/settings.ts";
-import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "./statement_kind.ts";
+import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "../statements/statement_kind.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
-import { asDatabaseError } from "./statement_errors.ts";
+import { asDatabaseError } from "../statements/statement_errors.ts";
 import { StatementContext } from "./statement_context.ts";
 import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
-import { TransactionBlock } from "./transaction_block.ts";
-import { runUtility, utilityColumns, utilityParameters } from "./utility/utility.ts";
+import { TransactionBlock } from "../statements/transaction_block.ts";
+import { runUtility, utilityColumns, utilityParameters } from "../statements/utility/utility.ts";
 
 /** Who opens a session. */
 export interface SessionOptions {

@@ -4,7 +4,7 @@ import { LIMITS } from "../base/limits.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "./engine.ts";
 import { PreparedNames } from "./prepared_names.ts";
-import { RowBuffer } from "./row_buffer.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
 
 async function run(session: Session, sql: string): Promise<RowBuffer> {

@@ -4,7 +4,7 @@ import type { DatabaseError } from "../base/errors.ts";
 import type { Timers } from "../host/host.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "./engine.ts";
-import { RowBuffer } from "./row_buffer.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
 
 /** A host whose timers fire when the test says so. */

@@ -18,7 +18,7 @@ import { closesCycle, deadlock } from "../transactions/lock_table.ts";
 import { isRetrySignal, type OutsideWait, type RetrySignal, TableWait } from "../transactions/signals.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";
 import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
-import type { MaybePromise, ResultSink } from "./outcome.ts";
+import type { MaybePromise, ResultSink } from "../statements/outcome.ts";
 
 /** How long a statement may run before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;

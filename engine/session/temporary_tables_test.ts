@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { open } from "../../mod.ts";
 import { engineOf } from "./database.ts";
-import { RowBuffer } from "./row_buffer.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
 
 async function run(session: Session, sql: string): Promise<readonly (readonly unknown[])[]> {

@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { JavaScriptValue, Row } from "../../engine/session/javascript_value.ts";
-import type { TransactionStatus } from "../../engine/session/outcome.ts";
+import type { TransactionStatus } from "../../engine/statements/outcome.ts";
 import { parseDateStyle } from "../../engine/types/date_time_format.ts";
 import type { StoredValue } from "../../engine/types/stored_value.ts";
 import { DEFAULT_TEXT_OPTIONS, type TextOptions } from "../../engine/types/text_io.ts";

@@ -1,5 +1,5 @@
 /** What a statement answered, as clients see it: rows as objects, as values, or as PostgreSQL's texts. */
-import type { Notice, StatementOutcome } from "../../engine/session/outcome.ts";
+import type { Notice, StatementOutcome } from "../../engine/statements/outcome.ts";
 import { type JavaScriptValue, type Row, toJavaScript } from "../../engine/session/javascript_value.ts";
 import type { RowId } from "../../engine/operations/effect.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";

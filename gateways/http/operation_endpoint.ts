@@ -9,7 +9,7 @@ import type { ServerResponse } from "node:http";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import type { StatementOutcome } from "../../engine/session/outcome.ts";
+import type { StatementOutcome } from "../../engine/statements/outcome.ts";
 import type { Session } from "../../engine/session/session.ts";
 import type { ClientSequence, Operation } from "../shared/operation/operation.ts";
 import { encodeOperation } from "../shared/operation/operation_codec.ts";

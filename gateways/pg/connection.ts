@@ -17,7 +17,7 @@ import type {
   MaybePromise,
   Notice,
   StatementOutcome,
-} from "../../engine/session/outcome.ts";
+} from "../../engine/statements/outcome.ts";
 import type { Notification, NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import type { SessionPort } from "../shared/engine_port.ts";

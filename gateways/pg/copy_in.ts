@@ -3,7 +3,7 @@
  * that it is done or gives up. The target may ask to wait, which stops the reading of further data.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import type { CopyTarget } from "../../engine/session/outcome.ts";
+import type { CopyTarget } from "../../engine/statements/outcome.ts";
 import type { MessageReader } from "./message_reader.ts";
 import { FRONTEND } from "./protocol.ts";
 

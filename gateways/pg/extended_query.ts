@@ -13,9 +13,9 @@ import {
   type PreparedStatement,
   type StatementOutcome,
   whenDone,
-} from "../../engine/session/outcome.ts";
-import { Prepared } from "../../engine/session/prepared.ts";
-import { RowBuffer, writeRow } from "../../engine/session/row_buffer.ts";
+} from "../../engine/statements/outcome.ts";
+import { Prepared } from "../../engine/statements/prepared.ts";
+import { RowBuffer, writeRow } from "../../engine/statements/row_buffer.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import { typeByOid } from "../../engine/types/type_names.ts";

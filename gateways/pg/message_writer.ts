@@ -2,7 +2,7 @@
  * Writes protocol messages into a connection's output: type, a length that is filled in at the end, fields.
  */
 import type { DatabaseError } from "../../engine/base/errors.ts";
-import type { Notice, TransactionStatus } from "../../engine/session/outcome.ts";
+import type { Notice, TransactionStatus } from "../../engine/statements/outcome.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import { typeLength, typeModifier, typeOid } from "../../engine/types/type_names.ts";

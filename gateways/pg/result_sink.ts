@@ -7,7 +7,7 @@
  */
 import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import type { CopyFormat, CopyTarget, ResultSink } from "../../engine/session/outcome.ts";
+import type { CopyFormat, CopyTarget, ResultSink } from "../../engine/statements/outcome.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import { writeBinary } from "../../engine/types/binary_io.ts";
 import { formatScaled } from "../../engine/types/number_or_bigint.ts";

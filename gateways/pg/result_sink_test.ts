@@ -2,7 +2,7 @@
  * Tests of {@link PgResultSink}: bytes of rows in text and binary format, for every way in which a column is written.
  */
 import { deepStrictEqual as same, strictEqual as equal, throws } from "node:assert/strict";
-import { writeRow } from "../../engine/session/row_buffer.ts";
+import { writeRow } from "../../engine/statements/row_buffer.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import { Decimal } from "../../engine/types/decimal.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";

@@ -11,7 +11,7 @@ import type {
   ResultSink,
   StatementOutcome,
   TransactionStatus,
-} from "../../engine/session/outcome.ts";
+} from "../../engine/statements/outcome.ts";
 import type { NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";

@@ -8,7 +8,7 @@
  * of one signature and one SQLSTATE a bounded number is made.
  */
 import { interpretPlan } from "../../engine/execution/oracle/interpret_plan.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";
 import { parseStatement } from "../../engine/sql/parser/statements.ts";

@@ -16,10 +16,10 @@
 import { parseArgs } from "node:util";
 import { denoHost } from "../../engine/host/deno_host.ts";
 import { StateMachine } from "../../engine/state_machine/state_machine.ts";
-import { TextFormatReader } from "../../engine/session/copy/text_reader.ts";
+import { TextFormatReader } from "../../engine/statements/copy/text_reader.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import type { CopyFormat, CopyTarget } from "../../engine/session/outcome.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import type { CopyFormat, CopyTarget } from "../../engine/statements/outcome.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { Log } from "../../engine/storage/log.ts";
 import { StorageEngine } from "../../engine/storage/storage_engine.ts";
 import { PartSet } from "../../engine/storage/table/part_set.ts";

@@ -1,6 +1,6 @@
 /** A database in memory with the schema that the catalog tests look at, and rows of statements run in one session. */
 import { type Database, open } from "../../mod.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { formatText } from "../../engine/types/text_io.ts";
 

@@ -11,7 +11,7 @@ import { DatabaseError } from "../../engine/base/errors.ts";
 import { type DiskFaults, type FailureCode, NO_FAULTS } from "../../engine/host/simulated_disk.ts";
 import { SimulatedHost } from "../../engine/host/simulated_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 
 const LOG = { fileBytes: 6000, reserveBytes: 1500, bufferBytes: 4096, directWriteBytes: 1000 };
 /** Of all operations, one in so many is tried, another share in each kind of failure. */

@@ -2,7 +2,7 @@
 import { strictEqual } from "node:assert/strict";
 import { SimulatedHost } from "../../engine/host/simulated_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 
 Deno.test("Sequences do not go back when an earlier value is committed after a later one", async () => {

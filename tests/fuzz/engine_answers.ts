@@ -7,7 +7,7 @@ import { type Database, DatabaseError, SQLSTATE } from "../../mod.ts";
 import { compileStatement } from "../../engine/execution/compile_statement.ts";
 import { interpretPlan } from "../../engine/execution/oracle/interpret_plan.ts";
 import type { Session } from "../../engine/session/session.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";
 import { parseStatement } from "../../engine/sql/parser/statements.ts";
 import type { PlannedStatement } from "../../engine/sql/plan/plan.ts";

@@ -1,7 +1,7 @@
 /** A session with plain text results, for tests that interleave several of them. */
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 
 /** Opens a database in memory. */

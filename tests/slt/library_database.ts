@@ -1,7 +1,7 @@
 /** The database under test, as logic tests see it: in this process, rows as text. */
 import { engineOf } from "../../engine/session/database.ts";
 import type { Database } from "../../mod.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { formatText } from "../../engine/types/text_io.ts";
 import type { LogicDatabase } from "./run_logic_tests.ts";
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Database, engineOf } from "../../engine/session/database.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import { RowBuffer } from "../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { decodeBinary } from "../../engine/types/binary_io.ts";
 import { formatText, parseText, type TextOptions } from "../../engine/types/text_io.ts";

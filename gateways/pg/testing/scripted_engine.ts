@@ -12,9 +12,9 @@ import type {
   ResultSink,
   StatementOutcome,
   TransactionStatus,
-} from "../../../engine/session/outcome.ts";
-import { whenDone } from "../../../engine/session/outcome.ts";
-import { RowBuffer, writeRow } from "../../../engine/session/row_buffer.ts";
+} from "../../../engine/statements/outcome.ts";
+import { whenDone } from "../../../engine/statements/outcome.ts";
+import { RowBuffer, writeRow } from "../../../engine/statements/row_buffer.ts";
 import { Settings } from "../../../engine/settings/settings.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";

@@ -3,7 +3,7 @@
  * receiver able to slow the sender down.
  */
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
-import type { CopyTarget } from "../../../engine/session/outcome.ts";
+import type { CopyTarget } from "../../../engine/statements/outcome.ts";
 
 /**
  * The client's data of a COPY … FROM STDIN on its way into the statement: pieces in order, one at a time, with the

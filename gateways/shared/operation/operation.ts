@@ -6,7 +6,7 @@
 import type { StoredValue } from "../../../engine/types/stored_value.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import type { RowId } from "../../../engine/operations/effect.ts";
-import type { Notice, StatementOutcome, TransactionStatus } from "../../../engine/session/outcome.ts";
+import type { Notice, StatementOutcome, TransactionStatus } from "../../../engine/statements/outcome.ts";
 
 /** The version of the protocol that this program speaks. */
 export const PROTOCOL_VERSION = 1;

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
-import type { CopyFormat, CopyTarget, StatementOutcome } from "../../../engine/session/outcome.ts";
+import type { CopyFormat, CopyTarget, StatementOutcome } from "../../../engine/statements/outcome.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import { CopyIn } from "./copy_in.ts";
 import type { ClientSequence, Continuation, Operation, Request } from "./operation.ts";

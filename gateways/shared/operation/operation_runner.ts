@@ -12,8 +12,8 @@ import {
   type ResultSink,
   type StatementOutcome,
   whenDone,
-} from "../../../engine/session/outcome.ts";
-import { writeRow } from "../../../engine/session/row_buffer.ts";
+} from "../../../engine/statements/outcome.ts";
+import { writeRow } from "../../../engine/statements/row_buffer.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";

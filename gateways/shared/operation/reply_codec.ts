@@ -11,7 +11,7 @@ import { ByteReader, type ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE, type SqlState } from "../../../engine/base/errors.ts";
 import { LIMITS } from "../../../engine/base/limits.ts";
 import { readRowId, readValue, writeRowId, writeValue } from "../../../engine/operations/value_codec.ts";
-import type { Notice, StatementOutcome, TransactionStatus } from "../../../engine/session/outcome.ts";
+import type { Notice, StatementOutcome, TransactionStatus } from "../../../engine/statements/outcome.ts";
 import type { StoredValue } from "../../../engine/types/stored_value.ts";
 import type { Failure, Reply, WireColumn, WireOutcome } from "./operation.ts";
 import { readType, writeType } from "./type_codec.ts";

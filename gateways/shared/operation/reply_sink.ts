@@ -10,7 +10,7 @@ import { assertDefined } from "../../../engine/base/assert.ts";
 import { ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import { writeValue } from "../../../engine/operations/value_codec.ts";
-import type { CopyFormat, CopyTarget, ResultSink } from "../../../engine/session/outcome.ts";
+import type { CopyFormat, CopyTarget, ResultSink } from "../../../engine/statements/outcome.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import { toStored } from "../../../engine/types/stored_value.ts";

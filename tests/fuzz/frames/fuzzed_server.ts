@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import { memoryHost } from "../../../engine/host/memory_host.ts";
 import { Engine } from "../../../engine/session/engine.ts";
-import { RowBuffer } from "../../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
 import type { Frame } from "./mutation.ts";
 
 /** The names of the protocols. */

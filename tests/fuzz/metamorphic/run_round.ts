@@ -5,7 +5,7 @@
 import { Database } from "../../../engine/session/database.ts";
 import { engineOf } from "../../../engine/session/database.ts";
 import { SQLSTATE } from "../../../engine/base/errors.ts";
-import { RowBuffer } from "../../../engine/session/row_buffer.ts";
+import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import { memoryHost } from "../../../engine/host/memory_host.ts";
 import { formatText } from "../../../engine/types/text_io.ts";

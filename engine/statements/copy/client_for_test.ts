@@ -2,10 +2,10 @@
 import { DatabaseError } from "../../base/errors.ts";
 import { memoryHost } from "../../host/memory_host.ts";
 import { formatText } from "../../types/text_io.ts";
-import { Engine } from "../engine.ts";
+import { Engine } from "../../session/engine.ts";
 import type { CopyFormat, CopyTarget, StatementOutcome } from "../outcome.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 
 /** Collects rows and COPY data, and sends what COPY asks for. */
 class ClientSink extends RowBuffer {

@@ -1,7 +1,7 @@
 /** What the session must know of a statement before it runs: whether it has a plan, and what it does to a block. */
 import type { Statement } from "../sql/parser/ast.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
-import { selectInto } from "./ddl/select_into.ts";
+import { selectInto } from "../sql/definition/select_into.ts";
 
 /** Whether a statement goes through the planner. */
 export function isPlannable(statement: Statement): boolean {

@@ -9,7 +9,7 @@ import type {
 } from "../../sql/parser/ast.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { SETTINGS } from "../../settings/setting_table.ts";
 import { missingEffect } from "../../settings/setting_values.ts";
 import { isTransactionMode, setTransactionMode } from "./transaction_settings.ts";

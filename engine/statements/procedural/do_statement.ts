@@ -10,7 +10,7 @@ import type { Statement } from "../../sql/parser/ast.ts";
 import type { Block } from "../../sql/procedural/block.ts";
 import { parseBlock } from "../../sql/procedural/parse_block.ts";
 import type { StatementOutcome } from "../outcome.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { BlockRun } from "./run_block.ts";
 
 /** Runs a DO. Raises 42704 for another language than plpgsql. */

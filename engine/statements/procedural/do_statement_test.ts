@@ -2,9 +2,9 @@
 import { strict as assert } from "node:assert";
 import { open } from "../../../mod.ts";
 import { DatabaseError } from "../../base/errors.ts";
-import { engineOf } from "../database.ts";
+import { engineOf } from "../../session/database.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 
 /** A block's notices, then its error as `code message`; with rows of a last query. */
 async function run(session: Session, sql: string): Promise<string[]> {

@@ -9,7 +9,7 @@ import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Portal } from "../portal.ts";
 import type { Prepared } from "../prepared.ts";
 import { RowCounter } from "../row_buffer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { type Arguments, requireArguments, sendRows } from "./utility.ts";
 
 /** How many rows a cursor that was declared without SCROLL or NO SCROLL keeps for going back. */

@@ -27,7 +27,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
 import type { SqlRecord, SqlValue } from "../../types/value.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { asDatabaseError } from "../statement_errors.ts";
 import { assign, assignRecord, nullInVariable, targetRecord, targetType } from "./assignment.ts";
 import { declaredVariable } from "./declarations.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { LIMITS } from "../base/limits.ts";
 import { open } from "../../mod.ts";
-import { engineOf } from "./database.ts";
+import { engineOf } from "../session/database.ts";
 import type { PreparedStatement } from "./outcome.ts";
 import { Prepared } from "./prepared.ts";
 import { RowBuffer } from "./row_buffer.ts";

@@ -19,7 +19,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { definitionCommand } from "../read_only.ts";
 import { Settings } from "../../settings/settings.ts";
 import { valueText } from "../utility/setting_statements.ts";

@@ -3,7 +3,7 @@
  * and they end with the transaction whatever they were set by.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 
 /** Whether a setting is a mode of the transaction. */
 export function isTransactionMode(name: string): boolean {

@@ -4,7 +4,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { formatType } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { resultColumns, sendRows } from "./utility.ts";
 
 /** Columns of DESCRIBE. The HTTP gateway makes its JSON object of them. */

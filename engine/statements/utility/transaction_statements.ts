@@ -11,7 +11,7 @@ import type {
   TransactionModes,
 } from "../../sql/parser/ast.ts";
 import { type MaybePromise, type StatementOutcome, whenDone } from "../outcome.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { setTransactionMode } from "./transaction_settings.ts";
 
 /** BEGIN, START TRANSACTION. */

@@ -15,7 +15,7 @@ import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { isPlannable } from "../statement_kind.ts";
 import { executed } from "./prepared_statements.ts";
 import { type Arguments, requireArguments, resultColumns, sendRows, unsupported } from "./utility.ts";

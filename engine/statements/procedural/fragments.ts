@@ -15,7 +15,7 @@ import type { Notice, StatementOutcome } from "../outcome.ts";
 import type { PlanVariables } from "../plan_cache.ts";
 import { Prepared } from "../prepared.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { isPlannable, returnsRows, standsAlone } from "../statement_kind.ts";
 import { asDatabaseError } from "../statement_errors.ts";
 import { inSqlStatement } from "./error_context.ts";

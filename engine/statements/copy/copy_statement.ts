@@ -16,7 +16,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import { BatchBuilder } from "./batch_builder.ts";
 import { BinaryFormatReader } from "./binary_reader.ts";
 import { CopyEncoder } from "./copy_encoder.ts";

@@ -8,7 +8,7 @@ import type { Query } from "../../sql/parser/ast.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { BatchWriter } from "../copy/batch_writer.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 import type { Work } from "../../execution/runtime/work.ts";
 
 /** See the file's head. */

@@ -1,5 +1,5 @@
 /** SELECT … INTO as the CREATE TABLE AS that it stands for. */
-import type { CreateTableAs, Query, QueryBody, Statement } from "../../sql/parser/ast.ts";
+import type { CreateTableAs, Query, QueryBody, Statement } from "../parser/ast.ts";
 
 /** The definition that a SELECT … INTO means; null for every other statement. */
 export function selectInto(statement: Statement): CreateTableAs | null {

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { parseStatement } from "../../sql/parser/statements.ts";
 import { RowBuffer } from "../row_buffer.ts";
 import { runDefinition } from "./run_ddl.ts";
-import { selectInto } from "./select_into.ts";
+import { selectInto } from "../../sql/definition/select_into.ts";
 import { TestClient } from "../copy/client_for_test.ts";
 import { open } from "../../../mod.ts";
-import { engineOf } from "../database.ts";
+import { engineOf } from "../../session/database.ts";
 
 async function withClient(action: (client: TestClient) => Promise<void>): Promise<void> {
   const client = await TestClient.open();

@@ -7,7 +7,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Prepared } from "../prepared.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../../session/session.ts";
 
 /** PREPARE. */
 export function prepareByName(session: Session, statement: Prepare): StatementOutcome {
