@@ -11,22 +11,35 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
+import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import type { Engine } from "./engine.ts";
+import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import type { Notifications } from "./notifications.ts";
 import { type MaybePromise, whenDone } from "../statements/outcome.ts";
 
 /** How long a commit in steps goes on before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
 
+/** What commits need of the engine. */
+export interface CommittingEngine {
+  readonly manager: TransactionManager;
+  readonly storage: StorageEngine;
+  readonly notifications: Notifications;
+  monotonic(): number;
+  yieldToLoop(): Promise<void>;
+  /** Called after each commit. */
+  afterCommit(op: OpNumber): void;
+}
+
 type ClientRecord = ((op: OpNumber) => ClientRequest) | null;
 
 /** See the file's head. */
 export class CommitTurns {
-  readonly #engine: Engine;
+  readonly #engine: CommittingEngine;
   /** Settles when the commit that is on its way, or is waiting for the checkpoint, is through. */
   #current: Promise<void> | null = null;
 
-  constructor(engine: Engine) {
+  constructor(engine: CommittingEngine) {
     this.#engine = engine;
   }
 

@@ -21,6 +21,7 @@ import { CommitTurns } from "./commit_turns.ts";
 import { Notifications } from "./notifications.ts";
 import { Planning } from "./planning.ts";
 import { Session, type SessionOptions } from "./session.ts";
+import type { ClosableSession, EngineStatistics, SessionEngine } from "./session_engine.ts";
 
 /** How to open an engine. */
 export interface EngineOptions {
@@ -34,21 +35,8 @@ export interface EngineOptions {
   readonly log?: LogOptions;
 }
 
-/** Counters for metrics; all since the engine was opened. */
-export interface EngineStatistics {
-  readonly sessions: number;
-  readonly activeTransactions: number;
-  readonly lastOp: number;
-  readonly durableOp: number;
-  readonly plansCached: number;
-  readonly planHits: number;
-  readonly planMisses: number;
-  readonly commits: number;
-  readonly tables: number;
-}
-
 /** See the file's head. */
-export class Engine {
+export class Engine implements SessionEngine {
   readonly host: Host;
   readonly storage: StorageEngine;
   readonly machine: StateMachine;
@@ -84,7 +72,7 @@ export class Engine {
     this.storage = storage;
     this.machine = machine;
     this.manager = manager;
-    this.plans = new Planning(this);
+    this.plans = new Planning(machine);
     this.turns = new CommitTurns(this);
     this.startedAt = host.clock.now();
     storage.log.failed.then(() => {
@@ -139,14 +127,14 @@ export class Engine {
   }
 
   /** Called by a session that closes. */
-  sessionClosed(session: Session): void {
+  sessionClosed(session: ClosableSession): void {
     this.advisoryLocks.releaseAll(session, { transactional: true });
     this.notifications.forget(session.processId);
     this.#sessions.delete(session.processId);
   }
 
   /** Drops the temporary tables of sessions that are gone. What cannot be dropped now goes with a later session. */
-  dropTemporarySchemas(ended: Session | null = null): void {
+  dropTemporarySchemas(ended: ClosableSession | null = null): void {
     if (this.isFailed || this.manager.isCommitting) return;
     const live = new Set([...this.#sessions.values()].map((session) => session.temporarySchema));
     if (ended !== null) live.delete(ended.temporarySchema);

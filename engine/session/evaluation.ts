@@ -14,20 +14,30 @@ import type { TextOptions } from "../types/text_io.ts";
 import { type TimeZone, timeZone, UTC } from "../types/time_zone.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import type { CatalogContext } from "../system_catalog/catalog_context.ts";
+import type { TransactionBlock } from "../statements/transaction_block.ts";
+import type { CatalogContext, VisibleSession } from "../system_catalog/catalog_context.ts";
 import { lookupObject, objectName, runCatalogFunction } from "../system_catalog/catalog_functions.ts";
 import { splitName } from "../system_catalog/split_name.ts";
-import type { Engine } from "./engine.ts";
-import type { Session } from "./session.ts";
+import type { SessionEngine } from "./session_engine.ts";
 import { parseSearchPath } from "../settings/settings.ts";
 import { isTransactionMode, setTransactionMode } from "../statements/utility/transaction_settings.ts";
+
+/** The session whose expressions are evaluated. */
+export interface EvaluatingSession extends VisibleSession {
+  readonly engine: SessionEngine;
+  /** As the running transaction sees it. */
+  readonly catalog: Catalog;
+  readonly block: TransactionBlock | null;
+  /** The schema of its temporary tables, whether it exists or not. */
+  readonly temporarySchema: string;
+}
 
 /** One per session; the timestamps are set anew for each transaction and statement. See the file's head. */
 export class SessionEvaluation implements CatalogContext, SessionServices {
   readonly user: string;
   readonly database: string;
   readonly services: SessionServices = this;
-  readonly #session: Session;
+  readonly #session: EvaluatingSession;
   readonly #currentValues = new Map<number, number | bigint>();
   #lastSequence = 0;
   #statementTimestamp = NaN;
@@ -40,7 +50,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   #zone: TimeZone = UTC;
   #style: DateStyle = ISO_MDY;
 
-  constructor(session: Session, options: { readonly user: string; readonly database: string }) {
+  constructor(session: EvaluatingSession, options: { readonly user: string; readonly database: string }) {
     this.#session = session;
     this.user = options.user;
     this.database = options.database;
@@ -63,11 +73,11 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
     this.#statementTimestamp = NaN;
   }
 
-  get session(): Session {
+  get session(): EvaluatingSession {
     return this.#session;
   }
 
-  get server(): Engine {
+  get server(): SessionEngine {
     return this.#session.engine;
   }
 

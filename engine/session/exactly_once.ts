@@ -6,7 +6,8 @@ import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
 import type { MaybePromise } from "../statements/outcome.ts";
-import type { Session } from "./session.ts";
+import type { BlockHost } from "../statements/statement_host.ts";
+import type { SessionEngine } from "./session_engine.ts";
 
 /** How often a request that loses against concurrent ones is run again. */
 const ATTEMPTS = 8;
@@ -33,7 +34,7 @@ export interface OnceReply {
  * stored reply; so is one that failed. Raises 08P01 for another text under the same number, 55000 for an old number.
  */
 export async function runOnce(
-  session: Session,
+  session: Pick<BlockHost, "block" | "beginBlock" | "endBlock"> & { readonly engine: SessionEngine },
   request: OnceRequest,
   work: () => MaybePromise<Uint8Array>,
   failureReply: (error: DatabaseError) => Uint8Array,

@@ -18,10 +18,13 @@ import { type PlanEnvironment, planStatement } from "../sql/planner/plan_stateme
 import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
-import type { Engine } from "./engine.ts";
 import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "../statements/plan_cache.ts";
-import { type Prepared, StatementTree } from "../statements/prepared.ts";
-import type { Session } from "./session.ts";
+import type { TransactionStatus } from "../statements/outcome.ts";
+import type { Prepared } from "../statements/prepared.ts";
+import type { StatementHost } from "../statements/statement_host.ts";
+import { StatementTree } from "../statements/statement_tree.ts";
+import type { StateMachine } from "../state_machine/state_machine.ts";
+import type { Transaction } from "../transactions/transaction.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
 import { isPlannable } from "../statements/statement_kind.ts";
 import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
@@ -32,13 +35,22 @@ const REPLAN_FACTOR = 8;
 /** Tables below this size do not make a plan stale. */
 const REPLAN_FLOOR_ROWS = 1000;
 
+/** The session that a statement is planned for. */
+export interface PlanningSession {
+  readonly catalog: Catalog;
+  readonly currentTransaction: Transaction | null;
+  readonly status: TransactionStatus;
+  readonly temporarySchema: string;
+  readonly evaluation: StatementHost["evaluation"];
+}
+
 /** See the file's head. */
 export class Planning {
   readonly cache = new PlanCache();
-  readonly #engine: Engine;
+  readonly #machine: StateMachine;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(machine: StateMachine) {
+    this.#machine = machine;
   }
 
   /**
@@ -46,7 +58,7 @@ export class Planning {
    * when the text must take the general way (several statements, not a query, an own catalog).
    */
   find(
-    session: Session,
+    session: PlanningSession,
     text: string,
   ): { readonly plan: CachedPlan; readonly parameters: readonly SqlValue[] } | null {
     if (session.status === "failed" || session.currentTransaction?.hasDdl === true) return null;
@@ -68,7 +80,7 @@ export class Planning {
 
   /** Plans a parsed statement. Raises the binder's errors. */
   plan(
-    session: Session,
+    session: PlanningSession,
     text: string,
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
@@ -89,7 +101,7 @@ export class Planning {
 
   /** Plans a statement of a PL/pgSQL block; such plans are not shared. */
   planWithVariables(
-    session: Session,
+    session: PlanningSession,
     text: string,
     parsed: ParsedStatement,
     variables: PlanVariables,
@@ -98,7 +110,7 @@ export class Planning {
   }
 
   /** The plan of a prepared statement, made anew when the catalog or the tables' sizes have changed. */
-  refresh(session: Session, prepared: Prepared): CachedPlan {
+  refresh(session: PlanningSession, prepared: Prepared): CachedPlan {
     const { plan } = prepared;
     if (plan !== null && this.#isCurrent(session, plan)) return plan;
     const parsed = assertDefined(prepared.statement, "statement");
@@ -114,7 +126,7 @@ export class Planning {
    * The plan to run now in place of one that was chosen before a wait: another transaction may have changed the
    * catalog meanwhile. Raises 0A000 when the result would have another shape than announced.
    */
-  current(session: Session, plan: CachedPlan): CachedPlan {
+  current(session: PlanningSession, plan: CachedPlan): CachedPlan {
     if (plan.catalogVersion === session.catalog.version && !plan.isDropped) return plan;
     const { text, tree, declared, literals, variables } = plan.origin;
     const fresh = this.#plan(session, text, tree.get(), declared, literals, variables);
@@ -133,7 +145,7 @@ export class Planning {
 
   /** What the planner asks about the session and the tables. */
   environment(
-    session: Session,
+    session: PlanningSession,
     text: string,
     declared: readonly (SqlType | undefined)[],
     literals: readonly ExtractedLiteral[],
@@ -155,7 +167,7 @@ export class Planning {
   }
 
   #plan(
-    session: Session,
+    session: PlanningSession,
     text: string,
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
@@ -194,12 +206,12 @@ export class Planning {
     };
   }
 
-  #usable(session: Session, key: string): CachedPlan | undefined {
+  #usable(session: PlanningSession, key: string): CachedPlan | undefined {
     const plan = this.cache.get(key);
     return plan !== undefined && this.#isCurrent(session, plan) ? plan : undefined;
   }
 
-  #isCurrent(session: Session, plan: CachedPlan): boolean {
+  #isCurrent(session: PlanningSession, plan: CachedPlan): boolean {
     const { catalog } = session;
     if (plan.catalogVersion !== catalog.version || plan.isDropped) return false;
     if (!isSamePath(plan.searchPath, session.evaluation.searchPath)) return false;
@@ -213,12 +225,12 @@ export class Planning {
   }
 
   #rows(tableId: number): number {
-    const { machine } = this.#engine;
+    const machine = this.#machine;
     return machine.catalog.table(tableId) === undefined ? 0 : machine.store(tableId).rowCount;
   }
 
   #statistics(catalog: Catalog, tableId: number): TableStatistics {
-    const { machine } = this.#engine;
+    const machine = this.#machine;
     if (machine.catalog.table(tableId) === undefined) return { rows: 0, column: () => undefined };
     const reader = machine.store(tableId).at(machine.lastOp);
     const known = new Set(catalog.table(tableId)?.columns.map((column) => column.id));
@@ -263,7 +275,7 @@ function hasIndexConstants(table: TableDefinition | undefined): boolean {
 const CONSTANT = /['0-9]/;
 
 /** What sets a session's names apart: sessions with temporary tables do not take each other's plans. */
-function placeOf(session: Session): string {
+function placeOf(session: PlanningSession): string {
   const path = session.evaluation.searchPath;
   return path[0] === session.temporarySchema ? `${session.temporarySchema}\n` : "";
 }
@@ -275,7 +287,7 @@ interface TableStatistics {
 }
 
 function literalValues(
-  session: Session,
+  session: PlanningSession,
   plan: CachedPlan,
   text: string,
   literals: readonly ExtractedLiteral[],

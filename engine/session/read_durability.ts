@@ -4,16 +4,16 @@
  */
 import type { OpNumber } from "../operations/effect.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import type { Engine } from "./engine.ts";
+import type { SessionEngine } from "./session_engine.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 
 /** The op that must be durable before what was read from the plan's tables may be told; 0: it may be told at once. */
-export function readsDurableAt(engine: Engine, plan: CachedPlan): OpNumber {
+export function readsDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
   return engine.visibleAt(plan.planned.tableIds);
 }
 
 /** The op of the one row that a look-up by id has just found; that of the table's newest write when it found none. */
-export function rowDurableAt(engine: Engine, plan: CachedPlan): OpNumber {
+export function rowDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
   const newest = readsDurableAt(engine, plan);
   if (newest === 0) return newest;
   const store = engine.machine.store(plan.planned.tableIds[0] as number);
@@ -28,7 +28,7 @@ export function rowDurableAt(engine: Engine, plan: CachedPlan): OpNumber {
  * void unless the block commits, and the commit comes behind everything it has seen.
  */
 export function tellableAt(
-  engine: Engine,
+  engine: SessionEngine,
   plan: CachedPlan,
   transaction: Transaction | undefined,
   readsBefore: number,

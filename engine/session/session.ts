@@ -19,10 +19,11 @@ import type {
 } from "../execution/runtime/execution.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.ts";
+import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import type { Engine } from "./engine.ts";
+import type { SessionEngine } from "./session_engine.ts";
 import { SessionEvaluation } from "./evaluation.ts";
 import {
   type MaybePromise,
@@ -33,9 +34,11 @@ import {
   type TransactionStatus,
   whenDone,
 } from "../statements/outcome.ts";
-import type { CachedPlan } from "../statements/plan_cache.ts";
+import type { CachedPlan, PlanVariables } from "../statements/plan_cache.ts";
 import { Portal } from "../statements/portal.ts";
 import { Prepared } from "../statements/prepared.ts";
+import { Cursors } from "../statements/cursors.ts";
+import type { SessionHost } from "../statements/statement_host.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts";
@@ -59,8 +62,8 @@ export interface SessionOptions {
 }
 
 /** See the file's head. */
-export class Session {
-  readonly engine: Engine;
+export class Session implements SessionHost {
+  readonly engine: SessionEngine;
   /** Names the session in CancelRequest and pg_stat_activity; positive, 31 bits. */
   readonly processId: number;
   readonly #temporary: string;
@@ -71,12 +74,7 @@ export class Session {
   /** Statements of SQL PREPARE, by name. */
   readonly preparedByName: PreparedNames;
   /** Cursors of DECLARE, by name. */
-  readonly cursors = new Map<
-    string,
-    { readonly portal: Portal; readonly hold: boolean; readonly text: string; readonly number: number }
-  >();
-  /** How many cursors have been declared; each has the number of its turn. */
-  cursorsMade = 0;
+  readonly cursors = new Cursors();
   readonly startedAt: number;
   /** Text of the running or last statement, for pg_stat_activity. */
   currentText = "";
@@ -97,7 +95,7 @@ export class Session {
   readonly #environment: RunnerEnvironment;
 
   constructor(
-    engine: Engine,
+    engine: SessionEngine,
     options: SessionOptions & { readonly processId: number; readonly secretKey: number },
   ) {
     this.engine = engine;
@@ -263,7 +261,7 @@ export class Session {
       const { statement } = prepared.tree.get();
       return runUtility(this, text, statement, sink, { types, values: parameters });
     }
-    return this.#runPlan(this.engine.plans.refresh(this, prepared), parameters, sink);
+    return this.#runPlan(this.refreshPlan(prepared), parameters, sink);
   }
 
   /** Opens a portal, from which rows are fetched piece by piece. */
@@ -278,7 +276,7 @@ export class Session {
       this.#requireUsable(prepared.tree);
       if (options.inPipeline === true) this.#enterPipeline(prepared.tree);
     }
-    const plan = this.engine.plans.refresh(this, prepared);
+    const plan = this.refreshPlan(prepared);
     const block = this.#block;
     const transaction = block?.transaction ?? this.#begin(true);
     if (block === null) this.engine.manager.register(transaction);
@@ -413,6 +411,28 @@ export class Session {
     return this.outcome(tag, null, "done");
   }
 
+  /** Drops the session's temporary tables. */
+  dropTemporaryTables(): void {
+    this.engine.dropTemporarySchemas(this);
+  }
+
+  // ---------------------------------------------------------------- planning
+
+  /** What the planner asks about a statement of this text, whose parameters have these types. */
+  planEnvironment(text: string, types: readonly (SqlType | undefined)[]): PlanEnvironment {
+    return this.engine.plans.environment(this, text, types, []);
+  }
+
+  /** The statement's plan, made anew when the catalog or the tables' sizes have changed. */
+  refreshPlan(prepared: Prepared): CachedPlan {
+    return this.engine.plans.refresh(this, prepared);
+  }
+
+  /** Plans a statement that can name the variables of a PL/pgSQL block. */
+  planWithVariables(text: string, parsed: ParsedStatement, variables: PlanVariables): CachedPlan {
+    return this.engine.plans.planWithVariables(this, text, parsed, variables);
+  }
+
   // ---------------------------------------------------------------- names
 
   /** The relation that a statement names. Raises 42P01 with a hint. */
@@ -448,11 +468,6 @@ export class Session {
     parameters: readonly SqlValue[] = [],
   ): MaybePromise<StatementOutcome> {
     return this.#run(() => compiled, LONG_WRITE, parameters, sink, finish);
-  }
-
-  /** The context of a statement in a transaction. */
-  contextFor(transaction: Transaction, parameters: readonly SqlValue[]): ExecutionContext {
-    return this.#context(transaction, parameters);
   }
 
   /** Ends the running statement with 57014. */
@@ -494,8 +509,7 @@ export class Session {
     this.#isClosed = true;
     if (this.#block !== null) this.endBlock(true);
     if (this.#statementTransaction !== null) this.engine.manager.end(this.#statementTransaction);
-    for (const cursor of this.cursors.values()) cursor.portal.close();
-    this.cursors.clear();
+    this.cursors.closeAll();
     this.preparedByName.clear();
     this.engine.sessionClosed(this);
     this.engine.dropTemporarySchemas();
@@ -739,20 +753,7 @@ export class Session {
     this.#block = null;
     block.close(rolledBack);
     this.engine.manager.end(block.transaction);
-    for (const [name, cursor] of this.cursors) {
-      if (cursor.hold && !rolledBack) continue;
-      cursor.portal.close();
-      this.cursors.delete(name);
-    }
-  }
-
-  /** Closes the cursors with a higher number. */
-  closeCursorsAfter(number: number): void {
-    for (const [name, cursor] of this.cursors) {
-      if (cursor.number <= number) continue;
-      cursor.portal.close();
-      this.cursors.delete(name);
-    }
+    this.cursors.endTransaction(rolledBack);
   }
 
   #enterPipeline(statement: Pick<Statement, "kind">): void {

@@ -7,7 +7,11 @@
 import type { DatabaseError } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";
 import type { Settings } from "../settings/settings.ts";
-import { idleInTransactionTimeout, idleSessionTimeout, statementTimeout } from "../statements/statement_errors.ts";
+import {
+  idleInTransactionTimeout,
+  idleSessionTimeout,
+  statementTimeout,
+} from "../statements/statement_errors.ts";
 
 const MICROSECONDS = 1000;
 

@@ -3,8 +3,14 @@ import type { ExecutionContext, RowTransaction } from "../execution/runtime/exec
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SqlValue } from "../types/value.ts";
+import type { ProceduralHost } from "../statements/statement_host.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import type { Session } from "./session.ts";
+
+/** The session of a running statement. */
+export type RunningSession = Pick<
+  ProceduralHost,
+  "engine" | "evaluation" | "checkCanceled" | "memoryLimitBytes"
+>;
 
 /** One per execution. */
 export class StatementContext implements ExecutionContext {
@@ -12,9 +18,9 @@ export class StatementContext implements ExecutionContext {
   readonly parameters: readonly SqlValue[];
   readonly writer: RowTransaction;
   readonly transaction: Transaction;
-  readonly #session: Session;
+  readonly #session: RunningSession;
 
-  constructor(session: Session, transaction: Transaction, parameters: readonly SqlValue[]) {
+  constructor(session: RunningSession, transaction: Transaction, parameters: readonly SqlValue[]) {
     this.#session = session;
     this.evaluation = session.evaluation;
     this.parameters = parameters;

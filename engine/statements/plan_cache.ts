@@ -13,7 +13,7 @@ import { visitPlan } from "../sql/plan/traverse.ts";
 import type { Expression } from "../sql/plan/expression.ts";
 import { AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { StatementTree } from "./prepared.ts";
+import type { StatementTree } from "./statement_tree.ts";
 
 /** The variables that a statement of a PL/pgSQL block can name; they are its parameters. */
 export interface PlanVariables {

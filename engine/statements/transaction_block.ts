@@ -17,7 +17,7 @@ interface SavepointRecord {
   readonly mark: Mark;
   readonly constraintModes: Transaction["constraintModes"];
   /** Cursors that were declared later go when it is rolled back to. */
-  readonly cursorsMade: number;
+  readonly cursorsDeclared: number;
   readonly readOnly: boolean;
 }
 
@@ -56,11 +56,17 @@ export class TransactionBlock {
     this.portals.clear();
   }
 
-  /** SAVEPOINT. `cursorsMade`: how many cursors the session has declared so far. */
-  savepoint(name: string, cursorsMade: number): void {
+  /** SAVEPOINT. `cursorsDeclared`: how many cursors the session has declared so far. */
+  savepoint(name: string, cursorsDeclared: number): void {
     this.#settings.beginScope();
     const { constraintModes, readOnly } = this.transaction;
-    this.#savepoints.push({ name, mark: this.transaction.mark(), constraintModes, cursorsMade, readOnly });
+    this.#savepoints.push({
+      name,
+      mark: this.transaction.mark(),
+      constraintModes,
+      cursorsDeclared,
+      readOnly,
+    });
   }
 
   /** RELEASE SAVEPOINT: forgets it and those after it. */
@@ -92,7 +98,7 @@ export class TransactionBlock {
     this.transaction.constraintModes = record.constraintModes;
     this.#setReadOnly(record.readOnly);
     this.failed = false;
-    return record.cursorsMade;
+    return record.cursorsDeclared;
   }
 
   /** An error: see the file's head. */

@@ -7,7 +7,12 @@
  */
 import { assertDefined } from "../../engine/base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import type { CopyFormat, CopyTarget, ResultSink, StatementOutcome } from "../../engine/statements/outcome.ts";
+import type {
+  CopyFormat,
+  CopyTarget,
+  ResultSink,
+  StatementOutcome,
+} from "../../engine/statements/outcome.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import { formatType } from "../../engine/types/type_names.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";

@@ -136,7 +136,7 @@ export class ExtendedQuery {
       this.#unnamedPortal?.cursor?.close();
       this.#unnamedPortal = portal;
     } else {
-      if (this.#portals.has(name) || this.#session.cursors.has(name)) {
+      if (this.#portals.has(name) || this.#session.cursors.get(name) !== undefined) {
         throw new DatabaseError(SQLSTATE.duplicateCursor, `cursor "${name}" already exists`);
       }
       if (this.#portals.size >= LIMITS.maximumCursors) {
@@ -227,11 +227,7 @@ export class ExtendedQuery {
         this.#unnamedPortal?.cursor?.close();
         this.#unnamedPortal = null;
       } else {
-        const declared = this.#declaredCursor(name);
-        if (declared !== null) {
-          declared.close();
-          this.#session.cursors.delete(name);
-        }
+        this.#session.cursors.close(name);
         this.#portals.get(name)?.cursor?.close();
         this.#portals.delete(name);
       }

@@ -44,7 +44,10 @@ export interface SessionPort {
   readonly currentTransaction: { readonly hasDdl: boolean } | null;
   readonly preparedByName: Map<string, PreparedStatement>;
   /** Cursors of DECLARE. */
-  readonly cursors: Map<string, { readonly portal: PortalPort }>;
+  readonly cursors: {
+    get(name: string): { readonly portal: PortalPort } | undefined;
+    close(name: string): void;
+  };
   simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void>;
   prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement;
   execute(

@@ -16,7 +16,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import type { Session } from "../../session/session.ts";
+import type { StatementHost } from "../statement_host.ts";
 import { BatchBuilder } from "./batch_builder.ts";
 import { BinaryFormatReader } from "./binary_reader.ts";
 import { CopyEncoder } from "./copy_encoder.ts";
@@ -27,7 +27,7 @@ import { TextFormatReader } from "./text_reader.ts";
 
 /** Runs a COPY; `text` is its own text. */
 export function runCopy(
-  session: Session,
+  session: StatementHost,
   text: string,
   statement: Copy,
   sink: ResultSink,
@@ -48,7 +48,7 @@ export function runCopy(
 }
 
 async function runCopyFrom(
-  session: Session,
+  session: StatementHost,
   statement: Copy,
   settings: CopySettings,
   sink: ResultSink,
@@ -88,7 +88,7 @@ export interface CopyFromTarget extends CopyTarget {
 
 /** A target that parses the data for a table into batches. */
 export function copyFrom(
-  session: Session,
+  session: StatementHost,
   table: TableDefinition,
   statement: Copy,
   settings: CopySettings,
@@ -167,13 +167,13 @@ export function copyFrom(
 }
 
 function runCopyTo(
-  session: Session,
+  session: StatementHost,
   text: string,
   statement: Copy,
   settings: CopySettings,
   sink: ResultSink,
 ): MaybePromise<StatementOutcome> {
-  const environment = session.engine.plans.environment(session, text, [], []);
+  const environment = session.planEnvironment(text, []);
   const planned = planStatement(sourceOf(session, statement), environment);
   if (planned.columns.length === 0) {
     throw new DatabaseError(SQLSTATE.featureNotSupported, "COPY query must have a RETURNING clause");
@@ -186,7 +186,7 @@ function runCopyTo(
 }
 
 /** The query whose rows COPY TO sends. */
-function sourceOf(session: Session, statement: Copy): Statement {
+function sourceOf(session: StatementHost, statement: Copy): Statement {
   if (statement.query !== null) return statement.query;
   const name = assertDefined(statement.table, "table of COPY TO");
   const relation = session.resolveRelation(name);
@@ -216,7 +216,7 @@ class CopyOutSink extends CopyEncoder implements ResultSink {
   #begun = false;
 
   constructor(
-    session: Session,
+    session: StatementHost,
     sink: ResultSink,
     settings: CopySettings,
     columns: readonly ResultColumn[],

@@ -8,7 +8,7 @@ import type { Query } from "../../sql/parser/ast.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { BatchWriter } from "../copy/batch_writer.ts";
-import type { Session } from "../../session/session.ts";
+import type { StatementHost } from "../statement_host.ts";
 import type { Work } from "../../execution/runtime/work.ts";
 
 /** See the file's head. */
@@ -17,7 +17,7 @@ export class InsertQuery implements Work {
   readonly #writer: BatchWriter;
 
   constructor(options: {
-    readonly session: Session;
+    readonly session: StatementHost;
     readonly context: ExecutionContext;
     readonly table: TableDefinition;
     readonly query: Query;
@@ -28,7 +28,7 @@ export class InsertQuery implements Work {
     const { session, context, table } = options;
     const planned = planStatement(
       options.query,
-      session.engine.plans.environment(session, options.text, options.types, []),
+      session.planEnvironment(options.text, options.types),
     );
     this.#execution = compileStatement(planned).start(context);
     this.#writer = new BatchWriter(context.writer, table, { inBlock: session.block !== null });

@@ -16,13 +16,13 @@ import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
 import type { DefinitionPlan, DefinitionStep } from "../../sql/definition/definition_plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
-import type { Session } from "../../session/session.ts";
+import type { StatementHost } from "../statement_host.ts";
 import { definitionCommand } from "../read_only.ts";
 import { Settings } from "../../settings/settings.ts";
-import { valueText } from "../utility/setting_statements.ts";
+import { settingText } from "../../settings/setting_text.ts";
+import { type Arguments, NO_ARGUMENTS } from "../arguments.ts";
 import { InsertQuery } from "./insert_query.ts";
 import { Rekey } from "./rekey.ts";
 import { FillColumn } from "./rewrites.ts";
@@ -31,21 +31,13 @@ import { ValidateCheck, ValidateForeignKey, ValidateNotNull, ValidateUnique } fr
 /** A step of the execution takes about this long at most. */
 const STEP_MICROSECONDS = 1_000;
 
-/** Values for the parameters of the query in CREATE TABLE AS, with their types. */
-export interface DefinitionArguments {
-  readonly types: readonly SqlType[];
-  readonly values: readonly SqlValue[];
-}
-
-const NO_ARGUMENTS: DefinitionArguments = { types: [], values: [] };
-
 /** Runs a DDL statement; `text` is its own text. */
 export function runDefinition(
-  session: Session,
+  session: StatementHost,
   text: string,
   statement: DefinitionStatement,
   sink: ResultSink,
-  given: DefinitionArguments = NO_ARGUMENTS,
+  given: Arguments = NO_ARGUMENTS,
 ): MaybePromise<StatementOutcome> {
   const command = definitionCommand(statement);
   if (command !== null) session.requireWritable(command);
@@ -57,7 +49,7 @@ export function runDefinition(
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
       plan = bindDefinition(
         checked(statement),
-        session.engine.plans.environment(session, text, given.types, []),
+        session.planEnvironment(text, given.types),
       );
       return new DefinitionExecution({ session, plan, transaction, context, text, types: given.types });
     },
@@ -84,13 +76,13 @@ function checked(statement: DefinitionStatement): DefinitionStatement {
     return statement;
   }
   const { name } = statement;
-  settings.set(name, valueText({ name, values: statement.values }), { local: false });
+  settings.set(name, settingText(name, statement.values), { local: false });
   return { ...statement, values: [{ ...first, text: settings.get(name) }] };
 }
 
 /** What one run of a definition plan works with. */
 interface DefinitionRun {
-  readonly session: Session;
+  readonly session: StatementHost;
   readonly plan: DefinitionPlan;
   readonly transaction: Transaction;
   readonly context: ExecutionContext;
@@ -144,7 +136,7 @@ class DefinitionExecution implements StatementExecution {
         transaction.truncate(step.tableId);
         return null;
       case "restart_sequence":
-        session.evaluation.setSequenceValue(String(step.sequenceId), step.value, false);
+        session.evaluation.services.setSequenceValue(String(step.sequenceId), step.value, false);
         return null;
       case "validate_not_null":
         return new ValidateNotNull(context, step.table, step.columnId);

@@ -10,12 +10,12 @@ import type { Statement } from "../../sql/parser/ast.ts";
 import type { Block } from "../../sql/procedural/block.ts";
 import { parseBlock } from "../../sql/procedural/parse_block.ts";
 import type { StatementOutcome } from "../outcome.ts";
-import type { Session } from "../../session/session.ts";
+import type { ProceduralHost } from "../statement_host.ts";
 import { BlockRun } from "./run_block.ts";
 
 /** Runs a DO. Raises 42704 for another language than plpgsql. */
 export async function runDo(
-  session: Session,
+  session: ProceduralHost,
   statement: Statement & { readonly kind: "do" },
 ): Promise<StatementOutcome> {
   if (statement.language !== "plpgsql") {
@@ -46,7 +46,7 @@ const MAX_ATTEMPTS = 20;
 
 const RETRIED: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
 
-async function runOnce(session: Session, block: Block): Promise<StatementOutcome> {
+async function runOnce(session: ProceduralHost, block: Block): Promise<StatementOutcome> {
   const run = new BlockRun(session);
   const { fragments } = run;
   try {

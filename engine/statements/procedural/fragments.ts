@@ -15,7 +15,7 @@ import type { Notice, StatementOutcome } from "../outcome.ts";
 import type { PlanVariables } from "../plan_cache.ts";
 import { Prepared } from "../prepared.ts";
 import { RowBuffer } from "../row_buffer.ts";
-import type { Session } from "../../session/session.ts";
+import type { ProceduralHost } from "../statement_host.ts";
 import { isPlannable, returnsRows, standsAlone } from "../statement_kind.ts";
 import { asDatabaseError } from "../statement_errors.ts";
 import { inSqlStatement } from "./error_context.ts";
@@ -87,7 +87,7 @@ class FirstRows extends RowBuffer {
 
 /** See the file's head. */
 export class Fragments {
-  readonly #session: Session;
+  readonly #session: ProceduralHost;
   readonly #planned = new WeakMap<Fragment, PlannedFragment>();
   readonly #conversions = new Map<string, Prepared>();
   /** What the pieces had to say. */
@@ -95,7 +95,7 @@ export class Fragments {
   /** The newest op that must be durable before anything of the block may be told. */
   durableOp = 0 as OpNumber;
 
-  constructor(session: Session) {
+  constructor(session: ProceduralHost) {
     this.#session = session;
   }
 
@@ -183,7 +183,7 @@ export class Fragments {
   }
 
   #plan(text: string, parsed: ParsedStatement, variables: PlanVariables): Prepared {
-    const plan = this.#session.engine.plans.planWithVariables(this.#session, text, parsed, variables);
+    const plan = this.#session.planWithVariables(text, parsed, variables);
     return new Prepared({
       text,
       statement: parsed,

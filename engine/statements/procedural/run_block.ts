@@ -27,7 +27,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
 import type { SqlRecord, SqlValue } from "../../types/value.ts";
-import type { Session } from "../../session/session.ts";
+import type { ProceduralHost } from "../statement_host.ts";
 import { asDatabaseError } from "../statement_errors.ts";
 import { assign, assignRecord, nullInVariable, targetRecord, targetType } from "./assignment.ts";
 import { declaredVariable } from "./declarations.ts";
@@ -54,7 +54,7 @@ const SLICE_MICROSECONDS = 5000;
 /** See the file's head. */
 export class BlockRun {
   readonly fragments: Fragments;
-  readonly #session: Session;
+  readonly #session: ProceduralHost;
   readonly #found: ScalarVariable;
   readonly #global: Scope;
   readonly #comparisons = new WeakMap<Fragment, Fragment>();
@@ -64,7 +64,7 @@ export class BlockRun {
   #savepoints = 0;
   #sliceEnd: number;
 
-  constructor(session: Session) {
+  constructor(session: ProceduralHost) {
     this.#session = session;
     this.fragments = new Fragments(session);
     this.#global = new Scope(null, null);
@@ -176,7 +176,7 @@ export class BlockRun {
   async #guarded(block: Block, scope: Scope): Promise<Flow> {
     const transaction = assertDefined(this.#session.block, "transaction block of a DO");
     const savepoint = `\u0000do ${++this.#savepoints}`;
-    transaction.savepoint(savepoint, this.#session.cursorsMade);
+    transaction.savepoint(savepoint, this.#session.cursors.declared);
     let error: DatabaseError;
     try {
       const flow = await this.#list(block.body, scope);

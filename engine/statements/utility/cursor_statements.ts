@@ -9,15 +9,16 @@ import type { ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Portal } from "../portal.ts";
 import type { Prepared } from "../prepared.ts";
 import { RowCounter } from "../row_buffer.ts";
-import type { Session } from "../../session/session.ts";
-import { type Arguments, requireArguments, sendRows } from "./utility.ts";
+import type { CursorHost } from "../statement_host.ts";
+import { type Arguments, requireArguments } from "../arguments.ts";
+import { sendRows } from "./result_rows.ts";
 
 /** How many rows a cursor that was declared without SCROLL or NO SCROLL keeps for going back. */
 const KEPT_ROWS = 65_536;
 
 /** The query of DECLARE. */
 export function cursorQuery(
-  session: Session,
+  session: CursorHost,
   statement: DeclareCursor,
   types: readonly (SqlType | undefined)[],
 ): Prepared {
@@ -26,7 +27,7 @@ export function cursorQuery(
 
 /** DECLARE. A WITH HOLD cursor reads all its rows at once, so that they outlive the transaction. */
 export async function declareCursor(
-  session: Session,
+  session: CursorHost,
   statement: DeclareCursor,
   given: Arguments,
 ): Promise<StatementOutcome> {
@@ -37,7 +38,7 @@ export async function declareCursor(
       "DECLARE CURSOR can only be used in transaction blocks",
     );
   }
-  if (session.cursors.has(name)) {
+  if (session.cursors.get(name) !== undefined) {
     throw new DatabaseError(SQLSTATE.duplicateCursor, `cursor "${name}" already exists`);
   }
   if (session.cursors.size >= LIMITS.maximumCursors) {
@@ -67,23 +68,18 @@ export async function declareCursor(
     await portal.move("forward", Infinity);
     await portal.move("absolute", 0);
   }
-  session.cursors.set(name, {
-    portal,
-    hold: statement.hold,
-    text: statement.text,
-    number: ++session.cursorsMade,
-  });
+  session.cursors.add(name, { portal, hold: statement.hold, text: statement.text });
   return session.outcome("DECLARE CURSOR", null, "done");
 }
 
 /** Columns of FETCH. */
-export function fetchColumns(session: Session, statement: FetchCursor): readonly ResultColumn[] {
+export function fetchColumns(session: CursorHost, statement: FetchCursor): readonly ResultColumn[] {
   return find(session, statement.name).columns;
 }
 
 /** FETCH and MOVE. */
 export async function fetchCursor(
-  session: Session,
+  session: CursorHost,
   statement: FetchCursor,
   sink: ResultSink,
 ): Promise<StatementOutcome> {
@@ -146,18 +142,17 @@ function moved(portal: Portal, statement: FetchCursor): Promise<SqlValue[][]> {
 }
 
 /** CLOSE. */
-export function closeCursor(session: Session, statement: CloseCursor): StatementOutcome {
+export function closeCursor(session: CursorHost, statement: CloseCursor): StatementOutcome {
   if (statement.name === null) {
-    for (const cursor of session.cursors.values()) cursor.portal.close();
-    session.cursors.clear();
+    session.cursors.closeAll();
     return session.outcome("CLOSE CURSOR ALL", null, "done");
   }
-  find(session, statement.name).close();
-  session.cursors.delete(statement.name);
+  find(session, statement.name);
+  session.cursors.close(statement.name);
   return session.outcome("CLOSE CURSOR", null, "done");
 }
 
-function find(session: Session, name: string): Portal {
+function find(session: CursorHost, name: string): Portal {
   const cursor = session.cursors.get(name);
   if (cursor === undefined) {
     throw new DatabaseError(SQLSTATE.invalidCursorName, `cursor "${name}" does not exist`);

@@ -4,8 +4,8 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { formatType } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
-import type { Session } from "../../session/session.ts";
-import { resultColumns, sendRows } from "./utility.ts";
+import type { StatementHost } from "../statement_host.ts";
+import { resultColumns, sendRows } from "./result_rows.ts";
 
 /** Columns of DESCRIBE. The HTTP gateway makes its JSON object of them. */
 export function describeColumns(): readonly ResultColumn[] {
@@ -17,7 +17,11 @@ export function describeColumns(): readonly ResultColumn[] {
 }
 
 /** DESCRIBE. */
-export function describeTable(session: Session, statement: Describe, sink: ResultSink): StatementOutcome {
+export function describeTable(
+  session: StatementHost,
+  statement: Describe,
+  sink: ResultSink,
+): StatementOutcome {
   const relation = session.resolveRelation(statement.table);
   const rows: SqlValue[][] = [];
   if (relation.kind === "table") {

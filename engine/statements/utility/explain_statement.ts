@@ -15,10 +15,12 @@ import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
-import type { Session } from "../../session/session.ts";
+import type { PreparedHost } from "../statement_host.ts";
 import { isPlannable } from "../statement_kind.ts";
 import { executed } from "./prepared_statements.ts";
-import { type Arguments, requireArguments, resultColumns, sendRows, unsupported } from "./utility.ts";
+import { type Arguments, requireArguments } from "../arguments.ts";
+import { unsupported } from "./refusals.ts";
+import { resultColumns, sendRows } from "./result_rows.ts";
 
 const OPTIONS = [
   "analyze",
@@ -41,7 +43,7 @@ export function explainColumns(statement: Explain): readonly ResultColumn[] {
 
 /** The plan of the statement that is explained. */
 export function explainedPlan(
-  session: Session,
+  session: PreparedHost,
   text: string,
   { statement, position }: Explain,
   types: readonly (SqlType | undefined)[],
@@ -49,13 +51,13 @@ export function explainedPlan(
   if (statement.kind === "execute") {
     const { prepared } = executed(session, statement);
     if (prepared.plan === null) throw unsupported("EXPLAIN of a statement without a plan", position);
-    return session.engine.plans.refresh(session, prepared).planned;
+    return session.refreshPlan(prepared).planned;
   }
   if (statement.kind === "declare_cursor" || statement.kind === "create_table_as") {
-    return planStatement(statement.query, session.engine.plans.environment(session, text, types, []));
+    return planStatement(statement.query, session.planEnvironment(text, types));
   }
   if (!isPlannable(statement)) throw unsupported(`EXPLAIN of ${statement.kind}`, position);
-  return planStatement(statement, session.engine.plans.environment(session, text, types, []));
+  return planStatement(statement, session.planEnvironment(text, types));
 }
 
 /** The plans of what a statement that changes data in its WITH runs first, and its own. */
@@ -73,7 +75,7 @@ function explained(
 
 /** EXPLAIN. */
 export function explain(
-  session: Session,
+  session: PreparedHost,
   text: string,
   statement: Explain,
   sink: ResultSink,

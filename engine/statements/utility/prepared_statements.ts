@@ -7,10 +7,10 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { Prepared } from "../prepared.ts";
-import type { Session } from "../../session/session.ts";
+import type { PreparedHost } from "../statement_host.ts";
 
 /** PREPARE. */
-export function prepareByName(session: Session, statement: Prepare): StatementOutcome {
+export function prepareByName(session: PreparedHost, statement: Prepare): StatementOutcome {
   const { name } = statement;
   if (session.preparedByName.has(name)) {
     throw new DatabaseError(
@@ -36,13 +36,13 @@ export function prepareByName(session: Session, statement: Prepare): StatementOu
 }
 
 /** Columns of EXECUTE. */
-export function executeColumns(session: Session, statement: Execute): readonly ResultColumn[] | null {
+export function executeColumns(session: PreparedHost, statement: Execute): readonly ResultColumn[] | null {
   return find(session, statement.name).columns;
 }
 
 /** EXECUTE. */
 export function executeByName(
-  session: Session,
+  session: PreparedHost,
   statement: Execute,
   sink: ResultSink,
 ): MaybePromise<StatementOutcome> {
@@ -52,7 +52,7 @@ export function executeByName(
 
 /** What EXECUTE runs, and with which arguments. */
 export function executed(
-  session: Session,
+  session: PreparedHost,
   statement: Execute,
 ): { readonly prepared: Prepared; readonly values: readonly SqlValue[] } {
   const prepared = find(session, statement.name);
@@ -67,13 +67,13 @@ export function executed(
   const values = bindConstantArguments(
     statement.arguments,
     prepared.parameterTypes,
-    session.engine.plans.environment(session, "", [], []),
+    session.planEnvironment("", []),
   );
   return { prepared, values };
 }
 
 /** DEALLOCATE. */
-export function deallocate(session: Session, statement: Deallocate): StatementOutcome {
+export function deallocate(session: PreparedHost, statement: Deallocate): StatementOutcome {
   if (statement.name === null) {
     session.preparedByName.clear();
     return session.outcome("DEALLOCATE ALL", null, "done");
@@ -83,7 +83,7 @@ export function deallocate(session: Session, statement: Deallocate): StatementOu
   return session.outcome("DEALLOCATE", null, "done");
 }
 
-function find(session: Session, name: string): Prepared {
+function find(session: PreparedHost, name: string): Prepared {
   const prepared = session.preparedByName.get(name);
   if (prepared === undefined) {
     throw new DatabaseError(SQLSTATE.invalidSqlStatementName, `prepared statement "${name}" does not exist`);

@@ -1,5 +1,5 @@
 /** SET, RESET, SHOW, SET TRANSACTION and DISCARD. */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { SQLSTATE } from "../../base/errors.ts";
 import type {
   Discard,
   ResetVariable,
@@ -9,15 +9,17 @@ import type {
 } from "../../sql/parser/ast.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultSink, StatementOutcome } from "../outcome.ts";
-import type { Session } from "../../session/session.ts";
+import type { SessionHost } from "../statement_host.ts";
 import { SETTINGS } from "../../settings/setting_table.ts";
+import { settingText } from "../../settings/setting_text.ts";
 import { missingEffect } from "../../settings/setting_values.ts";
 import { isTransactionMode, setTransactionMode } from "./transaction_settings.ts";
 import { applyModes } from "./transaction_statements.ts";
-import { requireNoBlock, resultColumns, sendRows } from "./utility.ts";
+import { requireNoBlock } from "./refusals.ts";
+import { resultColumns, sendRows } from "./result_rows.ts";
 
 /** SET name = value. */
-export function set(session: Session, statement: SetVariable): StatementOutcome {
+export function set(session: SessionHost, statement: SetVariable): StatementOutcome {
   const { name } = statement;
   const local = statement.local;
   if (local && session.block === null) {
@@ -28,7 +30,7 @@ export function set(session: Session, statement: SetVariable): StatementOutcome 
     });
   }
   if (isTransactionMode(name) && statement.values.length > 0) {
-    setTransactionMode(session, name, valueText(statement));
+    setTransactionMode(session, name, settingText(name, statement.values));
     return session.outcome("SET", null, "done");
   }
   if ((local || isTransactionMode(name)) && session.block === null) {
@@ -36,54 +38,28 @@ export function set(session: Session, statement: SetVariable): StatementOutcome 
     session.settings.beginScope();
     try {
       if (statement.values.length === 0) session.settings.reset(name, { local });
-      else session.settings.set(name, valueText(statement), { local });
+      else session.settings.set(name, settingText(name, statement.values), { local });
     } finally {
       session.settings.endScope(true);
     }
     return session.outcome("SET", null, "done");
   }
   if (statement.values.length === 0) session.settings.reset(name, { local });
-  else session.settings.set(name, valueText(statement), { local });
+  else session.settings.set(name, settingText(name, statement.values), { local });
   const message = missingEffect(name, session.settings.find(name));
   if (message !== undefined) session.notice({ severity: "WARNING", code: SQLSTATE.warning, message });
   return session.outcome("SET", null, "done");
 }
 
-/** The values of SET as one text, and the check that only lists have several. */
-export function valueText(statement: Pick<SetVariable, "name" | "values">): string {
-  const isList = SETTINGS.get(statement.name)?.list ?? false;
-  if (statement.values.length > 1 && !isList) {
-    throw new DatabaseError(SQLSTATE.invalidParameterValue, `SET ${statement.name} takes only one argument`);
-  }
-  if (statement.name === "search_path") {
-    return statement.values
-      .map((value) =>
-        !/^[a-z_][a-z0-9_$]*$/.test(value.text) ? `"${value.text.replaceAll('"', '""')}"` : value.text
-      )
-      .join(", ");
-  }
-  return statement.values.map((value) => value.type === "interval" ? hoursOf(value.text) : value.text).join(
-    ", ",
-  );
-}
-
-/** `INTERVAL '-08:00'` as a number of hours, which a time zone may be. */
-function hoursOf(text: string): string {
-  const match = /^([+-]?)(\d{1,2})(?::(\d{2}))?$/.exec(text.trim());
-  if (match === null) return text;
-  const hours = Number(match[2]) + Number(match[3] ?? 0) / 60;
-  return `${match[1] === "-" ? "-" : ""}${hours}`;
-}
-
 /** RESET name, RESET ALL. */
-export function reset(session: Session, statement: ResetVariable): StatementOutcome {
+export function reset(session: SessionHost, statement: ResetVariable): StatementOutcome {
   if (statement.name === null) session.settings.resetAll();
   else session.settings.reset(statement.name);
   return session.outcome("RESET", null, "done");
 }
 
 /** Columns of SHOW. */
-export function showColumns(session: Session, statement: ShowVariable): readonly ResultColumn[] {
+export function showColumns(session: SessionHost, statement: ShowVariable): readonly ResultColumn[] {
   const text = { kind: "text" } as const;
   if (statement.name === null) return resultColumns(["name", text], ["setting", text], ["description", text]);
   session.settings.get(statement.name);
@@ -92,7 +68,7 @@ export function showColumns(session: Session, statement: ShowVariable): readonly
 }
 
 /** SHOW name, SHOW ALL. */
-export function show(session: Session, statement: ShowVariable, sink: ResultSink): StatementOutcome {
+export function show(session: SessionHost, statement: ShowVariable, sink: ResultSink): StatementOutcome {
   const columns = showColumns(session, statement);
   const rows = statement.name === null
     ? session.settings.all().map((each) => [each.name, each.value, each.description])
@@ -102,7 +78,7 @@ export function show(session: Session, statement: ShowVariable, sink: ResultSink
 }
 
 /** SET TRANSACTION, SET SESSION CHARACTERISTICS. */
-export function setTransaction(session: Session, statement: SetTransaction): StatementOutcome {
+export function setTransaction(session: SessionHost, statement: SetTransaction): StatementOutcome {
   const { modes } = statement;
   if (!statement.session) {
     if (session.block === null) {
@@ -128,11 +104,10 @@ export function setTransaction(session: Session, statement: SetTransaction): Sta
 }
 
 /** DISCARD. */
-export function discard(session: Session, statement: Discard): StatementOutcome {
+export function discard(session: SessionHost, statement: Discard): StatementOutcome {
   if (statement.target === "all") {
     requireNoBlock(session, "DISCARD ALL");
-    for (const cursor of session.cursors.values()) cursor.portal.close();
-    session.cursors.clear();
+    session.cursors.closeAll();
     session.settings.resetAll();
     session.preparedByName.clear();
     session.engine.advisoryLocks.releaseAll(session, { transactional: false });
@@ -143,7 +118,7 @@ export function discard(session: Session, statement: Discard): StatementOutcome 
   }
   if (statement.target === "all" || statement.target === "sequences") session.evaluation.discardSequences();
   if (statement.target === "all" || statement.target === "temporary") {
-    if (session.block === null) session.engine.dropTemporarySchemas(session);
+    if (session.block === null) session.dropTemporaryTables();
   }
   const names = { all: "ALL", plans: "PLANS", sequences: "SEQUENCES", temporary: "TEMP" };
   return session.outcome(`DISCARD ${names[statement.target]}`, null, "done");

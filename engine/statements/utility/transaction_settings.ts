@@ -3,7 +3,7 @@
  * and they end with the transaction whatever they were set by.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { Session } from "../../session/session.ts";
+import type { BlockHost } from "../statement_host.ts";
 
 /** Whether a setting is a mode of the transaction. */
 export function isTransactionMode(name: string): boolean {
@@ -15,7 +15,7 @@ export function isTransactionMode(name: string): boolean {
  * that a query calls. Answers the value as it is kept. Raises 22023 and 25001.
  */
 export function setTransactionMode(
-  session: Session,
+  session: Pick<BlockHost, "settings" | "block">,
   name: string,
   value: string,
   options: { readonly inQuery: boolean } = { inQuery: false },
@@ -57,7 +57,7 @@ export function setTransactionMode(
 }
 
 /** Makes the block read-only, or takes that back, which only its beginning allows. */
-function setReadOnly({ block }: Session, readOnly: boolean): void {
+function setReadOnly({ block }: Pick<BlockHost, "block">, readOnly: boolean): void {
   if (block === null) return;
   const { transaction } = block;
   if (!readOnly && transaction.readOnly && (block.isNested || block.hasQueried)) {

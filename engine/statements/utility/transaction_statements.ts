@@ -11,11 +11,11 @@ import type {
   TransactionModes,
 } from "../../sql/parser/ast.ts";
 import { type MaybePromise, type StatementOutcome, whenDone } from "../outcome.ts";
-import type { Session } from "../../session/session.ts";
+import type { BlockHost } from "../statement_host.ts";
 import { setTransactionMode } from "./transaction_settings.ts";
 
 /** BEGIN, START TRANSACTION. */
-export function begin(session: Session, statement: BeginTransaction): StatementOutcome {
+export function begin(session: BlockHost, statement: BeginTransaction): StatementOutcome {
   if (session.status === "block") {
     session.notice({
       severity: "WARNING",
@@ -29,7 +29,7 @@ export function begin(session: Session, statement: BeginTransaction): StatementO
 }
 
 /** COMMIT, END. */
-export function commit(session: Session, statement: CommitTransaction): MaybePromise<StatementOutcome> {
+export function commit(session: BlockHost, statement: CommitTransaction): MaybePromise<StatementOutcome> {
   warnWithoutBlock(session, statement.chain, "COMMIT");
   const modes = modesOf(session);
   return whenDone(session.commitBlock("COMMIT"), (outcome) => {
@@ -39,17 +39,17 @@ export function commit(session: Session, statement: CommitTransaction): MaybePro
 }
 
 /** AND CHAIN: a new block with the modes of the one before. */
-function chain(session: Session, modes: TransactionModes): void {
+function chain(session: BlockHost, modes: TransactionModes): void {
   session.beginBlock(true);
   applyModes(session, modes);
 }
 
-function modesOf(session: Session): TransactionModes {
+function modesOf(session: BlockHost): TransactionModes {
   return { isolation: null, readOnly: session.block?.transaction.readOnly ?? null, deferrable: null };
 }
 
 /** ROLLBACK, ABORT. */
-export function rollback(session: Session, statement: RollbackTransaction): StatementOutcome {
+export function rollback(session: BlockHost, statement: RollbackTransaction): StatementOutcome {
   warnWithoutBlock(session, statement.chain, "ROLLBACK");
   const modes = modesOf(session);
   const outcome = session.rollbackBlock("ROLLBACK");
@@ -58,25 +58,25 @@ export function rollback(session: Session, statement: RollbackTransaction): Stat
 }
 
 /** SAVEPOINT. */
-export function savepoint(session: Session, statement: Savepoint): StatementOutcome {
-  requireBlock(session, "SAVEPOINT").savepoint(statement.name, session.cursorsMade);
+export function savepoint(session: BlockHost, statement: Savepoint): StatementOutcome {
+  requireBlock(session, "SAVEPOINT").savepoint(statement.name, session.cursors.declared);
   return session.outcome("SAVEPOINT", null, "done");
 }
 
 /** RELEASE SAVEPOINT. */
-export function release(session: Session, statement: ReleaseSavepoint): StatementOutcome {
+export function release(session: BlockHost, statement: ReleaseSavepoint): StatementOutcome {
   requireBlock(session, "RELEASE SAVEPOINT").release(statement.name);
   return session.outcome("RELEASE", null, "done");
 }
 
 /** ROLLBACK TO SAVEPOINT. */
-export function rollbackTo(session: Session, statement: RollbackToSavepoint): StatementOutcome {
-  session.closeCursorsAfter(requireBlock(session, "ROLLBACK TO SAVEPOINT").rollbackTo(statement.name));
+export function rollbackTo(session: BlockHost, statement: RollbackToSavepoint): StatementOutcome {
+  session.cursors.closeSince(requireBlock(session, "ROLLBACK TO SAVEPOINT").rollbackTo(statement.name));
   return session.outcome("ROLLBACK", null, "done");
 }
 
 /** Applies the modes of BEGIN or SET TRANSACTION to the current block. */
-export function applyModes(session: Session, modes: TransactionModes): void {
+export function applyModes(session: BlockHost, modes: TransactionModes): void {
   if (modes.isolation !== null) {
     setTransactionMode(session, "transaction_isolation", modes.isolation.replaceAll("_", " "));
   }
@@ -88,7 +88,7 @@ export function applyModes(session: Session, modes: TransactionModes): void {
   }
 }
 
-function requireBlock(session: Session, command: string): NonNullable<Session["block"]> {
+function requireBlock(session: BlockHost, command: string): NonNullable<BlockHost["block"]> {
   const { block } = session;
   if (block === null || !block.explicit) {
     throw new DatabaseError(
@@ -99,7 +99,7 @@ function requireBlock(session: Session, command: string): NonNullable<Session["b
   return block;
 }
 
-function warnWithoutBlock(session: Session, chain: boolean, command: string): void {
+function warnWithoutBlock(session: BlockHost, chain: boolean, command: string): void {
   if (session.block?.explicit === true) return;
   if (chain) {
     throw new DatabaseError(
@@ -115,7 +115,7 @@ function warnWithoutBlock(session: Session, chain: boolean, command: string): vo
 }
 
 /** SET CONSTRAINTS. */
-export function setConstraints(session: Session, statement: SetConstraints): StatementOutcome {
+export function setConstraints(session: BlockHost, statement: SetConstraints): StatementOutcome {
   const ids = statement.names.flatMap((name) => deferrableIds(session, name));
   if (session.block === null) {
     session.notice({
@@ -133,7 +133,7 @@ export function setConstraints(session: Session, statement: SetConstraints): Sta
 }
 
 /** The deferrable constraints of a name, in the first schema of the search path that has one. */
-function deferrableIds(session: Session, name: SetConstraints["names"][number]): number[] {
+function deferrableIds(session: BlockHost, name: SetConstraints["names"][number]): number[] {
   const schemas = name.schema === null ? session.evaluation.searchPath : [name.schema];
   for (const schema of schemas) {
     const found = session.catalog.tables.filter((table) => table.schema === schema)

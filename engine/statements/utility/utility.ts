@@ -12,9 +12,9 @@ import { runDefinition } from "../ddl/run_ddl.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { runDo } from "../procedural/do_statement.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
-import { writeRow } from "../row_buffer.ts";
-import type { Session } from "../../session/session.ts";
-import type { SqlValue } from "../../types/value.ts";
+import { type Arguments, NO_ARGUMENTS, requireArguments } from "../arguments.ts";
+import { requireNoBlock, unsupported } from "./refusals.ts";
+import type { SessionHost } from "../statement_host.ts";
 import { closeCursor, cursorQuery, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
 import { describeColumns, describeTable } from "./describe_statement.ts";
 import { explain, explainColumns, explainedPlan } from "./explain_statement.ts";
@@ -31,7 +31,7 @@ import {
 } from "./transaction_statements.ts";
 
 /** Columns of the rows that a statement will return; null when it returns none. */
-export function utilityColumns(session: Session, statement: Statement): readonly ResultColumn[] | null {
+export function utilityColumns(session: SessionHost, statement: Statement): readonly ResultColumn[] | null {
   switch (statement.kind) {
     case "show":
       return showColumns(session, statement);
@@ -48,17 +48,9 @@ export function utilityColumns(session: Session, statement: Statement): readonly
   }
 }
 
-/** Values for the parameters of a statement, with their types. */
-export interface Arguments {
-  readonly types: readonly SqlType[];
-  readonly values: readonly SqlValue[];
-}
-
-const NO_ARGUMENTS: Arguments = { types: [], values: [] };
-
 /** Types of the parameters of a statement that is not planned but holds a query: DECLARE and EXPLAIN. */
 export function utilityParameters(
-  session: Session,
+  session: SessionHost,
   text: string,
   statement: Statement,
   declared: readonly (SqlType | undefined)[],
@@ -73,23 +65,13 @@ export function utilityParameters(
     case "create_table_as":
       return planStatement(
         statement.query,
-        session.engine.plans.environment(session, text, declared, []),
+        session.planEnvironment(text, declared),
       ).parameterTypes;
     case "unsupported":
       throw unsupported(statement.feature, statement.position);
     default:
       return [];
   }
-}
-
-/** Raises 42P02 when a statement has parameters that nobody gave a value for. */
-export function requireArguments(types: readonly SqlType[], given: Arguments): void {
-  if (types.length <= given.values.length) return;
-  throw new DatabaseError(
-    SQLSTATE.undefinedParameter,
-    `there is no parameter $${given.values.length + 1}`,
-    { hint: "Use the extended protocol, or PREPARE and EXECUTE." },
-  );
 }
 
 /** Statements that look at no rows: the modes of a transaction may still be set after them. */
@@ -117,7 +99,7 @@ const WITHOUT_SNAPSHOT: ReadonlySet<Statement["kind"]> = new Set<Statement["kind
 
 /** Runs a statement that is not planned. `text` is its own text. */
 export function runUtility(
-  session: Session,
+  session: SessionHost,
   text: string,
   statement: Statement,
   sink: ResultSink,
@@ -218,43 +200,9 @@ export function runUtility(
       throw unsupported(`a nested ${statement.kind} statement`, statement.position);
     default:
       if (statement.kind === "create_table_as") {
-        const environment = session.engine.plans.environment(session, text, given.types, []);
+        const environment = session.planEnvironment(text, given.types);
         requireArguments(planStatement(statement.query, environment).parameterTypes, given);
       }
       return runDefinition(session, text, statement, sink, given);
   }
-}
-
-/** The 0A000 error for something that parses but is not served. */
-export function unsupported(feature: string, position?: number): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.featureNotSupported,
-    `${feature} is not supported`,
-    position === undefined ? {} : { position: position + 1 },
-  );
-}
-
-/** Raises 25001 inside a transaction block. */
-export function requireNoBlock(session: Session, command: string): void {
-  if (session.block?.explicit === true) {
-    throw new DatabaseError(
-      SQLSTATE.activeSqlTransaction,
-      `${command} cannot run inside a transaction block`,
-    );
-  }
-}
-
-/** Columns of a result that a utility statement makes. */
-export function resultColumns(...columns: readonly (readonly [string, SqlType])[]): readonly ResultColumn[] {
-  return columns.map(([name, type], index) => ({ name, type, column: index, tableId: 0, columnId: 0 }));
-}
-
-/** Sends rows made by a utility statement. */
-export function sendRows(
-  sink: ResultSink,
-  columns: readonly ResultColumn[],
-  rows: readonly (readonly SqlValue[])[],
-): void {
-  sink.begin(columns, false);
-  for (const row of rows) writeRow(sink, columns, row);
 }

@@ -83,7 +83,7 @@ export class ScriptedSession implements SessionPort {
   readonly catalog = { version: 1 };
   readonly currentTransaction = null;
   readonly preparedByName = new Map<string, PreparedStatement>();
-  readonly cursors = new Map<string, { readonly portal: PortalPort }>();
+  readonly cursors = { get: () => undefined, close: () => {} };
   readonly #engine: ScriptedEngine;
   #notices: Notice[] = [];
 

@@ -5,7 +5,6 @@
  * Answers are complete when the returned value is there; they may be sent when the op of the last outcome is durable.
  */
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
-import type { Engine } from "../../../engine/session/engine.ts";
 import {
   type MaybePromise,
   type PreparedStatement,
@@ -15,6 +14,7 @@ import {
 } from "../../../engine/statements/outcome.ts";
 import { writeRow } from "../../../engine/statements/row_buffer.ts";
 import type { Session } from "../../../engine/session/session.ts";
+import type { SessionEngine } from "../../../engine/session/session_engine.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
@@ -178,7 +178,7 @@ function sendStatistics(session: Session, sink: ResultSink, onOutcome: OutcomeLi
 }
 
 /** The counters of the engine by the names under which they are told. */
-export function statisticsOf(engine: Engine): Record<string, number> {
+export function statisticsOf(engine: SessionEngine): Record<string, number> {
   const statistics = engine.statistics();
   return {
     sessions: statistics.sessions,

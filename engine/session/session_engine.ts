@@ -1,0 +1,65 @@
+/** What a session asks of the engine that it belongs to. */
+import type { StateMachine } from "../state_machine/state_machine.ts";
+import type { OpNumber } from "../operations/effect.ts";
+import type { ServerEngine } from "../statements/statement_host.ts";
+import type { VisibleServer, VisibleSession } from "../system_catalog/catalog_context.ts";
+import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
+import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import type { Host } from "../host/host.ts";
+import type { ClientGate } from "./client_gate.ts";
+import type { CommitTurns } from "./commit_turns.ts";
+import type { Notifications } from "./notifications.ts";
+import type { Planning } from "./planning.ts";
+import type { PreparedBudget } from "./prepared_names.ts";
+
+/** Counters for metrics; all since the engine was opened. */
+export interface EngineStatistics {
+  readonly sessions: number;
+  readonly activeTransactions: number;
+  readonly lastOp: number;
+  readonly durableOp: number;
+  readonly plansCached: number;
+  readonly planHits: number;
+  readonly planMisses: number;
+  readonly commits: number;
+  readonly tables: number;
+}
+
+/** See the file's head. */
+export interface SessionEngine extends ServerEngine, VisibleServer, PreparedBudget {
+  readonly host: Host;
+  readonly machine: StateMachine;
+  readonly manager: TransactionManager;
+  readonly plans: Planning;
+  readonly turns: CommitTurns;
+  readonly clientGate: ClientGate;
+  readonly advisoryLocks: AdvisoryLocks;
+  readonly notifications: Notifications;
+  /** It can no longer promise durability; statements are refused. */
+  readonly isFailed: boolean;
+  readonly lastOp: OpNumber;
+  /** Answers that depend on entries up to this op may be sent. */
+  readonly durableOp: OpNumber;
+  /** The newest op among the last writes to these tables, if it is not durable yet; else 0. */
+  visibleAt(tableIds: readonly number[]): OpNumber;
+  /** Resolves when the entry is durable; rejects when the log has failed. */
+  whenDurable(op: OpNumber): Promise<void>;
+  /** Copies a consistent state to a directory while writes go on. Answers its op. */
+  snapshotTo(directory: string): Promise<OpNumber>;
+  statistics(): EngineStatistics;
+  /** Microseconds since 2000-01-01 UTC. */
+  now(): number;
+  /** Uniform in [0, 1). */
+  randomFraction(): number;
+  randomBytes(count: number): Uint8Array;
+  /** Called by a session that closes. */
+  sessionClosed(session: ClosableSession): void;
+  /** Drops the temporary tables of sessions that are gone, and of this one. */
+  dropTemporarySchemas(ended?: ClosableSession): void;
+}
+
+/** A session, as its engine knows it. */
+export interface ClosableSession extends VisibleSession {
+  /** The schema of its temporary tables. */
+  readonly temporarySchema: string;
+}

@@ -1,0 +1,65 @@
+/** The cursors that a session has declared, by name. */
+import type { Portal } from "./portal.ts";
+
+/** A cursor of DECLARE. */
+export interface Cursor {
+  readonly portal: Portal;
+  /** It outlives its transaction. */
+  readonly hold: boolean;
+  /** Text of DECLARE. */
+  readonly text: string;
+}
+
+interface NumberedCursor extends Cursor {
+  readonly number: number;
+}
+
+/** Closes whatever it removes. */
+export class Cursors implements Iterable<readonly [string, Cursor]> {
+  readonly #byName = new Map<string, NumberedCursor>();
+  #declared = 0;
+
+  /** How many have been declared since the session began; closed ones count. */
+  get declared(): number {
+    return this.#declared;
+  }
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: string): Cursor | undefined {
+    return this.#byName.get(name);
+  }
+
+  add(name: string, cursor: Cursor): void {
+    this.#byName.set(name, { ...cursor, number: ++this.#declared });
+  }
+
+  close(name: string): void {
+    this.#byName.get(name)?.portal.close();
+    this.#byName.delete(name);
+  }
+
+  closeAll(): void {
+    this.#closeWhere(() => true);
+  }
+
+  /** Closes those that were declared when already so many had been. */
+  closeSince(declared: number): void {
+    this.#closeWhere((cursor) => cursor.number > declared);
+  }
+
+  /** Their transaction has ended: those that outlive it stay, unless it was rolled back. */
+  endTransaction(rolledBack: boolean): void {
+    this.#closeWhere((cursor) => rolledBack || !cursor.hold);
+  }
+
+  [Symbol.iterator](): Iterator<readonly [string, Cursor]> {
+    return this.#byName.entries();
+  }
+
+  #closeWhere(isOver: (cursor: NumberedCursor) => boolean): void {
+    for (const [name, cursor] of this.#byName) if (isOver(cursor)) this.close(name);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What statements without a plan of their own ask of the session that runs them: one interface per family, each with what its
+ * members need and no more. A session satisfies all of them by its shape.
+ */
+import type { Catalog, Relation } from "../catalog/catalog.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
+import type { OpNumber } from "../operations/effect.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
+import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
+import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
+import type { CommitMessage, Transaction } from "../transactions/transaction.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import type { TextOptions } from "../types/text_io.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Cursors } from "./cursors.ts";
+import type { MaybePromise, Notice, ResultSink, StatementOutcome, TransactionStatus } from "./outcome.ts";
+import type { CachedPlan, PlanVariables } from "./plan_cache.ts";
+import type { Portal } from "./portal.ts";
+import type { Prepared } from "./prepared.ts";
+import type { TransactionBlock } from "./transaction_block.ts";
+
+/** For every statement, and all that DDL, COPY and DESCRIBE need. */
+export interface StatementHost {
+  readonly engine: StatementEngine;
+  /** As the running transaction sees it. */
+  readonly catalog: Catalog;
+  readonly currentTransaction: Transaction | null;
+  readonly block: TransactionBlock | null;
+  readonly evaluation: EvaluationContext & {
+    /** How values are read from and written as text. */
+    readonly textOptions: TextOptions;
+  };
+  /** What the planner asks about a statement of this text, whose parameters have these types. */
+  planEnvironment(text: string, types: readonly (SqlType | undefined)[]): PlanEnvironment;
+  /** The relation that a statement names. Raises 42P01 with a hint. */
+  resolveRelation(name: ObjectName): Relation;
+  /** The same, for statements that want a table. Raises 42809 for others. */
+  resolveTable(name: ObjectName): TableDefinition;
+  /** Raises 25006 when the transaction refuses writes. */
+  requireWritable(command: string): void;
+  /** Runs work within the block or in a transaction of its own, with waits and retries like any statement. */
+  runWork(
+    compiled: CompiledStatement,
+    sink: ResultSink,
+    finish: (execution: StatementExecution) => StatementOutcome,
+    parameters?: readonly SqlValue[],
+  ): MaybePromise<StatementOutcome>;
+  /** Raises 57014 when the running statement has been canceled. */
+  checkCanceled(): void;
+  /** Adds a notice to the outcome of the running statement. */
+  notice(notice: Notice): void;
+  /** An outcome with the notices gathered so far. */
+  outcome(tag: string, rowCount: number | null, kind: StatementOutcome["kind"]): StatementOutcome;
+}
+
+/** The engine, as far as every statement may know it. */
+export interface StatementEngine {
+  readonly manager: { readonly activeCount: number };
+  parse(text: string): readonly ParsedStatement[];
+  /** Microseconds of a clock that only moves forward. */
+  monotonic(): number;
+  yieldToLoop(): Promise<void>;
+}
+
+/** For statements that change the transaction block or its modes. */
+export interface BlockHost extends StatementHost {
+  readonly status: TransactionStatus;
+  readonly settings: Settings;
+  readonly cursors: Cursors;
+  beginBlock(explicit: boolean): TransactionBlock;
+  commitBlock(tag: string): MaybePromise<StatementOutcome>;
+  rollbackBlock(tag: string): StatementOutcome;
+  endBlock(rolledBack: boolean): void;
+  /** The notices gathered since they were last taken. */
+  takeNotices(): readonly Notice[];
+}
+
+/** For statements that prepare, run and explain others by name. */
+export interface PreparedHost extends StatementHost {
+  /** Statements of SQL PREPARE, by name. */
+  readonly preparedByName: Map<string, Prepared>;
+  prepareParsed(
+    text: string,
+    parsed: ParsedStatement | null,
+    parameterTypes: readonly (SqlType | undefined)[],
+  ): Prepared;
+  executePrepared(
+    prepared: Prepared,
+    parameters: readonly SqlValue[],
+    sink: ResultSink,
+  ): MaybePromise<StatementOutcome>;
+  /** The statement's plan, made anew when the catalog or the tables' sizes have changed. */
+  refreshPlan(prepared: Prepared): CachedPlan;
+}
+
+/** For statements on cursors. */
+export interface CursorHost extends PreparedHost {
+  readonly cursors: Cursors;
+  openPortal(
+    prepared: Prepared,
+    parameters: readonly SqlValue[],
+    options: { readonly keepAtMost: number },
+  ): Portal;
+}
+
+/** For blocks of PL/pgSQL. */
+export interface ProceduralHost extends BlockHost, PreparedHost {
+  /** Bytes that one statement may hold. */
+  readonly memoryLimitBytes: number;
+  /** Plans a statement that can name the block's variables. */
+  planWithVariables(text: string, parsed: ParsedStatement, variables: PlanVariables): CachedPlan;
+}
+
+/** For statements on the session and the server themselves, and for whatever runs any statement. */
+export interface SessionHost extends ProceduralHost, CursorHost, LockingSession {
+  readonly engine: ServerEngine;
+  readonly settings: Settings;
+  readonly evaluation: StatementHost["evaluation"] & {
+    /** Forgets the values that currval and lastval answer. */
+    discardSequences(): void;
+  };
+  /** Drops the session's temporary tables. */
+  dropTemporaryTables(): void;
+}
+
+/** The engine, as statements on the server need it. */
+export interface ServerEngine extends StatementEngine {
+  readonly lastOp: OpNumber;
+  readonly advisoryLocks: Pick<AdvisoryLocks, "releaseAll">;
+  readonly notifications: {
+    add(message: CommitMessage, transaction: Transaction | null): void;
+    committed(messages: readonly CommitMessage[], durableOp: OpNumber): void;
+  };
+  /** Writes all memory-resident rows to segments. */
+  checkpoint(): Promise<void>;
+}

@@ -1,0 +1,33 @@
+/** A statement's tree, kept while it is small: the tree of a long text takes a hundred times as much as the text. */
+import { assertDefined } from "../base/assert.ts";
+import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
+import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
+import { parseStatements } from "../sql/parser/statements.ts";
+
+/** Texts longer than this are parsed again when their tree is needed again. */
+const MAX_KEPT_TREE_LENGTH = 16_384;
+
+/** See the file's head. */
+export class StatementTree {
+  readonly kind: Statement["kind"];
+  readonly #text: string;
+  readonly #start: number;
+  readonly #literals: readonly ExtractedLiteral[];
+  readonly #parsed: ParsedStatement | null;
+
+  constructor(text: string, parsed: ParsedStatement, literals: readonly ExtractedLiteral[] = []) {
+    this.kind = parsed.statement.kind;
+    this.#text = text;
+    this.#start = parsed.start;
+    this.#literals = literals;
+    this.#parsed = text.length > MAX_KEPT_TREE_LENGTH ? null : parsed;
+  }
+
+  /** The tree. */
+  get(): ParsedStatement {
+    if (this.#parsed !== null) return this.#parsed;
+    const options = this.#literals.length === 0 ? {} : { literals: this.#literals };
+    const again = parseStatements(this.#text, options).find(({ start }) => start === this.#start);
+    return assertDefined(again, "statement of the text");
+  }
+}

@@ -1,0 +1,22 @@
+/** Errors of statements that are not served, or not at this place. */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { StatementHost } from "../statement_host.ts";
+
+/** The 0A000 error for something that parses but is not served. */
+export function unsupported(feature: string, position?: number): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.featureNotSupported,
+    `${feature} is not supported`,
+    position === undefined ? {} : { position: position + 1 },
+  );
+}
+
+/** Raises 25001 inside a transaction block. */
+export function requireNoBlock(session: Pick<StatementHost, "block">, command: string): void {
+  if (session.block?.explicit === true) {
+    throw new DatabaseError(
+      SQLSTATE.activeSqlTransaction,
+      `${command} cannot run inside a transaction block`,
+    );
+  }
+}
