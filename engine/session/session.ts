@@ -24,6 +24,7 @@ import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SessionEngine } from "./session_engine.ts";
+import { Cancellation } from "./cancellation.ts";
 import { SessionEvaluation } from "./evaluation.ts";
 import {
   type MaybePromise,
@@ -83,8 +84,7 @@ export class Session implements SessionHost {
   /** The transaction of the autocommit statement that is running. */
   #statementTransaction: Transaction | null = null;
   #notices: Notice[] = [];
-  #abort = new AbortController();
-  #canceled: DatabaseError | null = null;
+  readonly #cancellation = new Cancellation();
   #isClosed = false;
   #terminated: ((error: DatabaseError) => void) | null = null;
   #derivedAt = -1;
@@ -113,14 +113,14 @@ export class Session implements SessionHost {
     this.startedAt = engine.now();
     this.#timeouts = new SessionTimeouts(engine.host, this.settings, this);
     this.#timeouts.idleBegins(false);
-    const abortSignal = (): AbortSignal => this.#abort.signal;
+    const cancellation = this.#cancellation;
     this.#environment = {
       manager: engine.manager,
       monotonic: () => engine.monotonic(),
       yieldToLoop: () => engine.yieldToLoop(),
       whenIdle: () => engine.turns.whenIdle(),
       get abort() {
-        return abortSignal();
+        return cancellation.signal;
       },
       checkCanceled: () => this.checkCanceled(),
     };
@@ -473,15 +473,15 @@ export class Session implements SessionHost {
   /** Ends the running statement with 57014. */
   cancel(error?: DatabaseError): void {
     if (!this.isRunning) return;
-    this.#canceled = error ??
-      new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
-    this.#abort.abort(this.#canceled);
+    this.#cancellation.request(
+      error ?? new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request"),
+    );
   }
 
   /** Raises 57014 when the running statement has been canceled. */
   checkCanceled(): void {
     this.#timeouts.check();
-    if (this.#canceled !== null) throw this.#canceled;
+    this.#cancellation.check();
   }
 
   /** What the runner needs; for COPY, which runs statements piece by piece. */
@@ -727,9 +727,7 @@ export class Session implements SessionHost {
     if (this.#block === null) this.settings.endScope(hasFailed);
     if (this.#isClosed) this.#timeouts.stop();
     else this.#timeouts.idleBegins(this.#block !== null);
-    if (this.#canceled === null) return;
-    this.#canceled = null;
-    this.#abort = new AbortController();
+    this.#cancellation.renew();
   }
 
   #failed(thrown: unknown): never {
