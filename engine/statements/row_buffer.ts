@@ -1,8 +1,7 @@
 /**
  * Keeps result rows until somebody wants them: for portals with a row limit, cursors, and the library's row objects.
  */
-import { assertDefined } from "../base/assert.ts";
-import type { ResultWriter } from "../execution/runtime/result_writer.ts";
+import { type ResultWriter, writeMethodOf } from "../execution/runtime/result_writer.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { CopyFormat, CopyTarget, ResultSink } from "./outcome.ts";
@@ -127,34 +126,14 @@ export function writeRow(
   writer.beginRow();
   for (const [position, column] of columns.entries()) {
     const value = row[position] ?? null;
-    if (value === null) writer.writeNull();
-    else writeColumn(writer, position, assertDefined(column, "column").type.kind, value);
+    if (value === null) {
+      writer.writeNull();
+      continue;
+    }
+    const method = writeMethodOf(column.type.kind);
+    if (method === "writeInteger") writer.writeInteger(value as number | bigint);
+    else if (method === "writeText") writer.writeText(value as string);
+    else writer.writeValue(position, value);
   }
   writer.endRow();
-}
-
-function writeColumn(writer: ResultWriter, position: number, kind: string, value: SqlValue): void {
-  switch (kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-      writer.writeInteger(value as number | bigint);
-      break;
-    case "text":
-    case "varchar":
-    case "name":
-    case "uuid":
-    case "json":
-    case "jsonb":
-      writer.writeText(value as string);
-      break;
-    default:
-      writer.writeValue(position, value);
-  }
 }

@@ -15,6 +15,7 @@ import { encodeValueBytes } from "../../types/value_codec.ts";
 import { emitFalsity } from "../codegen/condition.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { writeCode } from "../runtime/result_writer.ts";
 import { checkViolation, notNullViolation } from "./violations.ts";
 
 /** What the rows of a table must pass; `newRow` names the columns that the expressions refer to. */
@@ -124,34 +125,10 @@ export function emitResultRow(
   code.emit("S.writer.beginRow();");
   columns.forEach(({ type }, index) => {
     const value = values[index] as Value;
-    const write = writeCode(type, index, value.code);
+    const write = writeCode("S.writer", type.kind, index, value.code);
     if (value.isNull === "true") code.emit("S.writer.writeNull();");
     else if (value.isNull === null) code.emit(write);
     else code.emit(`if (${value.isNull}) S.writer.writeNull(); else ${write}`);
   });
   code.emit("S.writer.endRow();");
-}
-
-function writeCode(type: SqlType, index: number, value: string): string {
-  switch (type.kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-      return `S.writer.writeInteger(${value});`;
-    case "text":
-    case "varchar":
-    case "name":
-    case "uuid":
-    case "json":
-    case "jsonb":
-      return `S.writer.writeText(${value});`;
-    default:
-      return `S.writer.writeValue(${index}, ${value});`;
-  }
 }

@@ -6,37 +6,12 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import type { Sink } from "../codegen/region.ts";
 import { nullableCode } from "../codegen/value_form.ts";
+import { writeCode, writeMethodOf } from "../runtime/result_writer.ts";
 
 /** A column of the result. */
 export interface OutputColumn {
   readonly column: ColumnRef;
   readonly type: SqlType;
-}
-
-type Writing = "writeInteger" | "writeText" | "writeValue";
-
-function writingOf(type: SqlType): Writing {
-  switch (type.kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-      return "writeInteger";
-    case "text":
-    case "varchar":
-    case "name":
-    case "uuid":
-    case "json":
-    case "jsonb":
-      return "writeText";
-    default:
-      return "writeValue";
-  }
 }
 
 /** Writes each row to the result writer. */
@@ -54,7 +29,7 @@ export function resultSink(columns: readonly OutputColumn[]): Sink {
     row: (code) => {
       code.writesResult = true;
       // All values are there before the row begins, so that an error does not leave half a row.
-      const writes = columns.map(({ column, type }, index) => writeCode(code, column, type, index));
+      const writes = columns.map(({ column, type }, index) => columnCode(code, column, type, index));
       code.emit("writer.beginRow();");
       code.emitLines(writes);
       code.emit("writer.endRow();");
@@ -64,19 +39,16 @@ export function resultSink(columns: readonly OutputColumn[]): Sink {
   };
 }
 
-function writeCode(code: Emitter, column: ColumnRef, type: SqlType, index: number): string {
-  const writing = writingOf(type);
+function columnCode(code: Emitter, column: ColumnRef, type: SqlType, index: number): string {
   const { utf8 } = code.binding(column);
-  if (writing === "writeText" && utf8 !== undefined && !code.isLoaded(column)) {
+  if (writeMethodOf(type.kind) === "writeText" && utf8 !== undefined && !code.isLoaded(column)) {
     const place = utf8(code);
     const write = `writer.writeUtf8(${place.bytes}, ${place.start}, ${place.end});`;
     return place.isNull === null ? write : `if (${place.isNull}) writer.writeNull(); else ${write}`;
   }
   const value = code.column(column);
   if (value.isNull === "true") return "writer.writeNull();";
-  const write = writing === "writeValue"
-    ? `writer.writeValue(${index}, ${value.code});`
-    : `writer.${writing}(${value.code});`;
+  const write = writeCode("writer", type.kind, index, value.code);
   return value.isNull === null ? write : `if (${value.isNull}) writer.writeNull(); else ${write}`;
 }
 

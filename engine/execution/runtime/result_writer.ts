@@ -2,19 +2,56 @@
  * Where results go. Generated code calls a writer once per value, in column order, so that a protocol can encode rows
  * straight into its output buffer; there are no row objects in between.
  */
+import type { SqlTypeKind } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 
 /** Receives rows. Between `beginRow` and `endRow` come exactly as many writes as the result has columns. */
 export interface ResultWriter {
   beginRow(): void;
   writeNull(): void;
-  /** Columns of the kinds i8 … u64 and oid. */
+  /** Columns that {@link writeMethodOf} says so of. */
   writeInteger(value: number | bigint): void;
-  /** Columns of the kinds text, varchar, name, uuid, json, jsonb. */
+  /** Columns that {@link writeMethodOf} says so of. */
   writeText(value: string): void;
-  /** The same kinds as `writeText`, already in UTF-8; the bytes are only valid during the call. */
+  /** The same columns as `writeText`, already in UTF-8; the bytes are only valid during the call. */
   writeUtf8(bytes: Uint8Array, start: number, end: number): void;
-  /** A non-null value of any other kind; `column` counts from 0 and tells the type. */
+  /** A non-null value of any other column; `column` counts from 0 and gives the type. */
   writeValue(column: number, value: SqlValue): void;
   endRow(): void;
+}
+
+/** The method that takes the values of a column, other than NULL. */
+export type WriteMethod = "writeInteger" | "writeText" | "writeValue";
+
+/** The method for a type: protocols write integers and texts without asking for the column's type. */
+export function writeMethodOf(kind: SqlTypeKind): WriteMethod {
+  switch (kind) {
+    case "i8":
+    case "i16":
+    case "i32":
+    case "i64":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "u64":
+    case "oid":
+      return "writeInteger";
+    case "text":
+    case "varchar":
+    case "name":
+    case "uuid":
+    case "json":
+    case "jsonb":
+      return "writeText";
+    default:
+      return "writeValue";
+  }
+}
+
+/** Code that writes a value, other than NULL, of the column with this number to the writer. */
+export function writeCode(writer: string, kind: SqlTypeKind, column: number, value: string): string {
+  const method = writeMethodOf(kind);
+  return method === "writeValue"
+    ? `${writer}.writeValue(${column}, ${value});`
+    : `${writer}.${method}(${value});`;
 }
