@@ -38,7 +38,10 @@ const oracleFolders = [
   "tests/simulation",
   "tests/slt",
 ] as const;
-/** The files that take longest come first, or a processor would wait for one of them at the end. */
+/**
+ * The files that take longest come first, or a processor would wait for one of them at the end. They are oracles,
+ * wherever they are: each compares a part of the engine with a model or with a second evaluator over random histories.
+ */
 const longestFiles = [
   "tests/answers/answers_test.ts",
   "tests/bench/smoke_test.ts",
@@ -47,6 +50,11 @@ const longestFiles = [
   "tests/slt/logic_test.ts",
   "tests/fuzz/metamorphic/metamorphic_test.ts",
   "tests/fuzz/programs/programs_test.ts",
+  "engine/execution/compile_statement_test.ts",
+  "engine/storage/storage_engine_test.ts",
+  "engine/storage/table/table_store_test.ts",
+  "engine/execution/expression_test.ts",
+  "engine/execution/codegen/accumulator_flush_test.ts",
 ] as const;
 
 /** Reads the summary line of `deno test`; `undefined` when the line is another one. */
@@ -186,20 +194,21 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
     choice.files.some((chosen) => path === chosen || path.startsWith(`${chosen}/`));
   const notRun: string[] = [];
   const total = { passed: 0, failed: 0 };
-  let started = 0;
+  const durations: string[] = [];
   for (const group of groups.filter(({ name }) => choice.groups.includes(name))) {
     const files = group.files.filter(isChosen);
     if (files.length === 0) continue;
-    started++;
     console.log(`\n== ${group.name}: ${files.length} ${files.length === 1 ? "file" : "files"}`);
+    const begun = performance.now();
     const { passed, failed } = await runGroup(
       { name: group.name, parameters: [...group.parameters, ...choice.options], files },
       { notRun, stdout: Deno.stdout, stderr: Deno.stderr },
     );
     total.passed += passed;
     total.failed += failed;
+    durations.push(`${group.name} ${Math.round((performance.now() - begun) / 1000)} s`);
   }
-  if (started === 0 && choice.files.length > 0) {
+  if (durations.length === 0 && choice.files.length > 0) {
     console.error(`Cannot run tests: no test file matches ${choice.files.join(" ")}`);
     return 2;
   }
@@ -207,6 +216,7 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
   if (missing.length > 0) {
     console.log(`\nnot run on this machine:\n${missing.map((what) => `  ${what}`).join("\n")}`);
   }
+  console.log(`\ntimes: ${durations.join(", ")}`);
   console.log(`\n${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
 }
