@@ -386,17 +386,17 @@ class Oracle {
   }
 
   /**
-   * Keeps a modification, unless the peer refuses it: PostgreSQL computes constants even when there is no row to
-   * change.
+   * Keeps a modification, unless the peer or one of the engines refuses it: PostgreSQL computes constants even when
+   * there is no row to change, and with an index fewer rows may be computed than without.
    */
   async #keep(sql: string): Promise<void> {
-    const [engine] = this.#engines;
     const { peer } = this.#round;
-    if (engine === undefined) return;
-    const tried = await answerOf(() =>
-      this.#shielded((text) => engine.run(text), () => engine.run(sql), true)
-    );
-    if ("error" in tried) return;
+    for (const engine of this.#engines) {
+      const tried = await answerOf(() =>
+        this.#shielded((text) => engine.run(text), () => engine.run(sql), true)
+      );
+      if ("error" in tried) return;
+    }
     if (peer !== null) {
       const run = (text: string) => peer.run(text, []);
       if ("error" in await answerOf(() => this.#shielded(run, () => run(sql), false))) return;

@@ -70,7 +70,7 @@ export function simplifyCondition(condition: Expression): Expression {
     seen.add(key);
     return true;
   });
-  return conjunction(unique) ?? TRUE;
+  return conjunction(constantsFirst(unique)) ?? TRUE;
 }
 
 function asCondition(part: Expression): Expression {
@@ -149,14 +149,30 @@ function simplifyAnd(expression: Expression & { readonly kind: "and" | "or" }): 
   const kept = conjunctionOfInequalities(args.filter((each) => !isTrue(each)));
   const [first] = kept;
   if (first === undefined) return TRUE;
-  return kept.length === 1 ? first : { kind: "and", type: BOOLEAN, args: kept };
+  return kept.length === 1 ? first : { kind: "and", type: BOOLEAN, args: constantsFirst(kept) };
 }
 
 function simplifyOr(expression: Expression & { readonly kind: "and" | "or" }): Expression {
   const args = expression.args.flatMap((each) => each.kind === "or" ? each.args : [each]);
   if (args.some(isTrue)) return TRUE;
   const kept = args.filter((each) => !(each.kind === "constant" && each.value === false));
-  return kept.length === 0 ? FALSE : disjunctionOfEqualities(kept);
+  return kept.length === 0 ? FALSE : disjunctionOfEqualities(constantsFirst(kept));
+}
+
+/**
+ * Conditions over parameters alone come first. The literals of a simple query are parameters too, so that `1 = 1` is
+ * not folded; but where it decides, the rest may not fail.
+ */
+function constantsFirst(args: readonly Expression[]): readonly Expression[] {
+  const { true: fixed = [], false: others = [] } = Object.groupBy(args, (each) => `${isFixed(each)}`);
+  return [...fixed, ...others];
+}
+
+/** Whether an expression has one value for all rows of all executions with the same parameters. */
+function isFixed(expression: Expression): boolean {
+  if (expression.kind === "constant" || expression.kind === "parameter") return true;
+  const parts = operands(expression);
+  return parts.length > 0 && parts.every(isFixed) && volatilityOf(expression) === "immutable";
 }
 
 /** `a = 1 OR a = 2` is `a IN (1, 2)`, which one look-up answers. */
