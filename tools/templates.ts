@@ -1,13 +1,10 @@
 /**
  * `deno task templates [--check]`: writes `lang/templates/templates.generated.ts`, which imports the files of the
- * templates of `lang new` as texts, and gives the games of `lang/examples/` the page's scripts of the template.
- *
- * With `--check` it writes nothing and ends with exit code 1 when a file is not what it would write.
+ * templates of `lang new` as texts. With `--check` it writes nothing and exits with code 1 when the list is outdated.
  */
 import { projectRoot } from "./project.ts";
 
 const folder = `${projectRoot}/lang/templates`;
-const examples = `${projectRoot}/lang/examples`;
 const target = `${folder}/templates.generated.ts`;
 
 async function filesBelow(path: string): Promise<string[]> {
@@ -21,7 +18,7 @@ async function filesBelow(path: string): Promise<string[]> {
 }
 
 /** The source of the list. */
-export async function templatesSource(): Promise<string> {
+async function templatesSource(): Promise<string> {
   const imports: string[] = [];
   const templates: string[] = [];
   let count = 0;
@@ -47,45 +44,15 @@ ${templates.join("\n")}
 `;
 }
 
-/** Scripts of the page of each example, by path, as they are in the template. */
-async function exampleScripts(): Promise<Map<string, string>> {
-  const scripts = new Map<string, string>();
-  const web = `${folder}/game/web`;
-  for await (const example of Deno.readDir(examples)) {
-    for await (const { name } of Deno.readDir(web)) {
-      if (!name.endsWith(".js")) continue;
-      scripts.set(`${examples}/${example.name}/web/${name}`, await Deno.readTextFile(`${web}/${name}`));
-    }
-  }
-  return scripts;
-}
-
-/** All that is written, by path. */
-async function outputs(): Promise<Map<string, string>> {
-  return new Map([[target, await templatesSource()], ...await exampleScripts()]);
-}
-
-/** Paths of files that are not what they would be written as. */
-export async function outdatedFiles(): Promise<string[]> {
-  const outdated: string[] = [];
-  for (const [path, text] of await outputs()) {
-    const before = await Deno.readTextFile(path).catch((error: unknown) => {
-      if (error instanceof Deno.errors.NotFound) return null;
-      throw error;
-    });
-    if (before !== text) outdated.push(path);
-  }
-  return outdated;
+/** Whether the list is not what it would be written as. */
+export async function isOutdated(): Promise<boolean> {
+  return await Deno.readTextFile(target) !== await templatesSource();
 }
 
 if (import.meta.main) {
-  if (!Deno.args.includes("--check")) {
-    for (const [path, text] of await outputs()) await Deno.writeTextFile(path, text);
-  } else {
-    const outdated = await outdatedFiles();
-    for (const path of outdated) {
-      console.error(`Cannot use ${path}: the templates changed; run deno task templates`);
-    }
-    if (outdated.length > 0) Deno.exit(1);
+  if (!Deno.args.includes("--check")) await Deno.writeTextFile(target, await templatesSource());
+  else if (await isOutdated()) {
+    console.error(`Cannot use ${target}: the templates changed; run deno task templates`);
+    Deno.exit(1);
   }
 }

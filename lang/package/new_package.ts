@@ -1,4 +1,5 @@
-/** New packages: the files of a template with the package's name put in. */
+/** New packages: the files of a template with the package's name put in, and the scripts of its page. */
+import { PAGE_RUNTIME } from "../page_runtime/page_runtime.ts";
 import { TEMPLATE_FILES } from "../templates/templates.generated.ts";
 import { isPackageName } from "./manifest.ts";
 
@@ -17,6 +18,9 @@ export function newPackageFiles(name: string, template: TemplateName): ReadonlyM
   const files = new Map<string, string>();
   for (const [path, text] of Object.entries(TEMPLATE_FILES[template] ?? {})) {
     files.set(path, path === "project.toml" ? text.replace(/^name = .*$/m, `name = "${name}"`) : text);
+  }
+  if (files.has("web/index.html")) {
+    for (const [path, text] of PAGE_RUNTIME) files.set(`web/${path}`, text);
   }
   files.set(".gitignore", GIT_IGNORE);
   return files;

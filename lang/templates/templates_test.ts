@@ -12,7 +12,7 @@ import { Interpreter, RecordingHost } from "../interpret/interpreter.ts";
 import { test } from "../commands/tests.ts";
 import { MemoryFiles } from "../package/package_files.ts";
 import { planTests } from "../testing/test_plan.ts";
-import { coreModule } from "./game/web/loader.js";
+import { coreModule } from "../page_runtime/web/loader.js";
 
 const LANG = new URL("..", import.meta.url).pathname;
 

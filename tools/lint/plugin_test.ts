@@ -115,7 +115,7 @@ Deno.test("db/no-console is for cli, tools and tests", () => {
     ["gateways/pg/server.ts", "console.error(1);", ["db/no-console"]],
     ["cli/dbd.ts", "console.log(1);", []],
     ["tools/ok.ts", "console.log(1);", []],
-    ["lang/templates/game/web/loader.js", "console.log(1);", []],
+    ["lang/page_runtime/web/loader.js", "console.log(1);", []],
     ["lang/web.ts", "console.log(1);", ["db/no-console"]],
     ["engine/sql/a_test.ts", "console.log(1);", []],
   ]);

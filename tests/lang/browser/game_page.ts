@@ -8,6 +8,7 @@ import { isInstalled, reportNotRun } from "../../../tools/not_run.ts";
 import { DiskFiles } from "../../../cli/lang/disk_files.ts";
 import { build } from "../../../lang/commands/build.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";
+import { PAGE_RUNTIME } from "../../../lang/page_runtime/page_runtime.ts";
 import { serveFolder } from "./static_server.ts";
 
 const PROGRAM = "chromium";
@@ -50,21 +51,23 @@ export interface Package extends AsyncDisposable {
   build(options?: { readonly isRelease?: boolean }): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A copy of a package's folder, so that builds leave the sources alone. */
+/** A copy of a game's folder with the scripts of its page, as `lang new` writes them. */
 export async function copyPackage(source: string): Promise<Package> {
   const folder = await Deno.makeTempDir({ prefix: "lang-package-" });
   await copyFolder(source, folder);
+  for (const [path, text] of PAGE_RUNTIME) await Deno.writeTextFile(`${folder}/web/${path}`, text);
   return packageAt(folder);
 }
 
 /** A package of sources and the page of the game template. */
 export async function packageOf(sources: Readonly<Record<string, string>>): Promise<Package> {
-  const folder = await Deno.makeTempDir({ prefix: "lang-package-" });
-  await copyFolder(TEMPLATE, folder);
-  await Deno.remove(`${folder}/src`, { recursive: true });
-  await Deno.mkdir(`${folder}/src`);
-  for (const [path, text] of Object.entries(sources)) await Deno.writeTextFile(`${folder}/src/${path}`, text);
-  return packageAt(folder);
+  const game = await copyPackage(TEMPLATE);
+  await Deno.remove(`${game.folder}/src`, { recursive: true });
+  await Deno.mkdir(`${game.folder}/src`);
+  for (const [path, text] of Object.entries(sources)) {
+    await Deno.writeTextFile(`${game.folder}/src/${path}`, text);
+  }
+  return game;
 }
 
 /** The template of games. */

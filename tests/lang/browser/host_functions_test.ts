@@ -225,7 +225,7 @@ browserTest("a game runs where the browser forbids storage", async (browser) => 
 
 Deno.test("the page has every function that the library's modules for pages import", async () => {
   const loader = await Deno.readTextFile(
-    new URL("../../../lang/templates/game/web/loader.js", import.meta.url),
+    new URL("../../../lang/page_runtime/web/loader.js", import.meta.url),
   );
   const forPages = LIBRARY_MODULES.filter(({ name }) => name !== "host.process");
   let count = 0;

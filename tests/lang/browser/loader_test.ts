@@ -1,7 +1,7 @@
 /** The page's scripts: what they give to games, and what they show when one stops. */
 import assert from "node:assert/strict";
-import { coreModule } from "../../../lang/templates/game/web/loader.js";
-import { KEYS } from "../../../lang/templates/game/web/player.js";
+import { coreModule } from "../../../lang/page_runtime/web/loader.js";
+import { KEYS } from "../../../lang/page_runtime/web/player.js";
 import { browserTest, copyPackage, GamePage, packageOf, TEMPLATE } from "./game_page.ts";
 
 /** A game that remembers words and shows them. */

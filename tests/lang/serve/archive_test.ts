@@ -1,6 +1,8 @@
 /** `lang build --zip`: the archive of a game, as hosts take it. */
 import assert from "node:assert/strict";
 import { unzipSync } from "fflate";
+import { WebFolder } from "../../../cli/lang/servers/serve/web_folder.ts";
+import { PAGE_RUNTIME } from "../../../lang/page_runtime/page_runtime.ts";
 import { copyPackage, TEMPLATE } from "../browser/game_page.ts";
 import { runHere } from "./serve_process.ts";
 
@@ -50,6 +52,27 @@ Deno.test("lang build --release --zip: the page at the top, the module beside it
   await Deno.remove(`${pong.folder}/web/ä.txt`);
   await Deno.writeTextFile(`${pong.folder}/web/ä.txt`, "umlaut");
   assert.deepEqual(await zip(), first);
+});
+
+Deno.test("lang build --zip supplies the scripts of the page runtime that web/ does not have", async () => {
+  await using pong = await copyPackage(TEMPLATE);
+  const namesOf = async () => {
+    const { code, stderr } = await runHere(["build", pong.folder, "--zip"]);
+    assert.equal(code, 0, stderr);
+    return unzipSync(await Deno.readFile(`${pong.folder}/target/pong.zip`));
+  };
+  const whole = await namesOf();
+  for (const path of PAGE_RUNTIME.keys()) await Deno.remove(`${pong.folder}/web/${path}`);
+  assert.deepEqual(await namesOf(), whole);
+  await Deno.writeTextFile(`${pong.folder}/web/sound.js`, "export class Sound {}\n");
+  assert.equal(new TextDecoder().decode((await namesOf())["sound.js"]), "export class Sound {}\n");
+
+  const files = new WebFolder(pong.folder);
+  assert.equal((await files.find("trace.js"))?.size, whole["trace.js"]?.length);
+  // A page without the runtime has nothing added.
+  await Deno.writeTextFile(`${pong.folder}/web/index.html`, "<p>own page</p>");
+  assert.deepEqual(files.list(), ["index.html", "sound.js"]);
+  assert.equal(await files.find("trace.js"), null);
 });
 
 Deno.test("lang build --zip refuses what has no page", async () => {

@@ -6,7 +6,7 @@ import {
   stateLayout,
   stateOfText,
   stateText,
-} from "../../../lang/templates/game/web/state.js";
+} from "../../../lang/page_runtime/web/state.js";
 import { compile } from "../../../lang/compiler/compile.ts";
 import { checkSource } from "../../../lang/wasm/testing.ts";
 

@@ -1,5 +1,6 @@
 /**
- * The folder `web/` of a package on disk, for pages and for archives.
+ * The folder `web/` of a package on disk, for pages and for archives. Scripts of the page runtime that it does not
+ * have are supplied when its page uses them.
  *
  * Links are followed as far as they stay in the package. Files up to a size are kept in memory with a tag of their
  * contents, for as long as size and time of change are the same; a file that was changed just before it was read is
@@ -7,6 +8,7 @@
  */
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { PageFiles } from "../../../../lang/commands/archive.ts";
+import { PAGE_RUNTIME, usesPageRuntime } from "../../../../lang/page_runtime/page_runtime.ts";
 import type { WebFile, WebFiles } from "../../../../lang/servers/serve/site.ts";
 import { messageOf } from "../../disk_files.ts";
 
@@ -44,7 +46,7 @@ export class WebFolder implements WebFiles, PageFiles {
       if (!real.startsWith(`${this.#root}/`) && !real.startsWith(`${this.#root}\\`)) return null;
       info = Deno.statSync(real);
     } catch (error) {
-      if (isAbsent(error)) return null;
+      if (isAbsent(error)) return await this.#runtimeFile(path);
       throw error;
     }
     if (!info.isFile) return null;
@@ -59,6 +61,23 @@ export class WebFolder implements WebFiles, PageFiles {
       return known.file;
     }
     return await this.#read(real, { identity, modified });
+  }
+
+  /** A script of the page runtime, for a page that uses it; null for any other path. */
+  async #runtimeFile(path: string): Promise<WebFile | null> {
+    const text = PAGE_RUNTIME.get(path);
+    if (text === undefined || !this.#usesPageRuntime()) return null;
+    const bytes = new TextEncoder().encode(text);
+    return { bytes, size: bytes.length, modified: null, etag: await this.tag(bytes) };
+  }
+
+  #usesPageRuntime(): boolean {
+    try {
+      return usesPageRuntime(Deno.readTextFileSync(`${this.#root}/web/index.html`));
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
   }
 
   async #read(
@@ -99,13 +118,16 @@ export class WebFolder implements WebFiles, PageFiles {
   list(): readonly string[] {
     const paths: string[] = [];
     this.#walk("", (path) => paths.push(path));
-    return paths.sort();
+    const supplied = this.#usesPageRuntime() ? [...PAGE_RUNTIME.keys()] : [];
+    return [...new Set([...paths, ...supplied])].sort();
   }
 
   read(path: string): Uint8Array<ArrayBuffer> {
     try {
       return Deno.readFileSync(`${this.#root}/web/${path}`);
     } catch (error) {
+      const supplied = PAGE_RUNTIME.get(path);
+      if (supplied !== undefined && isAbsent(error)) return new TextEncoder().encode(supplied);
       throw new CommandError(`Cannot read web/${path}: ${messageOf(error)}`);
     }
   }
