@@ -1,13 +1,6 @@
 /** Did-you-mean suggestions. */
 import assert from "node:assert/strict";
-import { closest, didYouMean, editDistance } from "./suggest.ts";
-
-Deno.test("editDistance() counts insertions, deletions, substitutions and swaps", () => {
-  assert.equal(editDistance("kitten", "sitting"), 3);
-  assert.equal(editDistance("pirce", "price"), 1);
-  assert.equal(editDistance("", "abc"), 3);
-  assert.equal(editDistance("abcdef", "uvwxyz", 2), 3);
-});
+import { closest, didYouMean, nearest } from "./suggest.ts";
 
 Deno.test("closest() finds near names only", () => {
   assert.equal(closest("pirce", ["id", "price", "prices"]), "price");
@@ -20,4 +13,12 @@ Deno.test("closest() finds near names only", () => {
 Deno.test("didYouMean() words the hint", () => {
   assert.equal(didYouMean("slect", ["select"]), 'Did you mean "select"?');
   assert.equal(didYouMean("zzz", ["select"]), undefined);
+});
+
+Deno.test("nearest() gives the nearest names, other spellings first, and none that is far", () => {
+  assert.deepEqual(nearest("cuont", ["count", "amount", "total"]), ["count"]);
+  assert.deepEqual(nearest("toString", ["to_string", "to_strings"]), ["to_string"]);
+  assert.deepEqual(nearest("x", ["y", "z"]), []);
+  assert.deepEqual(nearest("ball", ["wall", "hall", "bell", "fall"]), ["bell", "fall", "hall"]);
+  assert.deepEqual(nearest("count", ["count"]), []);
 });

@@ -8,7 +8,7 @@ import type { Type, TypeDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
 import type { Body } from "./body.ts";
 import { resolveAlias } from "./declare.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { check, infer } from "./infer.ts";
 import { reportUnknownVariant, resolveStatic } from "./statics.ts";
 import type { TypeEntry } from "./symbols.ts";

@@ -9,7 +9,7 @@ import type * as ast from "../syntax/ast.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Argument, Expression, Place, Statement } from "../typed/tree.ts";
 import type { Body } from "./body.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { checkExclusive, type Lent } from "./exclusivity.ts";
 import { check, infer } from "./infer.ts";
 import type { SignatureParameter } from "./symbols.ts";

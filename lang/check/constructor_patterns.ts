@@ -8,7 +8,7 @@ import type { Type, VariantDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Body } from "./body.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { chooseVariant } from "./names.ts";
 import { bind, bindField, type Binding, bindName, expect, keep, wildcard } from "./patterns.ts";
 import { reportUnknownVariant, resolveStatic } from "./statics.ts";

@@ -3,7 +3,7 @@
  */
 import type * as ast from "../syntax/ast.ts";
 import { type Effect, EFFECTS } from "../types/type.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import type { ModuleScope } from "./symbols.ts";
 
 const BY_NAME: ReadonlyMap<string, Effect> = new Map(EFFECTS.map((effect) => [effect, effect]));

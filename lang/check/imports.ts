@@ -2,7 +2,7 @@
  * `use`: which module a path names, and which modules import one another in a circle.
  */
 import type * as ast from "../syntax/ast.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import type { ModuleScope } from "./symbols.ts";
 import type { World } from "./world.ts";
 

@@ -10,7 +10,7 @@ import type { Receiver } from "./arguments.ts";
 import type { Body } from "./body.ts";
 import { brokenCall, callFunction, callInterface, callValue } from "./calls.ts";
 import { misfit } from "./conformance.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { infer } from "./infer.ts";
 import { fieldOf } from "./names.ts";
 import { placeOf, reportUnwritable } from "./places.ts";

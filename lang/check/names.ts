@@ -9,7 +9,7 @@ import type { Type, VariantDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Body } from "./body.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { infer } from "./infer.ts";
 import { instantiate, instantiateVariant } from "./instances.ts";
 import { reportUnknownName, resolveStatic, type Static } from "./statics.ts";

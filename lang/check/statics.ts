@@ -12,7 +12,7 @@ import { resolve } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
 import type { Body } from "./body.ts";
 import { resolveAlias } from "./declare.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { publishFix, unimportedHome } from "./suggestions.ts";
 import type { ImportSymbol, ModuleScope, TypeEntry, ValueSymbol } from "./symbols.ts";
 

@@ -5,7 +5,7 @@ import type * as ast from "../syntax/ast.ts";
 import { ERROR_TYPE, UNIT } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type, TypeParameter } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { resolveAlias } from "./declare.ts";
 import { publishFix, unimportedHome } from "./suggestions.ts";
 import type { Candidate, World } from "./world.ts";

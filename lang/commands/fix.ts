@@ -7,7 +7,7 @@
 import { CODE_PAGES, findCodePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import { applyToFiles, compatibleFixes } from "../diagnostics/edits.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { CommandError } from "./command_error.ts";
 import { makePatch, type Patch, writePatches } from "./patch.ts";
 import type { Workspace } from "./workspace.ts";

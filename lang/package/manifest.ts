@@ -13,7 +13,7 @@ import { parse, TomlError } from "smol-toml";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import { codePage } from "../diagnostics/codes/registry.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
-import { nearest } from "../../engine/base/edit_distance.ts";
+import { nearest } from "../../engine/base/suggest.ts";
 import { keySpan, valueSpan } from "./manifest_place.ts";
 
 /** What a package may be built for. */

@@ -2,7 +2,7 @@
 import type * as z from "zod";
 import type { ErrorCode } from "./lines.ts";
 import { type AgentRequest, isOp, type Op, OPS, REQUEST_ID, type RequestId, REQUESTS } from "./requests.ts";
-import { nearest } from "../../../engine/base/edit_distance.ts";
+import { nearest } from "../../../engine/base/suggest.ts";
 
 /** A line that is no request. */
 export interface ProtocolFailure {
