@@ -14,7 +14,7 @@ import { runShell } from "./dbcli/shell.ts";
 import { runCommand } from "./dbcli/shell_commands.ts";
 import { StatementRunner } from "./dbcli/statement_runner.ts";
 import { linesOf, OutputClosed, processTerminal, type Terminal } from "./dbcli/terminal.ts";
-import { version } from "./version.ts";
+import { version } from "./shared/version.ts";
 
 /** Runs the program and answers its exit code. */
 export async function main(parameters: readonly string[]): Promise<number> {

@@ -6,7 +6,7 @@
  */
 import { denoHost } from "../engine/host/deno_host.ts";
 import { features } from "./features.ts";
-import { version } from "./version.ts";
+import { version } from "./shared/version.ts";
 import { StartError } from "./dbd/listeners.ts";
 import { oneLine, runServer } from "./dbd/run_server.ts";
 import { verify } from "./dbd/verify.ts";

@@ -5,7 +5,7 @@
  * manifest.
  */
 import { runProgram } from "./lang/program.ts";
-import { Terminal } from "./lang/terminal.ts";
+import { Terminal } from "./lang/shared/terminal.ts";
 
 /** Runs the command and returns its exit code. */
 export async function main(parameters: readonly string[]): Promise<number> {

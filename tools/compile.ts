@@ -18,7 +18,7 @@ import {
   servedFeatureNames,
   withImpliedFeatures,
 } from "../cli/features/feature_names.ts";
-import { version } from "../cli/version.ts";
+import { version } from "../cli/shared/version.ts";
 import { type CachedProgramRequest, ENGINE_FLAGS, packCachedProgram } from "./compile/cached_program.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";

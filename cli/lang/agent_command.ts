@@ -1,6 +1,6 @@
 /** `lang agent`. */
 import { type Command, Option } from "commander";
-import type { Context } from "./context.ts";
+import type { Context } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import type { AgentOptions, AgentProcess } from "./servers/agent/agent_command.ts";
 

@@ -5,7 +5,7 @@ import { build, type BuildOptions } from "../../lang/commands/build.ts";
 import { sizeText } from "../../lang/commands/size_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { type PackageTarget, TARGETS } from "../../lang/package/manifest.ts";
-import { type Context, openPackage, showDiagnostics, tellStep } from "./context.ts";
+import { type Context, openPackage, showDiagnostics, tellStep } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
 

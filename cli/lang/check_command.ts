@@ -2,8 +2,8 @@
 import { type Command, Option } from "commander";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { reportToSarif } from "../../lang/diagnostics/sarif.ts";
-import { version } from "../version.ts";
-import { type Context, hasErrors, openPackage, showDiagnostics } from "./context.ts";
+import { version } from "../shared/version.ts";
+import { type Context, hasErrors, openPackage, showDiagnostics } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
 

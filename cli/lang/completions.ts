@@ -3,7 +3,7 @@
  * themselves.
  */
 import { Argument, type Command, type Option } from "commander";
-import type { Context } from "./context.ts";
+import type { Context } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;

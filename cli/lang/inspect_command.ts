@@ -4,7 +4,7 @@ import { inspect } from "../../lang/commands/inspect.ts";
 import { renderInspection } from "../../lang/commands/inspect_text.ts";
 import { renderCost } from "../../lang/commands/cost_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
-import { type Context, openPackage, showDiagnostics } from "./context.ts";
+import { type Context, openPackage, showDiagnostics } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
 

@@ -1,6 +1,6 @@
 /** `lang lsp`. */
 import type { Command } from "commander";
-import type { Context } from "./context.ts";
+import type { Context } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 
 /** Adds the command. */

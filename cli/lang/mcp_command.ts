@@ -1,7 +1,7 @@
 /** `lang mcp`: what the command line says; everything else is loaded when it is run. */
 import type { Command } from "commander";
 import { CommandError } from "../../lang/commands/command_error.ts";
-import { type Context, wholeNumber } from "./context.ts";
+import { type Context, wholeNumber } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 
 interface Options {

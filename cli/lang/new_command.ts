@@ -3,8 +3,8 @@ import { type Command, Option } from "commander";
 import { CommandError } from "../../lang/commands/command_error.ts";
 import { isPackageName, packageNameOf } from "../../lang/package/manifest.ts";
 import { newPackageFiles, type TemplateName, TEMPLATES } from "../../lang/package/new_package.ts";
-import type { Context } from "./context.ts";
-import { DiskFiles } from "./disk_files.ts";
+import type { Context } from "./shared/context.ts";
+import { DiskFiles } from "./shared/disk_files.ts";
 import { examples } from "./examples.ts";
 
 interface Options {

@@ -2,8 +2,8 @@
  * Before a package is built, what it uses is fetched, if that was not done yet. A package that uses none pays one
  * look at its manifest.
  */
-import type { Context } from "./context.ts";
-import { findPackage } from "./package_folder.ts";
+import type { Context } from "./shared/context.ts";
+import { findPackage } from "./shared/package_folder.ts";
 
 /** Fetches what is missing; false when that failed, which has been told and has set the exit code. */
 export async function readyPackages(

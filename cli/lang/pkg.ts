@@ -1,6 +1,6 @@
 /** `lang pkg`: its commands and their options. What they do is loaded when one of them runs. */
 import { Argument, type Command, Option } from "commander";
-import type { Context } from "./context.ts";
+import type { Context } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import type { PkgOptions } from "./pkg/run.ts";
 

@@ -7,13 +7,13 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { CommandError } from "../../lang/commands/command_error.ts";
-import { version } from "../version.ts";
+import { version } from "../shared/version.ts";
 import { addAgentCommand } from "./agent_command.ts";
 import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
 import { addCompletionsCommand } from "./completions.ts";
-import type { Context } from "./context.ts";
-import { tellInternalError } from "./internal_report.ts";
+import type { Context } from "./shared/context.ts";
+import { tellInternalError } from "./shared/internal_report.ts";
 import { addInspectCommand } from "./inspect_command.ts";
 import { addLspCommand } from "./lsp_command.ts";
 import { addMcpCommand } from "./mcp_command.ts";
@@ -22,7 +22,7 @@ import { addPkgCommand, pkgParameters } from "./pkg.ts";
 import { addRunCommand } from "./run_command.ts";
 import { addServeCommand } from "./serve_command.ts";
 import { addExplainCommand, addFindCommand, addFixCommand, addFmtCommand } from "./source_commands.ts";
-import type { ColorChoice, Terminal } from "./terminal.ts";
+import type { ColorChoice, Terminal } from "./shared/terminal.ts";
 import { addTestCommand } from "./test_command.ts";
 
 /** Exit code of bad usage and missing files. */

@@ -1,7 +1,7 @@
 /** Command lines of `lang`, in this process: what each command prints and its exit code. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { runProgram } from "./program.ts";
-import { Terminal } from "./terminal.ts";
+import { Terminal } from "./shared/terminal.ts";
 
 class Capture {
   readonly #parts: Uint8Array[] = [];

@@ -4,11 +4,18 @@ import { run, runBy, type RunOutcome } from "../../lang/commands/run.ts";
 import type { Workspace } from "../../lang/commands/workspace.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import type { TrapReport } from "../../lang/host/wasm_trap.ts";
-import { type Context, gasLimit, hasErrors, openPackage, showDiagnostics, timeLimit } from "./context.ts";
+import {
+  type Context,
+  gasLimit,
+  hasErrors,
+  openPackage,
+  showDiagnostics,
+  timeLimit,
+} from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
-import { ProcessHost } from "./process_host.ts";
-import { Terminal } from "./terminal.ts";
+import { ProcessHost } from "./shared/process_host.ts";
+import { Terminal } from "./shared/terminal.ts";
 
 interface Options {
   readonly timeout?: string;

@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { CommandError } from "../../lang/commands/command_error.ts";
-import { type Context, wholeNumber } from "./context.ts";
+import { type Context, wholeNumber } from "./shared/context.ts";
 import { examples } from "./examples.ts";
-import { findPackage } from "./package_folder.ts";
+import { findPackage } from "./shared/package_folder.ts";
 import { readyPackages } from "./packages_ready.ts";
 
 interface Options {

@@ -8,7 +8,7 @@ import { fmt } from "../../lang/commands/fmt.ts";
 import { diagnosticToJson } from "../../lang/diagnostics/json.ts";
 import { countText } from "../../lang/diagnostics/human.ts";
 import { coloredDiff } from "../../lang/diagnostics/unified_diff.ts";
-import { type Context, openPackage, wholeNumber } from "./context.ts";
+import { type Context, openPackage, wholeNumber } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 
 type Format = "human" | "json";

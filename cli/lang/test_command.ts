@@ -12,7 +12,7 @@ import {
   tellStep,
   timeLimit,
   wholeNumber,
-} from "./context.ts";
+} from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
 import { TestThreads } from "./threads/test_threads.ts";

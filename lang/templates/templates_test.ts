@@ -3,7 +3,7 @@
  * interpreter.
  */
 import assert from "node:assert/strict";
-import { DiskFiles } from "../../cli/lang/disk_files.ts";
+import { DiskFiles } from "../../cli/lang/shared/disk_files.ts";
 import { build } from "../commands/build.ts";
 import { SourceFile } from "../source/source_file.ts";
 import { format } from "../syntax/format.ts";

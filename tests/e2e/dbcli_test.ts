@@ -3,7 +3,7 @@ import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { startBinaryServer } from "../../gateways/binary/server.ts";
-import { version } from "../../cli/version.ts";
+import { version } from "../../cli/shared/version.ts";
 import { projectRoot } from "../../tools/project.ts";
 import { runProgram } from "../support/programs.ts";
 

@@ -3,7 +3,7 @@
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { connect } from "../../gateways/binary/client.ts";
-import { version } from "../../cli/version.ts";
+import { version } from "../../cli/shared/version.ts";
 import { projectRoot } from "../../tools/project.ts";
 
 interface Running extends AsyncDisposable {

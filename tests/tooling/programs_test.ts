@@ -1,7 +1,7 @@
 /** The version, the `lang` command and the table of build features. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { featureNames, withImpliedFeatures } from "../../cli/features/feature_names.ts";
-import { version } from "../../cli/version.ts";
+import { version } from "../../cli/shared/version.ts";
 import {
   featureModules,
   featureModuleSource,

@@ -3,8 +3,8 @@ import { ensurePackages } from "../../../registry/client/ready.ts";
 import { openSession } from "../../../registry/client/project.ts";
 import { denoHost } from "../../../registry/host/world.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
-import { version } from "../../version.ts";
-import type { Context } from "../context.ts";
+import { version } from "../../shared/version.ts";
+import type { Context } from "../shared/context.ts";
 import { TerminalReporter } from "./reporter.ts";
 import { tellFailure } from "./run.ts";
 

@@ -7,7 +7,7 @@ import type { Dependencies } from "../../../lang/package/dependencies.ts";
 import { readDependencies } from "../../../lang/package/dependencies.ts";
 import type { InstalledRecord } from "../../../registry/client/installed.ts";
 import type { Session } from "../../../registry/client/project.ts";
-import { DiskFiles } from "../disk_files.ts";
+import { DiskFiles } from "../shared/disk_files.ts";
 
 /** Effects that a package did not use before. */
 export interface EffectChange {

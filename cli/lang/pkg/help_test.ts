@@ -1,7 +1,7 @@
 /** What `lang pkg` says of itself. */
 import { match, strictEqual } from "node:assert/strict";
 import { runProgram } from "../program.ts";
-import { Terminal } from "../terminal.ts";
+import { Terminal } from "../shared/terminal.ts";
 
 const COMMANDS = [
   "add",

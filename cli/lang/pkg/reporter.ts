@@ -2,7 +2,7 @@
 import type { Progress, Reporter } from "../../../registry/ports.ts";
 import { printableLines } from "../../../registry/printable.ts";
 import { sizeText } from "../../../lang/commands/size_text.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../shared/terminal.ts";
 
 /** Milliseconds from one line of progress to the next. */
 const PAUSE = 100;

@@ -1,6 +1,6 @@
 /** What downloads, warnings and waits look like on a terminal, and where nobody watches. */
 import { doesNotMatch, match, strictEqual } from "node:assert/strict";
-import { Terminal } from "../terminal.ts";
+import { Terminal } from "../shared/terminal.ts";
 import { TerminalReporter } from "./reporter.ts";
 
 /** A reporter and what it has written. */

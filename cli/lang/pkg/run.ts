@@ -6,8 +6,8 @@ import { denoHost } from "../../../registry/host/world.ts";
 import type { RegistryHost } from "../../../registry/ports.ts";
 import { printableLines } from "../../../registry/printable.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
-import { version } from "../../version.ts";
-import type { Context } from "../context.ts";
+import { version } from "../../shared/version.ts";
+import type { Context } from "../shared/context.ts";
 import { PKG_COMMANDS } from "./commands.ts";
 import { TerminalReporter } from "./reporter.ts";
 

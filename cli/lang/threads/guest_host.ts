@@ -9,8 +9,8 @@
 import type { Host, HostCall, HostValue } from "../../../lang/interpret/host.ts";
 import { outputTrap } from "../../../lang/host/wasm_trap.ts";
 import { isPlainPath } from "../../../lang/package/plain_path.ts";
-import { isInside, realPathOf } from "../confined_path.ts";
-import { messageOf } from "../disk_files.ts";
+import { isInside, realPathOf } from "../shared/confined_path.ts";
+import { messageOf } from "../shared/disk_files.ts";
 
 /** What such a program is given; plain data. */
 export interface GuestWorld {

@@ -11,8 +11,8 @@ import { runJob, startRun } from "../../../lang/testing/run_job.ts";
 import { hostOfTry } from "../../../lang/testing/run_property.ts";
 import type { TestSuite } from "../../../lang/testing/test_suite.ts";
 import { trapOf } from "../../../lang/testing/trap_of.ts";
-import { ProcessHost } from "../process_host.ts";
-import { Terminal } from "../terminal.ts";
+import { ProcessHost } from "../shared/process_host.ts";
+import { Terminal } from "../shared/terminal.ts";
 import { GuestHost } from "./guest_host.ts";
 import { jobWord, type ThreadMessage, type ThreadRequest, tryWord } from "./messages.ts";
 

@@ -2,7 +2,7 @@
 import { fail } from "node:assert/strict";
 import { LINES } from "../../../lang/servers/agent/lines.ts";
 import { type AgentOptions, runAgent } from "../../../cli/lang/servers/agent/agent_command.ts";
-import { Terminal } from "../../../cli/lang/terminal.ts";
+import { Terminal } from "../../../cli/lang/shared/terminal.ts";
 
 /** One line of an answer, read. */
 export type AgentLine = Readonly<Record<string, unknown>> & { readonly kind: string };

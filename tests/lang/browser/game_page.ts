@@ -5,7 +5,7 @@
  */
 import { type Browser, chromium, type Page } from "playwright-core";
 import { isInstalled, reportNotRun } from "../../../tools/not_run.ts";
-import { DiskFiles } from "../../../cli/lang/disk_files.ts";
+import { DiskFiles } from "../../../cli/lang/shared/disk_files.ts";
 import { build } from "../../../lang/commands/build.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";
 import { PAGE_RUNTIME } from "../../../lang/page_runtime/page_runtime.ts";

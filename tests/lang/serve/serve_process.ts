@@ -1,7 +1,7 @@
 /** `lang serve`, the compiled program, as a process on a free port. */
 import assert from "node:assert/strict";
 import { runProgram } from "../../../cli/lang/program.ts";
-import { Terminal } from "../../../cli/lang/terminal.ts";
+import { Terminal } from "../../../cli/lang/shared/terminal.ts";
 import { compiledPrograms } from "../../../tools/compiled_programs.ts";
 
 /** What a process has written and how it ended. */

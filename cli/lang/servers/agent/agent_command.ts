@@ -1,9 +1,9 @@
 /** What `lang agent` does with its options. */
 import { parseRecording, replay } from "../../../../lang/servers/agent/recording.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
-import type { Context } from "../../context.ts";
-import { messageOf } from "../../disk_files.ts";
-import { isLoopbackHost } from "../../loopback_guard.ts";
+import type { Context } from "../../shared/context.ts";
+import { messageOf } from "../../shared/disk_files.ts";
+import { isLoopbackHost } from "../../shared/loopback_guard.ts";
 import { FolderWorld } from "./agent_world.ts";
 import { serveHttp } from "./http_transport.ts";
 import { failureLines } from "./line_service.ts";

@@ -5,7 +5,7 @@ import type { CostMeter } from "../../../../lang/commands/cost_run.ts";
 import type { CommandRunner } from "../../../../lang/commands/run.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import type { TestRunner } from "../../../../lang/testing/test_suite.ts";
-import { version } from "../../../version.ts";
+import { version } from "../../../shared/version.ts";
 import { CommandThread } from "../../threads/command_thread.ts";
 import { CostThread } from "../../threads/cost_thread.ts";
 import { TestThreads } from "../../threads/test_threads.ts";

@@ -8,7 +8,7 @@
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import { isPlainPath } from "../../../../lang/package/plain_path.ts";
-import { isInside, realPathOf } from "../../confined_path.ts";
+import { isInside, realPathOf } from "../../shared/confined_path.ts";
 
 const SETTLED_MILLISECONDS = 2_000;
 

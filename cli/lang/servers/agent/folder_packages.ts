@@ -10,9 +10,9 @@ import type { OpenedPackage } from "../../../../lang/servers/agent/world.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import { isPlainPath } from "../../../../lang/package/plain_path.ts";
 import { SymbolLookups } from "../../../../lang/ide/lookups.ts";
-import { isInside, realPathOf } from "../../confined_path.ts";
-import { DiskFiles } from "../../disk_files.ts";
-import { LoneSource } from "../../lone_source.ts";
+import { isInside, realPathOf } from "../../shared/confined_path.ts";
+import { DiskFiles } from "../../shared/disk_files.ts";
+import { LoneSource } from "../../shared/lone_source.ts";
 import { ConfinedFiles } from "./confined_files.ts";
 
 /** Most packages that are kept; the one that was not asked for longest goes. */

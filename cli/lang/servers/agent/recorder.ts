@@ -1,7 +1,7 @@
 /** Writes recordings: appends a line for each request when it has been answered. */
 import { parseRecording, recordingLine } from "../../../../lang/servers/agent/recording.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
-import { messageOf } from "../../disk_files.ts";
+import { messageOf } from "../../shared/disk_files.ts";
 
 /** Takes the requests of one session. */
 export interface SessionRecorder {

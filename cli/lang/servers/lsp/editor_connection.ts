@@ -22,7 +22,7 @@ import { LanguageServer, RequestRefused } from "../../../../lang/servers/lsp/lan
 import type { PackageSession } from "../../../../lang/servers/lsp/package_session.ts";
 import { SEMANTIC_LEGEND } from "../../../../lang/servers/lsp/semantic_tokens.ts";
 import { LIBRARY_SCHEME } from "../../../../lang/servers/lsp/uris.ts";
-import { version } from "../../../version.ts";
+import { version } from "../../../shared/version.ts";
 import { DiskHost } from "./editor_host.ts";
 
 /** How long after an edit mistakes are looked for: the next key is likely to come sooner. */

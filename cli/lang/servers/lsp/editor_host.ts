@@ -8,10 +8,10 @@ import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { EditorHost } from "../../../../lang/servers/lsp/language_server.ts";
 import type { EditorPackage } from "../../../../lang/servers/lsp/package_session.ts";
 import { MemoryFiles } from "../../../../lang/package/package_files.ts";
-import { version } from "../../../version.ts";
-import { DiskFiles } from "../../disk_files.ts";
-import { LoneSource } from "../../lone_source.ts";
-import { findPackage } from "../../package_folder.ts";
+import { version } from "../../../shared/version.ts";
+import { DiskFiles } from "../../shared/disk_files.ts";
+import { LoneSource } from "../../shared/lone_source.ts";
+import { findPackage } from "../../shared/package_folder.ts";
 
 /** Where the library's sources are put for editors that show files only. */
 const LIBRARY_FOLDER = join(tmpdir(), `lang-library-${version}`).replaceAll("\\", "/");

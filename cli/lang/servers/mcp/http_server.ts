@@ -16,7 +16,7 @@ import {
   MAX_BODIES,
   MAX_MESSAGE_BYTES,
 } from "../../../../lang/servers/mcp/limits.ts";
-import { hasToken, hostRefusal } from "../../loopback_guard.ts";
+import { hasToken, hostRefusal } from "../../shared/loopback_guard.ts";
 
 /** What the door of a server asks and holds. */
 export interface DoorOptions {

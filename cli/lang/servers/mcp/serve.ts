@@ -7,10 +7,10 @@ import { LineTransport } from "../../../../lang/servers/mcp/line_transport.ts";
 import { Resources } from "../../../../lang/servers/mcp/resources.ts";
 import { createServer, type PackageContext } from "../../../../lang/servers/mcp/server.ts";
 import { ToolSession } from "../../../../lang/servers/mcp/tool_session.ts";
-import { version } from "../../../version.ts";
+import { version } from "../../../shared/version.ts";
 import { FolderWorld } from "../agent/agent_world.ts";
-import type { Context } from "../../context.ts";
-import type { Terminal } from "../../terminal.ts";
+import type { Context } from "../../shared/context.ts";
+import type { Terminal } from "../../shared/terminal.ts";
 import { httpDoor } from "./http_server.ts";
 
 /** Longest remark that is written to standard error. */

@@ -2,8 +2,8 @@
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import { type BodyPart, plainReply, type Reply } from "../../../../lang/servers/serve/reply.ts";
 import type { Site, SiteAnswer, WebFile } from "../../../../lang/servers/serve/site.ts";
-import { messageOf } from "../../disk_files.ts";
-import { hostRefusal } from "../../loopback_guard.ts";
+import { messageOf } from "../../shared/disk_files.ts";
+import { hostRefusal } from "../../shared/loopback_guard.ts";
 import { Sockets } from "./sockets.ts";
 
 /** The only address that is listened to. */

@@ -1,5 +1,5 @@
 /** Opens a page in the browser that the system prefers. */
-import type { Context } from "../../context.ts";
+import type { Context } from "../../shared/context.ts";
 
 const OPENERS: Readonly<Partial<Record<typeof Deno.build.os, readonly string[]>>> = {
   darwin: ["open"],

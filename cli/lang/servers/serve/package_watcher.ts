@@ -5,7 +5,7 @@
  * away and come back, as when another branch is checked out; each is watched with all that it holds.
  */
 import { CommandError } from "../../../../lang/commands/command_error.ts";
-import { messageOf } from "../../disk_files.ts";
+import { messageOf } from "../../shared/disk_files.ts";
 
 /**
  * With whether all that lies below counts; of `.lang` the record of packages does, which is written when they have

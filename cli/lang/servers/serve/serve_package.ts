@@ -11,9 +11,9 @@ import type { BuildAttempt } from "../../../../lang/servers/serve/build_page.ts"
 import { BuildKeeper, type Update } from "../../../../lang/servers/serve/build_keeper.ts";
 import { Bursts, type Timer } from "../../../../lang/servers/serve/bursts.ts";
 import { Site } from "../../../../lang/servers/serve/site.ts";
-import { type Context, showDiagnostics } from "../../context.ts";
-import { DiskFiles } from "../../disk_files.ts";
-import { tellInternalError } from "../../internal_report.ts";
+import { type Context, showDiagnostics } from "../../shared/context.ts";
+import { DiskFiles } from "../../shared/disk_files.ts";
+import { tellInternalError } from "../../shared/internal_report.ts";
 import { DevServer } from "./dev_server.ts";
 import { openPage } from "./open_page.ts";
 import { PackageWatcher } from "./package_watcher.ts";

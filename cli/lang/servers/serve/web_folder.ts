@@ -10,7 +10,7 @@ import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { PageFiles } from "../../../../lang/commands/archive.ts";
 import { PAGE_RUNTIME, usesPageRuntime } from "../../../../lang/page_runtime/page_runtime.ts";
 import type { WebFile, WebFiles } from "../../../../lang/servers/serve/site.ts";
-import { messageOf } from "../../disk_files.ts";
+import { messageOf } from "../../shared/disk_files.ts";
 
 /** Larger files are read as they are sent. */
 const MAX_FILE_KEPT_BYTES = 32 * 1024 * 1024;

@@ -2,7 +2,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { Command } from "commander";
 import { addAgentCommand } from "../../../../cli/lang/agent_command.ts";
-import { Terminal } from "../../../../cli/lang/terminal.ts";
+import { Terminal } from "../../../../cli/lang/shared/terminal.ts";
 import { agent, GOOD, post, startAgent, talk, withAgent, withPackage } from "../agent_client.ts";
 
 /** The option of the real command line. */

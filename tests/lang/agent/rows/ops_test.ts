@@ -1,7 +1,7 @@
 /** Rows of document 2, section 4: ops and what they wrap, the Unix transport, the routes of HTTP. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { runProgram } from "../../../../cli/lang/program.ts";
-import { Terminal } from "../../../../cli/lang/terminal.ts";
+import { Terminal } from "../../../../cli/lang/shared/terminal.ts";
 import {
   agent,
   answersOf,

@@ -1,12 +1,12 @@
 /** Mistakes of `lang` itself, forced: a code with a page, a report in a file, and no trace on the terminal. */
 import { match, ok, strictEqual, throws } from "node:assert/strict";
-import { explain, renderExplanation } from "../../lang/commands/explain.ts";
-import { Workspace } from "../../lang/commands/workspace.ts";
-import { InternalError } from "../../lang/diagnostics/internal_error.ts";
-import { WasmProgram } from "../../lang/host/wasm_program.ts";
-import { MemoryFiles } from "../../lang/package/package_files.ts";
+import { explain, renderExplanation } from "../../../lang/commands/explain.ts";
+import { Workspace } from "../../../lang/commands/workspace.ts";
+import { InternalError } from "../../../lang/diagnostics/internal_error.ts";
+import { WasmProgram } from "../../../lang/host/wasm_program.ts";
+import { MemoryFiles } from "../../../lang/package/package_files.ts";
 import { tellInternalError } from "./internal_report.ts";
-import { runProgram } from "./program.ts";
+import { runProgram } from "../program.ts";
 import { Terminal } from "./terminal.ts";
 
 function capture() {

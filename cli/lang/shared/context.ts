@@ -1,8 +1,8 @@
 /** What every command is given, and what they share: the terminal, the package, diagnostics. */
-import { CommandError } from "../../lang/commands/command_error.ts";
-import { Workspace } from "../../lang/commands/workspace.ts";
-import type { Diagnostic } from "../../lang/diagnostics/diagnostic.ts";
-import { renderReport } from "../../lang/diagnostics/human.ts";
+import { CommandError } from "../../../lang/commands/command_error.ts";
+import { Workspace } from "../../../lang/commands/workspace.ts";
+import type { Diagnostic } from "../../../lang/diagnostics/diagnostic.ts";
+import { renderReport } from "../../../lang/diagnostics/human.ts";
 import { DiskFiles } from "./disk_files.ts";
 import { LoneSource } from "./lone_source.ts";
 import { findPackage } from "./package_folder.ts";

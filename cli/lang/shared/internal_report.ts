@@ -2,8 +2,8 @@
  * What is told of a mistake of `lang` itself: a code with a page, and a file with what a report needs, but no trace
  * on the terminal.
  */
-import { InternalError, ProgramError } from "../../lang/diagnostics/internal_error.ts";
-import { version } from "../version.ts";
+import { InternalError, ProgramError } from "../../../lang/diagnostics/internal_error.ts";
+import { version } from "../../shared/version.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**

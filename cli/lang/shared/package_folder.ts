@@ -1,6 +1,6 @@
 /** Finds the folder of the package that a command is about, or the source that stands alone. */
 import { basename, dirname, resolve } from "node:path";
-import { CommandError } from "../../lang/commands/command_error.ts";
+import { CommandError } from "../../../lang/commands/command_error.ts";
 import { messageOf } from "./disk_files.ts";
 
 /** The package of a path, and the file in it that was named. */

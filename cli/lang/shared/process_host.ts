@@ -1,5 +1,5 @@
 /** The world for programs that `lang run` runs: this process. */
-import type { Host, HostCall, HostValue } from "../../lang/interpret/host.ts";
+import type { Host, HostCall, HostValue } from "../../../lang/interpret/host.ts";
 import { messageOf } from "./disk_files.ts";
 import type { Terminal } from "./terminal.ts";
 

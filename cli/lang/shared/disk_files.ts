@@ -3,8 +3,8 @@
  *
  * Hidden files and folders, `target/` and links are no part of a package.
  */
-import { CommandError } from "../../lang/commands/command_error.ts";
-import type { PackageFiles } from "../../lang/package/package_files.ts";
+import { CommandError } from "../../../lang/commands/command_error.ts";
+import type { PackageFiles } from "../../../lang/package/package_files.ts";
 
 /** Folders whose files belong to a package. */
 const FOLDERS = ["docs", "src", "web"] as const;

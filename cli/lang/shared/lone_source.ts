@@ -1,5 +1,5 @@
 /** A source that belongs to no package, as one: its file on disk, and a manifest that nobody has written. */
-import { packageNameOf } from "../../lang/package/manifest.ts";
+import { packageNameOf } from "../../../lang/package/manifest.ts";
 import { DiskFiles, MANIFEST } from "./disk_files.ts";
 
 /** A package of one module. */

@@ -1,5 +1,5 @@
 /** What the commands write to: standard output and error, with colors where a person reads them. */
-import { colorStyle, plainStyle, type Style } from "../../lang/diagnostics/style.ts";
+import { colorStyle, plainStyle, type Style } from "../../../lang/diagnostics/style.ts";
 
 /** When colors are used. */
 export type ColorChoice = "always" | "never" | "auto";
