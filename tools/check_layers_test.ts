@@ -41,6 +41,25 @@ Deno.test("layerViolations() names an import that points up, types and dynamic i
   );
 });
 
+Deno.test("layerViolations() names an import that points up in the language, and a folder without a layer", async () => {
+  deepStrictEqual(
+    await violationsOf({
+      "lang/check/a.ts": `import "../types/t.ts"; import "../servers/s.ts"; import "../new/n.ts";`,
+      "lang/types/t.ts": `import "../../engine/base/b.ts";`,
+      "lang/servers/s.ts": `import "../check/c.ts";`,
+      "lang/check/c.ts": "export const c = 1;",
+      "lang/new/n.ts": "export const n = 1;",
+      "engine/base/b.ts": "export const b = 1;",
+    }),
+    [
+      "lang/check/a.ts -> lang/servers/s.ts: lang/check may not import lang/servers: imports only point down",
+      "lang/check/a.ts -> lang/new/n.ts: lang/new/n.ts is in no layer of tools/layers.ts",
+      "folders import each other: lang/check lang/servers " +
+      "(lang/check/a.ts -> lang/servers/s.ts; lang/servers/s.ts -> lang/check/c.ts)",
+    ],
+  );
+});
+
 Deno.test("layerViolations() finds a cycle between sibling folders", async () => {
   deepStrictEqual(
     await violationsOf({

@@ -43,6 +43,29 @@ export const layers: readonly Layer[] = [
   { path: "engine/base", rank: 0 },
 ];
 
+/** The folders of the language. It is no part of the engine's tower, so their ranks are compared with each other only. */
+const languageLayers: readonly Layer[] = [
+  { path: "lang/servers", rank: 80 },
+  { path: "lang/commands", rank: 70 },
+  { path: "lang/ide", rank: 65 },
+  { path: "lang/testing", rank: 60 },
+  { path: "lang/host", rank: 55 },
+  { path: "lang/compiler", rank: 50 },
+  { path: "lang/wasm", rank: 45 },
+  { path: "lang/ir", rank: 40 },
+  { path: "lang/check", rank: 30 },
+  { path: "lang/interpret", rank: 25 },
+  { path: "lang/package", rank: 20 },
+  { path: "lang/library", rank: 15 },
+  { path: "lang/syntax", rank: 12 },
+  { path: "lang/typed", rank: 10 },
+  { path: "lang/types", rank: 8 },
+  { path: "lang/diagnostics", rank: 5 },
+  { path: "lang/page_runtime", rank: 1 },
+  { path: "lang/templates", rank: 1 },
+  { path: "lang/source", rank: 0 },
+];
+
 /** Parts of the product outside the engine's tower: they may use themselves and `engine/base`. */
 const independentParts: readonly string[] = ["lang", "registry"];
 
@@ -93,8 +116,8 @@ export function isProductFile(path: string): boolean {
 }
 
 /** The layer that a file stands in, or `undefined` when the table has none for it. */
-export function layerOf(path: string): Layer | undefined {
-  return layers.find((layer) => isWithin(path, layer.path));
+export function layerOf(path: string, table: readonly Layer[] = layers): Layer | undefined {
+  return table.find((layer) => isWithin(path, layer.path));
 }
 
 /** The gateway that a file belongs to. */
@@ -189,16 +212,7 @@ export const knownCycles: readonly KnownCycle[] = [
 ];
 
 /** Folders that import each other, by their sorted names, with the reason. A new group fails the check. */
-export const knownFolderCycles: ReadonlyMap<string, string> = new Map([
-  [
-    [
-      "cli cli/lang cli/lang/pkg",
-      "cli/lang/servers/agent cli/lang/servers/lsp cli/lang/servers/mcp cli/lang/servers/serve",
-      "cli/lang/threads",
-    ].join(" "),
-    "commands and what they share are in one folder",
-  ],
-]);
+export const knownFolderCycles: ReadonlyMap<string, string> = new Map();
 
 /** One import: who imports whom, and whether only types are wanted. */
 export interface Import {
@@ -210,8 +224,21 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
+/** Why a file may not import another of the same table, or `undefined` when it may. */
+function rankViolation(
+  { from, to, table }: { readonly from: string; readonly to: string; readonly table: readonly Layer[] },
+): string | undefined {
+  const [upper, lower] = [layerOf(from, table), layerOf(to, table)];
+  if (upper === undefined || lower === undefined) {
+    return `${upper === undefined ? from : to} is in no layer of tools/layers.ts`;
+  }
+  if (upper.rank >= lower.rank) return undefined;
+  return `${upper.path} may not import ${lower.path}: imports only point down`;
+}
+
 function independentViolation(from: string, to: string): string | undefined {
   const part = independentParts.find((folder) => isWithin(from, folder));
+  if (part === "lang" && isWithin(to, part)) return rankViolation({ from, to, table: languageLayers });
   if (part === undefined || isWithin(to, part) || isWithin(to, "engine/base")) return undefined;
   return `${part}/ may depend on itself and engine/base only, not on ${to}`;
 }
@@ -236,15 +263,8 @@ export function importViolation(edge: Import): string | undefined {
   if (/^docs\/[^/]+\.md$/.test(to)) return undefined;
   const independent = independentParts.some((folder) => isWithin(from, folder));
   if (independent) return independentViolation(from, to);
-  const upper = layerOf(from);
-  if (upper === undefined) return `${from} stands in no layer of tools/layers.ts`;
-  const lower = layerOf(to);
-  if (lower === undefined) {
-    if (independentParts.some((folder) => isWithin(to, folder))) {
-      return upper.path === "cli" ? undefined : `only cli/ may import ${to}`;
-    }
-    return `${to} stands in no layer of tools/layers.ts`;
+  if (independentParts.some((folder) => isWithin(to, folder))) {
+    return isWithin(from, "cli") ? undefined : `only cli/ may import ${to}`;
   }
-  if (upper.rank < lower.rank) return `${upper.path} may not import ${lower.path}: imports only point down`;
-  return gatewayViolation(edge);
+  return rankViolation({ from, to, table: layers }) ?? gatewayViolation(edge);
 }
