@@ -7,31 +7,31 @@ import type { AgentOptions, AgentProcess } from "./servers/agent/agent_command.t
 /** Adds the command. */
 export function addAgentCommand(program: Command, context: Context): void {
   program.command("agent")
-    .summary("answer requests of programs, as lines of JSON")
+    .summary("answer requests from programs, as lines of JSON")
     .description(
-      "Lets a program use the toolchain: requests are JSON objects, one in a line, answers are lines of JSON that end with `done`. Ops: check, run, test, inspect, find, explain, fmt, fix, symbols, references, rename, hover, complete, cancel, schema, version, halt.",
+      "Lets a program use the toolchain. Requests are JSON objects, one per line; answers are lines of JSON that end with `done`. Ops: check, run, test, inspect, find, explain, fmt, fix, symbols, references, rename, hover, complete, cancel, schema, version, halt.",
     )
     .option(
       "--single-shot",
-      "read one request from standard input, carry it out, and exit with its exit code",
+      "answer one request from standard input and exit with its exit code",
     )
     .addOption(transportOption())
     .option("--port <number>", "HTTP: listen on this port of 127.0.0.1, 0 for a free one", "8889")
     .option("--socket <path>", "unix: listen on a socket at this path")
     .option(
       "--listen <address>",
-      "host:port for HTTP, a path for unix; wins over --port and --socket",
+      "host:port for HTTP, a path for unix; overrides --port and --socket",
     )
     .option("--auth-token <token>", "HTTP: refuse requests without this bearer token")
     .option("--record <path>", "append each request and its answer to this file")
-    .option("--replay <path>", "ask the requests of a recording again, and compare the answers byte for byte")
+    .option("--replay <path>", "repeat the requests of a recording and compare the answers byte for byte")
     .addHelpText(
       "after",
       examples([
         ["lang agent", "requests on standard input"],
         [`echo '{"op":"check"}' | lang agent --single-shot`, "one request"],
         ["lang agent --transport http --port 8889", "POST /v1/agent"],
-        ["lang agent --replay session.ndjson", "exit code 1 when an answer is another now"],
+        ["lang agent --replay session.ndjson", "exits with 1 if an answer differs"],
       ]),
     )
     .action(async (options: AgentOptions) => {
@@ -42,7 +42,7 @@ export function addAgentCommand(program: Command, context: Context): void {
 
 /** Its values are completed by shells, but checked by the agent, which answers a line. */
 function transportOption(): Option {
-  const option = new Option("--transport <kind>", "how requests come").default("stdio");
+  const option = new Option("--transport <kind>", "transport of requests").default("stdio");
   option.argChoices = ["stdio", "http", "unix"];
   return option;
 }

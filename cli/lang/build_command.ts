@@ -23,28 +23,28 @@ interface Options {
 export function addBuildCommand(program: Command, context: Context): void {
   program.command("build")
     .summary("compile a package to WebAssembly")
-    .description("Compiles a package into target/main.wasm, with its source map beside it.")
-    .argument("[path]", "folder of the package, or a source by itself: hello.lang makes hello.wasm")
+    .description("Compiles a package to target/main.wasm, with a source map in target/main.wasm.map.")
+    .argument("[path]", "package folder, or a standalone source file: hello.lang becomes hello.wasm")
     .addOption(
-      new Option("--target <target>", "what to build for (default: project.toml, else the entry points)")
+      new Option("--target <target>", "build target (default: from project.toml, else from the entry points)")
         .choices(
           TARGETS,
         ),
     )
-    .option("--release", "make it as small and quick as it gets; takes longer")
-    .option("--gas", "charge gas for what it does, so that it can be stopped")
+    .option("--release", "optimize for size and speed; takes longer")
+    .option("--gas", "meter execution with gas, so that it can be limited")
     .option(
       "--exit-codes",
-      "a command's exit codes above 1 leave the component, by `exit-with-code` of WASI, which not every host has",
+      "let a command exit with codes above 1, by `exit-with-code` of WASI, which not every host supports",
     )
-    .option("--zip", "pack page and module into target/<name>.zip, as hosts of games take it")
+    .option("--zip", "pack the page and the module into target/<name>.zip, for game hosting sites")
     .addOption(
-      new Option("--emit <what>", "write the intermediate representation too, to target/main.ir").choices([
+      new Option("--emit <what>", "also write the intermediate representation, to target/main.ir").choices([
         "ir",
       ]),
     )
     .addOption(
-      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+      new Option("--format <format>", "output format").choices(["human", "json"]).default("human"),
     )
     .addHelpText(
       "after",
@@ -52,7 +52,7 @@ export function addBuildCommand(program: Command, context: Context): void {
         ["lang build", "for development"],
         ["lang build --release", "to publish"],
         ["lang build --release --zip", "a game with its page as one file"],
-        ["lang build --target wasm32-wasi", "another target than the manifest's"],
+        ["lang build --target wasm32-wasi", "a target other than the manifest's"],
       ]),
     )
     .action(async (path: string | undefined, options: Options) => {

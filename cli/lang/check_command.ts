@@ -14,23 +14,25 @@ interface Options {
 /** Adds the command. */
 export function addCheckCommand(program: Command, context: Context): void {
   program.command("check")
-    .summary("find all mistakes of a package")
-    .description("Finds all mistakes of a package, in every file under src/, and says how to mend them.")
+    .summary("check a package for errors")
+    .description(
+      "Reports all errors and warnings of a package, in every file under src/, with suggested fixes.",
+    )
     .argument(
       "[path]",
-      "folder of the package, a file in it whose mistakes alone are shown, or a source by itself",
+      "package folder, a file in it to report on alone, or a standalone source file",
     )
     .addOption(
-      new Option("--format <format>", "form of the output").choices(["human", "json", "sarif"]).default(
+      new Option("--format <format>", "output format").choices(["human", "json", "sarif"]).default(
         "human",
       ),
     )
     .addHelpText(
       "after",
       examples([
-        ["lang check", "the package around this folder"],
+        ["lang check", "the enclosing package"],
         ["lang check src/main.lang", "one file of it"],
-        ["lang check hello.lang", "a source that belongs to no package"],
+        ["lang check hello.lang", "a source file outside of a package"],
         ["lang check --format json", "one JSON object, for programs"],
         ["lang check --format sarif > lang.sarif", "for code hosts and editors"],
       ]),
@@ -49,7 +51,7 @@ export function addCheckCommand(program: Command, context: Context): void {
           return terminal.write(`${JSON.stringify(reportToSarif(diagnostics, version), null, 2)}\n`);
         case "human": {
           showDiagnostics(context, diagnostics);
-          if (diagnostics.length === 0) terminal.write("no mistakes\n");
+          if (diagnostics.length === 0) terminal.write("no errors or warnings\n");
         }
       }
     });

@@ -12,14 +12,14 @@ type Shell = typeof SHELLS[number];
 /** Adds the command. */
 export function addCompletionsCommand(program: Command, context: Context): void {
   program.command("completions")
-    .summary("print a script that completes commands in a shell")
-    .description("Prints a script by which a shell completes the commands and options of lang.")
+    .summary("print a shell completion script")
+    .description("Prints a script that completes the commands and options of lang in a shell.")
     .addArgument(new Argument("<shell>", "bash, zsh or fish").choices(SHELLS))
     .addHelpText(
       "after",
       examples([
         ["source <(lang completions bash)", "in ~/.bashrc"],
-        ["source <(lang completions zsh)", "in ~/.zshrc, behind compinit"],
+        ["source <(lang completions zsh)", "in ~/.zshrc, after compinit"],
         ["lang completions fish | source", "in ~/.config/fish/config.fish"],
       ]),
     )

@@ -18,17 +18,17 @@ export function addInspectCommand(program: Command, context: Context): void {
   program.command("inspect")
     .summary("show modules, public API, effects, imports and sizes")
     .description(
-      "Shows what a package consists of: its modules, what they offer with types, effects and documentation, what it imports, how large it is.",
+      "Shows the modules of a package, their public API with types, effects and documentation, the imports, and sizes.",
     )
-    .argument("[path]", "folder of the package")
-    .option("--cost", "what functions cost in gas: bounds, and what the tests used; memory, copies")
+    .argument("[path]", "package folder")
+    .option("--cost", "show what functions cost in gas (bounds, and what tests used), memory and copies")
     .addOption(
-      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+      new Option("--format <format>", "output format").choices(["human", "json"]).default("human"),
     )
     .addHelpText(
       "after",
       examples([
-        ["lang inspect", "the package around this folder"],
+        ["lang inspect", "the enclosing package"],
         ["lang inspect --cost", "gas for each function, as a formula and as measured"],
         ["lang inspect --format json", "one JSON object, for programs"],
       ]),

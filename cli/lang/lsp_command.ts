@@ -6,16 +6,19 @@ import { examples } from "./examples.ts";
 /** Adds the command. */
 export function addLspCommand(program: Command, _context: Context): void {
   program.command("lsp")
-    .summary("serve an editor by the Language Server Protocol")
+    .summary("serve an editor over the Language Server Protocol")
     .description(
-      "Answers an editor on standard input and output: mistakes and their fixes as you type, hover, definitions, references, renaming, completion, formatting.",
+      "Serves an editor on standard input and output: diagnostics and fixes as you type, hover, definitions, references, renaming, completion, formatting.",
     )
-    .option("--stdio", "speak on standard input and output, as it does anyway; some editors say so")
+    .option("--stdio", "use standard input and output; the default, accepted because some editors pass it")
     .option(
       "--clientProcessId <id>",
-      "process whose end ends the server; editors that use it set it themselves",
+      "exit when the process with this id ends; set by editors",
     )
-    .addHelpText("after", examples([["lang lsp", "what an editor is told to start; see docs/editors.md"]]))
+    .addHelpText(
+      "after",
+      examples([["lang lsp", "the command to configure in an editor; see docs/editors.md"]]),
+    )
     .action(async () => {
       const { serveEditor } = await import("./servers/lsp/editor_connection.ts");
       await serveEditor();

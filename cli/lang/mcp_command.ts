@@ -12,18 +12,18 @@ interface Options {
 /** Adds the command. */
 export function addMcpCommand(program: Command, context: Context): void {
   program.command("mcp")
-    .summary("serve a package to models by the Model Context Protocol")
+    .summary("serve a package over the Model Context Protocol")
     .description(
-      "Serves a package's tools, documentation and files to models by the Model Context Protocol: on standard input and output, or over HTTP on this machine.",
+      "Serves a package's tools, documentation and files to models over the Model Context Protocol, on standard input and output or over HTTP on this machine.",
     )
-    .argument("[path]", "folder of the package")
-    .option("--http <port>", "speak streamable HTTP on this port of 127.0.0.1; 0 takes a free one")
-    .option("--auth-token <token>", "with --http: what every request must carry as its bearer token")
+    .argument("[path]", "package folder")
+    .option("--http <port>", "serve streamable HTTP on this port of 127.0.0.1; 0 picks a free one")
+    .option("--auth-token <token>", "with --http: bearer token that every request must carry")
     .addHelpText(
       "after",
       examples([
-        ["lang mcp", "as clients start it; the package around this folder"],
-        ["lang mcp games/pong", "a package somewhere else"],
+        ["lang mcp", "as clients start it, for the enclosing package"],
+        ["lang mcp games/pong", "a package in another folder"],
         ["lang mcp --http 8890", "at http://127.0.0.1:8890/mcp"],
       ]),
     )

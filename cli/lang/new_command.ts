@@ -22,12 +22,14 @@ const NEXT: Readonly<Record<TemplateName, readonly string[]>> = {
 /** Adds the command. */
 export function addNewCommand(program: Command, context: Context): void {
   program.command("new")
-    .summary("write a new package")
-    .description("Writes a package that checks, tests and builds as it is, into a new folder of its name.")
-    .argument("<name>", "name of the package and its folder")
-    .addOption(new Option("--template <template>", "what to begin with").choices(TEMPLATES).default("game"))
+    .summary("create a package")
+    .description("Creates a package that checks, passes its tests and builds, in a new folder of that name.")
+    .argument("<name>", "name of the package and of its folder")
     .addOption(
-      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+      new Option("--template <template>", "template to start from").choices(TEMPLATES).default("game"),
+    )
+    .addOption(
+      new Option("--format <format>", "output format").choices(["human", "json"]).default("human"),
     )
     .addHelpText(
       "after",
@@ -43,8 +45,8 @@ export function addNewCommand(program: Command, context: Context): void {
       if (!isPackageName(name)) {
         const mended = packageNameOf(name);
         throw new CommandError(
-          `Cannot make the package: \`${name}\` is no name of a package`,
-          "Names begin with a small letter and have small letters, digits, `_` and `-`." +
+          `Cannot create the package: \`${name}\` is not a valid package name`,
+          "Names start with a lowercase letter and contain lowercase letters, digits, `_` and `-`." +
             (mended === null ? "" : ` Did you mean \`${mended}\`?`),
         );
       }
@@ -64,7 +66,7 @@ export function addNewCommand(program: Command, context: Context): void {
       const { terminal } = context;
       const steps = [`cd ${target}`, ...NEXT[options.template]].map((step) => `  ${step}\n`).join("");
       terminal.write(
-        `made ${
+        `created ${
           terminal.style("strong", target)
         } (${options.template}), ${written.size} files; next:\n${steps}`,
       );
@@ -77,7 +79,7 @@ function refuseFullFolder(path: string): void {
     entries = [...Deno.readDirSync(path)].length;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw new CommandError(`Cannot make the package: ${path} is there already and is no folder`);
+    throw new CommandError(`Cannot create the package: ${path} exists and is not a folder`);
   }
-  if (entries > 0) throw new CommandError(`Cannot make the package: the folder ${path} is not empty`);
+  if (entries > 0) throw new CommandError(`Cannot create the package: the folder ${path} is not empty`);
 }

@@ -19,16 +19,16 @@ export function addPkgCommand(program: Command, context: Context): void {
     .summary("add, fetch and publish packages")
     .description(
       "Packages from registries: repositories of a code-hosting service with a release for each version.\n" +
-        "[registry] and [dependencies] of project.toml say which; project.lock pins versions and hashes.",
+        "[registry] and [dependencies] of project.toml name them; project.lock pins versions and hashes.",
     )
     .addHelpText(
       "after",
       examples([
-        ["lang pkg update --refresh", "ask the registries what there is"],
-        ["lang pkg add fx@^0.3", "use a package"],
-        ["lang pkg fetch", "download what project.lock names"],
+        ["lang pkg update --refresh", "update the cached indexes"],
+        ["lang pkg add fx@^0.3", "add a dependency"],
+        ["lang pkg fetch", "download the locked packages"],
         ["lang pkg publish", "publish this package"],
-      ]) + "\nExit codes: 0 done, 1 it failed, 2 usage.\n",
+      ]) + "\nExit codes: 0 success, 1 failure, 2 wrong usage.\n",
     );
   const add = (
     name: string,
@@ -41,10 +41,10 @@ export function addPkgCommand(program: Command, context: Context): void {
     for (const parameter of parameters) command.addArgument(parameter);
     return command
       .option("--manifest-dir <folder>", "folder of project.toml", ".")
-      .option("--offline", "ask nothing of the network")
-      .option("--locked", "fail rather than change project.lock")
+      .option("--offline", "do not use the network")
+      .option("--locked", "fail instead of changing project.lock")
       .addOption(
-        new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+        new Option("--format <format>", "output format").choices(["human", "json"]).default("human"),
       )
       .addHelpText("after", examples(lines))
       .action(async (...given: unknown[]) => {
@@ -57,60 +57,60 @@ export function addPkgCommand(program: Command, context: Context): void {
   };
   add(
     "add",
-    "use a package",
+    "add a dependency",
     "Resolves a package from the cached indexes and records it in project.toml and project.lock.",
     [
-      ["lang pkg add fx", "the highest version that is known"],
-      ["lang pkg add fx@^0.3.2", "by a requirement; --version ^0.3.2 does the same"],
+      ["lang pkg add fx", "the highest known version"],
+      ["lang pkg add fx@^0.3.2", "with a requirement; same as --version ^0.3.2"],
       ["lang pkg add ui --path ../ui", "from a folder"],
       ["lang pkg add noise --git https://host.example/noise.git --rev v1.2.0", "from a repository"],
     ],
     new Argument("<name[@requirement]>", "the package"),
-  ).addOption(new Option("--require <requirement>", "what versions are taken; can be written --version too"))
+  ).addOption(new Option("--require <requirement>", "version requirement; also --version"))
     .addOption(new Option("--path <folder>", "take it from a folder").conflicts(["require", "git"]))
     .addOption(new Option("--git <url>", "take it from a git repository").conflicts(["require", "path"]))
     .option("--rev <revision>", "branch, tag or commit of --git");
   add(
     "remove",
-    "no longer use a package",
-    "Takes a package out of project.toml, and out of project.lock what only it needed.",
+    "remove a dependency",
+    "Removes a package from project.toml, and from project.lock what only it needed.",
     [["lang pkg remove fx", "remove fx"]],
     new Argument("<name>", "the package"),
   );
   add(
     "update",
-    "choose versions anew",
-    "Resolves all packages anew, or one, within their requirements, and says what changes.",
+    "update versions",
+    "Resolves all packages again, or one, within their requirements, and reports what changes.",
     [
       ["lang pkg update", "all, from the cached indexes"],
       ["lang pkg update fx", "one package"],
-      ["lang pkg update --refresh", "ask all registries first, and fetch what is new"],
+      ["lang pkg update --refresh", "read the registries first, and fetch what is new"],
     ],
     new Argument("[name]", "one package only"),
-  ).option("--refresh", "first read the indexes of all registries anew");
+  ).option("--refresh", "first update the indexes of all registries");
   add(
     "fetch",
-    "download what project.lock names",
+    "download the locked packages",
     "Downloads packages, verifies their SHA-256 and unpacks them into .lang/packages/.",
     [
       ["lang pkg fetch", "what is missing"],
       ["lang pkg fetch --locked", "in continuous integration"],
-      ["lang pkg fetch --offline", "from the cache of this machine alone"],
+      ["lang pkg fetch --offline", "only from the cache of this machine"],
     ],
   );
-  add("list", "show the packages that are used", "Shows the packages of project.lock.", [
+  add("list", "list the locked packages", "Shows the packages of project.lock.", [
     ["lang pkg list", "names, versions, where they come from"],
   ]);
   add(
     "search",
     "find packages",
     "Finds packages by words of their name and description.",
-    [["lang pkg search particle effect", "packages that have to do with both"]],
+    [["lang pkg search particle effect", "packages that match both words"]],
     new Argument("<words...>", "words that all occur"),
   );
   add(
     "info",
-    "show what is known of a package",
+    "show details of a package",
     "Shows versions, description and dependencies of a package.",
     [["lang pkg info fx", "everything about fx"]],
     new Argument("<name>", "the package"),
@@ -125,7 +125,7 @@ export function addPkgCommand(program: Command, context: Context): void {
   add(
     "publish",
     "publish this package",
-    "Writes tarball and checksum into .lang/publish/ and, with a token, makes the release in the default registry.",
+    "Writes tarball and checksum into .lang/publish/ and, with a token, creates the release in the default registry.",
     [
       ["lang pkg publish --dry-run", "only show what would be published"],
       ["lang pkg publish", "publish"],

@@ -63,7 +63,7 @@ function makeProgram(context: Context): Command {
     .version(`lang ${version}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
     .addOption(
-      new Option("--color <when>", "colors: always, never, or auto (when a person reads)").choices([
+      new Option("--color <when>", "when to use colors; auto: in a terminal").choices([
         "always",
         "never",
         "auto",

@@ -56,7 +56,7 @@ for (const [template, target] of Object.entries(templates)) {
       deepStrictEqual([made.code, made.stderr], [0, ""]);
       const home = `${folder}/sample`;
       const checked = await lang(["check", home]);
-      deepStrictEqual([checked.code, checked.stdout, checked.stderr], [0, "no mistakes\n", ""]);
+      deepStrictEqual([checked.code, checked.stdout, checked.stderr], [0, "no errors or warnings\n", ""]);
       const tested = await lang(["test", home]);
       strictEqual(tested.code, 0, tested.stdout);
       match(tested.stdout, /^\d+ passed, 0 failed\n$/);
@@ -103,7 +103,7 @@ pub fn points(phase: Phase) -> Int {
     strictEqual((await lang(["check", folder])).code, 0);
     strictEqual((await lang(["fix", "MX0001", folder, "--write"])).code, 1);
     const colored = await lang(["check", `${folder}/src`, "--color", "always"]);
-    deepStrictEqual([colored.code, colored.stdout], [0, "no mistakes\n"]);
+    deepStrictEqual([colored.code, colored.stdout], [0, "no errors or warnings\n"]);
   });
 });
 
@@ -171,9 +171,9 @@ Deno.test("lang: mistakes of the command line have exit code 2, a reason and no 
       [["check", "no/where"], /^error: Cannot open no\/where: there is no such file or folder\n$/],
       [
         ["new", "My Game"],
-        /^error: Cannot make the package: `My Game` is no name of a package\nhint: .*`my_game`/,
+        /^error: Cannot create the package: `My Game` is not a valid package name\nhint: .*`my_game`/,
       ],
-      [["new", `${folder}/full`], /^error: Cannot make the package: the folder \S* is not empty\n$/],
+      [["new", `${folder}/full`], /^error: Cannot create the package: the folder \S* is not empty\n$/],
       [["explain", "ZZ9999"], /^error: Cannot find the code ZZ9999: there is no such code\n/],
       [["test", "--seed", "x", folder], /^error: Cannot find a package/],
     ];

@@ -46,14 +46,14 @@ export function addRunCommand(program: Command, context: Context): void {
   program.command("run")
     .summary("build a command and run it")
     .description(
-      "Builds a package and runs its `main`. The exit code is what `main` gives when it is 0 to 255, else 1; a trap gives 1.",
+      "Builds a package and runs its `main`. The exit code is the result of `main` if that is 0 to 255, else 1; a trap exits with 1.",
     )
     .usage("[options] [path] [-- args...]")
-    .argument("[path]", "folder of the package, or a source by itself")
-    .option("--timeout <seconds>", "stop the program after so long, 0 for no limit (default: 0)")
+    .argument("[path]", "package folder, or a standalone source file")
+    .option("--timeout <seconds>", "stop the program after this time, 0 for no limit (default: 0)")
     .option("--gas <number>", "build with gas, and stop a program that uses more")
     .addOption(
-      new Option("--format <format>", "json: what the program writes, its exit code and trap as one object")
+      new Option("--format <format>", "json: output, exit code and trap of the program as one object")
         .choices([
           "human",
           "json",
@@ -63,8 +63,8 @@ export function addRunCommand(program: Command, context: Context): void {
       "after",
       examples([
         ["lang run", "without arguments"],
-        ["lang run -- --count words.txt", "what stands behind -- goes to main"],
-        ["lang run tools/count -- words.txt", "a package somewhere else"],
+        ["lang run -- --count words.txt", "arguments after -- are passed to main"],
+        ["lang run tools/count -- words.txt", "a package in another folder"],
       ]),
     )
     .action(async (path: string | undefined, options: Options) => {

@@ -21,19 +21,19 @@ export function addServeCommand(program: Command, context: Context): void {
   program.command("serve")
     .summary("serve a game to a browser on this machine")
     .description("Builds a game and serves its page on 127.0.0.1.")
-    .option("--port <N>", "port to listen on; 0 takes a free one", "8000")
+    .option("--port <N>", "port to listen on; 0 picks a free one", "8000")
     .option(
       "--watch",
-      "build again after each change of src/, web/ or project.toml, and let open pages take it",
+      "rebuild after each change of src/, web/ or project.toml, and reload open pages",
     )
-    .option("--manifest-dir <DIR>", "folder of the package (default: the package around this folder)")
+    .option("--manifest-dir <DIR>", "package folder (default: the enclosing package)")
     .option("--open", "open the page in the browser")
     .addHelpText(
       "after",
       examples([
         ["lang serve --watch", "while you write"],
         ["lang serve --port 0 --open", "on a free port, in the browser"],
-        ["lang serve --manifest-dir games/pong", "a package somewhere else"],
+        ["lang serve --manifest-dir games/pong", "a package in another folder"],
       ]),
     )
     .action(async (options: Options) => {

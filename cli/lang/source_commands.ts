@@ -14,21 +14,21 @@ import { examples } from "./examples.ts";
 type Format = "human" | "json";
 
 function formatOption(): Option {
-  return new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human");
+  return new Option("--format <format>", "output format").choices(["human", "json"]).default("human");
 }
 
 /** Adds `fmt`. */
 export function addFmtCommand(program: Command, context: Context): void {
   program.command("fmt")
-    .summary("bring sources into the one style")
-    .description("Formats all sources of a package, or one file. There are no options of style.")
-    .argument("[path]", "folder of the package, a file in it, or a source by itself")
-    .option("--check", "write nothing; exit code 1 when something would change")
+    .summary("format sources")
+    .description("Formats all sources of a package, or one file. There are no style options.")
+    .argument("[path]", "package folder, a file in it, or a standalone source file")
+    .option("--check", "write nothing; exit with 1 if a file would change")
     .addOption(formatOption())
     .addHelpText(
       "after",
       examples([
-        ["lang fmt", "the package around this folder"],
+        ["lang fmt", "the enclosing package"],
         ["lang fmt src/main.lang", "one file"],
         ["lang fmt --check", "for continuous integration"],
       ]),
@@ -65,21 +65,21 @@ interface FixOptions {
 /** Adds `fix`. */
 export function addFixCommand(program: Command, context: Context): void {
   program.command("fix")
-    .summary("mend mistakes by a suggested fix")
-    .description("Shows, or writes, what a suggested fix makes of every mistake of a code.")
-    .argument("<code>", "code of the mistakes, as `lang check` prints it")
-    .argument("[path]", "folder of the package, or a file in it whose mistakes alone are mended")
-    .option("--alternative <number>", "which of the suggested fixes, from 0", "0")
-    .option("--line <number>", "only mistakes on this line")
-    .option("--write", "change the files")
+    .summary("apply a suggested fix")
+    .description("Shows, or with --write applies, a suggested fix for every diagnostic with a code.")
+    .argument("<code>", "diagnostic code, as `lang check` prints it")
+    .argument("[path]", "package folder, or a file in it to fix alone")
+    .option("--alternative <number>", "index of the suggested fix, from 0", "0")
+    .option("--line <number>", "only diagnostics on this line")
+    .option("--write", "write the changed files")
     .addOption(formatOption())
     .addHelpText(
       "after",
       examples([
         ["lang fix TY0001", "show what would change"],
         ["lang fix TY0001 --write", "change it"],
-        ["lang fix MX0001 --alternative 1 --write", "by the second of the fixes"],
-        ["lang fix LI0003 src/main.lang --line 12", "in one place"],
+        ["lang fix MX0001 --alternative 1 --write", "apply the second fix"],
+        ["lang fix LI0003 src/main.lang --line 12", "only on one line"],
       ]),
     )
     .action((code: string, path: string | undefined, options: FixOptions) => {
@@ -105,8 +105,8 @@ export function addFixCommand(program: Command, context: Context): void {
       }
       if (fixed.length === 0) {
         const reason = left.length === 0
-          ? `nothing to mend: the package raises no ${code.toUpperCase()}`
-          : `cannot mend ${countText(left)} of ${code.toUpperCase()}: there is no fix ${alternative}`;
+          ? `nothing to fix: the package has no ${code.toUpperCase()}`
+          : `cannot fix ${countText(left)} of ${code.toUpperCase()}: there is no fix ${alternative}`;
         return terminal.writeError(`${reason}\n`);
       }
       if (!isWritten) {
@@ -115,7 +115,7 @@ export function addFixCommand(program: Command, context: Context): void {
       for (const { diagnostic, fix } of fixed) {
         const { line } = diagnostic.file.positionOf(diagnostic.span);
         terminal.write(
-          `${isWritten ? "mended" : "would mend"} ${diagnostic.file.path}:${line}: ${fix.title}\n`,
+          `${isWritten ? "fixed" : "would fix"} ${diagnostic.file.path}:${line}: ${fix.title}\n`,
         );
       }
       if (left.length > 0) terminal.write(`${countText(left)} of ${code.toUpperCase()} left\n`);
@@ -126,11 +126,11 @@ export function addFixCommand(program: Command, context: Context): void {
 /** Adds `find`. */
 export function addFindCommand(program: Command, context: Context): void {
   program.command("find")
-    .summary("find a text in sources and docs/")
-    .description("Finds lines of the sources and of the Markdown files under docs/ that hold a text.")
-    .argument("<query>", "the text; capitals matter when it has some")
-    .argument("[path]", "folder of the package")
-    .option("--top <number>", "show so many lines at most", String(DEFAULT_TOP))
+    .summary("search sources and docs/")
+    .description("Finds the lines of sources, and of Markdown files under docs/, that contain a text.")
+    .argument("<query>", "text to search for; case-sensitive if it has capitals")
+    .argument("[path]", "package folder")
+    .option("--top <number>", "show at most this many lines", String(DEFAULT_TOP))
     .addOption(formatOption())
     .addHelpText(
       "after",
@@ -165,13 +165,13 @@ export function addFindCommand(program: Command, context: Context): void {
 /** Adds `explain`. */
 export function addExplainCommand(program: Command, context: Context): void {
   program.command("explain")
-    .summary("say what a code means")
+    .summary("explain a diagnostic code")
     .description(
-      "Says what the code of a mistake means, with a program that raises it and the program after each fix.",
+      "Explains a diagnostic code, with a program that raises it and the program after each fix.",
     )
-    .argument("<code>", "code of a mistake, as `lang check` prints it")
+    .argument("<code>", "diagnostic code, as `lang check` prints it")
     .addOption(formatOption())
-    .addHelpText("after", examples([["lang explain MX0001", "what the code means and what to do"]]))
+    .addHelpText("after", examples([["lang explain MX0001", "what the code means and how to fix it"]]))
     .action((code: string, options: { readonly format: Format }) => {
       const explanation = explain(code);
       const { terminal } = context;

@@ -33,29 +33,29 @@ export function addTestCommand(program: Command, context: Context): void {
   program.command("test")
     .summary("run the tests of a package")
     .description(
-      "Runs test blocks, examples in documentation and properties in the WebAssembly that ships, each with a memory of its own, on all processors.",
+      "Runs test blocks, documentation examples and properties as the WebAssembly that ships, each with its own memory, on all processors.",
     )
-    .argument("[path]", "folder of the package, or a source by itself")
+    .argument("[path]", "package folder, or a standalone source file")
     .option("--filter <text>", "only tests whose module and name contain the text")
     .option("--eval", "run the eval blocks instead")
-    .option("--update", "write what expect_snapshot is given into the sources")
-    .option("--seed <number>", "what the arguments of properties are made of (default: another each time)")
+    .option("--update", "update the snapshots of expect_snapshot in the sources")
+    .option("--seed <number>", "seed for the arguments of properties (default: random)")
     .option(
       "--timeout <seconds>",
-      `how long one test may take, 0 for no limit (default: ${DEFAULT_TIMEOUT_MILLISECONDS / 1000})`,
+      `time limit of each test, 0 for no limit (default: ${DEFAULT_TIMEOUT_MILLISECONDS / 1000})`,
     )
     .option("--gas <number>", "build with gas, and stop a test that uses more")
-    .option("--verbose", "show tests that passed as well")
+    .option("--verbose", "also show tests that passed")
     .addOption(
-      new Option("--format <format>", "form of the output").choices(["human", "json"]).default("human"),
+      new Option("--format <format>", "output format").choices(["human", "json"]).default("human"),
     )
     .addHelpText(
       "after",
       examples([
         ["lang test", "all tests"],
-        ['lang test --filter "bounces"', "tests with this in their name"],
-        ["lang test --seed 42", "properties with the same arguments again"],
-        ["lang test --update", "renew the snapshots"],
+        ['lang test --filter "bounces"', "tests whose name contains this"],
+        ["lang test --seed 42", "repeat properties with the same arguments"],
+        ["lang test --update", "update the snapshots"],
         ["lang test --timeout 60", "a minute for each test"],
       ]),
     )

@@ -71,7 +71,7 @@ export function countText(diagnostics: readonly Diagnostic[]): string {
   const parts = [
     countOf(count("error"), "error"),
     countOf(count("warning"), "warning"),
-    countOf(count("info"), "remark"),
+    countOf(count("info"), "note"),
   ].filter((part) => part !== "");
   return parts.join(", ");
 }

@@ -210,8 +210,8 @@ Deno.test("rename() gives edits of all files, keeps what a short field means, an
     "inner",
     /means something else/,
   );
-  refuse(inMain("0\n}", "|>0\n}"), "zero", /it has no name/);
-  refuse(`${inMain("var best", "var be|>st")}\nfn ) = & ] 3 3 (\n`, "most", /mistakes of syntax/);
+  refuse(inMain("0\n}", "|>0\n}"), "zero", /there is no name/);
+  refuse(`${inMain("var best", "var be|>st")}\nfn ) = & ] 3 3 (\n`, "most", /syntax errors/);
 });
 
 Deno.test("hover() tells signature, type, effects and documentation", () => {

@@ -81,7 +81,7 @@ function foundAt(view: PackageView, { path, offset }: SymbolPlace): Found | Refu
   const found = index.at(file.forward(offset));
   // Of a field that is named by itself, the variable is meant.
   const occurrence = found.find(({ target }) => target.kind === "local") ?? found[0];
-  if (occurrence === undefined) return refused("Cannot rename what stands here: it has no name");
+  if (occurrence === undefined) return refused("Cannot rename: there is no name at this position");
   return keptName(view, occurrence.target) ?? { target: occurrence.target, occurrence };
 }
 
@@ -90,7 +90,7 @@ export function renameTarget(view: PackageView, place: SymbolPlace): RenameTarge
   const found = foundAt(view, place);
   if ("kind" in found) return found;
   const span = view.files.get(place.path)?.spanBack(found.occurrence.span) ?? null;
-  if (span === null) return refused("Cannot rename what stands here: it has no name");
+  if (span === null) return refused("Cannot rename: there is no name at this position");
   return { kind: "name", span, name: targetName(found.target) ?? "" };
 }
 
@@ -142,7 +142,7 @@ export function rename(
   for (const [path, file] of view.files) {
     if (file.isBroken) {
       return refused(
-        `Cannot rename \`${old}\`: ${path} has mistakes of syntax that hide what it names`,
+        `Cannot rename \`${old}\`: ${path} has syntax errors that hide its names`,
         "Mend them first.",
       );
     }

@@ -14,7 +14,9 @@ const GIT_IGNORE = "target/\n.lang/\n";
 
 /** The files of a new package by path. */
 export function newPackageFiles(name: string, template: TemplateName): ReadonlyMap<string, string> {
-  if (!isPackageName(name)) throw new RangeError(`Cannot make a package: ${name} is no name of a package`);
+  if (!isPackageName(name)) {
+    throw new RangeError(`Cannot make a package: ${name} is not a valid package name`);
+  }
   const files = new Map<string, string>();
   for (const [path, text] of Object.entries(TEMPLATE_FILES[template] ?? {})) {
     files.set(path, path === "project.toml" ? text.replace(/^name = .*$/m, `name = "${name}"`) : text);

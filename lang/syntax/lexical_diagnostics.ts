@@ -66,8 +66,8 @@ export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalM
     const diagnostic = lexicalDiagnostic(file, mistake);
     if (mistake !== first || semicolons.length < 2) return diagnostic;
     const others = semicolons.length === 2
-      ? "nor is the one behind it"
-      : `nor are the ${semicolons.length - 1} behind it`;
+      ? "nor is the one after it"
+      : `nor are the ${semicolons.length - 1} after it`;
     const edits = semicolons.map(({ start, end }) => ({ file, span: { start, end }, text: "" }));
     return {
       ...diagnostic,

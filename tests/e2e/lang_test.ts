@@ -46,7 +46,7 @@ Deno.test("lang new pong, check, test, build: as typed", async () => {
     deepStrictEqual([made.code, made.stderr], [0, ""]);
     const home = `${folder}/pong`;
     const checked = await lang(home, ["check"]);
-    deepStrictEqual([checked.code, checked.stdout, checked.stderr], [0, "no mistakes\n", ""]);
+    deepStrictEqual([checked.code, checked.stdout, checked.stderr], [0, "no errors or warnings\n", ""]);
     const tested = await lang(home, ["test"]);
     deepStrictEqual([tested.code, tested.stderr], [0, ""]);
     match(tested.stdout, /^\d+ passed, 0 failed\n$/);
@@ -132,7 +132,11 @@ Deno.test("lang: from a mistake over its page and its fix to a package without",
     strictEqual((await lang(folder, ["fix", "SY0020"])).code, 0);
     strictEqual((await lang(folder, ["check"])).code, 1);
     strictEqual((await lang(folder, ["fix", "SY0020", "--write"])).code, 0);
-    deepStrictEqual(await lang(folder, ["check"]), { code: 0, stdout: "no mistakes\n", stderr: "" });
+    deepStrictEqual(await lang(folder, ["check"]), {
+      code: 0,
+      stdout: "no errors or warnings\n",
+      stderr: "",
+    });
     deepStrictEqual(await lang(folder, ["run"]), { code: 0, stdout: "2\n", stderr: "" });
     const found = await lang(folder, ["find", "count +="]);
     match(found.stdout, /src\/main\.lang:3/);
@@ -152,7 +156,7 @@ Deno.test("lang: a source outside of a package is checked, tested, formatted, ru
     );
     deepStrictEqual(await lang(folder, ["check", "hello.lang"]), {
       code: 0,
-      stdout: "no mistakes\n",
+      stdout: "no errors or warnings\n",
       stderr: "",
     });
     deepStrictEqual(await lang(folder, ["run", "hello.lang", "--", "a", "b"]), {

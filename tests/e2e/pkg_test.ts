@@ -89,7 +89,7 @@ Deno.test("three packages: publish, add, fetch, build, from two machines", () =>
       "there are no dependencies\n",
     );
     strictEqual((await author.lang("fx", "pkg", "add", "noise")).stdout, 'added noise = "^1.0.0" (1.0.0)\n');
-    strictEqual((await author.lang("fx", "check")).stdout, "no mistakes\n");
+    strictEqual((await author.lang("fx", "check")).stdout, "no errors or warnings\n");
     strictEqual((await author.lang("fx", "pkg", "publish")).code, 0);
 
     const user = new Shell(world, "user");

@@ -57,8 +57,8 @@ export function timeLimit(name: string, text: string): number | null {
   const seconds = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || seconds > MAX_SECONDS) {
     throw new CommandError(
-      `Cannot use ${name} "${text}": it is no number of seconds from 0 to ${MAX_SECONDS}`,
-      "0 is no limit.",
+      `Cannot use ${name} "${text}": it is not a number of seconds from 0 to ${MAX_SECONDS}`,
+      "Use 0 for no limit.",
     );
   }
   return seconds === 0 ? null : seconds * 1000;

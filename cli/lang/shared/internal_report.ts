@@ -22,9 +22,7 @@ export function tellInternalError(terminal: Terminal, parameters: readonly strin
   const path = writeReport(error, parameters);
   const sent = path === null ? "" : ` and send ${path}`;
   terminal.writeError(
-    `${style("error", `error[${error.code}]`)}${
-      style("strong", ": a mistake of lang, not of your program")
-    }\n` +
+    `${style("error", `error[${error.code}]`)}${style("strong", ": a bug in lang, not in your program")}\n` +
       `  ${firstLine(error.message)}\n` +
       `${style("info", "hint")}: Please report it${sent}; \`lang explain ${error.code}\` says more.\n`,
   );

@@ -34,7 +34,7 @@ Deno.test("an internal error of a command ends with its code, names a report and
   const said = errors.text();
   match(
     said,
-    /^error\[IC0004\]: a mistake of lang, not of your program\n {2}forced by a test\nhint: Please report it and send \S+; `lang explain IC0004` says more\.\n$/,
+    /^error\[IC0004\]: a bug in lang, not in your program\n {2}forced by a test\nhint: Please report it and send \S+; `lang explain IC0004` says more\.\n$/,
   );
   const path = /send (\S+);/.exec(said)?.[1] ?? "";
   const report = await Deno.readTextFile(path);

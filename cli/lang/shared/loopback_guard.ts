@@ -37,7 +37,7 @@ export function hostRefusal(
 ): string | null {
   const host = headers.get("host");
   if (options.allowsAnyHost !== true && !isLoopbackHost(host)) {
-    return "Cannot answer the request: its Host is no name of this machine's loopback address";
+    return "Cannot answer the request: its Host header does not name the loopback address";
   }
   if (!isOwnOrigin(headers.get("origin"), host)) {
     return "Cannot answer the request: its Origin is another site";

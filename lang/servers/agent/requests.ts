@@ -26,16 +26,16 @@ const COMMON = {
 
 const PACKAGE = {
   path: z.string().optional().describe(
-    "the package's folder, or a file of it such as src/main.lang; relative to the folder that the agent works in (default: its package)",
+    "the package's folder, or a file of it such as src/main.lang; relative to the agent's working folder (default: its package)",
   ),
   files: z.record(z.string(), z.string()).optional().describe(
-    "texts of unsaved files by their paths in the package, taken instead of the files on disk",
+    "texts of unsaved files by path in the package, used instead of the files on disk",
   ),
 };
 
 const BUDGET = {
   max_diagnostics: z.int().min(0).optional().describe(
-    "answer so many diagnostics at most; result.truncated counts what was left out (default: all)",
+    "return at most this many diagnostics; result.truncated counts the others (default: all)",
   ),
 };
 
@@ -43,15 +43,15 @@ const LIMITS = {
   timeout: z.number().min(0.001).max(MAX_SECONDS).optional().describe(
     `seconds after which the program, or each test, is stopped (default ${DEFAULT_SECONDS})`,
   ),
-  gas: z.int().min(1).optional().describe("stop when so much gas is used up (default: no limit)"),
-  seed: z.int().optional().describe("what random values are made of (default 0)"),
+  gas: z.int().min(1).optional().describe("stop when this much gas is used (default: no limit)"),
+  seed: z.int().optional().describe("seed of random values (default 0)"),
 };
 
 const PLACE = {
   path: z.string().describe("a source of the package: src/main.lang"),
   files: PACKAGE.files,
-  line: z.int().min(1).describe("line of the place, from 1"),
-  column: z.int().min(1).describe("column of the place, from 1, in code points"),
+  line: z.int().min(1).describe("line of the position, from 1"),
+  column: z.int().min(1).describe("column of the position, from 1, in code points"),
 };
 
 const CODE = z.string().describe("code of a diagnostic, such as TY0001");
@@ -65,7 +65,7 @@ export const REQUESTS = {
     ...PACKAGE,
     ...BUDGET,
     include_source: z.boolean().optional().describe("add to each diagnostic the lines of its source"),
-  }).describe("Find all mistakes of a package, in every file, with fixes."),
+  }).describe("Report all errors and warnings of a package, in every file, with fixes."),
   run: z.looseObject({
     op: z.literal("run"),
     ...COMMON,
@@ -82,7 +82,7 @@ export const REQUESTS = {
     ...BUDGET,
     filter: z.string().optional().describe("only tests whose module and name contain the text"),
     eval: z.boolean().optional().describe("run the eval blocks instead"),
-    update: z.boolean().optional().describe("write what expect_snapshot is given into the sources"),
+    update: z.boolean().optional().describe("update the snapshots of expect_snapshot in the sources"),
     ...LIMITS,
   }).describe("Run the tests, properties and examples of a package."),
   inspect: z.looseObject({
@@ -99,7 +99,7 @@ export const REQUESTS = {
     op: z.literal("find"),
     ...COMMON,
     ...PACKAGE,
-    query: z.string().min(1).describe("the text; capitals matter when it has some"),
+    query: z.string().min(1).describe("text to search for; case-sensitive if it has capitals"),
     top: TOP.describe("so many lines at most (default 10)"),
   }).describe("Find lines of the sources and of the Markdown files under docs/ that hold a text."),
   explain: z.looseObject({ op: z.literal("explain"), ...COMMON, code: CODE })
@@ -118,36 +118,36 @@ export const REQUESTS = {
     ...PACKAGE,
     ...BUDGET,
     code: CODE,
-    alternative: z.int().min(0).optional().describe("which of the suggested fixes, from 0 (default 0)"),
+    alternative: z.int().min(0).optional().describe("index of the suggested fix, from 0 (default 0)"),
     line: z.int().min(1).optional().describe("only diagnostics on this line"),
     write: z.boolean().optional().describe("change the files; otherwise the change is answered as patches"),
   }).describe(
-    "Mend the diagnostics of a code, as the last check found them, by a suggested fix. Previews unless write is true.",
+    "Apply a suggested fix to the diagnostics of a code, as the last check reported them. Previews unless write is true.",
   ),
   symbols: z.looseObject({
     op: z.literal("symbols"),
     ...COMMON,
     ...PACKAGE,
-    query: z.string().optional().describe("only names that hold these letters in this order"),
-    top: TOP.describe("so many declarations at most (default 1000)"),
+    query: z.string().optional().describe("only names that contain these letters in this order"),
+    top: TOP.describe("at most this many declarations (default 1000)"),
   }).describe("List the declarations of a package or of one file."),
   references: z.looseObject({ op: z.literal("references"), ...COMMON, ...PLACE })
-    .describe("Find all uses of what stands at a place, with its definition."),
+    .describe("Find all references to the name at a position, with its definition."),
   rename: z.looseObject({
     op: z.literal("rename"),
     ...COMMON,
     ...PLACE,
     new_name: z.string().min(1).describe("the new name"),
     write: z.boolean().optional().describe("change the files; otherwise the change is answered as patches"),
-  }).describe("Give what stands at a place another name everywhere. Previews unless write is true."),
+  }).describe("Rename the name at a position everywhere. Previews unless write is true."),
   hover: z.looseObject({ op: z.literal("hover"), ...COMMON, ...PLACE })
-    .describe("Say type, effects, documentation and definition of what stands at a place."),
+    .describe("Return type, effects, documentation and definition of the expression or name at a position."),
   complete: z.looseObject({
     op: z.literal("complete"),
     ...COMMON,
     ...PLACE,
-    top: TOP.describe("so many items at most (default 100)"),
-  }).describe("Say what could be written at a place."),
+    top: TOP.describe("at most this many items (default 100)"),
+  }).describe("Return completions at a position."),
   cancel: z.looseObject({
     op: z.literal("cancel"),
     ...COMMON,

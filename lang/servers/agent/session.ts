@@ -143,7 +143,7 @@ function failed(error: unknown, answer: AnswerLines): Answer {
   const code = error instanceof InternalError ? error.code : INTERNAL_CODES.other;
   answer.error(
     "internal",
-    `Cannot carry out the request: ${code}, a mistake of lang; please report it`,
+    `Cannot carry out the request: ${code}, a bug in lang; please report it`,
     `\`lang explain ${code}\` says what to send.`,
   );
   return answer.done(1);

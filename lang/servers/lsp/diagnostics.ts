@@ -84,7 +84,7 @@ export function codeActions(
       const alike = own.filter((each) => each.code === diagnostic.code);
       const fixes = compatibleFixes(safeFixes(alike)).taken;
       if (fixes.length > 1) {
-        const title = `mend all of ${diagnostic.code} in this file`;
+        const title = `Fix all ${diagnostic.code} in this file`;
         if (!actions.some((action) => action.title === title)) {
           actions.push({
             title,
@@ -100,7 +100,7 @@ export function codeActions(
     const fixes = compatibleFixes(safeFixes(own)).taken;
     if (fixes.length > 0) {
       actions.push({
-        title: "make all safe fixes in this file",
+        title: "Apply all safe fixes in this file",
         kind: "source.fixAll",
         edit: makeEdit(fixes.flatMap((fix) => fix.edits)),
       });

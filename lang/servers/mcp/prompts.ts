@@ -38,18 +38,17 @@ export interface Prompt {
 }
 
 const HABITS = `How to work here:
-- \`check\` after every change; it finds all mistakes of the package at once, in a few milliseconds. Texts that are not saved yet can be tried by \`files\`.
-- A diagnostic names its place, what was expected, and often \`fixes\`. \`fix\` previews one as a diff; with \`write\` it changes the file. Prefer fixes that are \`safe\`.
+- \`check\` after every change; it reports all errors of the package at once, in a few milliseconds. Unsaved texts can be tried by \`files\`.
+- A diagnostic names its position, what was expected, and often \`fixes\`. \`fix\` previews one as a diff; with \`write\` it changes the file. Prefer fixes that are \`safe\`.
 - \`explain\` has a page for every code, with a wrong program and right ones. \`lang://library/{module}\` has the signatures of the library; do not guess names.
-- \`test\` runs the tests. Logic belongs into functions without effects, and next to them stands a \`test "…" { … }\`.
+- \`test\` runs the tests. Put logic into functions without effects, and next to them a \`test "…" { … }\`.
 - Files are written with the tools that you have for files. Without such tools, try whole texts by \`files\`, and hand the finished sources over.
 - \`fmt\` at the end. Done is when \`check\` has no error and \`test\` passes.`;
 
 const mendPackage: Prompt = {
   name: "mend_package",
-  title: "Mend this package",
-  description:
-    "Finds all mistakes of the package and mends them one after the other, until it checks and its tests pass.",
+  title: "Fix this package",
+  description: "Fixes all errors of the package one after the other, until it checks and its tests pass.",
   arguments: [{
     name: "goal",
     description: "What the package should do, where that is not plain from its sources",
@@ -60,7 +59,7 @@ const mendPackage: Prompt = {
     const goal = values.get("goal")?.trim() ?? "";
     const found = await world.check();
     const parts = [
-      "Mend this package: it shall have no errors, and its tests shall pass. Change no more than the mistakes ask for, and keep what the program is meant to do.",
+      "Fix this package: it must have no errors, and its tests must pass. Change no more than the errors require, and keep what the program is meant to do.",
       ...(goal === "" ? [] : [`What it is meant to do: ${goal}`]),
       HABITS,
       found === null

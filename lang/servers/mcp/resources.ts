@@ -78,7 +78,7 @@ export const FIXED_RESOURCES: readonly ResourceEntry[] = [
   {
     uri: "lang://explain",
     name: "explain",
-    title: "Codes of mistakes",
+    title: "Diagnostic codes",
     description:
       "All codes that the compiler reports, with what each means; lang://explain/{code} has the page.",
     mimeType: MARKDOWN,
@@ -242,7 +242,7 @@ function codeText(uri: string, name: string): ResourceText | null {
 
 function codeIndex(): string {
   const lines = CODE_PAGES.map(({ code, severity, title }) => `- ${code} (${severity}): ${title}`);
-  return `# Codes of mistakes\n\nlang://explain/{code} has the page of each.\n\n${lines.join("\n")}\n`;
+  return `# Diagnostic codes\n\nlang://explain/{code} has the page of each.\n\n${lines.join("\n")}\n`;
 }
 
 function libraryIndex(): string {

@@ -30,8 +30,8 @@ export interface PackageContext {
 const INSTRUCTIONS =
   `Tools for a package of the language \`lang\`: statically typed, deterministic, compiled to WebAssembly, for web games, commands and database functions.
 The language is its own: read lang://language before you write it, and look names of the library up in lang://library/{module} instead of guessing; the tool \`read\` gives these resources as well.
-A package is a folder with project.toml (name = "pong", version = "0.1.0") and sources under src/. src/main.lang has the entry points: \`pub fn main(args: List[String]) -> Int\` of a command; \`init\`, \`step\` and \`draw\` of a game, whose page is in web/. Tests stand beside what they test.
-Work in small steps: change a file, \`check\`, mend what it says (\`fix\`, \`explain\`), \`test\`, and \`fmt\` at the end. Paths are relative to the package: src/main.lang. Lines and columns count from 1.`;
+A package is a folder with project.toml (name = "pong", version = "0.1.0") and sources under src/. src/main.lang has the entry points: \`pub fn main(args: List[String]) -> Int\` of a command; \`init\`, \`step\` and \`draw\` of a game, whose page is in web/. Tests are next to the code that they test.
+Work in small steps: change a file, \`check\`, fix what it reports (\`fix\`, \`explain\`), \`test\`, and \`fmt\` at the end. Paths are relative to the package: src/main.lang. Lines and columns count from 1.`;
 
 /** Milliseconds between two words on what still goes on. */
 const PROGRESS_MILLISECONDS = 1_000;

@@ -27,7 +27,7 @@ export interface AnswerParts {
 type Span = AnsweredDiagnostic["span"];
 
 const TEXTS: { readonly [Name in ToolOp]: (result: ResultFields[Name], parts: AnswerParts) => string } = {
-  check: ({ truncated }, { diagnostics }) => report(diagnostics, truncated) || "no mistakes\n",
+  check: ({ truncated }, { diagnostics }) => report(diagnostics, truncated) || "no errors or warnings\n",
   fix: fixText,
   explain: ({ code, severity, title, explanation, bad, fixed }) =>
     [
@@ -57,8 +57,8 @@ const TEXTS: { readonly [Name in ToolOp]: (result: ResultFields[Name], parts: An
     return lined(lines);
   },
   references: ({ name, symbol_kind, references }) =>
-    name === null ? "nothing that has a name stands there\n" : lined([
-      `${symbol_kind ?? "name"} ${name}: ${counted(references.length, "place")}`,
+    name === null ? "there is no name at this position\n" : lined([
+      `${symbol_kind ?? "name"} ${name}: ${counted(references.length, "reference")}`,
       ...references.map(({ span, definition, write }) =>
         `${place(span)}${definition ? "  definition" : write ? "  is written" : ""}`
       ),
@@ -68,7 +68,7 @@ const TEXTS: { readonly [Name in ToolOp]: (result: ResultFields[Name], parts: An
       ? lined([`${written ? "changed" : "would change"} ${changed.join(", ")}`]) + patchesText(patches)
       : `${reason}\n`,
   hover: ({ hover }) => {
-    if (hover === null) return "nothing is known of what stands there\n";
+    if (hover === null) return "nothing is known about this position\n";
     const { kind, signature, type, effects, documentation, definition } = hover;
     return lined([
       `${kind}: ${signature}`,
@@ -132,19 +132,17 @@ function diagnosticText(diagnostic: AnsweredDiagnostic): string {
 function fixText(result: ResultFields["fix"], { ok, patches }: AnswerParts): string {
   const { code, written, fixed, left, gone, came, truncated } = result;
   const short = ({ code, span, message }: typeof gone[number]) => `  ${code} ${place(span)}: ${message}`;
-  const lines = fixed.map(({ title, span }) =>
-    `${written ? "mended" : "would mend"} ${place(span)}: ${title}`
-  );
+  const lines = fixed.map(({ title, span }) => `${written ? "fixed" : "would fix"} ${place(span)}: ${title}`);
   if (fixed.length === 0) {
     lines.push(
       left === 0
-        ? `the package raises no ${code}`
+        ? `the package has no ${code}`
         : `${counted(left, "diagnostic")} of ${code} have no such fix`,
     );
   } else if (left > 0) lines.push(`${counted(left, "diagnostic")} of ${code} left`);
   const others = gone.filter((each) => each.code !== code);
-  if (others.length > 0) lines.push("with it goes:", ...others.map(short));
-  if (came.length > 0) lines.push("instead comes:", ...came.map(short));
+  if (others.length > 0) lines.push("also resolves:", ...others.map(short));
+  if (came.length > 0) lines.push("introduces:", ...came.map(short));
   if (ok && !written && patches.length > 0) lines.push("`write` changes the files");
   if (truncated > 0) lines.push(`and ${truncated} more`);
   return lined(lines) + patchesText(patches);

@@ -33,21 +33,21 @@ export const TOOLS: readonly LangTool[] = [
     op: "check",
     title: "Check the package",
     description:
-      "Finds all mistakes of the package at once, in every file, in milliseconds: what was expected, what was found, where, and fixes to choose from. Call it after every change, and before `test` or `run`. `files` tries texts that are not saved. `ok` is false when there is an error; warnings leave it true.",
+      "Reports all errors and warnings of the package at once, in every file, in milliseconds: what was expected, what was found, where, and fixes to choose from. Call it after every change, and before `test` or `run`. `files` tries texts that are not saved. `ok` is false when there is an error; warnings leave it true.",
     ...READS,
   },
   {
     op: "fix",
-    title: "Mend mistakes by a suggested fix",
+    title: "Apply a suggested fix",
     description:
-      "Mends the diagnostics of one code by one of the fixes that `check` suggested: `code` is the diagnostic's, `alternative` the fix's `index`. Answers the change as a diff; with `write` it changes the files, and refuses a file that changed since it was checked. Prefer fixes whose applicability is `safe`; a `placeholder` has to be completed by hand.",
+      "Applies one of the fixes that `check` suggested to the diagnostics of one code: `code` is the diagnostic's, `alternative` the fix's `index`. Answers the change as a diff; with `write` it changes the files, and refuses a file that changed since it was checked. Prefer fixes whose applicability is `safe`; a `placeholder` has to be completed by hand.",
     ...WRITES,
   },
   {
     op: "explain",
     title: "Explain a code",
     description:
-      "Says what a diagnostic's code means: why it is a mistake, a program that raises it, and the program after each fix. Call it when a diagnostic alone does not tell you what to do.",
+      "Explains a diagnostic's code: why it is an error, a program that raises it, and the program after each fix. Call it when a diagnostic alone does not say what to do.",
     ...READS,
   },
   {
@@ -68,58 +68,58 @@ export const TOOLS: readonly LangTool[] = [
   },
   {
     op: "inspect",
-    title: "Look into the package",
+    title: "Inspect the package",
     description:
-      "Shows what the package consists of: its modules with signatures, effects and documentation of all they export, imports, and sizes. With `cost`, what each function costs in gas: a bound as a formula, and what the tests measured. Call it first in a package that you do not know.",
+      "Shows the modules of the package, with signatures, effects and documentation of all exports, its imports, and sizes. With `cost`, what each function costs in gas: a bound as a formula, and what the tests measured. Call it first in a package that you do not know.",
     ...READS,
   },
   {
     op: "find",
     title: "Find a text",
     description:
-      "Finds lines that hold a text, in the sources and in the Markdown files under docs/. Small letters find capitals as well. For names, `references` is exact and this is not.",
+      "Finds lines that contain a text, in the sources and in the Markdown files under docs/. Lowercase letters match capitals as well. For names, `references` is exact and this is not.",
     ...READS,
   },
   {
     op: "fmt",
     title: "Format the sources",
     description:
-      "Brings the sources, or one file by `path`, into the one style. It writes the files; with `check` it answers the changes as diffs instead. Nothing but layout changes, comments stay.",
+      "Formats the sources, or one file by `path`. It writes the files; with `check` it returns the changes as diffs instead. Only layout changes; comments stay.",
     ...WRITES,
   },
   {
     op: "symbols",
     title: "List declarations",
     description:
-      "Lists the declarations of the package, or of the file `path`, with kinds, signatures and places. `query` keeps those whose names hold its letters in this order.",
+      "Lists the declarations of the package, or of the file `path`, with kinds, signatures and positions. `query` keeps those whose names contain its letters in this order.",
     ...READS,
   },
   {
     op: "references",
     title: "Find all uses of a name",
     description:
-      "Finds every use, and the definition, of what stands at a place (line and column from 1), by meaning and not by text.",
+      "Finds every reference to the name at a position (line and column from 1), and its definition, by meaning and not by text.",
     ...READS,
   },
   {
     op: "rename",
     title: "Rename everywhere",
     description:
-      "Gives what stands at a place (line and column from 1) another name in all files; refuses names that would clash or change what the program means. Answers the change as diffs; with `write` it changes the files.",
+      "Renames the name at a position (line and column from 1) in all files; refuses names that would clash or change what the program means. Answers the change as diffs; with `write` it changes the files.",
     ...WRITES,
   },
   {
     op: "hover",
-    title: "Say what stands at a place",
+    title: "Describe a position",
     description:
-      "Says type, effects, documentation and definition of the expression or name at a place (line and column from 1). Works in files with mistakes.",
+      "Returns type, effects, documentation and definition of the expression or name at a position (line and column from 1). Works in files with errors.",
     ...READS,
   },
   {
     op: "complete",
-    title: "Say what could stand at a place",
+    title: "Complete at a position",
     description:
-      "Says what could be written at a place (line and column from 1): names in scope, fields and methods of the value before a dot, modules. Use it to learn what a type offers; `files` takes a text that is not finished.",
+      "Returns completions at a position (line and column from 1): names in scope, fields and methods of the value before a dot, modules. Use it to learn what a type offers; `files` takes a text that is not finished.",
     ...READS,
   },
 ];

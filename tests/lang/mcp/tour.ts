@@ -105,11 +105,11 @@ async function callTools(client: Client): Promise<void> {
   match((await call(client, "explain", { code: "TY0001" })).text, /TY0001/);
 
   const preview = await call(client, "fix", { code: "LI0001" });
-  match(preview.text, /would mend src\/main\.lang:7:7/);
+  match(preview.text, /would fix src\/main\.lang:7:7/);
   match(preview.text, /^- {2}let unused = 1$/m);
   const fixed = await call(client, "fix", { code: "LI0001", write: true });
   strictEqual(fixed.value["written"], true);
-  match((await call(client, "check")).text, /^no mistakes$/m);
+  match((await call(client, "check")).text, /^no errors or warnings$/m);
 
   const test = await call(client, "test", { filter: "double" });
   strictEqual(test.value["passed"], 1);
@@ -144,7 +144,7 @@ async function callLookUps(client: Client): Promise<void> {
   );
   const renamed = await call(client, "rename", { ...place, new_name: "twice", write: true });
   strictEqual(renamed.value["written"], true);
-  match((await call(client, "check")).text, /^no mistakes$/m);
+  match((await call(client, "check")).text, /^no errors or warnings$/m);
   strictEqual((await call(client, "test")).value["ok"], true);
 }
 
@@ -233,7 +233,7 @@ async function takePrompts(client: Client): Promise<void> {
   const [first] = mend.messages;
   ok(first?.content.type === "text");
   match(first.content.text, /meant to do: greet/);
-  match(first.content.text, /no mistakes/);
+  match(first.content.text, /no errors or warnings/);
   const game = await client.getPrompt({ name: "write_game", arguments: { idea: "Pong for one" } });
   ok(
     game.messages.some(({ content }) =>

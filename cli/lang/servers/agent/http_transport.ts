@@ -157,7 +157,7 @@ class HttpService implements AgentHttpServer {
       if (response.headersSent) return void response.destroy();
       const refusal = error instanceof Refusal
         ? error
-        : new Refusal(500, "internal", "Cannot answer the request: this is a mistake of lang");
+        : new Refusal(500, "internal", "Cannot answer the request: this is a bug in lang");
       refuse(request, response, refusal);
     }
   }
