@@ -11,7 +11,7 @@ import type { Diagnostic, Location } from "../diagnostics/diagnostic.ts";
 import { libraryModuleNamed } from "../library/library.ts";
 import { SourceFile } from "../source/source_file.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
-import { mend, MendedFile } from "./mended_text.ts";
+import { mend, MendedFile } from "./repaired_text.ts";
 import { indexNames, type NameIndex } from "./name_index.ts";
 
 /** Texts of a package by path. */

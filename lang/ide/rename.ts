@@ -8,7 +8,7 @@ import { isEntryPoint } from "../check/module_body.ts";
 import type { Diagnostic, Edit } from "../diagnostics/diagnostic.ts";
 import { applyEdits } from "../diagnostics/edits.ts";
 import { KEYWORDS } from "../syntax/token.ts";
-import { TextMap } from "./mended_text.ts";
+import { TextMap } from "./repaired_text.ts";
 import type { Occurrence } from "./name_index.ts";
 import type { PackageView } from "./package_view.ts";
 import type { RenameOutcome, RenameTarget, SymbolPlace } from "./symbol_service.ts";

@@ -10,7 +10,7 @@ import type { World } from "../check/world.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
-import { mend } from "./mended_text.ts";
+import { mend } from "./repaired_text.ts";
 import { indexNames, type NameIndex } from "./name_index.ts";
 import { PackageView, type Texts } from "./package_view.ts";
 import type { Piece } from "./piece.ts";

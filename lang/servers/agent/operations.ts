@@ -26,7 +26,7 @@ import { runProgram, runTests } from "./program_operations.ts";
 import { type AgentRequest, DEFAULT_COST_GAS, type RequestOf } from "./requests.ts";
 import { PROTOCOL_VERSION, protocolSchema } from "./schema.ts";
 import { complete, hover, references, rename, symbols } from "./symbol_operations.ts";
-import { AgentFailure, type AgentWorld, type OpenedPackage } from "./world.ts";
+import { AgentFailure, type AgentWorld, type OpenedPackage } from "./environment.ts";
 
 /** What a session remembers. */
 export interface SessionMemory {

@@ -2,7 +2,7 @@
 import { isLoneSource } from "../../check/package_analysis.ts";
 import { MANIFEST_PATH } from "../../commands/workspace.ts";
 import { isPlainPath } from "../../package/plain_path.ts";
-import { AgentFailure } from "./world.ts";
+import { AgentFailure } from "./environment.ts";
 
 /** Raises `outside_package` unless a path stays where it begins: no `..`, nothing absolute, `/` between its parts. */
 export function requireInside(path: string): void {

@@ -9,7 +9,7 @@
 import * as z from "zod";
 import { CommandError } from "../../commands/command_error.ts";
 import { AgentSession } from "./session.ts";
-import type { AgentWorld } from "./world.ts";
+import type { AgentWorld } from "./environment.ts";
 
 const ENTRY = z.looseObject({
   request: z.string(),

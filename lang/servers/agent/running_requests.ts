@@ -3,7 +3,7 @@
  * all of them.
  */
 import type { RequestId } from "./requests.ts";
-import { AgentFailure } from "./world.ts";
+import { AgentFailure } from "./environment.ts";
 
 /** Requests that can be stopped. */
 export class RunningRequests {

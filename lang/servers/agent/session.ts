@@ -12,7 +12,7 @@ import { carryOut, type SessionMemory } from "./operations.ts";
 import { type ProtocolFailure, type ReadRequest, readRequest } from "./request_reader.ts";
 import type { RequestId } from "./requests.ts";
 import { cancellation, RunningRequests } from "./running_requests.ts";
-import { AgentFailure, type AgentWorld } from "./world.ts";
+import { AgentFailure, type AgentWorld } from "./environment.ts";
 
 /** How a request is taken. */
 export interface SubmitOptions {

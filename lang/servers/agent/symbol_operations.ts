@@ -7,7 +7,7 @@ import { offsetAt } from "../../ide/place.ts";
 import type { SymbolEntry, SymbolPlace, SymbolService } from "../../ide/symbol_service.ts";
 import { openFor, type Operation, refuseOverlay, type RequestedPackage } from "./operations.ts";
 import type { RequestOf } from "./requests.ts";
-import { AgentFailure } from "./world.ts";
+import { AgentFailure } from "./environment.ts";
 
 /** Declarations that are answered when nobody says how many. */
 const DEFAULT_SYMBOLS = 1_000;

@@ -8,7 +8,7 @@
 import type { Answer } from "../agent/answer.ts";
 import { type AgentRequest, REQUESTS } from "../agent/requests.ts";
 import { AgentSession } from "../agent/session.ts";
-import type { AgentWorld } from "../agent/world.ts";
+import type { AgentWorld } from "../agent/environment.ts";
 import { type ToolAnswer, toolAnswer } from "./tool_answer.ts";
 import { argumentsOf, type ToolOp } from "./tools.ts";
 

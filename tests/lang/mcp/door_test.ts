@@ -5,7 +5,7 @@ import { HttpEndpoint } from "../../../lang/servers/mcp/http_endpoint.ts";
 import { MAX_MESSAGE_BYTES } from "../../../lang/servers/mcp/limits.ts";
 import * as sdk from "../../../lang/servers/mcp/sdk.ts";
 import { createServer } from "../../../lang/servers/mcp/server.ts";
-import { memoryWorld } from "./memory_world.ts";
+import { memoryWorld } from "./memory_environment.ts";
 import { TOURED } from "./tour.ts";
 
 interface DoorTest {

@@ -2,7 +2,7 @@
 import { match, ok, strictEqual } from "node:assert/strict";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createServer } from "../../../lang/servers/mcp/server.ts";
-import { memoryWorld } from "./memory_world.ts";
+import { memoryWorld } from "./memory_environment.ts";
 import { textOf, tour, TOURED } from "./tour.ts";
 
 /** A client of a package in memory. */

@@ -4,7 +4,7 @@ import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { Context } from "../../shared/context.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 import { isLoopbackHost } from "../../shared/loopback_guard.ts";
-import { FolderWorld } from "./agent_world.ts";
+import { FolderWorld } from "./folder_environment.ts";
 import { serveHttp } from "./http_transport.ts";
 import { failureLines } from "./line_service.ts";
 import { Recorder } from "./recorder.ts";

@@ -6,7 +6,7 @@
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import { AgentPackage } from "../../../../lang/servers/agent/agent_package.ts";
 import { outside } from "../../../../lang/servers/agent/package_path.ts";
-import type { OpenedPackage } from "../../../../lang/servers/agent/world.ts";
+import type { OpenedPackage } from "../../../../lang/servers/agent/environment.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import { isPlainPath } from "../../../../lang/package/plain_path.ts";
 import { SymbolLookups } from "../../../../lang/ide/lookups.ts";

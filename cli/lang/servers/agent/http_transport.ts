@@ -12,7 +12,7 @@ import { MAX_REQUEST_BYTES, readRequest } from "../../../../lang/servers/agent/r
 import { RunningRequests } from "../../../../lang/servers/agent/running_requests.ts";
 import { PROTOCOL_VERSION } from "../../../../lang/servers/agent/schema.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
-import type { AgentWorld } from "../../../../lang/servers/agent/world.ts";
+import type { AgentWorld } from "../../../../lang/servers/agent/environment.ts";
 import type { ErrorCode } from "../../../../lang/servers/agent/lines.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import { messageOf } from "../../shared/disk_files.ts";

@@ -2,7 +2,7 @@
 import { failureAnswer } from "../../../../lang/servers/agent/answer.ts";
 import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
-import type { AgentWorld } from "../../../../lang/servers/agent/world.ts";
+import type { AgentWorld } from "../../../../lang/servers/agent/environment.ts";
 import { ByteBudget, lineOf, readLines } from "./line_reader.ts";
 import { problemOf, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";

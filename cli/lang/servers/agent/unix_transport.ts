@@ -6,7 +6,7 @@
  */
 import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
-import type { AgentWorld } from "../../../../lang/servers/agent/world.ts";
+import type { AgentWorld } from "../../../../lang/servers/agent/environment.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 import { ByteBudget, ConnectionReader, readLines } from "./line_reader.ts";

@@ -1,6 +1,6 @@
 /** `lang mcp` at work: a package in a folder, behind standard streams or a port of the loopback address. */
 import { CommandError } from "../../../../lang/commands/command_error.ts";
-import { AgentFailure } from "../../../../lang/servers/agent/world.ts";
+import { AgentFailure } from "../../../../lang/servers/agent/environment.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import { ENDPOINT_PATH, HttpEndpoint } from "../../../../lang/servers/mcp/http_endpoint.ts";
 import { LineTransport } from "../../../../lang/servers/mcp/line_transport.ts";
@@ -8,7 +8,7 @@ import { Resources } from "../../../../lang/servers/mcp/resources.ts";
 import { createServer, type PackageContext } from "../../../../lang/servers/mcp/server.ts";
 import { ToolSession } from "../../../../lang/servers/mcp/tool_session.ts";
 import { version } from "../../../shared/version.ts";
-import { FolderWorld } from "../agent/agent_world.ts";
+import { FolderWorld } from "../agent/folder_environment.ts";
 import type { Context } from "../../shared/context.ts";
 import type { Terminal } from "../../shared/terminal.ts";
 import { httpDoor } from "./http_server.ts";

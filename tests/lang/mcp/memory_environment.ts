@@ -3,7 +3,7 @@ import { CommandThread } from "../../../cli/lang/threads/command_thread.ts";
 import { TestThreads } from "../../../cli/lang/threads/test_threads.ts";
 import { AgentPackage } from "../../../lang/servers/agent/agent_package.ts";
 import { requireInside } from "../../../lang/servers/agent/package_path.ts";
-import type { AgentWorld } from "../../../lang/servers/agent/world.ts";
+import type { AgentWorld } from "../../../lang/servers/agent/environment.ts";
 import * as sdk from "../../../lang/servers/mcp/sdk.ts";
 import { Resources } from "../../../lang/servers/mcp/resources.ts";
 import type { PackageContext } from "../../../lang/servers/mcp/server.ts";

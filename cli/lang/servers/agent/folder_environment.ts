@@ -1,6 +1,6 @@
 /** The agent's surroundings in this process: packages on disk, programs and tests in threads. */
-import type { AgentWorld, OpenedPackage, ProgramWorld } from "../../../../lang/servers/agent/world.ts";
-import { AgentFailure, MAX_OUTPUT_BYTES } from "../../../../lang/servers/agent/world.ts";
+import type { AgentWorld, OpenedPackage, ProgramWorld } from "../../../../lang/servers/agent/environment.ts";
+import { AgentFailure, MAX_OUTPUT_BYTES } from "../../../../lang/servers/agent/environment.ts";
 import type { CostMeter } from "../../../../lang/commands/cost_run.ts";
 import type { CommandRunner } from "../../../../lang/commands/run.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
