@@ -15,6 +15,8 @@ export interface RefusedWord {
 
 const inExecution = /^engine\/execution\//;
 const inStorage = /^engine\/(storage|transactions)\//;
+/** The language, except for the folders whose words are still to be replaced. */
+const inLanguage = /^(lang\/(?!check\/|ir\/)|cli\/lang|tests\/lang\/).*\.(ts|js)$/;
 
 /** All of them. */
 export const refusedWords: readonly RefusedWord[] = [
@@ -50,4 +52,22 @@ export const refusedWords: readonly RefusedWord[] = [
   { pattern: /\bHeldRelation\b/, instead: "materialized CTE" },
   { pattern: /[mM]ixedInteger/, instead: "number-or-bigint" },
   { pattern: /\bLiftedLiteral\b/, instead: "auto-parameterized literal" },
+  {
+    pattern: /\bmend(s|ed|ing)?\b|\bMend|[mM]ended[A-Z]|\bmend[A-Z]/,
+    instead: "fix, repair",
+    within: inLanguage,
+  },
+  {
+    pattern: /\b[A-Za-z]+World\b(?!:)/,
+    instead: "…Environment",
+    within: /^(lang\/servers|cli\/lang|tests\/lang)\//,
+  },
+  { pattern: /\b(tell|tells|told)[A-Z]|\w(Told|Tell)\b|\bTold/, instead: "report", within: inLanguage },
+  { pattern: /\bl(end|ends|ent)\b|\blend[A-Z]/, instead: "borrow, pass as inout", within: inLanguage },
+  { pattern: /\b[sS]keleton/, instead: "module interface", within: inLanguage },
+  {
+    pattern: /\b(Symbol|Trap|Reported|Cost|Code|Test|Mistake)Place\b/,
+    instead: "…Position",
+    within: inLanguage,
+  },
 ];

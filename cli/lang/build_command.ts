@@ -5,7 +5,7 @@ import { build, type BuildOptions } from "../../lang/commands/build.ts";
 import { sizeText } from "../../lang/commands/size_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
 import { type PackageTarget, TARGETS } from "../../lang/package/manifest.ts";
-import { type Context, openPackage, showDiagnostics, tellStep } from "./shared/context.ts";
+import { type Context, openPackage, reportStep, showDiagnostics } from "./shared/context.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
 
@@ -65,7 +65,7 @@ export function addBuildCommand(program: Command, context: Context): void {
         hasExitCodes: options.exitCodes ?? false,
         emitIr: options.emit === "ir",
         ...(options.zip === true ? { pages: await pagesOf(root) } : {}),
-        onStep: (step) => tellStep(context, step),
+        onStep: (step) => reportStep(context, step),
       };
       const { diagnostics, built } = await build(workspace, asked);
       if (built === null) context.exitCode = 1;

@@ -43,11 +43,11 @@ export function addNewCommand(program: Command, context: Context): void {
     .action((folder: string, options: Options) => {
       const name = folder.replace(/\/+$/, "").split("/").at(-1) ?? folder;
       if (!isPackageName(name)) {
-        const mended = packageNameOf(name);
+        const fixed = packageNameOf(name);
         throw new CommandError(
           `Cannot create the package: \`${name}\` is not a valid package name`,
           "Names start with a lowercase letter and contain lowercase letters, digits, `_` and `-`." +
-            (mended === null ? "" : ` Did you mean \`${mended}\`?`),
+            (fixed === null ? "" : ` Did you mean \`${fixed}\`?`),
         );
       }
       const target = folder.replace(/\/+$/, "");

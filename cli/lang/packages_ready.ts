@@ -5,7 +5,7 @@
 import type { Context } from "./shared/context.ts";
 import { findPackage } from "./shared/package_folder.ts";
 
-/** Fetches what is missing; false when that failed, which has been told and has set the exit code. */
+/** Fetches what is missing; false when that failed, which has been reported and has set the exit code. */
 export async function readyPackages(
   context: Context,
   path: string | undefined,
@@ -21,6 +21,6 @@ function mayUsePackages(root: string): boolean {
   try {
     return Deno.readTextFileSync(`${root}/project.toml`).includes("dependencies");
   } catch {
-    return false; // Told by who opens the package.
+    return false; // The command that opens the package reports it.
   }
 }

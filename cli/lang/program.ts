@@ -13,7 +13,7 @@ import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
 import { addCompletionsCommand } from "./completions.ts";
 import type { Context } from "./shared/context.ts";
-import { tellInternalError } from "./shared/internal_report.ts";
+import { reportInternalError } from "./shared/internal_report.ts";
 import { addInspectCommand } from "./inspect_command.ts";
 import { addLspCommand } from "./lsp_command.ts";
 import { addMcpCommand } from "./mcp_command.ts";
@@ -50,7 +50,7 @@ export async function runProgram(parameters: readonly string[], terminal: Termin
       terminal.writeError(`${style("error", "error")}${style("strong", `: ${error.message}`)}\n${hint}`);
       return USAGE;
     }
-    tellInternalError(terminal, parameters, error);
+    reportInternalError(terminal, parameters, error);
     return 1;
   }
 }

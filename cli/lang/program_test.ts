@@ -71,7 +71,7 @@ for (const [template, target] of Object.entries(templates)) {
   });
 }
 
-Deno.test("lang check and fix: a mistake is told, and mended by its fix", async () => {
+Deno.test("lang check and fix: a mistake is told, and fixed by its fix", async () => {
   await withFolder(async (folder) => {
     await makePackage(
       folder,
@@ -256,7 +256,7 @@ Deno.test("lang ends quietly when nobody reads its output any more, also while a
   });
 });
 
-Deno.test("lang check: the entry point of a source that stands alone is looked at, and mended by its fix", async () => {
+Deno.test("lang check: the entry point of a source that stands alone is looked at, and fixed by its fix", async () => {
   await withFolder(async (folder) => {
     const path = `${folder}/hello.lang`;
     await Deno.writeTextFile(path, 'fn main() {\n  print("hello")\n}\n');

@@ -8,8 +8,8 @@ import {
   gasLimit,
   hasErrors,
   openPackage,
+  reportStep,
   showDiagnostics,
-  tellStep,
   timeLimit,
   wholeNumber,
 } from "./shared/context.ts";
@@ -79,7 +79,7 @@ export function addTestCommand(program: Command, context: Context): void {
         timeoutMilliseconds: timeout,
         gas,
         runner,
-        onStep: (step) => tellStep(context, step),
+        onStep: (step) => reportStep(context, step),
       });
       if (!outcome.isPassed) context.exitCode = 1;
       const { terminal } = context;

@@ -103,7 +103,7 @@ export class PackageChecker {
     for (const group of groups) declare(group);
     this.#states = states;
     const own = modules.flatMap((each) => states.get(each.name) ?? []);
-    const diagnostics = [...clashes, ...own.flatMap((state) => state.diagnostics)].toSorted(byPlace);
+    const diagnostics = [...clashes, ...own.flatMap((state) => state.diagnostics)].toSorted(byPosition);
     const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === "error");
     const ordered = groups.flat().flatMap((name) => states.get(name) ?? []);
     return {
@@ -349,7 +349,7 @@ function isDeclarationCode(code: string): boolean {
   return code.startsWith("MD") || code.startsWith("NM") || code.startsWith("TY") || code.startsWith("EF");
 }
 
-function byPlace(left: Diagnostic, right: Diagnostic): number {
+function byPosition(left: Diagnostic, right: Diagnostic): number {
   if (left.file.path !== right.file.path) return left.file.path < right.file.path ? -1 : 1;
   return left.span.start - right.span.start || left.span.end - right.span.end ||
     (left.code < right.code ? -1 : 1);

@@ -25,7 +25,7 @@ export interface BuildOptions {
   readonly emitIr?: boolean;
   /** Files of the page, when they are to be packed with the module into `target/<name>.zip`. */
   readonly pages?: PageFiles;
-  /** Told what begins now, for work that may take long. */
+  /** Called before each step that may take long. */
   readonly onStep?: (step: string) => void;
 }
 

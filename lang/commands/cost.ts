@@ -19,7 +19,7 @@ import { encodeModule } from "../wasm/module_encoder.ts";
 import { type CostMeter, MEASURE_HERE, type UsedGas } from "./cost_run.ts";
 
 /** A place in a source. */
-export interface CostPlace {
+export interface CostPosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -28,15 +28,15 @@ export interface CostPlace {
 /** What one function costs. */
 export interface FunctionCost {
   readonly name: string;
-  readonly place: CostPlace;
+  readonly place: CostPosition;
   /** A formula of the sizes of its arguments; null when it is unbounded. */
   readonly bound: string | null;
   /** Why it is unbounded, and where. */
-  readonly unbounded: { readonly reason: string; readonly place: CostPlace | null } | null;
+  readonly unbounded: { readonly reason: string; readonly place: CostPosition | null } | null;
   /** What the tests used; null when they did not call it. */
   readonly measured: UsedGas | null;
   /** Where it copies what is shared, when it is. */
-  readonly copies: readonly CostPlace[];
+  readonly copies: readonly CostPosition[];
 }
 
 /** What a package costs. */
@@ -127,15 +127,15 @@ function boundOf(bound: CostBound): Pick<FunctionCost, "bound" | "unbounded"> {
     : { bound: null, unbounded: { reason: bound.reason, place: placeOf(bound.place) } };
 }
 
-function placeOf(place: IrPlace | null): CostPlace | null {
+function placeOf(place: IrPlace | null): CostPosition | null {
   if (place === null) return null;
   const { line, column } = place.file.positionOf({ start: place.offset, end: place.offset });
   return { file: place.file.path, line, column };
 }
 
 /** Places where a block that may be shared is made its own. */
-function copiesOf(target: IrFunction): CostPlace[] {
-  const found = new Map<string, CostPlace>();
+function copiesOf(target: IrFunction): CostPosition[] {
+  const found = new Map<string, CostPosition>();
   let place = target.place;
   const visit = (statements: readonly Statement[]): void => {
     for (const statement of statements) {

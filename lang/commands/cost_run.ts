@@ -48,7 +48,7 @@ export interface CostMeter {
 /** Measures in this thread, to the end. */
 export const MEASURE_HERE: CostMeter = { measure: (run) => Promise.resolve(measureRun(run)) };
 
-/** Measures; somebody may ask to stop between two runs of tests. */
+/** Measures; can be canceled between two runs of tests. */
 export function measureRun(
   { module, functionCount, tries, gas }: CostRun,
   isStopped: () => boolean = () => false,

@@ -1,5 +1,5 @@
 /** What functions cost, as a table for people. */
-import type { CostPlace, CostReport, FunctionCost } from "./cost.ts";
+import type { CostPosition, CostReport, FunctionCost } from "./cost.ts";
 import type { Style } from "../diagnostics/style.ts";
 import { sizeText } from "./size_text.ts";
 
@@ -31,6 +31,6 @@ function functionLines(each: FunctionCost, width: number, style: Style): string[
   ];
 }
 
-function placeText({ file, line, column }: CostPlace): string {
+function placeText({ file, line, column }: CostPosition): string {
   return `${file}:${line}:${column}`;
 }

@@ -1,7 +1,7 @@
 /**
- * `fix`: mends mistakes by the fixes that their diagnostics suggest.
+ * `fix`: fixes mistakes by the fixes that their diagnostics suggest.
  *
- * All diagnostics of a code are mended by the fix of one number, those of a file or line alone where asked. Fixes
+ * All diagnostics of a code are fixed by the fix of one number, those of a file or line alone where asked. Fixes
  * that would change the same text are left for the next time. Nothing is written unless asked.
  */
 import { CODE_PAGES, findCodePage } from "../diagnostics/codes/registry.ts";
@@ -25,7 +25,7 @@ export interface FixOptions {
 
 /** What fixing would change. */
 export interface FixPlan {
-  /** Diagnostics that were mended, or would be. */
+  /** Diagnostics that were fixed, or would be. */
   readonly fixed: readonly { readonly diagnostic: Diagnostic; readonly fix: Fix }[];
   /** Diagnostics of the code that stay: without such a fix, or in each other's way. */
   readonly left: readonly Diagnostic[];
@@ -50,7 +50,7 @@ export function knownCode(code: string): string {
   );
 }
 
-/** Mends the mistakes of a code. */
+/** Fixes the mistakes of a code. */
 export function fix(workspace: Workspace, options: FixOptions): FixOutcome {
   const code = knownCode(options.code);
   const plan = planFix(workspace.check().diagnostics, { ...options, code });

@@ -30,7 +30,7 @@ export interface TestOptions extends TestSelection {
   readonly runner?: TestRunner;
   /** Writes what snapshots are given into the sources. */
   readonly update?: boolean;
-  /** Told what begins now, for work that may take long. */
+  /** Called before each step that may take long. */
   readonly onStep?: (step: string) => void;
 }
 

@@ -31,7 +31,7 @@ export interface Edit extends Location {
   readonly text: string;
 }
 
-/** One way to mend a mistake. */
+/** One way to fix a mistake. */
 export interface Fix {
   /** Imperative and short: "add the missing cases". */
   readonly title: string;

@@ -31,8 +31,8 @@ export function renderDiagnostic(diagnostic: Diagnostic, options: HumanOptions =
     ...indented(message),
   ];
   if (diagnostic.expected !== undefined && diagnostic.actual !== undefined) {
-    const isTold = message.includes(diagnostic.expected) && message.includes(diagnostic.actual);
-    if (!isTold) {
+    const isMentioned = message.includes(diagnostic.expected) && message.includes(diagnostic.actual);
+    if (!isMentioned) {
       lines.push(
         `  ${style("quiet", "expected")} ${diagnostic.expected}`,
         `  ${style("quiet", "   found")} ${diagnostic.actual}`,

@@ -17,7 +17,7 @@ export interface JsonSpan {
   readonly byte_end: number;
 }
 
-/** One way to mend a mistake; `index` is what `fix --alternative` takes. */
+/** One way to fix a mistake; `index` is what `fix --alternative` takes. */
 export interface JsonFix {
   readonly index: number;
   readonly title: string;

@@ -1,15 +1,15 @@
 /**
  * Where in the sources a compiled program trapped: at its site, and at the calls that led there.
  *
- * A trap inside of the library is told by the line of the package that called it. What was lowered in place knows
+ * A trap inside of the library is reported by the line of the package that called it. What was lowered in place knows
  * where it was called ({@link IrPlace}); for other calls the engine's trace has the offsets in the code, and the
  * places of the source map the rest.
  */
 import type { IrPlace } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
-import type { CodePlace } from "../wasm/function_encoder.ts";
+import type { CodePosition } from "../wasm/function_encoder.ts";
 import { type EncodedModule, lineAndColumn } from "../wasm/module_encoder.ts";
-import { callerFirst, type ReportedPlace, type TrapOrigin, type TrapReport } from "./wasm_trap.ts";
+import { callerFirst, type ReportedPosition, type TrapOrigin, type TrapReport } from "./wasm_trap.ts";
 
 /** The places of a module's code. */
 export class CodeMap {
@@ -38,7 +38,7 @@ export class CodeMap {
   #placeAt(offset: number): IrPlace | null {
     const { places, functionStarts } = this.#module;
     const start = functionStarts[lastUpTo(functionStarts, offset, (each) => each)];
-    const found: CodePlace | undefined = places[lastUpTo(places, offset, (each) => each.offset)];
+    const found: CodePosition | undefined = places[lastUpTo(places, offset, (each) => each.offset)];
     return found === undefined || start === undefined || found.offset < start ? null : found.place;
   }
 }
@@ -56,8 +56,8 @@ function lastUpTo<Item>(items: readonly Item[], offset: number, offsetOf: (item:
   return low - 1;
 }
 
-function chainOf(place: IrPlace): ReportedPlace[] {
-  const chain: ReportedPlace[] = [];
+function chainOf(place: IrPlace): ReportedPosition[] {
+  const chain: ReportedPosition[] = [];
   for (let at: IrPlace | null = place; at !== null; at = at.caller ?? null) {
     chain.push({ file: at.file.path, ...lineAndColumn(at) });
   }

@@ -1,4 +1,4 @@
-/** Where traps are told: at the package's own line, whatever was called or lowered in place on the way there. */
+/** Where traps are reported: at the package's own line, whatever was called or lowered in place on the way there. */
 import assert from "node:assert/strict";
 import { PackageAnalyzer } from "../check/package_analysis.ts";
 import { Interpreter, RecordingHost } from "../interpret/interpreter.ts";

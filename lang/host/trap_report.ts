@@ -1,7 +1,7 @@
 /** How a program ended before its end, in the words of both evaluators. */
 import { ExpectationTrap, ProgramTrap, type Site } from "../interpret/trap.ts";
 import type { CodeMap } from "./code_map.ts";
-import { callerFirst, type ReportedPlace, trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
+import { callerFirst, type ReportedPosition, trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
 
 /**
  * What is known of a trap of either evaluator, of a compiled program with the places that the map of its code knows;
@@ -19,7 +19,7 @@ export function trapReportOf(error: unknown, map: CodeMap | null = null): TrapRe
   return { kind: error.kind, message, ...callerFirst(places), sides };
 }
 
-function placeOf({ file, span }: Site): ReportedPlace {
+function placeOf({ file, span }: Site): ReportedPosition {
   const { line, column } = file.positionOf(span);
   return { file: file.path, line, column };
 }

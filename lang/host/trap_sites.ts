@@ -6,20 +6,20 @@
  */
 
 /** What one site is for. */
-export interface TrapPlace {
+export interface TrapPosition {
   readonly kind: string;
   /** Null where the compiler's own code traps. */
   readonly place: { readonly file: string; readonly line: number; readonly column: number } | null;
 }
 
 /** The sites of a compiled module, in the order of their numbers. */
-export function trapSitesOf(module: WebAssembly.Module): readonly TrapPlace[] {
+export function trapSitesOf(module: WebAssembly.Module): readonly TrapPosition[] {
   const [section] = WebAssembly.Module.customSections(module, "lang.sites");
   return section === undefined ? [] : decodeTrapSites(new Uint8Array(section));
 }
 
 /** The sites that a section holds. */
-function decodeTrapSites(bytes: Uint8Array): readonly TrapPlace[] {
+function decodeTrapSites(bytes: Uint8Array): readonly TrapPosition[] {
   let at = 0;
   const unsigned = (): number => {
     let value = 0;

@@ -14,7 +14,7 @@ import type { Type } from "../types/type.ts";
 import { indexMessage } from "../typed/trap.ts";
 import { isLibraryPath } from "../source/source_file.ts";
 import { trapMessage, type TrapReport, WasmTrap } from "./wasm_trap.ts";
-import { type TrapPlace, trapSitesOf } from "./trap_sites.ts";
+import { type TrapPosition, trapSitesOf } from "./trap_sites.ts";
 
 /** Where pointers to texts lead: a block's length and first byte. */
 const LENGTH_OFFSET = 4;
@@ -64,7 +64,7 @@ function externOf({ linkage, name, parameters, result }: TypedFunction): HostFun
 /** A compiled program that can be run any number of times. */
 export class WasmProgram {
   readonly module: WebAssembly.Module;
-  readonly #sites: readonly TrapPlace[];
+  readonly #sites: readonly TrapPosition[];
   readonly #externs: ReadonlyMap<string, HostFunction>;
 
   constructor({ bytes, externs }: RunnableModule) {
@@ -102,9 +102,9 @@ function primitiveName(type: Type): string {
 export class WasmRun {
   readonly #exports: WebAssembly.Exports;
   readonly #memory: WebAssembly.Memory;
-  readonly #sites: readonly TrapPlace[];
+  readonly #sites: readonly TrapPosition[];
 
-  constructor(instance: WebAssembly.Instance, sites: readonly TrapPlace[]) {
+  constructor(instance: WebAssembly.Instance, sites: readonly TrapPosition[]) {
     this.#exports = instance.exports;
     const { memory } = instance.exports;
     if (!(memory instanceof WebAssembly.Memory)) {
@@ -181,7 +181,7 @@ export class WasmRun {
     return null;
   }
 
-  #report({ kind, place }: TrapPlace): TrapReport {
+  #report({ kind, place }: TrapPosition): TrapReport {
     const [text, other] = [this.#text("trap_text"), this.#text("trap_other")];
     const said = kind === "panic" ? text : null;
     // Sides of a comparison are never both empty: an empty text is shown in its quotes.

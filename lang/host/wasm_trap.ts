@@ -3,7 +3,7 @@
 import { isLibraryPath } from "../source/source_file.ts";
 
 /** A place in a source; line and column count from 1. */
-export interface ReportedPlace {
+export interface ReportedPosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -18,9 +18,9 @@ export interface TrapReport {
    * In the package as far as it is known: of what traps inside of the library, the call that led there. Null where
    * nothing is known.
    */
-  readonly place: ReportedPlace | null;
+  readonly place: ReportedPosition | null;
   /** Where in the library, when it trapped there. */
-  readonly library: ReportedPlace | null;
+  readonly library: ReportedPosition | null;
   /** The sides of a comparison in `expect`; of a snapshot what is there and what was written. */
   readonly sides: { readonly left: string; readonly right: string } | null;
 }
@@ -64,7 +64,7 @@ export class WasmTrap extends Error {
 }
 
 /** From places, the innermost first, the first one in the package, and the one in the library that it led to. */
-export function callerFirst(places: readonly ReportedPlace[]): Pick<TrapReport, "place" | "library"> {
+export function callerFirst(places: readonly ReportedPosition[]): Pick<TrapReport, "place" | "library"> {
   const [first] = places;
   if (first === undefined) return { place: null, library: null };
   if (!isLibraryPath(first.file)) return { place: first, library: null };

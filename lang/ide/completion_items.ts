@@ -8,7 +8,7 @@ import type { UseDeclaration } from "../syntax/ast.ts";
 import type { ParsedFile } from "../syntax/parser.ts";
 import { EFFECTS } from "../types/type.ts";
 import { DECLARATION_SNIPPETS, DECLARATION_WORDS } from "./snippets.ts";
-import type { CompletionItem, SymbolPlace } from "./symbol_service.ts";
+import type { CompletionItem, SymbolPosition } from "./symbol_service.ts";
 import type { Trial } from "./trial.ts";
 
 /** Ranks: what is nearest comes first. */
@@ -31,7 +31,7 @@ export const RANK = {
 /** What a completion is made from. */
 export interface CompletionInput {
   /** In the text that was parsed. */
-  readonly place: SymbolPlace;
+  readonly place: SymbolPosition;
   /** The file, or the piece of it that is looked at. */
   readonly parsed: ParsedFile;
   /** The whole file, and its imports. */

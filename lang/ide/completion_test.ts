@@ -38,7 +38,7 @@ function at(text: string): { readonly items: readonly CompletionItem[]; readonly
   const texts = new Map([["src/main.lang", main], ["src/physics.lang", PHYSICS]]);
   const place = { path: "src/main.lang", offset };
   const { span, items } = new SymbolLookups().of(texts).complete(place);
-  // While somebody writes, less is looked at, and the same is offered.
+  // While text is typed, less is analyzed, and the same is offered.
   const lookups = new SymbolLookups();
   const earlier = main.slice(0, span.start) + main.slice(span.end);
   lookups.of(new Map(texts).set("src/main.lang", earlier)).semanticNames("src/main.lang");

@@ -9,7 +9,7 @@ import type { NameIndex } from "./name_index.ts";
 import type { InlayType } from "./symbol_service.ts";
 import { childrenOf, type PathNode } from "./syntax_path.ts";
 
-/** What is inferred in a module, in the order of its places, which are those of the mended text. */
+/** What is inferred in a module, in the order of its places, which are those of the repaired text. */
 export function inlayTypesOf({ scope, table }: NameIndex): InlayType[] {
   const variables = new Map<number, Variable>();
   for (const { span, target } of table.definitions) {

@@ -30,7 +30,7 @@ import type {
   SemanticName,
   SignatureHelp,
   SymbolEntry,
-  SymbolPlace,
+  SymbolPosition,
   SymbolService,
   SymbolsQuery,
 } from "./symbol_service.ts";
@@ -57,7 +57,7 @@ export class SymbolLookups {
 
   /**
    * The look-ups of a package whose sources have these texts, by path. What was given before is stale then.
-   * Files that somebody has parsed already need not be parsed again.
+   * Files that are parsed already are not parsed again.
    */
   of(texts: Texts, parsed: ReadonlyMap<string, ParsedFile> = new Map()): SymbolService {
     if (this.#service !== null && isSame(this.#texts, texts)) return this.#service;
@@ -140,12 +140,12 @@ class Lookups implements SymbolService {
   }
 
   /** The names at a place; none when the file is none of the package. */
-  #namesAt({ path, offset }: SymbolPlace): readonly Occurrence[] {
+  #namesAt({ path, offset }: SymbolPosition): readonly Occurrence[] {
     const viewed = this.#at(path);
     return viewed === null ? [] : viewed.index.at(viewed.file.forward(offset));
   }
 
-  definitions(place: SymbolPlace): readonly Location[] {
+  definitions(place: SymbolPosition): readonly Location[] {
     const names = this.#namesAt(place);
     // Of a field that is named by itself, the field is what stands elsewhere.
     const isShorthand = names.some((each) => each.isShorthand);
@@ -167,7 +167,7 @@ class Lookups implements SymbolService {
     return [...found.values()];
   }
 
-  typeDefinitions(place: SymbolPlace): readonly Location[] {
+  typeDefinitions(place: SymbolPosition): readonly Location[] {
     const viewed = this.#at(place.path);
     if (viewed === null) return [];
     const { world, index } = viewed;
@@ -179,7 +179,7 @@ class Lookups implements SymbolService {
     );
   }
 
-  references(place: SymbolPlace): References | null {
+  references(place: SymbolPosition): References | null {
     const names = this.#namesAt(place);
     const name = names.find(({ target }) => target.kind === "local") ?? names[0];
     const own = this.#at(place.path);
@@ -200,21 +200,21 @@ class Lookups implements SymbolService {
     return {
       name: targetName(name.target) ?? "",
       kind: targetKind(name.target),
-      references: references.sort(byPlace),
+      references: references.sort(byPosition),
     };
   }
 
-  renameTarget(place: SymbolPlace): RenameTarget {
+  renameTarget(place: SymbolPosition): RenameTarget {
     return renameTarget(this.#ready, place);
   }
 
-  rename(place: SymbolPlace, newName: string): RenameOutcome {
+  rename(place: SymbolPosition, newName: string): RenameOutcome {
     return rename(this.#ready, this.#trials, place, newName);
   }
 
   /** The innermost expression around a place whose type is known. */
   #expressionAt(
-    { path, offset }: SymbolPlace,
+    { path, offset }: SymbolPosition,
   ): { readonly span: Occurrence["span"]; readonly type: Type } | null {
     const viewed = this.#at(path);
     if (viewed === null) return null;
@@ -230,7 +230,7 @@ class Lookups implements SymbolService {
     return best === null || span === null ? null : { span, type: best.type };
   }
 
-  hover(place: SymbolPlace): Hover | null {
+  hover(place: SymbolPosition): Hover | null {
     const viewed = this.#at(place.path);
     if (viewed === null) return null;
     const { file, world } = viewed;
@@ -263,7 +263,7 @@ class Lookups implements SymbolService {
     return found === undefined ? null : knownType(found.type);
   }
 
-  #hoverExpression(place: SymbolPlace): Hover | null {
+  #hoverExpression(place: SymbolPosition): Hover | null {
     const found = this.#expressionAt(place);
     const file = this.#at(place.path)?.file;
     const type = found === null ? null : knownType(found.type);
@@ -285,12 +285,12 @@ class Lookups implements SymbolService {
   }
 
   /** What can be looked at by itself around a place; the package is analyzed when it has to be. */
-  #pieceAt(place: SymbolPlace): Piece | null {
+  #pieceAt(place: SymbolPosition): Piece | null {
     return pieceAt(this.#view, this.#texts, place) ??
       (this.#isReady ? null : pieceAt(this.#ready, this.#texts, place));
   }
 
-  complete(place: SymbolPlace): Completion {
+  complete(place: SymbolPosition): Completion {
     const piece = this.#pieceAt(place);
     const file = this.files.get(place.path);
     const viewed = this.#view.files.get(place.path);
@@ -316,7 +316,7 @@ class Lookups implements SymbolService {
     return { span: { start: span.start + start, end: span.end + start }, items };
   }
 
-  signatureHelp(place: SymbolPlace): SignatureHelp | null {
+  signatureHelp(place: SymbolPosition): SignatureHelp | null {
     const piece = this.#pieceAt(place);
     const trial = piece === null
       ? this.#trials.at(this.#texts, place)
@@ -375,7 +375,7 @@ function resultOf(type: Type): Type {
   return at.kind === "function" ? at.result : at;
 }
 
-function byPlace(left: Location, right: Location): number {
+function byPosition(left: Location, right: Location): number {
   if (left.file.path !== right.file.path) return left.file.path < right.file.path ? -1 : 1;
   return left.span.start - right.span.start;
 }

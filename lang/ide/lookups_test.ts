@@ -4,7 +4,7 @@ import { applyToFiles } from "../diagnostics/edits.ts";
 import { newPackageFiles } from "../package/new_package.ts";
 import { librarySource, SymbolLookups } from "./lookups.ts";
 import { offsetAt } from "./place.ts";
-import type { SymbolPlace, SymbolService } from "./symbol_service.ts";
+import type { SymbolPosition, SymbolService } from "./symbol_service.ts";
 import { SourceFile } from "../source/source_file.ts";
 
 const PHYSICS = `//! How things fall.
@@ -69,7 +69,7 @@ pub fn main(args: List[String]) -> Int uses Log {
 const TEXTS = new Map([["src/main.lang", MAIN], ["src/physics.lang", PHYSICS]]);
 
 /** The place of `|` in a text that has no other, and the texts without it. */
-function cursor(text: string, path = "src/main.lang"): { texts: Map<string, string>; place: SymbolPlace } {
+function cursor(text: string, path = "src/main.lang"): { texts: Map<string, string>; place: SymbolPosition } {
   const offset = text.indexOf("|>");
   assert.ok(offset >= 0, text);
   return {
@@ -78,7 +78,7 @@ function cursor(text: string, path = "src/main.lang"): { texts: Map<string, stri
   };
 }
 
-function of(text: string, path = "src/main.lang"): { service: SymbolService; place: SymbolPlace } {
+function of(text: string, path = "src/main.lang"): { service: SymbolService; place: SymbolPosition } {
   const { texts, place } = cursor(text, path);
   return { service: new SymbolLookups().of(texts), place };
 }

@@ -1,4 +1,4 @@
-/** Look-ups in sources that somebody has torn apart: they never fail, and what they give lies within the texts. */
+/** Look-ups in mutated sources: they never fail, and what they give lies within the texts. */
 import { strict as assert } from "node:assert";
 import { newPackageFiles } from "../package/new_package.ts";
 import type { Span } from "../source/source_file.ts";

@@ -1,5 +1,5 @@
 /**
- * One analyzed version of a package after the other, as look-ups need it: files mended, modules checked with what
+ * One analyzed version of a package after the other, as look-ups need it: files repaired, modules checked with what
  * their names refer to.
  */
 import type { SymbolTable } from "../check/symbol_table.ts";
@@ -11,7 +11,7 @@ import type { Diagnostic, Location } from "../diagnostics/diagnostic.ts";
 import { libraryModuleNamed } from "../library/library.ts";
 import { SourceFile } from "../source/source_file.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
-import { mend, MendedFile } from "./repaired_text.ts";
+import { repair, RepairedFile } from "./repaired_text.ts";
 import { indexNames, type NameIndex } from "./name_index.ts";
 
 /** Texts of a package by path. */
@@ -19,13 +19,13 @@ export type Texts = ReadonlyMap<string, string>;
 
 /** A file that is looked at: one of a package, or of the library. */
 export interface ViewedFile {
-  readonly file: MendedFile;
+  readonly file: RepairedFile;
   readonly index: NameIndex;
   /** The modules that its names are in. */
   readonly world: World;
 }
 
-/** Modules of the library, looked into when somebody reads their sources. */
+/** Modules of the library, analyzed when their sources are opened. */
 export class LibraryView {
   readonly #checker = new PackageChecker({ withSymbols: true });
   readonly #viewed = new Map<string, ViewedFile | null>();
@@ -50,7 +50,7 @@ export class LibraryView {
     if (table === null || scope === undefined) return null;
     const parsed = parse(known.file);
     return {
-      file: new MendedFile(parsed, parsed, []),
+      file: new RepairedFile(parsed, parsed, []),
       index: indexNames(checker.world, scope, table),
       world: checker.world,
     };
@@ -61,12 +61,12 @@ export class LibraryView {
 export class PackageView {
   readonly #checker = new PackageChecker({ withSymbols: true });
   readonly #indexes = new WeakMap<SymbolTable, NameIndex>();
-  #files = new Map<string, MendedFile>();
+  #files = new Map<string, RepairedFile>();
   #diagnostics: readonly Diagnostic[] = [];
 
   /** Analyzes the texts; parsed files of the same texts need not be parsed again. */
   update(texts: Texts, known: ReadonlyMap<string, ParsedFile> = new Map()): void {
-    const files = new Map<string, MendedFile>();
+    const files = new Map<string, RepairedFile>();
     const modules: NamedModule[] = [];
     let isSame = this.#files.size === texts.size;
     for (const [path, text] of texts) {
@@ -76,7 +76,7 @@ export class PackageView {
       let file = before;
       if (file === undefined || file.original.text !== text) {
         const parsed = known.get(path);
-        file = mend(
+        file = repair(
           parsed !== undefined && parsed.module.file.text === text
             ? parsed
             : parse(new SourceFile(path, text)),
@@ -84,7 +84,7 @@ export class PackageView {
         isSame = false;
       }
       files.set(path, file);
-      modules.push({ name, module: file.mended.module });
+      modules.push({ name, module: file.repaired.module });
     }
     this.#files = files;
     if (isSame && modules.length > 0) return;
@@ -92,11 +92,11 @@ export class PackageView {
   }
 
   /** The files, by path. */
-  get files(): ReadonlyMap<string, MendedFile> {
+  get files(): ReadonlyMap<string, RepairedFile> {
     return this.#files;
   }
 
-  /** What the checker says of the mended texts. */
+  /** What the checker says of the repaired texts. */
   get diagnostics(): readonly Diagnostic[] {
     return this.#diagnostics;
   }

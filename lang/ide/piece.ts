@@ -13,7 +13,7 @@ import type { UseDeclaration } from "../syntax/ast.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
 import { TOP_LINE } from "./snippets.ts";
 import type { PackageView, Texts } from "./package_view.ts";
-import type { SymbolPlace } from "./symbol_service.ts";
+import type { SymbolPosition } from "./symbol_service.ts";
 
 /** A part of a file. */
 export interface Piece {
@@ -28,7 +28,7 @@ export interface Piece {
 }
 
 /** The piece around a place; null when more than it has to be looked at. */
-export function pieceAt(view: PackageView, texts: Texts, { path, offset }: SymbolPlace): Piece | null {
+export function pieceAt(view: PackageView, texts: Texts, { path, offset }: SymbolPosition): Piece | null {
   const text = texts.get(path);
   const file = view.files.get(path);
   const home = view.world.scopes.get(moduleNameOf(path) ?? "");
@@ -42,7 +42,7 @@ export function pieceAt(view: PackageView, texts: Texts, { path, offset }: Symbo
   if (oldEnd < kept.length || !before.startsWith(kept) || !before.endsWith(text.slice(end))) return null;
   const from = file.forward(kept.length);
   const to = file.forward(oldEnd);
-  const replaced = file.mended.module.declarations.filter(({ span }) => span.start < to && span.end > from);
+  const replaced = file.repaired.module.declarations.filter(({ span }) => span.start < to && span.end > from);
   const [only] = replaced;
   if (replaced.length > 1 || only !== undefined && (only.span.start < from || only.span.end > to)) {
     return null;

@@ -11,7 +11,7 @@ import { KEYWORDS } from "../syntax/token.ts";
 import { TextMap } from "./repaired_text.ts";
 import type { Occurrence } from "./name_index.ts";
 import type { PackageView } from "./package_view.ts";
-import type { RenameOutcome, RenameTarget, SymbolPlace } from "./symbol_service.ts";
+import type { RenameOutcome, RenameTarget, SymbolPosition } from "./symbol_service.ts";
 import { isOfLibrary, type Target, targetKey, targetKind, targetName } from "./targets.ts";
 import type { Trials } from "./trial.ts";
 
@@ -72,7 +72,7 @@ interface Found {
   readonly occurrence: Occurrence;
 }
 
-function foundAt(view: PackageView, { path, offset }: SymbolPlace): Found | Refusal {
+function foundAt(view: PackageView, { path, offset }: SymbolPosition): Found | Refusal {
   const file = view.files.get(path);
   const index = view.index(path);
   if (file === undefined || index === null) {
@@ -86,7 +86,7 @@ function foundAt(view: PackageView, { path, offset }: SymbolPlace): Found | Refu
 }
 
 /** Whether something can be renamed at a place. */
-export function renameTarget(view: PackageView, place: SymbolPlace): RenameTarget {
+export function renameTarget(view: PackageView, place: SymbolPosition): RenameTarget {
   const found = foundAt(view, place);
   if ("kind" in found) return found;
   const span = view.files.get(place.path)?.spanBack(found.occurrence.span) ?? null;
@@ -129,7 +129,7 @@ function changeOf({ span, target, isShorthand }: Occurrence, old: string, name: 
 export function rename(
   view: PackageView,
   trials: Trials,
-  place: SymbolPlace,
+  place: SymbolPosition,
   name: string,
 ): RenameOutcome {
   const found = foundAt(view, place);
@@ -143,7 +143,7 @@ export function rename(
     if (file.isBroken) {
       return refused(
         `Cannot rename \`${old}\`: ${path} has syntax errors that hide its names`,
-        "Mend them first.",
+        "Fix them first.",
       );
     }
   }
@@ -153,7 +153,7 @@ export function rename(
   const wanted = new Set<string>();
   let anchor: { readonly path: string; readonly offset: number } | null = null;
   for (const [path, file] of view.files) {
-    const text = file.mended.module.file.text;
+    const text = file.repaired.module.file.text;
     const changes = (view.index(path)?.of(key) ?? []).map((each) => changeOf(each, old, name));
     const map = new TextMap(changes.map(({ edit }) => edit));
     texts.set(path, applyEdits(text, changes.map(({ edit }) => edit)));

@@ -1,8 +1,8 @@
 /**
- * A text with its mistakes of syntax mended by the best of their fixes, so that what somebody is still writing can be
+ * A text with its mistakes of syntax repaired by the best of their fixes, so that unfinished code can be
  * looked at; and which place is where.
  *
- * Mending goes round by round, since one mistake hides others; what is still wrong after {@link ROUNDS} stays wrong.
+ * Repairing goes round by round, since one mistake hides others; what is still wrong after {@link ROUNDS} stays wrong.
  */
 import { applyEdits, compatibleFixes } from "../diagnostics/edits.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
@@ -62,37 +62,37 @@ export class TextMap {
 }
 
 /** A file as it stands, and as it is looked at. */
-export class MendedFile {
+export class RepairedFile {
   readonly original: SourceFile;
   /** Of the text as it stands. */
   readonly parsed: ParsedFile;
-  /** Of the mended text; the same when nothing is wrong. */
-  readonly mended: ParsedFile;
+  /** Of the repaired text; the same when nothing is wrong. */
+  readonly repaired: ParsedFile;
   readonly #maps: readonly TextMap[];
 
-  constructor(parsed: ParsedFile, mended: ParsedFile, maps: readonly TextMap[]) {
+  constructor(parsed: ParsedFile, repaired: ParsedFile, maps: readonly TextMap[]) {
     this.original = parsed.module.file;
     this.parsed = parsed;
-    this.mended = mended;
+    this.repaired = repaired;
     this.#maps = maps;
   }
 
-  /** Whether nothing needed mending. */
+  /** Whether nothing needed repairing. */
   get isSound(): boolean {
     return this.#maps.length === 0 && !hasErrors(this.parsed);
   }
 
   /** Whether mistakes of syntax are left. */
   get isBroken(): boolean {
-    return hasErrors(this.mended);
+    return hasErrors(this.repaired);
   }
 
-  /** A place of the text as it stands in the mended one. */
+  /** A place of the text as it stands in the repaired one. */
   forward(offset: number): number {
     return this.#maps.reduce((at, map) => map.forward(at), offset);
   }
 
-  /** A span of the mended text in the one that stands; null where it was put in. */
+  /** A span of the repaired text in the one that stands; null where it was put in. */
   spanBack(span: Span): Span | null {
     let at: Span | null = span;
     for (const map of this.#maps.toReversed()) {
@@ -107,8 +107,8 @@ function hasErrors(parsed: ParsedFile): boolean {
   return parsed.diagnostics.some(({ severity }) => severity === "error");
 }
 
-/** Mends a file, as far as its mistakes have fixes. */
-export function mend(parsed: ParsedFile): MendedFile {
+/** Repairs a file, as far as its mistakes have fixes. */
+export function repair(parsed: ParsedFile): RepairedFile {
   const maps: TextMap[] = [];
   let at = parsed;
   for (let round = 0; round < ROUNDS && hasErrors(at); round++) {
@@ -121,7 +121,7 @@ export function mend(parsed: ParsedFile): MendedFile {
     maps.push(new TextMap(edits));
     at = next;
   }
-  return new MendedFile(parsed, at, maps);
+  return new RepairedFile(parsed, at, maps);
 }
 
 function errorCount(parsed: ParsedFile): number {

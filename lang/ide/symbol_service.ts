@@ -4,7 +4,7 @@
  *
  * {@link SymbolLookups} remembers between versions: `of(texts)` analyzes what changed and gives the {@link
  * SymbolService} of these texts, which stays good until the next call. Files with mistakes of syntax are looked at as
- * their best repairs make them, so that look-ups go on while somebody types.
+ * their best repairs make them, so that look-ups work during typing.
  *
  * Places are a path and an offset in UTF-16 units of the text as it stands, never of a repaired one; `offsetAt` of
  * `place.ts` makes one of a line and a column. Answers are plain data in a fixed order: by path, then by place.
@@ -14,7 +14,7 @@ import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Effect } from "../types/type.ts";
 
 /** A place in a text. */
-export interface SymbolPlace {
+export interface SymbolPosition {
   /** `src/main.lang`, or a module of the library: `std:list`. */
   readonly path: string;
   /** In UTF-16 units. */
@@ -165,27 +165,27 @@ export interface SymbolService {
    * Where what stands at a place is declared; library files have paths such as `std:list`. Empty when nothing is
    * known.
    */
-  definitions(place: SymbolPlace): readonly Location[];
+  definitions(place: SymbolPosition): readonly Location[];
   /** The same for the type of what stands there. */
-  typeDefinitions(place: SymbolPlace): readonly Location[];
+  typeDefinitions(place: SymbolPosition): readonly Location[];
   /**
    * All uses in the package of what stands at a place, with its definition; null when nothing that has a name stands
    * there.
    */
-  references(place: SymbolPlace): References | null;
+  references(place: SymbolPosition): References | null;
   /** Whether what stands at a place can be renamed. */
-  renameTarget(place: SymbolPlace): RenameTarget;
+  renameTarget(place: SymbolPosition): RenameTarget;
   /**
    * The edits that give it another name everywhere, or why that cannot be done: never edits that break the package or
    * change what it means.
    */
-  rename(place: SymbolPlace, newName: string): RenameOutcome;
+  rename(place: SymbolPosition, newName: string): RenameOutcome;
   /** Type, effects and documentation; null when nothing is known. */
-  hover(place: SymbolPlace): Hover | null;
+  hover(place: SymbolPosition): Hover | null;
   /** What could be written at a place. */
-  complete(place: SymbolPlace): Completion;
+  complete(place: SymbolPosition): Completion;
   /** The call around a place. */
-  signatureHelp(place: SymbolPlace): SignatureHelp | null;
+  signatureHelp(place: SymbolPosition): SignatureHelp | null;
   /** Types and effects of a file that are inferred. */
   inlayTypes(path: string): readonly InlayType[];
   /** Names of a file and what they are. */

@@ -1,5 +1,5 @@
 /**
- * What a name refers to, told apart by identity, and where it is declared.
+ * What a name refers to, distinguished by identity, and where it is declared.
  *
  * The checker's symbols live as long as the declarations of their module stay the same, so targets of two modules can
  * be compared.

@@ -10,11 +10,11 @@ import type { World } from "../check/world.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
-import { mend } from "./repaired_text.ts";
+import { repair } from "./repaired_text.ts";
 import { indexNames, type NameIndex } from "./name_index.ts";
 import { PackageView, type Texts } from "./package_view.ts";
 import type { Piece } from "./piece.ts";
-import type { SymbolPlace } from "./symbol_service.ts";
+import type { SymbolPosition } from "./symbol_service.ts";
 import { type PathNode, syntaxPath } from "./syntax_path.ts";
 
 /** The name that is put in. */
@@ -49,7 +49,7 @@ export class Trials {
   #last: { readonly key: string; readonly text: string; readonly trial: Trial | null } | null = null;
 
   /** Looks at a place with a name in it; null when the file is none of the package. */
-  at(texts: Texts, { path, offset }: SymbolPlace): Trial | null {
+  at(texts: Texts, { path, offset }: SymbolPosition): Trial | null {
     const text = texts.get(path);
     if (text === undefined) return null;
     const word = wordAt(text, offset);
@@ -73,12 +73,12 @@ export class Trials {
   inPiece(piece: Piece, offset: number): Trial {
     const { world, home, parsed: { module } } = piece;
     const word = wordAt(module.file.text, offset);
-    const file = mend(bestOf(module.file.path, module.file.text, word));
-    const { scope, symbols } = checkLoneDeclarations(world, home, file.mended.module);
+    const file = repair(bestOf(module.file.path, module.file.text, word));
+    const { scope, symbols } = checkLoneDeclarations(world, home, file.repaired.module);
     return lookAt(world, indexNames(world, scope, symbols), file.forward(word.start + 1));
   }
 
-  /** Analyzes texts that somebody wants to have. */
+  /** Analyzes texts on request. */
   with(texts: Texts): PackageView {
     this.#last = null;
     this.#view.update(texts);

@@ -86,7 +86,7 @@ export class FunctionCompiler {
     return slot;
   }
 
-  /** Whether the local stands for somebody else's place. */
+  /** Whether the local is a reference to another variable's place. */
   isReference(local: Local): boolean {
     return this.slotOf(local) < 0;
   }

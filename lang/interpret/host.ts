@@ -1,5 +1,5 @@
 /**
- * What a program may ask of the world: the functions that the library declares as `extern`.
+ * The host functions that a program may call: the functions that the library declares as `extern`.
  */
 
 /** Values that go in and out. */

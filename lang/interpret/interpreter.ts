@@ -2,7 +2,7 @@
  * The interpreter: runs functions and tests of a checked program plainly, as a second opinion on what compiled code
  * does.
  *
- * Pure: what a program asks of the world goes to a {@link Host}. A program that ends before its end throws a {@link
+ * Pure: what a program asks of the world goes to a {@link Host}. A program that traps throws a {@link
  * ProgramTrap}.
  */
 import type { TypedFunction, TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";

@@ -34,7 +34,7 @@ export interface CompiledBody {
   readonly slotCount: number;
   /** Slot of each parameter; -1 - n for the n-th of those held `inout`. */
   readonly parameterSlots: readonly number[];
-  /** The function's name, where a call that is too deep is told. */
+  /** The function's name, where a call that is too deep is reported. */
   readonly entry: Site;
 }
 

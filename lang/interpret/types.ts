@@ -1,5 +1,5 @@
 /**
- * Types of an instance: type parameters replaced by what they are, and keys by which instances are told apart.
+ * Types of an instance: type parameters replaced by what they are, and keys by which instances are distinguished.
  */
 import type { PrimitiveName, Type, TypeDefinition, TypeParameter } from "../types/type.ts";
 import { InterpreterFault } from "./value.ts";

@@ -2,7 +2,7 @@
  * Values of the interpreter.
  *
  * Numbers, truth values and characters are JavaScript's own (`Int64` a bigint), texts are UTF-8 that nobody changes.
- * What can be changed in place carries a mark: `shared` says that somebody else may hold the same object, so that
+ * What can be changed in place carries a mark: `shared` says that another reference to the object may exist, so that
  * whoever wants to write makes a copy first. The mark is set when a value is copied and never taken away from an
  * object; copies are shallow, and mark what lies in them.
  */

@@ -1,4 +1,4 @@
-/** Programs that use packages: what `use` names, two versions, what of a used package is told and what is not. */
+/** Programs that use packages: what `use` names, two versions, what of a used package is reported and what is not. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { build } from "../commands/build.ts";
 import { test } from "../commands/tests.ts";
@@ -54,7 +54,7 @@ function workspaceOf(files: MemoryFiles): Workspace {
   });
 }
 
-/** All tests pass, and nothing is told. */
+/** All tests pass, and nothing is reported. */
 async function passes(files: MemoryFiles, count: number): Promise<void> {
   const { diagnostics, results, isPassed } = await test(workspaceOf(files));
   deepStrictEqual(diagnostics.map(({ code, message }) => `${code} ${message}`), []);

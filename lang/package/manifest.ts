@@ -104,14 +104,14 @@ class ManifestReader {
       return "";
     }
     if (isPackageName(name)) return name;
-    const mended = packageNameOf(name);
+    const fixed = packageNameOf(name);
     this.#report("PK0004", this.#value("name"), {
       message: `\`${name}\` is not a valid package name.`,
       hint:
         "Package names begin with a lower-case letter and contain lower-case letters, digits, `_` and `-`, at most 64 characters.",
-      fixes: mended === null
+      fixes: fixed === null
         ? []
-        : [this.#fix(`name it \`${mended}\``, "maybe", this.#value("name"), JSON.stringify(mended))],
+        : [this.#fix(`name it \`${fixed}\``, "maybe", this.#value("name"), JSON.stringify(fixed))],
     });
     return name;
   }
@@ -210,7 +210,7 @@ export function isPackageName(name: string): boolean {
   return /^[a-z][a-z0-9_-]{0,63}$/.test(name);
 }
 
-/** A name made of what somebody wrote: `My Game` becomes `my_game`; null when nothing is left. */
+/** A valid name made of a text: `My Game` becomes `my_game`; null when nothing is left. */
 export function packageNameOf(text: string): string | null {
   const name = text.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, "_").replace(/^[^a-z]+/, "").replace(/_+$/, "")
     .slice(0, 64);

@@ -46,6 +46,6 @@ function namedPackages(manifest: string): ReadonlyMap<string, string> {
       ? new Map(Object.keys(dependencies).map((name) => [useName(name), name]))
       : new Map();
   } catch {
-    return new Map(); // Told by who reads the manifest.
+    return new Map(); // The reader of the manifest reports it.
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The syntax tree: what the parser makes of the tokens, before names mean anything.
  *
- * Nodes are plain objects told apart by `kind`; spans are UTF-16 offsets in the file. Names of modules, types,
+ * Nodes are plain objects distinguished by `kind`; spans are UTF-16 offsets in the file. Names of modules, types,
  * variants and fields are not resolved here: `a.b` is a {@link FieldAccess} whatever `a` is. Comments are not in the
  * tree but in the tokens, which the formatter uses.
  */
@@ -177,7 +177,7 @@ export interface StringText extends Node {
 }
 
 /**
- * What could not be parsed; its mistake has been reported. The name, where one can be told, keeps its uses from being
+ * What could not be parsed; its mistake has been reported. The name, where there is one, keeps its uses from being
  * reported as well, and what the best repair made of it serves those who need a signature.
  */
 export interface BrokenDeclaration extends DeclarationNode {

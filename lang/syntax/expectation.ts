@@ -5,7 +5,7 @@ interface Group {
   readonly words: string;
   /** All of them have to fit. */
   readonly needs: readonly string[];
-  /** What need not be told beside the words. */
+  /** What need not be reported beside the words. */
   readonly covers: readonly string[];
 }
 
@@ -112,7 +112,7 @@ const plainWords: Readonly<Record<string, string>> = {
   interpolation_end: "`}`",
 };
 
-/** `a name or \`(\``; the most telling first. */
+/** `a name or \`(\``; the most reporting first. */
 export function expectationText(expected: ReadonlySet<number>): string {
   const words: string[] = [];
   const covered = new Set<string>();

@@ -8,8 +8,8 @@ import { advance, statesBefore } from "./automaton.ts";
 import { expectationText } from "./expectation.ts";
 import {
   deletion,
+  type ErrorContext,
   insertion,
-  type MistakePlace,
   type Proposal,
   type ProposedFix,
   quoted,
@@ -24,7 +24,7 @@ const LOOKAHEAD = 12;
 /** How many edits are worth a trial on the text. */
 const TRIED_EDITS = 6;
 
-/** What is proposed, and how it is told once it is known what helps. */
+/** What is proposed, and how it is reported once it is known what helps. */
 export interface GeneralProposal {
   readonly fixes: readonly ProposedFix[];
   describe(fix: ProposedFix | null): Proposal;
@@ -63,7 +63,7 @@ const costs: Readonly<Record<string, number>> = {
 };
 
 /** Proposes what the trials on the automaton's states find best. */
-export function generalProposal(place: MistakePlace): GeneralProposal {
+export function generalProposal(place: ErrorContext): GeneralProposal {
   const stack = statesBefore(place.tokens, place.from, place.index);
   const candidates: Candidate[] = [];
   const add = (fix: ProposedFix, progress: number, cost: number) => {
@@ -114,7 +114,7 @@ export function generalProposal(place: MistakePlace): GeneralProposal {
  * too.
  */
 function progressWith(
-  place: MistakePlace,
+  place: ErrorContext,
   states: readonly number[],
   terminals: readonly number[],
   from: number,
@@ -136,7 +136,7 @@ function insertionCost(name: string): number {
   return name in placeholders ? 2.2 : /^\w/.test(name) ? 3 : 4;
 }
 
-function insertionOf(place: MistakePlace, name: string): ProposedFix | null {
+function insertionOf(place: ErrorContext, name: string): ProposedFix | null {
   const placeholder = placeholders[name];
   if (placeholder !== undefined) {
     // Where an expression may stand, a name is not what is missing.
@@ -159,7 +159,7 @@ function isWritable(name: string): boolean {
 }
 
 function insertFix(
-  place: MistakePlace,
+  place: ErrorContext,
   text: string,
   title: string,
   applicability: ProposedFix["applicability"],
@@ -174,7 +174,7 @@ function insertFix(
   return { title, applicability, edits: [insertion(offset, `${left}${text}${right}`)] };
 }
 
-function replacementOf(place: MistakePlace, name: string): ProposedFix | null {
+function replacementOf(place: ErrorContext, name: string): ProposedFix | null {
   const wrong = place.wrong;
   if (place.isAtEnd || !isWritable(name) || name in placeholders) return null;
   // Only like for like: punctuation for punctuation.
@@ -186,7 +186,7 @@ function replacementOf(place: MistakePlace, name: string): ProposedFix | null {
   };
 }
 
-function describe(place: MistakePlace, fix: ProposedFix | null): Proposal {
+function describe(place: ErrorContext, fix: ProposedFix | null): Proposal {
   const expected = expectationText(place.expected);
   const wrong = place.wrong;
   const isInserted = fix?.edits.every((edit) => edit.start === edit.end) === true;

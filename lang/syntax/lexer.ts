@@ -3,17 +3,17 @@
  *
  * Nothing of the text is lost: what stands between tokens and comments is white space. A text without expressions is
  * one token; one with expressions, or of several lines, is a start, parts and an end, and inside of its braces stand
- * tokens as anywhere. A mistake is reported and mended on its line, so that the parser goes on: an unclosed text ends
- * with its line, a character that means nothing is left out. Limits: at most {@link MENDED_TEXTS} texts are mended on
- * one line, and as many that are open at the end of the file; the rest of such a line is one text.
+ * tokens as anywhere. A mistake is reported and repaired on its line, so that the parser goes on: an unclosed text ends
+ * with its line, a character that means nothing is left out. Limits: at most {@link REPAIRED_TEXTS} texts are
+ * repaired on one line, and as many that are open at the end of the file; the rest of such a line is one text.
  */
 import moo from "moo";
 import type { Documentation } from "./ast.ts";
 import { type LexicalMistake, numberMistake, textMistakes } from "./lexical_mistakes.ts";
 import { type Comment, KEYWORDS, PUNCTUATION, terminalNumber, Token } from "./token.ts";
 
-/** How many texts are mended before the rest of a line, or of the file, is given up. */
-const MENDED_TEXTS = 4;
+/** How many texts are repaired before the rest of a line, or of the file, is given up. */
+const REPAIRED_TEXTS = 4;
 
 /** What a text consists of. */
 export interface Lexed {
@@ -127,9 +127,9 @@ class Run {
   #depth = 0;
   #isFirstOfLine = true;
   #documentation: Comment[] = [];
-  #mendedLine = -1;
-  #mendedOnLine = 0;
-  #mendedAtEnd = 0;
+  #repairedLine = -1;
+  #repairedOnLine = 0;
+  #repairedAtEnd = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -142,7 +142,7 @@ class Run {
       if (token === undefined) {
         const unclosed = this.#open[0];
         if (unclosed === undefined) break;
-        this.#mendAtEnd(unclosed);
+        this.#repairAtEnd(unclosed);
         continue;
       }
       this.#take(token);
@@ -312,7 +312,7 @@ class Run {
     if (this.#open.length > 0) {
       const unclosed = this.#open.find((text) => !text.isLong);
       if (unclosed !== undefined) {
-        this.#mendOnLine(unclosed, at);
+        this.#repairOnLine(unclosed, at);
         return;
       }
     }
@@ -320,20 +320,20 @@ class Run {
   }
 
   /** A text of one line is open at the line's end. */
-  #mendOnLine(unclosed: OpenText, at: number): void {
+  #repairOnLine(unclosed: OpenText, at: number): void {
     const newline = this.#text.indexOf("\n", at);
     const lineEnd = newline < 0 ? this.#text.length : newline;
-    if (this.#mendedLine !== lineEnd) {
-      this.#mendedLine = lineEnd;
-      this.#mendedOnLine = 0;
+    if (this.#repairedLine !== lineEnd) {
+      this.#repairedLine = lineEnd;
+      this.#repairedOnLine = 0;
     }
-    this.#mendedOnLine++;
-    const isGivenUp = this.#mendedOnLine > MENDED_TEXTS;
+    this.#repairedOnLine++;
+    const isGivenUp = this.#repairedOnLine > REPAIRED_TEXTS;
     const line = this.#text.slice(unclosed.start, lineEnd).trimEnd();
     const closed = /^"(?:[^"\\]|\\[^])*"/.exec(line)?.[0];
     const isLast = closed === undefined || isGivenUp;
     const written = isLast ? line.slice(0, line.length - this.#closersAfter(line, unclosed)) : closed;
-    this.#mend(unclosed, unclosed.start + written.length, closed !== undefined && !isGivenUp);
+    this.#repair(unclosed, unclosed.start + written.length, closed !== undefined && !isGivenUp);
   }
 
   /** How many characters at a line's end are rather the brackets that were opened before the text. */
@@ -358,12 +358,12 @@ class Run {
   }
 
   /** Nothing closes a text before the end of the file. */
-  #mendAtEnd(unclosed: OpenText): void {
+  #repairAtEnd(unclosed: OpenText): void {
     if (!unclosed.isLong) {
-      this.#mendOnLine(unclosed, this.#text.length);
+      this.#repairOnLine(unclosed, this.#text.length);
       return;
     }
-    this.#mendedAtEnd++;
+    this.#repairedAtEnd++;
     // It ends before a line that is indented less than its own, or at the next declaration.
     const lineStart = this.#text.lastIndexOf("\n", unclosed.start) + 1;
     const depth = /^[ \t]*/.exec(this.#text.slice(lineStart, unclosed.start))?.[0].length ?? 0;
@@ -371,12 +371,12 @@ class Run {
       ? /\n(?=(?:pub|use|type|interface|const|fn|test|property|eval)\b|\/\/\/)/g
       : new RegExp(`\\n(?=[ \\t]{0,${Math.min(depth - 1, 200)}}[^ \\t\\n])`, "g");
     less.lastIndex = unclosed.start;
-    const found = this.#mendedAtEnd > MENDED_TEXTS ? null : less.exec(this.#text);
-    this.#mend(unclosed, found?.index ?? this.#text.length, false);
+    const found = this.#repairedAtEnd > REPAIRED_TEXTS ? null : less.exec(this.#text);
+    this.#repair(unclosed, found?.index ?? this.#text.length, false);
   }
 
   /** Makes one token of an unclosed text up to an offset, reports it, and goes on there. */
-  #mend(unclosed: OpenText, end: number, isInterpolation: boolean): void {
+  #repair(unclosed: OpenText, end: number, isInterpolation: boolean): void {
     const first = this.#tokens[unclosed.tokenIndex];
     const inside = this.#tokens[unclosed.tokenIndex + 1]?.end ?? unclosed.start;
     const brace = this.#tokens.slice(unclosed.tokenIndex).find((token) =>

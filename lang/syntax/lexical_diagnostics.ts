@@ -5,7 +5,7 @@ import type { SourceFile } from "../source/source_file.ts";
 import type { LexicalMistake } from "./lexical_mistakes.ts";
 import { numberMistake } from "./lexical_mistakes.ts";
 
-interface Told {
+interface Description {
   readonly code: string;
   readonly message: string;
   readonly hint?: string;
@@ -45,7 +45,7 @@ const replacements: Readonly<Record<string, string>> = {
   "\ufeff": "",
 };
 
-/** Longest text between backticks that is told as one. */
+/** Longest text between backticks that is reported as one. */
 const MAX_TEXT = 1_000;
 
 /** The diagnostics of all mistakes of a file. Semicolons are one mistake, however many there are. */
@@ -82,22 +82,22 @@ function isSemicolon(mistake: LexicalMistake): boolean {
 }
 
 function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnostic {
-  const told = tell(file, mistake);
-  const page = codePage(told.code);
+  const description = describe(file, mistake);
+  const page = codePage(description.code);
   const span = { start: mistake.start, end: mistake.end };
-  const wholes = (told.fixes ?? []).flatMap((fix) =>
+  const wholes = (description.fixes ?? []).flatMap((fix) =>
     fix === null ? [] : [{ title: fix[0], applicability: fix[1], edits: [{ file, span, text: fix[2] }] }]
   );
   return {
-    code: told.code,
+    code: description.code,
     severity: page.severity,
     title: page.title,
-    message: told.message,
+    message: description.message,
     file,
     span: spanToShow(mistake),
     labels: [],
-    ...(told.hint === undefined ? {} : { hint: told.hint }),
-    fixes: [...wholes, ...told.others ?? []],
+    ...(description.hint === undefined ? {} : { hint: description.hint }),
+    fixes: [...wholes, ...description.others ?? []],
     seeAlso: [],
   };
 }
@@ -109,14 +109,14 @@ function spanToShow(mistake: LexicalMistake): { start: number; end: number } {
   return mistake.kind === "long_text" ? { start, end: start + 3 } : { start, end };
 }
 
-function tell(file: SourceFile, mistake: LexicalMistake): Told {
+function describe(file: SourceFile, mistake: LexicalMistake): Description {
   switch (mistake.kind) {
     case "character":
-      return tellCharacter(file, mistake);
+      return describeCharacter(file, mistake);
     case "escape":
-      return tellEscape(mistake);
+      return describeEscape(mistake);
     case "number":
-      return tellNumber(mistake);
+      return describeNumber(mistake);
     case "quotes":
       return {
         code: "SY0063",
@@ -166,7 +166,7 @@ function insertFix(file: SourceFile, offset: number, text: string, title: string
   return { title, applicability: "maybe", edits: [{ file, span: { start: offset, end: offset }, text }] };
 }
 
-function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
+function describeCharacter(file: SourceFile, mistake: LexicalMistake): Description {
   const { text } = mistake;
   if (isSemicolon(mistake)) {
     return {
@@ -176,8 +176,8 @@ function tellCharacter(file: SourceFile, mistake: LexicalMistake): Told {
     };
   }
   if (text.startsWith("`")) {
-    const told = tellBackticks(file, mistake);
-    if (told !== null) return told;
+    const description = describeBackticks(file, mistake);
+    if (description !== null) return description;
   }
   if (isMacroSign(file, mistake)) {
     return {
@@ -220,7 +220,7 @@ export function isMacroSign(file: SourceFile, { text, start, end }: LexicalMista
 }
 
 /** A text between backticks, with its expressions in braces. */
-function tellBackticks(file: SourceFile, { start }: LexicalMistake): Told | null {
+function describeBackticks(file: SourceFile, { start }: LexicalMistake): Description | null {
   const line = file.text.slice(start).split("\n", 1)[0] ?? "";
   const written = /^`([^`]*)`/.exec(line);
   if (written === null) return null;
@@ -238,7 +238,7 @@ function touchesName(file: SourceFile, mistake: LexicalMistake): boolean {
   return /\w/.test(file.text[mistake.start - 1] ?? "") || /\w/.test(file.text[mistake.end] ?? "");
 }
 
-function tellEscape(mistake: LexicalMistake): Told {
+function describeEscape(mistake: LexicalMistake): Description {
   const { text } = mistake;
   const known: Readonly<Record<string, string>> = {
     "\\0": "\\u{0}",
@@ -261,7 +261,7 @@ function tellEscape(mistake: LexicalMistake): Told {
   };
 }
 
-function tellNumber(mistake: LexicalMistake): Told {
+function describeNumber(mistake: LexicalMistake): Description {
   const meant = meantNumber(mistake.text);
   return {
     code: "SY0062",

@@ -13,7 +13,7 @@ export interface TextEdit extends Span {
   readonly text: string;
 }
 
-/** One way to mend a mistake. */
+/** One way to repair a mistake. */
 export interface ProposedFix {
   readonly title: string;
   readonly applicability: Applicability;
@@ -30,17 +30,17 @@ export interface Proposal {
   readonly expected?: string;
   readonly actual?: string;
   readonly fixes: readonly ProposedFix[];
-  /** Whether it is told even when none of its fixes lets the text be read on. */
+  /** Whether it is reported even when none of its fixes lets the text be read on. */
   readonly isCertain?: boolean;
 }
 
 /** Looks for one kind of mistake. */
-export type Recognizer = (place: MistakePlace) => Proposal | null;
+export type Recognizer = (place: ErrorContext) => Proposal | null;
 
 const nothing = new Token(0, "", 0, 0, false, false);
 
 /** The place of an error in a declaration. */
-export class MistakePlace {
+export class ErrorContext {
   readonly file: SourceFile;
   readonly tokens: readonly Token[];
   /** First token of the declaration. */
@@ -188,7 +188,7 @@ export function replacement(span: Span, text: string): TextEdit {
 }
 
 /** Takes a token away, with the space on one side of it. */
-export function deletion(place: MistakePlace, token: Token): TextEdit {
+export function deletion(place: ErrorContext, token: Token): TextEdit {
   const text = place.file.text;
   let { start, end } = token;
   if (/[ \t]/.test(text[end] ?? "") && (token.isFirstOfLine || /[\s([{]/.test(text[start - 1] ?? ""))) {

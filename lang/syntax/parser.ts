@@ -13,7 +13,7 @@ import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
 import { isMacroSign, lexicalDiagnostics } from "./lexical_diagnostics.ts";
 import type { LexicalMistake } from "./lexical_mistakes.ts";
-import { brieflyTold, repair, type TrialBudget, trialBudget } from "./repair.ts";
+import { briefDiagnostic, repair, type TrialBudget, trialBudget } from "./repair.ts";
 import { anchorWithin, bracketPartners, declarationEnd } from "./split.ts";
 import { terminalNumber, Token } from "./token.ts";
 import type { Comment } from "./token.ts";
@@ -41,11 +41,11 @@ export function parse(file: SourceFile): ParsedFile {
     if (outcome.kind === "done") continue;
     if (budget.pieces-- <= 0) {
       const wrong = outcome.index < range.to ? tokens[outcome.index] : undefined;
-      found.push(brieflyTold(file, wrong, tokens[range.to - 1]?.end ?? 0));
+      found.push(briefDiagnostic(file, wrong, tokens[range.to - 1]?.end ?? 0));
       declarations.push(brokenDeclaration(tokens, range));
       continue;
     }
-    const broken = mend(file, tokens, range, budget);
+    const broken = recover(file, tokens, range, budget);
     const start = tokens[range.from]?.start ?? 0;
     const end = tokens[range.to - 1]?.end ?? 0;
     const inside = mistakes.filter((mistake) => start <= mistake.start && mistake.start <= end);
@@ -91,7 +91,7 @@ export function* declarationRanges(tokens: readonly Token[]): Generator<TokenRan
   }
 }
 
-function mend(
+function recover(
   file: SourceFile,
   tokens: readonly Token[],
   { from, to }: TokenRange,
@@ -170,8 +170,8 @@ function nameOf(declaration: Declaration): Name | null {
 }
 
 /**
- * What the lexer has mended need not fit as the writer meant it: on its line, and behind an open text, nothing else
- * is told.
+ * What the lexer has repaired need not fit as the writer meant it: on its line, and behind an open text, nothing else
+ * is reported.
  */
 function withoutConsequences(
   file: SourceFile,
@@ -198,7 +198,7 @@ function isHarmless(file: SourceFile, mistake: LexicalMistake): boolean {
     (mistake.kind === "character" && /^[;!]+$/.test(mistake.text));
 }
 
-/** Whether a mistake of the lexer is a part of one that has been told: the semicolons of `for (i = 0; …)`. */
+/** Whether a mistake of the lexer is a part of one that has been reported: the semicolons of `for (i = 0; …)`. */
 function isExplained(mistake: LexicalMistake, diagnostics: readonly Diagnostic[]): boolean {
   return mistake.kind === "character" &&
     diagnostics.some(({ span, fixes }) =>

@@ -1,8 +1,8 @@
 /** Mistakes with brackets and separators. */
 import {
   deletion,
+  type ErrorContext,
   insertion,
-  type MistakePlace,
   type Proposal,
   type ProposedFix,
   quoted,
@@ -51,7 +51,7 @@ const unclosedBracket: Recognizer = (place) => {
  * Closes all that is open: at the end of the declaration, or here what is in parentheses and at the end a `{` that
  * stands here.
  */
-function closingAll(place: MistakePlace): ProposedFix[] {
+function closingAll(place: ErrorContext): ProposedFix[] {
   const end = place.token(place.to - 1).end;
   const edits: TextEdit[] = [];
   const close = (offset: number, indexes: readonly number[]) => {
@@ -72,7 +72,7 @@ function closingAll(place: MistakePlace): ProposedFix[] {
 }
 
 /** Indexes of the brackets from the wrong token on that nothing closes. */
-function openBehind(place: MistakePlace): number[] {
+function openBehind(place: ErrorContext): number[] {
   const open: number[] = [];
   for (let index = place.index; index < place.to; index++) {
     const { text } = place.token(index);
@@ -83,7 +83,7 @@ function openBehind(place: MistakePlace): number[] {
 }
 
 /** What closes a bracket at an offset: a brace on a line of its own, unless all is on one line. */
-function closerBefore(place: MistakePlace, open: number, offset: number): string {
+function closerBefore(place: ErrorContext, open: number, offset: number): string {
   const { text, start } = place.token(open);
   const closer = closerOf[text] ?? "";
   if (closer !== "}") return closer;
@@ -91,7 +91,7 @@ function closerBefore(place: MistakePlace, open: number, offset: number): string
   return isSameLine ? " }" : `\n${place.indentation(start)}}`;
 }
 
-function closeAt(place: MistakePlace, offset: number, text: string): ProposedFix {
+function closeAt(place: ErrorContext, offset: number, text: string): ProposedFix {
   const line = place.file.lineIndexAt(offset) + 1;
   return {
     title: `close it on line ${line}`,
@@ -101,7 +101,7 @@ function closeAt(place: MistakePlace, offset: number, text: string): ProposedFix
 }
 
 /** Where a `}` may have been forgotten: where the indentation says so, or at the end. */
-function closingBraces(place: MistakePlace, open: number): ProposedFix[] {
+function closingBraces(place: ErrorContext, open: number): ProposedFix[] {
   const fixes: ProposedFix[] = [];
   const culprit = badlyIndentedBlock(place) ?? open;
   const depth = place.indentation(place.token(culprit).start);
@@ -121,7 +121,7 @@ function closingBraces(place: MistakePlace, open: number): ProposedFix[] {
 }
 
 /** A `{` whose `}` is indented less than the line of the `{`: it closes what stands around instead. */
-function badlyIndentedBlock(place: MistakePlace): number | undefined {
+function badlyIndentedBlock(place: ErrorContext): number | undefined {
   const open: number[] = [];
   for (let index = place.from; index < place.to; index++) {
     const token = place.token(index);
@@ -234,7 +234,7 @@ const needlessComma: Recognizer = (place) => {
 };
 
 /** The comma, and those after the other arms of the same match. */
-function everyComma(place: MistakePlace, open: number | undefined): Token[] {
+function everyComma(place: ErrorContext, open: number | undefined): Token[] {
   const commas = [place.wrong];
   if (open === undefined || !isMatchBrace(place, open)) return commas;
   let depth = 0;
@@ -252,7 +252,7 @@ function everyComma(place: MistakePlace, open: number | undefined): Token[] {
 }
 
 /** Whether a brace holds the arms of a match. */
-export function isMatchBrace(place: MistakePlace, open: number): boolean {
+export function isMatchBrace(place: ErrorContext, open: number): boolean {
   for (let index = open - 1; index >= place.from; index--) {
     const text = place.token(index).text;
     if (text === "match" || text === "switch") return true;

@@ -2,8 +2,8 @@
 import { FOREIGN_DECLARATIONS, FOREIGN_MODIFIERS, FOREIGN_TYPES } from "./foreign_words.ts";
 import {
   deletion,
+  type ErrorContext,
   insertion,
-  type MistakePlace,
   type Proposal,
   quoted,
   type Recognizer,
@@ -18,8 +18,8 @@ import { hasFieldsAlone, typeBodyEdits, typeBodyRecognizers } from "./recognize_
 const foreignDeclaration: Recognizer = (place) => {
   const word = place.wrong;
   const known = FOREIGN_DECLARATIONS.get(word.text);
-  const isPlace = place.isBetweenDeclarations || (place.expects("fn") && !place.expectsExpression);
-  if (known === undefined || !isPlace) return null;
+  const canBegin = place.isBetweenDeclarations || (place.expects("fn") && !place.expectsExpression);
+  if (known === undefined || !canBegin) return null;
   const next = place.at(1);
   if (!/^(name|type_name|text|open_paren)$/.test(typeOf(next))) return null;
   const from = place.text(2) === "from" && typeOf(place.at(3)) === "text" ? modulePath(place.text(3)) : "";
@@ -198,7 +198,7 @@ const fieldValue: Recognizer = (place) => {
  * all.
  */
 function otherFields(
-  place: MistakePlace,
+  place: ErrorContext,
   sign: string | null,
   edit: (index: number) => readonly TextEdit[],
 ): readonly TextEdit[] {
@@ -492,7 +492,7 @@ const reference: Recognizer = (place) => {
   return referenceProposal(place, isMutable ? place.at(1).end : place.wrong.end, isMutable ? "inout" : "");
 };
 
-function referenceProposal(place: MistakePlace, end: number, text: string): Proposal {
+function referenceProposal(place: ErrorContext, end: number, text: string): Proposal {
   const span = { start: place.wrong.start, end };
   const space = text === "" && place.file.text[end] === " " ? 1 : 0;
   return {

@@ -1,14 +1,14 @@
 /**
  * Whole phrases of other languages, told by the text of their line: loops, imports, conditional values.
  *
- * What is told here is wrong in more than one place, so token by token it would be several mistakes. A phrase counts
- * when the token that does not fit stands in it.
+ * What is reported here is wrong in more than one place, so token by token it would be several mistakes. A phrase
+ * counts when the token that does not fit stands in it.
  */
 import { FOREIGN_TYPES } from "./foreign_words.ts";
-import { type MistakePlace, quoted, type Recognizer, replacement, typeOf } from "./mistake.ts";
+import { type ErrorContext, quoted, type Recognizer, replacement, typeOf } from "./mistake.ts";
 
 interface Habit {
-  /** What is looked for on the line; the whole match is what is told. */
+  /** What is looked for on the line; the whole match is what is reported. */
   readonly phrase: RegExp;
   readonly code: string;
   readonly message: string;
@@ -270,7 +270,7 @@ const phraseOnLine: Recognizer = (place) => {
 };
 
 /** Phrases stand at the top of a module or in a body, not within a text. */
-function worthLooking(place: MistakePlace): boolean {
+function worthLooking(place: ErrorContext): boolean {
   return !/^(text_part|interpolation_start|interpolation_end)$/.test(typeOf(place.wrong));
 }
 

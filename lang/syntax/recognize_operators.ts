@@ -1,7 +1,7 @@
 /** Operators of other languages, and operators where they do not fit. */
 import {
+  type ErrorContext,
   insertion,
-  type MistakePlace,
   type ProposedFix,
   quoted,
   type Recognizer,
@@ -13,15 +13,15 @@ import type { Span } from "../source/source_file.ts";
 const comparisons = new Set(["==", "!=", "<", "<=", ">", ">="]);
 
 /** Whether the wrong token follows another directly, as one operator of other languages. */
-function joins(place: MistakePlace, first: string, second: string): boolean {
+function joins(place: ErrorContext, first: string, second: string): boolean {
   return place.text(0) === second && place.text(-1) === first && place.at(-1).end === place.wrong.start;
 }
 
-function joined(place: MistakePlace): Span {
+function joined(place: ErrorContext): Span {
   return { start: place.at(-1).start, end: place.wrong.end };
 }
 
-function spaced(place: MistakePlace, span: Span, text: string): string {
+function spaced(place: ErrorContext, span: Span, text: string): string {
   const before = /\s/.test(place.file.text[span.start - 1] ?? " ") ? "" : " ";
   const after = /\s/.test(place.file.text[span.end] ?? " ") ? "" : " ";
   return `${before}${text}${after}`;
@@ -96,7 +96,7 @@ const increment: Recognizer = (place) => {
   return null;
 };
 
-function withSpaceBefore(place: MistakePlace, span: Span): Span {
+function withSpaceBefore(place: ErrorContext, span: Span): Span {
   let start = span.start;
   while (place.file.text[start - 1] === " ") start--;
   return { start, end: span.end };
@@ -184,7 +184,7 @@ const assignmentAsValue: Recognizer = (place) => {
 };
 
 /** Whether `if` or `while` stands before the wrong token and its block does not. */
-function linesHaveCondition(place: MistakePlace): boolean {
+function linesHaveCondition(place: ErrorContext): boolean {
   for (let index = place.index - 1; index >= place.from; index--) {
     const text = place.token(index).text;
     if (text === "if" || text === "while") return true;
@@ -240,7 +240,7 @@ const conditionalOperator: Recognizer = (place) => {
 
 /** The first token on the same line and in the same brackets for which the test holds, in one direction. */
 function atDepth(
-  place: MistakePlace,
+  place: ErrorContext,
   from: number,
   step: 1 | -1,
   test: (text: string) => boolean,
@@ -259,7 +259,7 @@ function atDepth(
 }
 
 /** Index behind the expression that begins at a token: the end of its line, or what its brackets end with. */
-export function endOfExpression(place: MistakePlace, from: number): number {
+export function endOfExpression(place: ErrorContext, from: number): number {
   let depth = 0;
   let index = from;
   for (; index < place.to; index++) {
@@ -323,7 +323,7 @@ const foreignClosure: Recognizer = (place) => {
 };
 
 /** Index of the `fn` of the function value whose parameters end with a `)`, or -1. */
-function closureStart(place: MistakePlace, close: number): number {
+function closureStart(place: ErrorContext, close: number): number {
   if (close < place.from || place.token(close).text !== ")") return -1;
   for (let index = close, depth = 0; index >= place.from; index--) {
     const text = place.token(index).text;
@@ -334,13 +334,13 @@ function closureStart(place: MistakePlace, close: number): number {
 }
 
 /** Whether a token is the arrow behind the parameters of a function value. */
-export function isClosureArrow(place: MistakePlace, index: number): boolean {
+export function isClosureArrow(place: ErrorContext, index: number): boolean {
   return index > place.from && place.token(index).text === "->" &&
     closureStart(place, index - 1) > place.from;
 }
 
 /** `lambda x, y: x + y`. */
-function lambda(place: MistakePlace): ReturnType<Recognizer> {
+function lambda(place: ErrorContext): ReturnType<Recognizer> {
   if (place.text(-1) !== "lambda" || typeOf(place.wrong) !== "name") return null;
   let colon = place.index;
   while (colon < place.to && /^(name|,)$/.test(typeOf(place.token(colon)))) colon++;
@@ -350,7 +350,7 @@ function lambda(place: MistakePlace): ReturnType<Recognizer> {
   return closureProposal(place, { start: place.index - 1, parameters, body: colon + 1, end });
 }
 
-function closureBetweenBars(place: MistakePlace): ReturnType<Recognizer> {
+function closureBetweenBars(place: ErrorContext): ReturnType<Recognizer> {
   if (place.text(0) !== "|" || !place.expectsExpression) return null;
   let close = place.index + 1;
   while (close < place.to && /^(name|,|:|type_name)$/.test(typeOf(place.token(close)))) close++;
@@ -362,7 +362,7 @@ function closureBetweenBars(place: MistakePlace): ReturnType<Recognizer> {
 }
 
 function closureProposal(
-  place: MistakePlace,
+  place: ErrorContext,
   { start, parameters, body, end }: {
     readonly start: number;
     readonly parameters: string;

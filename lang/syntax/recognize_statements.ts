@@ -2,8 +2,8 @@
 import { FOREIGN_TYPES } from "./foreign_words.ts";
 import {
   deletion,
+  type ErrorContext,
   insertion,
-  type MistakePlace,
   type Proposal,
   quoted,
   type Recognizer,
@@ -199,7 +199,7 @@ const foreignStatement: Recognizer = (place) => {
 };
 
 /** Edits that make a `match` of `case x { 1 -> a }`. */
-function matchOfCase(place: MistakePlace): TextEdit[] {
+function matchOfCase(place: ErrorContext): TextEdit[] {
   const edits: TextEdit[] = [replacement(place.wrong, "match")];
   const open = place.lineEnd(place.index) - 1;
   const commas: Token[] = [];
@@ -209,7 +209,7 @@ function matchOfCase(place: MistakePlace): TextEdit[] {
     if (/^[)\]}]$/.test(token.text)) depth--;
     if (depth === 0 && token.text === ",") commas.push(token);
   }
-  // Several values are told apart as the parts of a tuple.
+  // Several values are distinguished as the parts of a tuple.
   const parenthesize = (from: number, to: number) =>
     edits.push(insertion(place.token(from).start, "("), insertion(place.token(to).end, ")"));
   if (commas.length > 0) parenthesize(place.index + 1, open - 1);
@@ -229,7 +229,7 @@ function matchOfCase(place: MistakePlace): TextEdit[] {
 }
 
 /** Whether arms begin with `case` or `default` behind a `switch`. */
-function hasCases(place: MistakePlace): boolean {
+function hasCases(place: ErrorContext): boolean {
   for (let index = place.index + 1; index < place.to; index++) {
     const token = place.token(index);
     if (token.isFirstOfLine && /^(case|default)$/.test(token.text)) {
@@ -240,7 +240,7 @@ function hasCases(place: MistakePlace): boolean {
 }
 
 /** `function f() { … }` in a block. */
-function foreignFunction(place: MistakePlace): Proposal | null {
+function foreignFunction(place: ErrorContext): Proposal | null {
   const word = place.wrong;
   if (!/^(function|def|func|fun)$/.test(word.text) || place.expects("pub")) return null;
   const hasName = typeOf(place.at(1)) === "name";
@@ -277,7 +277,7 @@ const functionInBlock: Recognizer = (place) => {
 };
 
 /** `int x = 5`. */
-function foreignVariable(place: MistakePlace): Proposal | null {
+function foreignVariable(place: ErrorContext): Proposal | null {
   const [type, name, equals] = [place.at(0), place.at(1), place.at(2)];
   if (typeOf(name) !== "name" || equals.text !== "=") return null;
   const isInferred = /^(auto|val|const|my|local|final)$/.test(type.text);
@@ -296,7 +296,7 @@ function foreignVariable(place: MistakePlace): Proposal | null {
 }
 
 /** `print "x"`. */
-function callWithoutParentheses(place: MistakePlace): Proposal | null {
+function callWithoutParentheses(place: ErrorContext): Proposal | null {
   const end = endOfExpression(place, place.index + 1);
   if (end <= place.index + 1) return null;
   const last = place.token(end - 1).end;
@@ -415,7 +415,7 @@ const missingBraces: Recognizer = (place) => {
   };
 };
 
-function headWord(place: MistakePlace): string | null {
+function headWord(place: ErrorContext): string | null {
   const first = place.token(place.from).text === "pub"
     ? place.token(place.from + 1)
     : place.token(place.from);
@@ -432,7 +432,7 @@ function headWord(place: MistakePlace): string | null {
 }
 
 /** Edits that put braces around the rest of a line, and around what follows an `else` there. */
-function inBraces(place: MistakePlace, from: number, replaced: { start: number; end: number } | null) {
+function inBraces(place: ErrorContext, from: number, replaced: { start: number; end: number } | null) {
   const start = place.token(from);
   const edits = [
     replaced === null
@@ -548,7 +548,7 @@ const caseInMatch: Recognizer = (place) => {
   };
 };
 
-function everyCase(place: MistakePlace, open: number) {
+function everyCase(place: ErrorContext, open: number) {
   const edits = [];
   let depth = 0;
   for (let index = open + 1; index < place.to; index++) {
@@ -583,7 +583,7 @@ const armArrow: Recognizer = (place) => {
 };
 
 /** The same sign in the other arms of the match. */
-function everyArrow(place: MistakePlace) {
+function everyArrow(place: ErrorContext) {
   const edits = [];
   let depth = 0;
   const sign = place.text(0);

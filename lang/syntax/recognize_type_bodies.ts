@@ -5,8 +5,8 @@
 import { FOREIGN_TYPES } from "./foreign_words.ts";
 import {
   deletion,
+  type ErrorContext,
   insertion,
-  type MistakePlace,
   quoted,
   type Recognizer,
   replacement,
@@ -15,7 +15,7 @@ import {
 } from "./mistake.ts";
 
 /** Whether in the braces behind `struct Ball` nothing but fields or variants stands. */
-export function hasFieldsAlone(place: MistakePlace): boolean {
+export function hasFieldsAlone(place: ErrorContext): boolean {
   let open = place.index + 2;
   while (open < place.to && !/^[{=:]$/.test(place.token(open).text)) open++;
   if (place.token(open).text === ":") return false;
@@ -31,7 +31,7 @@ export function hasFieldsAlone(place: MistakePlace): boolean {
 }
 
 /** What has to change behind `struct Ball` or `enum Phase` beside the word. */
-export function typeBodyEdits(place: MistakePlace, known: string): TextEdit[] {
+export function typeBodyEdits(place: ErrorContext, known: string): TextEdit[] {
   if (known !== "type") return [];
   const name = place.at(1);
   const edits: TextEdit[] = /^[a-z]/.test(name.text)
@@ -64,7 +64,7 @@ export function typeBodyEdits(place: MistakePlace, known: string): TextEdit[] {
 }
 
 /** Fields on lines of their own without commas. */
-function missingCommas(place: MistakePlace, open: number): TextEdit[] {
+function missingCommas(place: ErrorContext, open: number): TextEdit[] {
   const edits: TextEdit[] = [];
   let depth = 0;
   for (let index = open + 1; index < place.to; index++) {
@@ -91,7 +91,7 @@ function missingCommas(place: MistakePlace, open: number): TextEdit[] {
 }
 
 /** Types of other languages between two tokens, `string` and the like, written as here. */
-function foreignTypes(place: MistakePlace, from: number, to: number): TextEdit[] {
+function foreignTypes(place: ErrorContext, from: number, to: number): TextEdit[] {
   const edits: TextEdit[] = [];
   for (let index = from; index < to; index++) {
     const token = place.token(index);
@@ -104,7 +104,7 @@ function foreignTypes(place: MistakePlace, from: number, to: number): TextEdit[]
 }
 
 /** Takes away the semicolon behind a token, if there is one. */
-function semicolonBehind(place: MistakePlace, index: number): TextEdit[] {
+function semicolonBehind(place: ErrorContext, index: number): TextEdit[] {
   const { end } = place.token(index);
   const length = /^\s*;/.exec(place.source(end, place.file.text.length))?.[0].length ?? 0;
   return length === 0 ? [] : [replacement({ start: end, end: end + length }, "")];
@@ -183,7 +183,7 @@ const fieldsBetweenSemicolons: Recognizer = (place) => {
 };
 
 /** What stands in the braces of an interface: fields, functions without `fn`, or something else. */
-function membersOf(place: MistakePlace, open: number, close: number): "fields" | "functions" | "mixed" {
+function membersOf(place: ErrorContext, open: number, close: number): "fields" | "functions" | "mixed" {
   let fields = 0;
   let functions = 0;
   for (let index = open + 1; index < close;) {
@@ -202,7 +202,7 @@ function membersOf(place: MistakePlace, open: number, close: number): "fields" |
 }
 
 /** Whether a comma or semicolon stands behind a token. */
-function isSeparated(place: MistakePlace, index: number): boolean {
+function isSeparated(place: ErrorContext, index: number): boolean {
   return /^\s*[;,]/.test(place.source(place.token(index).end, place.token(index + 1).end));
 }
 

@@ -1,12 +1,12 @@
 /**
- * Reports what is wrong in a piece of a file, and mends it by trial.
+ * Reports what is wrong in a piece of a file, and repairs it by trial.
  *
  * At each error the recognizers propose what mistake it may be, and edits are made of the terminals that fit (put in,
  * in place of the wrong token, or the wrong token taken away). Each edit is tried: the piece is read again with it,
  * and how far that goes ranks them. The best become the fixes, the very best is taken for granted and reading goes on
  * behind it, so that several mistakes in one declaration are all told; when nothing leads on, the rest of the
- * declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, {@link MENDED_PIECES}, and {@link TRIED_TOKENS} read
- * in trials for one file, after which errors are told without fixes.
+ * declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, {@link REPAIRED_PIECES}, and {@link TRIED_TOKENS} read
+ * in trials for one file, after which errors are reported without fixes.
  */
 import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -15,7 +15,7 @@ import type { Declaration } from "./ast.ts";
 import { buildersOf, builtDeclaration, expectedAfter, statesBefore, syntaxBuilders } from "./automaton.ts";
 import { readEdited, type Reading } from "./edited_text.ts";
 import { generalProposal } from "./general_repairs.ts";
-import { MistakePlace, type Proposal, type ProposedFix, quoted, type TextEdit } from "./mistake.ts";
+import { ErrorContext, type Proposal, type ProposedFix, quoted, type TextEdit } from "./mistake.ts";
 import type { Token } from "./token.ts";
 import { recognizers } from "./recognizers.ts";
 
@@ -31,11 +31,11 @@ const CONVINCING_TOKENS = 4;
 /** How many when the mistake was recognized. */
 const CONVINCING_TOKENS_WHEN_RECOGNIZED = 2;
 
-/** How many ways to mend a mistake are offered. */
+/** How many ways to repair a mistake are offered. */
 const OFFERED_FIXES = 4;
 
-/** How many pieces of a file are mended; of more mistakes only the places are told. */
-const MENDED_PIECES = 100;
+/** How many pieces of a file are repaired; of more mistakes only the places are reported. */
+const REPAIRED_PIECES = 100;
 
 /** What is spent on trials in one file. */
 export interface TrialBudget {
@@ -45,11 +45,11 @@ export interface TrialBudget {
 
 /** A budget for a file. */
 export function trialBudget(): TrialBudget {
-  return { tokens: TRIED_TOKENS, pieces: MENDED_PIECES };
+  return { tokens: TRIED_TOKENS, pieces: REPAIRED_PIECES };
 }
 
-/** Tells where a piece is wrong, without trying to mend it. */
-export function brieflyTold(file: SourceFile, wrong: Token | undefined, end: number): Diagnostic {
+/** Tells where a piece is wrong, without trying to repair it. */
+export function briefDiagnostic(file: SourceFile, wrong: Token | undefined, end: number): Diagnostic {
   const { code, severity, title } = codePage("SY0001");
   const span = wrong === undefined ? { start: end, end } : wrong.span;
   const message = wrong === undefined
@@ -62,14 +62,14 @@ export function brieflyTold(file: SourceFile, wrong: Token | undefined, end: num
 /** What became of a piece. */
 export interface Repaired {
   readonly diagnostics: readonly Diagnostic[];
-  /** What the mended text holds; empty when it could not be mended. */
+  /** What the repaired text holds; empty when it could not be repaired. */
   readonly declarations: readonly Declaration[];
 }
 
 const nothing = () => null;
 const checkOnly = () => buildersOf((rule) => typeof rule.maker === "string" ? rule.maker : nothing);
 
-/** Mends a piece of a file that has an error in it. */
+/** Repairs a piece of a file that has an error in it. */
 export function repair(
   file: SourceFile,
   piece: { readonly start: number; readonly end: number },
@@ -107,7 +107,7 @@ class Repair {
       const reading = this.#read(this.#edits);
       const place = placeOf(this.#file, reading);
       if (place === null) {
-        // A name that was made up would be told as unknown.
+        // A name that was made up would be reported as unknown.
         return {
           diagnostics: this.#diagnostics,
           declarations: this.#hasMadeUpNames ? [] : this.#declarations(),
@@ -123,7 +123,7 @@ class Repair {
       const best = this.#report(place);
       const last = this.#diagnostics.at(-1);
       if (before?.code === last?.code && before?.span.start === last?.span.start && before !== last) {
-        // The repair has not helped, so the same would be told again and again.
+        // The repair has not helped, so the same would be reported again and again.
         this.#diagnostics.pop();
         break;
       }
@@ -152,8 +152,8 @@ class Repair {
     );
   }
 
-  /** Tells one mistake; the best way to mend it, or null when nothing leads on. */
-  #report(place: MistakePlace): Trial | null {
+  /** Tells one mistake; the best way to repair it, or null when nothing leads on. */
+  #report(place: ErrorContext): Trial | null {
     for (const recognize of recognizers) {
       const proposal = recognize(place);
       if (proposal === null) continue;
@@ -180,7 +180,7 @@ class Repair {
     return convincing(good[0] ?? null, CONVINCING_TOKENS, place);
   }
 
-  #tried(place: MistakePlace, fixes: readonly ProposedFix[]): Trial[] {
+  #tried(place: ErrorContext, fixes: readonly ProposedFix[]): Trial[] {
     return fixes.flatMap((fix) => {
       const edits = withEdits(this.#edits, fix.edits);
       if (edits === null || this.#budget.tokens <= 0) return [];
@@ -230,22 +230,22 @@ class Repair {
 }
 
 /** The first error of a reading, or null. */
-function placeOf(file: SourceFile, reading: Reading): MistakePlace | "too deep" | null {
+function placeOf(file: SourceFile, reading: Reading): ErrorContext | "too deep" | null {
   const last = reading.declarations.at(-1);
   if (last === undefined || last.outcome.kind === "done") return null;
   if (last.outcome.isTooDeep) return "too deep";
   const { from, to } = last;
   const { index } = last.outcome;
   const expected = expectedAfter(statesBefore(reading.tokens, from, index));
-  return new MistakePlace(file, reading.tokens, { from, to, index }, expected);
+  return new ErrorContext(file, reading.tokens, { from, to, index }, expected);
 }
 
-function remaining(place: MistakePlace): number {
+function remaining(place: ErrorContext): number {
   return place.isAtEnd ? Infinity : place.to - place.index;
 }
 
 /** How many tokens fit behind the wrong one after an edit; -1 when that itself does not. */
-function progressOf(place: MistakePlace, reading: Reading): number {
+function progressOf(place: ErrorContext, reading: Reading): number {
   const last = reading.declarations.at(-1);
   if (last === undefined || last.outcome.kind === "done") return Infinity;
   if (last.outcome.isTooDeep) return -1;
@@ -267,7 +267,7 @@ function withEdits(before: readonly TextEdit[], added: readonly TextEdit[]): rea
   return all;
 }
 
-function convincing(trial: Trial | null, tokens: number, place: MistakePlace): Trial | null {
+function convincing(trial: Trial | null, tokens: number, place: ErrorContext): Trial | null {
   return trial !== null && trial.progress >= Math.min(tokens, remaining(place)) ? trial : null;
 }
 

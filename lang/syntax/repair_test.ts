@@ -24,7 +24,7 @@ function check(source: string, code: string, ...expected: readonly string[]): vo
   }
 }
 
-/** The codes that are told, and the kinds of declarations that are there. */
+/** The codes that are reported, and the kinds of declarations that are there. */
 function outline(source: string): { codes: string[]; declarations: string[] } {
   const { module, diagnostics } = parse(new SourceFile("src/main.lang", source));
   return {

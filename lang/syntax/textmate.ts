@@ -1,9 +1,9 @@
 /**
  * The TextMate grammar for editors, made of the lexer's own expressions and words.
  *
- * It colors what can be told from tokens alone: comments, texts with the expressions in them, numbers, keywords,
- * names of types, and names that are called or declared. Its scopes are those that TextMate's manual lists, which
- * every theme knows.
+ * It colors what can be distinguished from tokens alone: comments, texts with the expressions in them, numbers,
+ * keywords, names of types, and names that are called or declared. Its scopes are those that TextMate's manual lists,
+ * which every theme knows.
  */
 import { PATTERNS } from "./lexer.ts";
 import { CONTEXTUAL_TERMINALS, KEYWORDS, PUNCTUATION } from "./token.ts";

@@ -18,25 +18,25 @@ const MAX_CHUNK_LENGTH = 8;
 /** Gives numbers from a list, then from a source of more; the rest of the world as for other tests. */
 export class ChoiceHost implements Host {
   readonly choices: number[] = [];
-  readonly toldArguments: { readonly name: string; readonly value: string }[] = [];
+  readonly reportedArguments: { readonly name: string; readonly value: string }[] = [];
   readonly #world = new TestHost();
   readonly #given: readonly number[];
   readonly #more: (limit: number) => number;
-  readonly #isTelling: boolean;
-  readonly #onTold: ((argument: { readonly name: string; readonly value: string }) => void) | undefined;
+  readonly #isReporting: boolean;
+  readonly #onReported: ((argument: { readonly name: string; readonly value: string }) => void) | undefined;
 
   constructor(options: {
     readonly given?: readonly number[];
     /** A number from 0 to before the limit; 0 when there is no source. */
     readonly more?: (limit: number) => number;
-    readonly isTelling?: boolean;
-    /** Told each argument as soon as it is made. */
-    readonly onTold?: (argument: { readonly name: string; readonly value: string }) => void;
+    readonly isReporting?: boolean;
+    /** Called with each argument as soon as it is generated. */
+    readonly onReported?: (argument: { readonly name: string; readonly value: string }) => void;
   }) {
     this.#given = options.given ?? [];
     this.#more = options.more ?? (() => 0);
-    this.#isTelling = options.isTelling ?? false;
-    this.#onTold = options.onTold;
+    this.#isReporting = options.isReporting ?? false;
+    this.#onReported = options.onReported;
   }
 
   /** What was printed. */
@@ -51,13 +51,13 @@ export class ChoiceHost implements Host {
       case "choose":
         return this.#choose(Number(first));
       case "is_telling":
-        return this.#isTelling;
+        return this.#isReporting;
       case "tell": {
         // Shown as a tuple of one: `(value,)` or `(value)`.
         const text = String(second).replace(/^\((.*?),?\)$/s, "$1");
         const argument = { name: String(first), value: text };
-        this.toldArguments.push(argument);
-        this.#onTold?.(argument);
+        this.reportedArguments.push(argument);
+        this.#onReported?.(argument);
         return null;
       }
       default:

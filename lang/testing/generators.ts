@@ -67,7 +67,7 @@ export class PropertyMaker {
       pattern: { kind: "binding", span, type: local.type, local },
       value: this.#value(local.type, span),
     }));
-    statements.push(this.#telling(parameters, span), { kind: "expression", span, expression: body });
+    statements.push(this.#reporting(parameters, span), { kind: "expression", span, expression: body });
     return {
       ...property,
       kind: "test",
@@ -76,7 +76,7 @@ export class PropertyMaker {
     };
   }
 
-  #telling(parameters: readonly Local[], span: Span): Statement {
+  #reporting(parameters: readonly Local[], span: Span): Statement {
     const statements = parameters.map((local): Statement => {
       const value: Expression = { kind: "local", span, type: local.type, local };
       // In a list of one, so that a text is shown in quotes.

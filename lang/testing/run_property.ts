@@ -7,9 +7,9 @@ import { startRun } from "./run_job.ts";
 import {
   type JobOutcome,
   type RawTrap,
+  type ReportedArgument,
   type TestJob,
   type TestSuite,
-  type ToldArgument,
   trappedOutcome,
 } from "./test_suite.ts";
 import { trapOf } from "./trap_of.ts";
@@ -17,7 +17,7 @@ import { trapOf } from "./trap_of.ts";
 /** How often a property is tried when nobody says. */
 export const DEFAULT_TRIES = 100;
 
-/** Told while a property is tried, so that something is known of one that does not end. */
+/** Called while a property runs, so that one that does not end leaves a trace. */
 export interface PropertyWatcher {
   /** A try begins, counted from 0. */
   onTry?(attempt: number): void;
@@ -29,12 +29,12 @@ export interface PropertyWatcher {
 export function hostOfTry(
   seed: number,
   attempt: number,
-  onTold?: (argument: ToldArgument) => void,
+  onReported?: (argument: ReportedArgument) => void,
 ): ChoiceHost {
   const random = new SeededRandom(seed * 1_000 + attempt);
   return new ChoiceHost({
     more: (limit) => random.below(limit),
-    ...(onTold === undefined ? {} : { isTelling: true, onTold }),
+    ...(onReported === undefined ? {} : { isReporting: true, onReported }),
   });
 }
 
@@ -59,11 +59,11 @@ export function runProperty(
     const trap = once(host);
     if (trap === null) continue;
     const outcomeOf = (given: readonly number[], shrinks: number): JobOutcome => {
-      const telling = new ChoiceHost({ given, isTelling: true });
-      const told = once(telling) ?? trap;
+      const reporting = new ChoiceHost({ given, isReporting: true });
+      const told = once(reporting) ?? trap;
       return trappedOutcome(told, {
-        counterexample: telling.toldArguments,
-        output: telling.output,
+        counterexample: reporting.reportedArguments,
+        output: reporting.output,
         tries: attempt + 1,
         shrinks,
       });

@@ -1,12 +1,12 @@
 /** The tests of a package, in the order of files and places, and which of them are asked for. */
 import type { TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";
-import type { TestPlace } from "./test_result.ts";
+import type { TestPosition } from "./test_result.ts";
 
 /** A test to run. */
 export interface PlannedTest {
   readonly module: TypedModule;
   readonly test: TypedTest;
-  readonly place: TestPlace;
+  readonly place: TestPosition;
 }
 
 /** Which tests are asked for. */

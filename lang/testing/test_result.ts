@@ -5,7 +5,7 @@ import type { TrapReport } from "../host/wasm_trap.ts";
 export type TestKind = "test" | "property" | "example" | "eval";
 
 /** Where a test stands. */
-export interface TestPlace {
+export interface TestPosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -39,7 +39,7 @@ export interface TestResult {
   readonly kind: TestKind;
   readonly module: string;
   readonly name: string;
-  readonly place: TestPlace;
+  readonly place: TestPosition;
   readonly isPassed: boolean;
   readonly failure: TestFailure | null;
   /** What it printed. */

@@ -38,7 +38,7 @@ export interface RawTrap {
 }
 
 /** An argument of a property and what it shows. */
-export interface ToldArgument {
+export interface ReportedArgument {
   readonly name: string;
   readonly value: string;
 }
@@ -49,7 +49,7 @@ export interface JobOutcome {
   readonly output: string;
   /** Bytes of the heap that were not given back, when it did not trap. */
   readonly heapBytesLeft: number;
-  readonly counterexample: readonly ToldArgument[];
+  readonly counterexample: readonly ReportedArgument[];
   readonly tries: number;
   readonly shrinks: number;
   readonly cases: readonly {

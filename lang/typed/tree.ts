@@ -9,8 +9,8 @@
  * Order of evaluation is left to right: arguments, then the call; in an assignment the indexes of the place, then the
  * value, then the store. `inout` arguments are places whose indexes are evaluated in their turn. Exclusivity has been
  * checked: writing through the place at once and writing back after the call are the same. A value argument may have
- * been read from within a place that is lent to the same call (`list.push(list[0])`): it is a copy from before the
- * call.
+ * been read from within a place that is passed as `inout` to the same call (`list.push(list[0])`): it is a copy from
+ * before the call.
  */
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type {
@@ -109,7 +109,7 @@ export interface TypedTest {
   readonly threshold: Expression | null;
 }
 
-/** A variable, parameter or name of a pattern, told apart by identity. */
+/** A variable, parameter or name of a pattern, distinguished by identity. */
 export interface Local {
   /** Unique in its function or test. */
   readonly id: number;

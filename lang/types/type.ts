@@ -48,7 +48,7 @@ export interface TypeVariable {
   link: Type | null;
 }
 
-/** `T` of a generic declaration, told apart by identity. */
+/** `T` of a generic declaration, distinguished by identity. */
 export interface TypeParameter {
   readonly name: string;
   readonly bounds: readonly InterfaceDefinition[];

@@ -1,7 +1,7 @@
 /**
  * How types are written in messages: as a person would write them in a source.
  *
- * Two types of one name are told apart by their modules. What is not known is `_`.
+ * Two types of one name are distinguished by their modules. What is not known is `_`.
  */
 import { resolve } from "./primitives.ts";
 import type { Type } from "./type.ts";

@@ -24,12 +24,12 @@ export interface ModuleIndexes {
   functionIndex(target: IrFunction): number;
   globalIndex(name: string): number;
   typeIndex(parameters: readonly ScalarType[], results: readonly ScalarType[]): number;
-  /** Told of a call through the table, which the module then needs, also when no function is a value. */
+  /** Called for a call through the table, which the module then needs, also when no function is a value. */
   needTable(): void;
 }
 
 /** Where in the code a place of the source begins. */
-export interface CodePlace {
+export interface CodePosition {
   /** Bytes from the start of the code (behind the body's length). */
   offset: number;
   readonly place: IrPlace;
@@ -59,7 +59,7 @@ export class FunctionEncoder {
   readonly #writes = new Map<IrLocal, number>();
   /** Names of the numbered variables, for the name section. */
   readonly localNames: string[] = [];
-  readonly places: CodePlace[] = [];
+  readonly places: CodePosition[] = [];
   #lastSet: IrLocal | null = null;
   #lastSetStart = -1;
   #lastSetEnd = -1;
@@ -104,7 +104,7 @@ export class FunctionEncoder {
     for (const statement of statements) {
       for (const expression of expressionsOf(statement)) visitExpression(expression, read);
       if (statement.kind === "check") {
-        for (const [, value] of toldOfIndex(statement) ?? []) visitExpression(value, read);
+        for (const [, value] of reportedIndex(statement) ?? []) visitExpression(value, read);
       }
       switch (statement.kind) {
         case "set":
@@ -257,7 +257,7 @@ export class FunctionEncoder {
         if (statement.site.place !== null) {
           this.places.push({ offset: out.length, place: statement.site.place });
         }
-        this.#tellIndex(statement);
+        this.#reportIndex(statement);
         this.#trap(statement.site.number);
         out.byte(0x0b);
         if (statement.site.place !== null && this.#place !== null) {
@@ -346,8 +346,8 @@ export class FunctionEncoder {
    * Puts the index and the length of a check of bounds where a host finds them; they are worked out again, since only
    * what traps needs them.
    */
-  #tellIndex(check: Statement & { readonly kind: "check" }): void {
-    const told = toldOfIndex(check);
+  #reportIndex(check: Statement & { readonly kind: "check" }): void {
+    const told = reportedIndex(check);
     if (told === null) return;
     for (const [name, value] of told) {
       this.#expression(value);
@@ -582,7 +582,7 @@ function endsInLeaving(statements: readonly Statement[]): boolean {
 }
 
 /** The index and the length that a check of bounds compares, when it is one whose sides can be worked out again. */
-function toldOfIndex(
+function reportedIndex(
   { condition, site }: Statement & { readonly kind: "check" },
 ): readonly (readonly [string, IrExpression])[] | null {
   if (site.kind !== "index" || condition.kind !== "op" || condition.op !== "i32.ge_u") return null;

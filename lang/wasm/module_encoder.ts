@@ -7,19 +7,19 @@
  * memory section is ever left out because every host expects one.
  *
  * `lang.sites`: count of files, their paths; count of kinds, their names; count of sites, each kind, file, line and
- * column (from 1; all 0 when the site has no place). What stands in the library and was lowered in place is told by
+ * column (from 1; all 0 when the site has no place). What stands in the library and was lowered in place is reported by
  * the line of the package that called it. A site's number is its position.
  */
 import type { IrFunction, IrModule, IrPlace, ScalarType, TrapSite } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
 import { ByteWriter, unsignedLength } from "./byte_writer.ts";
-import { type CodePlace, FunctionEncoder, type ModuleIndexes, TYPE_CODES } from "./function_encoder.ts";
+import { type CodePosition, FunctionEncoder, type ModuleIndexes, TYPE_CODES } from "./function_encoder.ts";
 
 /** The bytes of a module and what belongs to them. */
 export interface EncodedModule {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Places in the source by offset in the bytes, ascending. */
-  readonly places: readonly CodePlace[];
+  readonly places: readonly CodePosition[];
   /** Offsets at which the code of functions begins, ascending. */
   readonly functionStarts: readonly number[];
   /** What the numbers of trap sites stand for. */
@@ -141,7 +141,7 @@ export function encodeModule(module: IrModule, options: EncodeOptions): EncodedM
 
 function encodeCode(module: IrModule, indexes: Indexes) {
   const section = new ByteWriter();
-  const places: CodePlace[] = [];
+  const places: CodePosition[] = [];
   const sizes: { name: string; bytes: number }[] = [];
   const starts: number[] = [];
   const localNames: string[][] = [];
@@ -264,7 +264,7 @@ function encodeSites(module: IrModule): ByteWriter {
   const kinds = new Map<string, number>();
   const sites = module.sites.map(({ kind, place }) => ({
     kind,
-    place: place === null ? null : packagePlace(place),
+    place: place === null ? null : packagePosition(place),
   }));
   for (const { kind, place } of sites) {
     if (!kinds.has(kind)) kinds.set(kind, kinds.size);
@@ -291,7 +291,7 @@ function encodeSites(module: IrModule): ByteWriter {
  * Where the package called what was lowered in place and stands in the library; the place itself when nobody is
  * known.
  */
-export function packagePlace(place: IrPlace): IrPlace {
+export function packagePosition(place: IrPlace): IrPlace {
   for (let at: IrPlace | undefined = place; at !== undefined; at = at.caller) {
     if (!isLibraryPath(at.file.path)) return at;
   }

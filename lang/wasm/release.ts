@@ -6,7 +6,7 @@
  * the optimizer, which gives them back as a source map. The same module gives the same bytes.
  */
 import { anchorsOf, sectionsOf } from "./anchors.ts";
-import type { CodePlace } from "./function_encoder.ts";
+import type { CodePosition } from "./function_encoder.ts";
 
 /** How a release is optimized. */
 export interface ReleaseOptions {
@@ -17,7 +17,7 @@ export interface ReleaseOptions {
 /** A module and where the places of its source begin. */
 export interface LocatedModule {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly places: readonly CodePlace[];
+  readonly places: readonly CodePosition[];
 }
 
 /** An optimized module and its source map. */
@@ -116,7 +116,7 @@ export function locate(
       missed++;
       continue;
     }
-    let place: CodePlace | undefined;
+    let place: CodePosition | undefined;
     for (const [position, offset] of offsets.entries()) {
       while ((places[next]?.offset ?? Infinity) <= offset) place = places[next++];
       if (place === undefined) continue;

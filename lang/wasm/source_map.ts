@@ -3,8 +3,8 @@
  * expect. Code of the library that was lowered in place stands at the line that called it, which whoever debugs has
  * before them.
  */
-import type { CodePlace } from "./function_encoder.ts";
-import { packagePlace } from "./module_encoder.ts";
+import type { CodePosition } from "./function_encoder.ts";
+import { packagePosition } from "./module_encoder.ts";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -25,7 +25,7 @@ function variableLength(value: number): string {
  * more.
  */
 export function sourceMap(
-  places: readonly CodePlace[],
+  places: readonly CodePosition[],
   functionStarts: readonly number[],
   fileName: string,
 ): string {
@@ -46,7 +46,7 @@ export function sourceMap(
   };
   for (const { offset, place: inner } of places) {
     leaveFunctions(offset);
-    const place = packagePlace(inner);
+    const place = packagePosition(inner);
     const { path } = place.file;
     let number = numbers.get(path);
     if (number === undefined) {

@@ -2,7 +2,7 @@
  * Helpers for tests of the back end: a source as a program, its module in the engine at hand, and what the
  * interpreter says to the same.
  */
-import { type TrapPlace, trapSitesOf } from "../host/trap_sites.ts";
+import { type TrapPosition, trapSitesOf } from "../host/trap_sites.ts";
 import { PackageAnalyzer } from "../check/package_analysis.ts";
 import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts";
 import { expectValid } from "./validity.ts";
@@ -33,7 +33,7 @@ export class RunningModule {
   readonly exports: WebAssembly.Exports;
   /** What was written by the host's log functions. */
   readonly log: string[] = [];
-  readonly #sites: readonly TrapPlace[];
+  readonly #sites: readonly TrapPosition[];
 
   constructor(module: Pick<CompiledModule, "bytes">) {
     expectValid(module.bytes);

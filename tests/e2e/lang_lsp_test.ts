@@ -1,4 +1,4 @@
-/** `lang lsp` as it ships: an editor starts the executable, makes a mistake, mends it, and asks for names. */
+/** `lang lsp` as it ships: an editor starts the executable, makes a mistake, fixes it, and asks for names. */
 import { ok, strictEqual } from "node:assert/strict";
 import { CodeActionRequest, CompletionRequest } from "vscode-languageserver-protocol/node";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";

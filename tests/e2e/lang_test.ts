@@ -1,6 +1,6 @@
 /**
  * The toolchain command as a process, compiled as it ships: from a new package to its module as typed, mistakes and
- * their fixes, exit codes, streams. What is told is in `cli/lang/program_test.ts`.
+ * their fixes, exit codes, streams. What is reported is in `cli/lang/program_test.ts`.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";

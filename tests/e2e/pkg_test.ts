@@ -5,7 +5,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { type ProgramResult, runProgram } from "../support/programs.ts";
-import { manifest, SLUG, TOKEN, withWorld, type World } from "../registry/machine.ts";
+import { manifest, SLUG, TOKEN, withEnvironment, type World } from "../registry/machine.ts";
 
 const programs = await compiledPrograms();
 
@@ -71,7 +71,7 @@ test "bright" {
 `;
 
 Deno.test("three packages: publish, add, fetch, build, from two machines", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const author = new Shell(world, "author", TOKEN);
     await author.write("noise", { "project.toml": manifest("noise", "1.0.0"), "src/main.lang": NOISE });
     const login = await author.lang("noise", "pkg", "login");
@@ -146,7 +146,7 @@ Deno.test("three packages: publish, add, fetch, build, from two machines", () =>
   }));
 
 Deno.test("lang pkg: exit codes, forms of output, help", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = new Shell(world, "user");
     await user.write("app", { "project.toml": manifest("app", "0.1.0"), "src/main.lang": MAIN });
     const check = async (code: number, expected: RegExp, ...parameters: readonly string[]) => {
@@ -172,7 +172,7 @@ Deno.test("lang pkg: exit codes, forms of output, help", () =>
   }));
 
 Deno.test("lang build: dependencies that cannot be read, or not be fetched, end it with a message", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = new Shell(world, "user");
     const check = async (dependencies: string, code: number, expected: RegExp) => {
       await user.write("app", {

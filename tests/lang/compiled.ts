@@ -10,7 +10,10 @@ import { compile } from "../../lang/compiler/compile.ts";
 import { expectValid } from "../../lang/wasm/validity.ts";
 import { trapLine } from "./interpreted.ts";
 
-/** What `main` of a program prints, and a last line when it traps; a program that ends well must leave no memory in use. */
+/**
+ * What `main` of a program prints, and a last line when it traps; a program that ends well must leave no memory in
+ * use.
+ */
 export function compiledOutput(program: TypedProgram): string {
   const main = program.root?.functions.find((fn) => fn.name === "main" && fn.owner === null);
   if (main === undefined) throw new Error("Cannot run the program: it has no main");

@@ -1,7 +1,7 @@
 /**
- * What the compiler says of a program that must fail, as the parts of its snapshot: `report`, as people see it; `types`, the expected and
- * actual types that the report does not show by themselves; and each fix in turn, as the lines it changes with its edits in place:
- * `[-removed-]{+added+}`.
+ * What the compiler says of a program that must fail, as the parts of its snapshot: `report`, as people see it;
+ * `types`, the expected and actual types that the report does not show by themselves; and each fix in turn, as the
+ * lines it changes with its edits in place: `[-removed-]{+added+}`.
  */
 import { findEntryPoints } from "../../lang/check/entry_points.ts";
 import { PackageAnalyzer } from "../../lang/check/package_analysis.ts";

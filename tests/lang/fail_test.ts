@@ -1,6 +1,7 @@
 /**
- * The programs that must fail: each has one mistake and raises the code that its file is named after, as its only error; a program of a
- * warning raises no error. What the compiler says of them is in their snapshots; `deno task golden` renews it.
+ * The programs that must fail: each has one mistake and raises the code that its file is named after, as its only
+ * error; a program of a warning raises no error. What the compiler says of them is in their snapshots; `deno task
+ * golden` renews it.
  */
 import assert from "node:assert/strict";
 import { filesOfPage } from "../../lang/diagnostics/codes/code_page.ts";

@@ -1,7 +1,8 @@
 /**
  * The automaton and nearley's own parser read every source of the corpus alike, and each declaration in one way only.
  *
- * nearley's parser takes any grammar and finds all readings; that there is one, and that it is the automaton's, shows that the tables are the grammar's.
+ * nearley's parser takes any grammar and finds all readings; that there is one, and that it is the automaton's, shows
+ * that the tables are the grammar's.
  */
 import assert from "node:assert/strict";
 import nearley from "nearley";
@@ -13,7 +14,7 @@ import { TERMINALS, type Token } from "../../lang/syntax/token.ts";
 import { mutatedSources } from "../fuzz/sources/mutated_sources.ts";
 import { rightSources } from "./source_corpus.ts";
 
-/** nearley's form of the rules, whose terminals are told by the type of a token. */
+/** nearley's form of the rules, whose terminals are types of tokens. */
 function nearleyGrammar(): nearley.Grammar {
   const rules = tables().rules.map((rule) => ({
     name: rule.name,

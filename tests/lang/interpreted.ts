@@ -9,7 +9,10 @@ import { ListValue } from "../../lang/interpret/value.ts";
 import type { TrapReport } from "../../lang/host/wasm_trap.ts";
 import type { TypedProgram } from "../../lang/typed/tree.ts";
 
-/** Checks a program of one file, with an analyzer that may have seen others; throws with all errors when there are any. */
+/**
+ * Checks a program of one file, with an analyzer that may have seen others; throws with all errors when there are
+ * any.
+ */
 export function checkedProgram(text: string, analyzer = new PackageAnalyzer()): TypedProgram {
   const { program, diagnostics } = analyzer.analyze(new Map([["src/main.lang", text]]));
   const errors = diagnostics.filter((each) => each.severity === "error");
@@ -26,8 +29,8 @@ export function told({ file, span, code, message }: Diagnostic): string {
 }
 
 /**
- * What `main` of a program prints. When the program traps, a last line says why and where, in the program itself by line and column, in the
- * library by the call and the module: `! panic at 3:5 in std.list: …`.
+ * What `main` of a program prints. When the program traps, a last line says why and where, in the program itself by
+ * line and column, in the library by the call and the module: `! panic at 3:5 in std.list: …`.
  */
 export function interpretedOutput(program: TypedProgram): string {
   const main = program.root?.functions.find((fn) => fn.name === "main" && fn.owner === null);
@@ -49,7 +52,7 @@ export function trapLine({ kind, message, place, library, sides }: TrapReport): 
     ...(place === null ? [] : [`at ${place.line}:${place.column}`]),
     ...(library === null ? [] : [`in ${library.file.replace(":", ".")}`]),
   ];
-  const isTold = kind === "panic" || kind === "index";
-  const more = sides !== null ? `: ${sides.left} and ${sides.right}` : isTold ? `: ${message}` : "";
+  const hasMessage = kind === "panic" || kind === "index";
+  const more = sides !== null ? `: ${sides.left} and ${sides.right}` : hasMessage ? `: ${message}` : "";
   return `! ${[kind, ...where].join(" ")}${more}`;
 }

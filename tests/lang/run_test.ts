@@ -1,4 +1,7 @@
-/** Programs that must run print what their snapshots say, by the interpreter and as WebAssembly, and leave no memory in use. */
+/**
+ * Programs that must run print what their snapshots say, by the interpreter and as WebAssembly, and leave no memory
+ * in use.
+ */
 import assert from "node:assert/strict";
 import { compiledOutput } from "./compiled.ts";
 import { checkedProgram, interpretedOutput } from "./interpreted.ts";

@@ -1,4 +1,7 @@
-/** Sources in the language that stand in this repository: the library, templates, examples, the reference's code blocks, the pages of the codes. */
+/**
+ * Sources in the language that stand in this repository: the library, templates, examples, the reference's code
+ * blocks, the pages of the codes.
+ */
 import { CODE_PAGES } from "../../lang/diagnostics/codes/registry.ts";
 import { SourceFile } from "../../lang/source/source_file.ts";
 import { blocksOf } from "../support/document_blocks.ts";

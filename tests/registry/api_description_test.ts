@@ -1,10 +1,10 @@
 /** The description finds what is wrong, so that a server that it lets pass is like the real one. */
 import { ok, strictEqual } from "node:assert/strict";
 import { answerProblems, operation, requestProblems } from "./api_description.ts";
-import { SLUG, withWorld } from "./machine.ts";
+import { SLUG, withEnvironment } from "./machine.ts";
 
 Deno.test("answerProblems() finds missing, undescribed and wrongly typed fields", () =>
-  withWorld(async ({ server }) => {
+  withEnvironment(async ({ server }) => {
     server.addRelease(SLUG, "fx-0.3.2", "body", { "fx-0.3.2.tar.gz": "x" });
     const list = operation("/repos/{owner}/{repo}/releases", "get");
     const answer = await (await fetch(`${server.apiUrl}/repos/${SLUG}/releases`)).json();

@@ -90,7 +90,7 @@ export const TOKEN = "secret-token";
  * Runs a test with a hosting service that has one repository; afterwards everything that it answered must be as
  * described.
  */
-export async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
+export async function withEnvironment(work: (world: World) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "registry-" });
   const server = HostingServer.start();
   server.addRepository(SLUG);

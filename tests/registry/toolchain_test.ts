@@ -7,7 +7,7 @@ import { fetchPackages } from "../../registry/client/fetch_packages.ts";
 import { publishPackage } from "../../registry/commands/publish.ts";
 import { agent, answersOf } from "../lang/agent/agent_client.ts";
 import { Editor, uriOf } from "../lang/lsp/editor.ts";
-import { type Machine, manifest, TOKEN, withWorld, type World } from "./machine.ts";
+import { type Machine, manifest, TOKEN, withEnvironment, type World } from "./machine.ts";
 
 const MAIN = `use fx
 
@@ -36,7 +36,7 @@ async function userOf({ machine }: World): Promise<Machine> {
 }
 
 Deno.test("lang agent: a package that is not there is told with what brings it, and used as soon as it is", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     const folder = `${user.home}/app`;
     const requests = [
@@ -66,7 +66,7 @@ Deno.test("lang agent: a package that is not there is told with what brings it, 
   }));
 
 Deno.test("lang lsp: a package that is not there is told with what brings it, and used once the editor says so", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     const folder = await Deno.realPath(`${user.home}/app`);
     await using editor = new Editor();

@@ -6,9 +6,9 @@ import { RegistryError } from "../../../registry/registry_error.ts";
 import { version } from "../../shared/version.ts";
 import type { Context } from "../shared/context.ts";
 import { TerminalReporter } from "./reporter.ts";
-import { tellFailure } from "./run.ts";
+import { reportFailure } from "./run.ts";
 
-/** Fetches what is missing; false when that failed and was told. */
+/** Fetches what is missing; false when that failed and was reported. */
 export async function bringPackages(
   context: Context,
   root: string,
@@ -23,9 +23,9 @@ export async function bringPackages(
   } catch (error) {
     reporter.clear();
     if (!(error instanceof RegistryError)) throw error;
-    // What is wrong in the manifest is told with its place by who reads it next.
+    // What is wrong in the manifest is reported with its span by the next reader.
     if (error.code === "bad-manifest") return true;
-    tellFailure(context, error, format);
+    reportFailure(context, error, format);
     return false;
   } finally {
     reporter.clear();

@@ -1,4 +1,4 @@
-/** Tells warnings, waits and the progress of downloads on standard error; progress only where somebody watches. */
+/** Reports warnings, waits and the progress of downloads on standard error; progress only on a terminal. */
 import type { Progress, Reporter } from "../../../registry/ports.ts";
 import { printableLines } from "../../../registry/printable.ts";
 import { sizeText } from "../../../lang/commands/size_text.ts";
@@ -6,7 +6,7 @@ import type { Terminal } from "../shared/terminal.ts";
 
 /** Milliseconds from one line of progress to the next. */
 const PAUSE = 100;
-/** Downloads that are named; of more their number is told. */
+/** Downloads that are named; of more their number is reported. */
 const NAMED = 2;
 
 /** Writes to a terminal. */

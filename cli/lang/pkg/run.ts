@@ -69,12 +69,12 @@ export async function runPkg(context: Context, request: PkgRequest): Promise<voi
   } catch (error) {
     reporter.clear();
     if (!(error instanceof RegistryError)) throw error;
-    tellFailure(context, error, options.format);
+    reportFailure(context, error, options.format);
   }
 }
 
 /** Tells a failure: of usage with exit code 2, of the operation with 1. */
-export function tellFailure(context: Context, error: RegistryError, format: "human" | "json"): void {
+export function reportFailure(context: Context, error: RegistryError, format: "human" | "json"): void {
   const { terminal } = context;
   if (format === "json") {
     const { code, message, hint } = error;

@@ -77,8 +77,8 @@ export function gasLimit(text: string): number {
 /** How long a command may work before it says what it does. */
 const PATIENCE_MILLISECONDS = 1_000;
 
-/** Says what a command does now, when it has worked for longer than a second already and somebody sees it. */
-export function tellStep({ terminal, started }: Context, step: string): void {
+/** Reports the current step of a command that has run for more than a second, on a terminal only. */
+export function reportStep({ terminal, started }: Context, step: string): void {
   if (!terminal.isWatched || performance.now() - started < PATIENCE_MILLISECONDS) return;
   terminal.writeError(`${terminal.errorStyle("quiet", `${step} …`)}\n`);
 }

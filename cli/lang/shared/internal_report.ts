@@ -9,7 +9,11 @@ import type { Terminal } from "./terminal.ts";
 /**
  * Says that `lang` made a mistake, and where the details are; of one that the program turned out to have, what it is.
  */
-export function tellInternalError(terminal: Terminal, parameters: readonly string[], thrown: unknown): void {
+export function reportInternalError(
+  terminal: Terminal,
+  parameters: readonly string[],
+  thrown: unknown,
+): void {
   const style = terminal.errorStyle;
   if (thrown instanceof ProgramError) {
     terminal.writeError(

@@ -5,7 +5,7 @@ import { Workspace } from "../../../lang/commands/workspace.ts";
 import { InternalError } from "../../../lang/diagnostics/internal_error.ts";
 import { WasmProgram } from "../../../lang/host/wasm_program.ts";
 import { MemoryFiles } from "../../../lang/package/package_files.ts";
-import { tellInternalError } from "./internal_report.ts";
+import { reportInternalError } from "./internal_report.ts";
 import { runProgram } from "../program.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -71,7 +71,7 @@ Deno.test("every internal code has a page that says what to send", () => {
     ok(!text.includes("For example"));
   }
   const errors = capture();
-  tellInternalError(
+  reportInternalError(
     new Terminal(errors.stream, errors.stream),
     [],
     new InternalError("compiling", "only a text\nof two lines"),

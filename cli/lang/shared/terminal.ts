@@ -63,7 +63,7 @@ export class Terminal {
     return this.#styleFor(this.#stderr);
   }
 
-  /** Whether somebody sees what is written to standard error as it comes. */
+  /** Whether standard error is a terminal. */
   get isWatched(): boolean {
     return this.#stderr.isTerminal();
   }

@@ -3,24 +3,28 @@ import type { CommandEnd } from "../../../lang/commands/run_module.ts";
 import type { CommandRunner, RunLimits } from "../../../lang/commands/run.ts";
 import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
 import { timeoutTrap } from "../../../lang/testing/test_suite.ts";
-import type { GuestWorld } from "./guest_host.ts";
+import type { GuestEnvironment } from "./guest_host.ts";
 import { failureOf, Thread } from "./thread.ts";
 
-/** Told what a command writes. */
+/** Called with what a command writes. */
 export type OnWritten = (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 
 /** Runs commands, each in a new thread. */
 export class CommandThread implements CommandRunner {
   readonly #onWritten: OnWritten | null;
   readonly #hasInput: boolean;
-  readonly #guest: GuestWorld | null;
+  readonly #guest: GuestEnvironment | null;
 
   /**
-   * Without somebody to be told, commands write to this process's output; without a world of their own, they have
+   * Without `onWritten`, commands write to this process's output; without an environment of their own, they have
    * this process's.
    */
   constructor(
-    options: { readonly onWritten?: OnWritten; readonly hasInput: boolean; readonly guest?: GuestWorld },
+    options: {
+      readonly onWritten?: OnWritten;
+      readonly hasInput: boolean;
+      readonly guest?: GuestEnvironment;
+    },
   ) {
     this.#onWritten = options.onWritten ?? null;
     this.#hasInput = options.hasInput;

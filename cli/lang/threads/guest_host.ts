@@ -1,5 +1,5 @@
 /**
- * The world of a program that somebody else has started through this process, as the agent does: the same at each
+ * The environment of a program that somebody else has started through this process, as the agent does: the same at each
  * run, and no larger than a folder.
  *
  * It has no environment, its clock begins at zero and moves on by a millisecond when it is asked, and random values
@@ -13,7 +13,7 @@ import { isInside, realPathOf } from "../shared/confined_path.ts";
 import { messageOf } from "../shared/disk_files.ts";
 
 /** What such a program is given; plain data. */
-export interface GuestWorld {
+export interface GuestEnvironment {
   /** Folder of its files; null: none. */
   readonly folder: string | null;
   /** Whether files that it writes are kept in memory, for the rest of its run. */
@@ -23,24 +23,24 @@ export interface GuestWorld {
   readonly maximumOutputBytes: number;
 }
 
-/** Told what the program writes. */
+/** Called with what the program writes. */
 export type WriteOutput = (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 
 const OUTSIDE = "it is outside of the package";
 
 /** Answers what such a program asks. */
 export class GuestHost implements Host {
-  readonly #world: GuestWorld;
+  readonly #environment: GuestEnvironment;
   readonly #write: WriteOutput;
   readonly #written = new Map<string, Uint8Array>();
   #input: Uint8Array;
   #outputBytes = 0;
   #milliseconds = 0;
 
-  constructor(world: GuestWorld, write: WriteOutput) {
-    this.#world = world;
+  constructor(environment: GuestEnvironment, write: WriteOutput) {
+    this.#environment = environment;
     this.#write = write;
-    this.#input = new TextEncoder().encode(world.stdin);
+    this.#input = new TextEncoder().encode(environment.stdin);
   }
 
   /** @inheritdoc */
@@ -70,18 +70,18 @@ export class GuestHost implements Host {
       case "lang:host/time elapsed_milliseconds":
         return this.#milliseconds++;
       case "lang:host/random seed":
-        return BigInt(this.#world.seed);
+        return BigInt(this.#environment.seed);
       default:
         throw new Error(`Cannot answer the program: this host has no ${module} ${name}`);
     }
   }
 
   #output(stream: "stdout" | "stderr", bytes: Uint8Array): null {
-    const left = this.#world.maximumOutputBytes - this.#outputBytes;
+    const left = this.#environment.maximumOutputBytes - this.#outputBytes;
     this.#outputBytes += bytes.length;
     if (left > 0) this.#write(stream, bytes.subarray(0, left));
     if (bytes.length <= left) return null;
-    throw outputTrap(this.#world.maximumOutputBytes);
+    throw outputTrap(this.#environment.maximumOutputBytes);
   }
 
   #readFile(path: string): Uint8Array {
@@ -102,13 +102,13 @@ export class GuestHost implements Host {
     const real = realPathOf(full);
     if (real !== null) this.#requireFile(real);
     else if (isLink(full)) throw new Error(OUTSIDE);
-    if (this.#world.isDry) this.#written.set(full, content.slice());
+    if (this.#environment.isDry) this.#written.set(full, content.slice());
     else Deno.writeFileSync(real ?? full, content);
     return new Uint8Array();
   }
 
   #fullPath(path: string): string {
-    const { folder } = this.#world;
+    const { folder } = this.#environment;
     const plain = path.replace(/^(\.\/)+/, "");
     if (folder === null || !isPlainPath(plain)) throw new Error(OUTSIDE);
     return `${folder}/${plain}`;
@@ -121,7 +121,7 @@ export class GuestHost implements Host {
   }
 
   #requireInside(real: string): void {
-    const { folder } = this.#world;
+    const { folder } = this.#environment;
     const root = folder === null ? null : realPathOf(folder);
     if (root === null || !isInside(root, real)) throw new Error(OUTSIDE);
   }

@@ -2,8 +2,8 @@
 import type { CostRun, MeasuredCost } from "../../../lang/commands/cost_run.ts";
 import type { CommandEnd } from "../../../lang/commands/run_module.ts";
 import type { RunnableModule } from "../../../lang/host/wasm_program.ts";
-import type { GuestWorld } from "./guest_host.ts";
-import type { JobOutcome, TestSuite, ToldArgument } from "../../../lang/testing/test_suite.ts";
+import type { GuestEnvironment } from "./guest_host.ts";
+import type { JobOutcome, ReportedArgument, TestSuite } from "../../../lang/testing/test_suite.ts";
 
 /**
  * Words of the memory that all threads of a suite share: the number of the next test, then for each thread what it
@@ -41,8 +41,8 @@ export type ThreadRequest =
     readonly isCaptured: boolean;
     /** Whether it may read this process's input. */
     readonly hasInput: boolean;
-    /** The world of a program that is not this process's own; null for one that is. */
-    readonly guest: GuestWorld | null;
+    /** The environment of a program that is not this process's own; null for one that is. */
+    readonly guest: GuestEnvironment | null;
   }
   /** Measures what functions cost, until the word that is shared is not 0 any more. */
   | { readonly kind: "cost"; readonly run: CostRun; readonly stop: Int32Array };
@@ -56,7 +56,7 @@ export type ThreadMessage =
     readonly outcome: JobOutcome;
     readonly isFinal: boolean;
   }
-  | { readonly kind: "argument"; readonly argument: ToldArgument }
+  | { readonly kind: "argument"; readonly argument: ReportedArgument }
   | { readonly kind: "written"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
   /** The command begins. */
   | { readonly kind: "begun" }

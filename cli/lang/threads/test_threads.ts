@@ -7,11 +7,11 @@
  */
 import {
   type JobOutcome,
+  type ReportedArgument,
   type TestLimits,
   type TestRunner,
   type TestSuite,
   timeoutTrap,
-  type ToldArgument,
   trappedOutcome,
 } from "../../../lang/testing/test_suite.ts";
 import { jobWord, SHARED_WORDS_PER_THREAD, tryWord } from "./messages.ts";
@@ -204,10 +204,10 @@ class SuiteRun {
   }
 
   /** Has the arguments of a try told, which does not end. */
-  #askArguments(job: number, attempt: number, then: (told: readonly ToldArgument[]) => void): void {
+  #askArguments(job: number, attempt: number, then: (told: readonly ReportedArgument[]) => void): void {
     const thread = new Thread();
     this.#asked.add(thread);
-    const told: ToldArgument[] = [];
+    const told: ReportedArgument[] = [];
     const count = this.#suite.jobs[job]?.parameters.length ?? 0;
     const end = () => {
       clearTimeout(timer);

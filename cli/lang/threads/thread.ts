@@ -14,7 +14,7 @@ export function failureOf({ reason, trace }: ThreadMessage & { readonly kind: "f
 export class Thread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  /** Told what the thread says. */
+  /** Called with each message of the thread. */
   onMessage: (message: ThreadMessage) => void = () => {};
 
   constructor() {

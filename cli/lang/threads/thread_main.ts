@@ -44,7 +44,7 @@ function answer(request: ThreadRequest, say: Say): void {
       return say({ kind: "measured", measured });
     }
     case "arguments":
-      return tellArguments(request, say);
+      return reportArguments(request, say);
     case "command": {
       const { module, args, gas, isCaptured, hasInput, guest } = request;
       const terminal = isCaptured
@@ -82,7 +82,7 @@ function next(shared: Int32Array): number {
   return Atomics.add(shared, 0, 1);
 }
 
-function tellArguments(
+function reportArguments(
   { suite, job, attempt }: { readonly suite: TestSuite; readonly job: number; readonly attempt: number },
   say: Say,
 ): void {

@@ -1,9 +1,10 @@
 /**
  * Runs a game in the page: loads its WebAssembly, gives it what it may ask for, and calls `step` 60 times a second.
  *
- * There is nothing to install and nothing to build: change it as you like. The picture is in `screen.js`, keyboard and mouse in `player.js`, sound in `sound.js`;
- * `state.js` carries a running game over to a new build, `trace.js` finds the line where a game stopped.
- * The game calls imported functions with numbers; texts and bytes are an address and a length in its memory.
+ * There is nothing to install and nothing to build: change it as you like. The picture is in `screen.js`, keyboard
+ * and mouse in `player.js`, sound in `sound.js`; `state.js` carries a running game over to a new build, `trace.js`
+ * finds the line where a game stopped. The game calls imported functions with numbers; texts and bytes are an address
+ * and a length in its memory.
  */
 import { Player } from "./player.js";
 import { Reader } from "./reader.js";
@@ -43,7 +44,9 @@ function seedOfPage() {
 /** Where the source map of a module is. */
 const maps = new WeakMap();
 
-/** The game stands beside the page; a plain file server that shows the package's folder has it at `target/main.wasm`. */
+/**
+ * The game stands beside the page; a plain file server that shows the package's folder has it at `target/main.wasm`.
+ */
 async function fetchGame(url) {
   const urls = url !== undefined
     ? [url]
@@ -65,8 +68,9 @@ async function fetchGame(url) {
 }
 
 /**
- * `target/main.wasm` is a component, which browsers cannot load yet. It begins with a header of eight bytes; then come sections, each with a byte that
- * says what it is, its length and its contents. The first section of kind 1 is the module that we want.
+ * `target/main.wasm` is a component, which browsers cannot load yet. It begins with a header of eight bytes; then
+ * come sections, each with a byte that says what it is, its length and its contents. The first section of kind 1 is
+ * the module that we want.
  */
 export function coreModule(bytes) {
   const isComponent = bytes[6] === 1;
@@ -97,8 +101,9 @@ function waitingText() {
 }
 
 /**
- * `lang serve --watch` tells the page of each new build by an event. When only the program is another one, the game goes on with it at once; when
- * the page's own files are, the page is loaded again and finds the state that was kept for it.
+ * `lang serve --watch` tells the page of each new build by an event. When only the program is another one, the game
+ * goes on with it at once; when the page's own files are, the page is loaded again and finds the state that was kept
+ * for it.
  */
 function followBuilds(game, url) {
   game.takeWaiting();
@@ -145,7 +150,10 @@ class Game {
     if (!this.#isBroken) this.resume();
   }
 
-  /** Begins with a fresh memory: with a state that was saved when it fits, and says whether it did; else with that of `init`. */
+  /**
+   * Begins with a fresh memory: with a state that was saved when it fits, and says whether it did; else with that of
+   * `init`.
+   */
   #start(module, saved) {
     const instance = new WebAssembly.Instance(module, this.#imports);
     const layout = stateLayout(module);
@@ -231,7 +239,10 @@ class Game {
     }
   }
 
-  /** Says what and where. What went wrong inside of the library is told by the line that called it, as soon as that is found. */
+  /**
+   * Says what and where. What went wrong inside of the library is reported by the line that called it, as soon as
+   * that is found.
+   */
   #tell(error) {
     const { message, place } = this.#problem(error);
     const show = (where) => where === "" ? message : `${message}\n\n${where}`;

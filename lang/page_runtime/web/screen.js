@@ -1,8 +1,9 @@
 /**
  * The picture of a game on a canvas.
  *
- * A game draws in units of its own, and hands over one frame as a list of commands: words of four bytes, first the number of the command, then its arguments.
- * Lengths and places are floats, colors whole numbers 0xRRGGBBAA; `web.canvas` of the library lists all commands.
+ * A game draws in units of its own, and hands over one frame as a list of commands: words of four bytes, first the
+ * number of the command, then its arguments. Lengths and places are floats, colors whole numbers 0xRRGGBBAA;
+ * `web.canvas` of the library lists all commands.
  */
 
 const FONT = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
@@ -206,8 +207,8 @@ export class Screen {
   }
 
   /**
-   * Paints many rectangles into the bytes of a picture, and that at once: a browser takes more time for each of many thousands than to paint them.
-   * Says false when they are few, large or not opaque, or turned.
+   * Paints many rectangles into the bytes of a picture, and that at once: a browser takes more time for each of many
+   * thousands than to paint them. Says false when they are few, large or not opaque, or turned.
    */
   #paintDots(first, end) {
     const { width, height } = this.#canvas;

@@ -2,7 +2,10 @@
 
 const WAVES = ["sine", "square", "triangle", "sawtooth"];
 
-/** Plays what a game asks for. Browsers allow sound only after the player has pressed something: until then all is silent. */
+/**
+ * Plays what a game asks for. Browsers allow sound only after the player has pressed something: until then all is
+ * silent.
+ */
 export class Sound {
   #context = null;
   #samples = new Map();
@@ -21,7 +24,9 @@ export class Sound {
     for (const [name, { options }] of this.#loops) this.playSample(name, options);
   }
 
-  /** A tone: number of its wave, frequencies at its start and end, duration, volume, and seconds of its rise and fall. */
+  /**
+   * A tone: number of its wave, frequencies at its start and end, duration, volume, and seconds of its rise and fall.
+   */
   play([wave, frequency, endFrequency, duration, volume, attack, release]) {
     const context = this.#context;
     if (context?.state !== "running") return;

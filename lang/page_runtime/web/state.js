@@ -1,8 +1,9 @@
 /**
  * Takes the state of a game out of its memory, and puts it into another instance of the game, also of a new build.
  *
- * The section `lang.state` of the module says where the state lies and where pointers are in it. What they lead to is copied along; code and constants
- * are not, so the new build has its own. Numbers in the section have seven bits in each byte: see `Reader`.
+ * The section `lang.state` of the module says where the state lies and where pointers are in it. What they lead to is
+ * copied along; code and constants are not, so the new build has its own. Numbers in the section have seven bits in
+ * each byte: see `Reader`.
  */
 import { Reader } from "./reader.js";
 
@@ -32,8 +33,8 @@ export function stateLayout(module) {
 }
 
 /**
- * The state as it is between two steps: pieces of memory one after the other, the state's own first; a pointer in them is the number of a piece, 0 for none.
- * Null when it holds functions, which belong to their build.
+ * The state as it is between two steps: pieces of memory one after the other, the state's own first; a pointer in
+ * them is the number of a piece, 0 for none. Null when it holds functions, which belong to their build.
  */
 export function saveState(exports, { address, type, state, kinds }) {
   const memory = new Uint8Array(exports.memory.buffer);
@@ -107,7 +108,10 @@ function sizeAt(view, address, kind) {
   return cellAt(view, address, kind).size;
 }
 
-/** Looks at each pointer of a piece of memory: its address, and what kind of thing it leads to. Ends with false when `look` gives that. */
+/**
+ * Looks at each pointer of a piece of memory: its address, and what kind of thing it leads to. Ends with false when
+ * `look` gives that.
+ */
 function eachPointer(view, address, kind, look) {
   if (kind.form !== "block") {
     return cellAt(view, address, kind).pointers.every((each) => look(address + each.offset, each.kind));

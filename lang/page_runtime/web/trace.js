@@ -1,7 +1,8 @@
 /**
  * Finds the line of the game that called what stopped inside of the library.
  *
- * The browser's error names the calls by their offsets in the module, the source map beside it says what stands there. Safari tells no offsets.
+ * The browser's error names the calls by their offsets in the module, the source map beside it says what stands
+ * there. Safari tells no offsets.
  */
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -27,7 +28,10 @@ function callsOf(error) {
   );
 }
 
-/** Each part of a map says how far it is from the part before: the offset, and where it has a place, the source, line and column. */
+/**
+ * Each part of a map says how far it is from the part before: the offset, and where it has a place, the source, line
+ * and column.
+ */
 function placesOf(mappings) {
   let [offset, source, line, column] = [0, 0, 0, 0];
   return mappings.split(",").map((part) => {
@@ -39,7 +43,10 @@ function placesOf(mappings) {
   });
 }
 
-/** Numbers of five bits in each letter, the lowest first; the sixth bit says that more follow, the lowest of all is the sign. */
+/**
+ * Numbers of five bits in each letter, the lowest first; the sixth bit says that more follow, the lowest of all is
+ * the sign.
+ */
 function stepsOf(part) {
   const steps = [];
   let [value, shift] = [0, 0];

@@ -31,7 +31,7 @@ export interface SymbolSource {
 }
 
 /** Where a package is, and who looks into it. */
-export interface PackagePlace {
+export interface PackageLocation {
   readonly files: PackageFiles;
   /** Its folder, for programs that read and write files; null when it has none. */
   readonly folder: string | null;
@@ -45,13 +45,13 @@ export class AgentPackage {
   readonly files: PackageFiles;
   /** Its folder, for programs that read and write files; null when it has none. */
   readonly folder: string | null;
-  readonly #place: PackagePlace;
+  readonly #place: PackageLocation;
   readonly #workspace: Workspace;
   #symbols: SymbolSource | null = null;
   #snapshot: Texts = NO_TEXTS;
   #last: CheckedTexts & { readonly packages: string } | null = null;
 
-  constructor(place: PackagePlace) {
+  constructor(place: PackageLocation) {
     this.files = place.files;
     this.folder = place.folder;
     this.#place = place;

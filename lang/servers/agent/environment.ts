@@ -1,5 +1,5 @@
 /**
- * What the agent needs of the world, as ports: packages, and somebody who runs programs without keeping the agent
+ * What the agent needs of its environment, as ports: packages, and a runner of programs that does not keep the agent
  * waiting.
  */
 import type { CostMeter } from "../../commands/cost_run.ts";
@@ -38,27 +38,27 @@ export interface OpenedPackage {
 }
 
 /**
- * The world of a program that the agent runs. Nothing in it changes from one run to the next, so that an answer can
- * be given again.
+ * The environment of a program that the agent runs. Nothing in it changes from one run to the next, so that an answer
+ * can be given again.
  */
-export interface ProgramWorld {
+export interface ProgramEnvironment {
   /** Folder whose files it may read and write; null: none. */
   readonly folder: string | null;
   readonly stdin: string;
   /** What random values are made of. */
   readonly seed: number;
-  /** Told what it writes. */
+  /** Called with what it writes. */
   readonly onWritten: (stream: "stdout" | "stderr", bytes: Uint8Array) => void;
 }
 
 /** The agent's surroundings. */
-export interface AgentWorld {
+export interface AgentEnvironment {
   readonly langVersion: string;
   readonly tests: TestRunner;
   /** Who measures what functions cost, elsewhere. */
   readonly meter: CostMeter;
   /** Who runs a program, elsewhere. */
-  programsIn(world: ProgramWorld): CommandRunner;
+  programsIn(environment: ProgramEnvironment): CommandRunner;
   /** The package that a path leads to, or the one that the agent works in. */
   open(path: string | undefined): OpenedPackage;
 }

@@ -26,7 +26,7 @@ import { runProgram, runTests } from "./program_operations.ts";
 import { type AgentRequest, DEFAULT_COST_GAS, type RequestOf } from "./requests.ts";
 import { PROTOCOL_VERSION, protocolSchema } from "./schema.ts";
 import { complete, hover, references, rename, symbols } from "./symbol_operations.ts";
-import { AgentFailure, type AgentWorld, type OpenedPackage } from "./environment.ts";
+import { type AgentEnvironment, AgentFailure, type OpenedPackage } from "./environment.ts";
 
 /** What a session remembers. */
 export interface SessionMemory {
@@ -40,7 +40,7 @@ export interface SessionMemory {
 
 /** What an operation works with. */
 export interface Operation {
-  readonly world: AgentWorld;
+  readonly environment: AgentEnvironment;
   readonly memory: SessionMemory;
   /** Ends the operation; it then fails with the signal's reason. */
   readonly signal: AbortSignal;
@@ -54,14 +54,14 @@ export interface RequestedPackage extends OpenedPackage {
 
 /** Opens the package of a request. */
 export function openFor(
-  { world }: Operation,
+  { environment }: Operation,
   request: {
     readonly path?: string | undefined;
     readonly files?: Readonly<Record<string, string>> | undefined;
   },
 ): RequestedPackage {
   const overlay = overlayOf(request.files);
-  const opened = world.open(request.path);
+  const opened = environment.open(request.path);
   const { file } = opened;
   if (file !== null && !overlay.has(file) && opened.package.files.read(file) === undefined) {
     throw new AgentFailure("command", `Cannot open ${opened.path}: there is no such file or folder`);
@@ -107,7 +107,7 @@ export function carryOut(
     case "version":
       operation.answer.result("version", { ok: true }, {
         agent_protocol: PROTOCOL_VERSION,
-        lang_version: operation.world.langVersion,
+        lang_version: operation.environment.langVersion,
       });
       return 0;
     case "halt":
@@ -148,7 +148,7 @@ async function inspectPackage(request: RequestOf<"inspect">, operation: Operatio
   const { diagnostics, report } = await inspect(workspace, {
     cost: request.cost ?? false,
     gas: request.gas ?? DEFAULT_COST_GAS,
-    meter: operation.world.meter,
+    meter: operation.environment.meter,
     signal: operation.signal,
   });
   const truncated = operation.answer.envelopes(diagnostics, { maximum: request.max_diagnostics });

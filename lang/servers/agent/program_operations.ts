@@ -27,10 +27,10 @@ function gasWithin(seconds: number | undefined): number | null {
 
 /** `run`. */
 export async function runProgram(request: RequestOf<"run">, operation: Operation): Promise<number> {
-  const { answer, signal, world } = operation;
+  const { answer, signal, environment } = operation;
   const opened = openFor(operation, request);
   const output = new Output();
-  const runner = world.programsIn({
+  const runner = environment.programsIn({
     folder: opened.package.folder,
     stdin: request.stdin ?? "",
     seed: request.seed ?? 0,
@@ -56,7 +56,7 @@ export async function runProgram(request: RequestOf<"run">, operation: Operation
 
 /** `test`. */
 export async function runTests(request: RequestOf<"test">, operation: Operation): Promise<number> {
-  const { answer, signal, world } = operation;
+  const { answer, signal, environment } = operation;
   const opened = openFor(operation, request);
   const texts = opened.package.read(opened.overlay);
   const isUpdate = request.update ?? false;
@@ -73,7 +73,7 @@ export async function runTests(request: RequestOf<"test">, operation: Operation)
     gas: request.gas ?? gasWithin(request.timeout),
     timeoutMilliseconds: milliseconds(request.timeout),
     signal,
-    runner: world.tests,
+    runner: environment.tests,
   });
   const { diagnostics, results, isPassed, updatedPaths } = outcome;
   if (updatedPaths.length > 0) {

@@ -9,7 +9,7 @@
 import * as z from "zod";
 import { CommandError } from "../../commands/command_error.ts";
 import { AgentSession } from "./session.ts";
-import type { AgentWorld } from "./environment.ts";
+import type { AgentEnvironment } from "./environment.ts";
 
 const ENTRY = z.looseObject({
   request: z.string(),
@@ -58,15 +58,18 @@ export interface Drift {
 }
 
 /** Asks the requests again, each session anew, and gives those whose answers differ in a byte. */
-export async function replay(recorded: readonly RecordedRequest[], world: AgentWorld): Promise<Drift[]> {
+export async function replay(
+  recorded: readonly RecordedRequest[],
+  environment: AgentEnvironment,
+): Promise<Drift[]> {
   const sessions = new Map<number, AgentSession>();
   const drifts: Drift[] = [];
   for (const [index, { request, response, session: number }] of recorded.entries()) {
     const known = sessions.get(number);
     // A session that ended was followed by another one.
-    const session = known === undefined || known.hasEnded ? new AgentSession(world) : known;
+    const session = known === undefined || known.hasEnded ? new AgentSession(environment) : known;
     sessions.set(number, session);
-    const answer = await session.submit(request, { isCanceled: tellsCancellation(response) });
+    const answer = await session.submit(request, { isCanceled: isCancellation(response) });
     const now = answer?.lines ?? [];
     if (now.length !== response.length || now.some((line, at) => line !== response[at])) {
       drifts.push({ number: index + 1, request, recorded: response, now });
@@ -76,7 +79,7 @@ export async function replay(recorded: readonly RecordedRequest[], world: AgentW
 }
 
 /** Whether an answer says that its request was canceled, or that it canceled one. */
-function tellsCancellation(response: readonly string[]): boolean {
+function isCancellation(response: readonly string[]): boolean {
   return response.some((line) => {
     try {
       const value: unknown = JSON.parse(line);

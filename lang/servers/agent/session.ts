@@ -12,7 +12,7 @@ import { carryOut, type SessionMemory } from "./operations.ts";
 import { type ProtocolFailure, type ReadRequest, readRequest } from "./request_reader.ts";
 import type { RequestId } from "./requests.ts";
 import { cancellation, RunningRequests } from "./running_requests.ts";
-import { AgentFailure, type AgentWorld } from "./environment.ts";
+import { type AgentEnvironment, AgentFailure } from "./environment.ts";
 
 /** How a request is taken. */
 export interface SubmitOptions {
@@ -22,7 +22,7 @@ export interface SubmitOptions {
 
 /** One session. */
 export class AgentSession {
-  readonly #world: AgentWorld;
+  readonly #environment: AgentEnvironment;
   readonly #running: RunningRequests;
   readonly #memory: SessionMemory = { last: null };
   readonly #turns = new Set<AbortController>();
@@ -30,8 +30,8 @@ export class AgentSession {
   #hasEnded = false;
   #exitCode = 0;
 
-  constructor(world: AgentWorld, options: { readonly running?: RunningRequests } = {}) {
-    this.#world = world;
+  constructor(environment: AgentEnvironment, options: { readonly running?: RunningRequests } = {}) {
+    this.#environment = environment;
     this.#running = options.running ?? new RunningRequests();
   }
 
@@ -104,7 +104,7 @@ export class AgentSession {
       }
       signal.throwIfAborted();
       const exitCode = await carryOut(request, {
-        world: this.#world,
+        environment: this.#environment,
         memory: this.#memory,
         signal,
         answer,
@@ -139,7 +139,7 @@ function failed(error: unknown, answer: AnswerLines): Answer {
     answer.error("command", error.message, `\`lang explain ${error.code}\` says more.`);
     return answer.done(1);
   }
-  // What was thrown may hold paths of this machine, so it is not told.
+  // What was thrown may hold paths of this machine, so it is not reported.
   const code = error instanceof InternalError ? error.code : INTERNAL_CODES.other;
   answer.error(
     "internal",

@@ -4,7 +4,7 @@ import { spanToJson } from "../../diagnostics/json.ts";
 import type { Location } from "../../diagnostics/diagnostic.ts";
 import { makePatch, writePatches } from "../../commands/patch.ts";
 import { offsetAt } from "../../ide/place.ts";
-import type { SymbolEntry, SymbolPlace, SymbolService } from "../../ide/symbol_service.ts";
+import type { SymbolEntry, SymbolPosition, SymbolService } from "../../ide/symbol_service.ts";
 import { openFor, type Operation, refuseOverlay, type RequestedPackage } from "./operations.ts";
 import type { RequestOf } from "./requests.ts";
 import { AgentFailure } from "./environment.ts";
@@ -31,7 +31,7 @@ function openSymbols(operation: Operation, request: Parameters<typeof openFor>[1
 }
 
 /** Where a request points to. */
-function placeOf(opened: Opened, { path, line, column }: PlaceRequest): SymbolPlace {
+function placeOf(opened: Opened, { path, line, column }: PlaceRequest): SymbolPosition {
   const file = opened.file === null ? undefined : opened.service.files.get(opened.file);
   if (file === undefined || opened.file === null) {
     throw new AgentFailure("command", `Cannot look into ${path}: it is no source of the package`, {

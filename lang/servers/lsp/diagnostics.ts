@@ -55,7 +55,7 @@ export type MakeEdit = (edits: readonly Edit[]) => WorkspaceEdit;
 /** Which actions are asked for, by kind; all when nothing is said. */
 export type Wanted = (kind: string) => boolean;
 
-/** Ways to mend the mistakes that a range touches: every fix of each, and all that are safe at once. */
+/** Ways to fix the mistakes that a range touches: every fix of each, and all that are safe at once. */
 export function codeActions(
   diagnostics: readonly Diagnostic[],
   { path, range, wanted, locate, makeEdit }: {

@@ -2,7 +2,7 @@
  * The language server without its connection: what an editor says goes in, what it is answered comes out.
  *
  * Each package that has an open document or is a folder of the editor's workspace is a {@link PackageSession}.
- * Requests see the documents as they are at that moment; mistakes are told when somebody calls {@link
+ * Requests see the documents as they are at that moment; errors are reported when a caller uses {@link
  * LanguageServer.check}, which the connection does a moment after the last edit.
  */
 import type {
@@ -318,7 +318,7 @@ export class LanguageServer {
     const byPath = new Map<string, EditorDiagnostic[]>();
     for (const path of session.shown) byPath.set(path, []);
     session.shown.clear();
-    // Of what is open, editors are told as well that it is right.
+    // Open files without diagnostics are reported as well.
     for (const uri of this.#documents.keys()) {
       const placement = this.#placement(uri);
       if (placement?.session === session) byPath.set(placement.path, []);

@@ -2,7 +2,7 @@
  * A package that an editor works on: its files with the unsaved texts laid over them, its mistakes, and look-ups in it.
  *
  * Files are read from the disk once, and again when the editor or its watchers say that they changed, or before a
- * check that somebody waits for.
+ * check that a request waits for.
  */
 import { CommandError } from "../../commands/command_error.ts";
 import { type CheckedPackage, Workspace } from "../../commands/workspace.ts";

@@ -92,7 +92,7 @@ export function editorHover(file: SourceFile, hover: Hover): EditorHover {
   };
 }
 
-/** An item; its documentation follows when somebody looks at it. */
+/** An item; its documentation follows on request. */
 export function editorCompletion(
   item: CompletionItem,
   { index, lines, span, canFillIn }: {

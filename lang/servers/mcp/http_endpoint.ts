@@ -25,7 +25,7 @@ export interface EndpointOptions {
   readonly createServer: () => McpServer;
   /** A name that nobody can guess. */
   readonly newSessionId: () => string;
-  /** Told what the protocol's implementation remarks. */
+  /** Called with warnings of the protocol's implementation. */
   readonly onError?: (error: Error) => void;
   readonly maximumSessions?: number;
 }

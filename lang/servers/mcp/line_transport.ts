@@ -46,7 +46,7 @@ export class LineTransport implements Transport {
   readonly #limits: LineLimits;
   readonly #inFlight = new Set<string | number>();
   readonly #ended = Promise.withResolvers<void>();
-  /** Told when the last request that waits is answered. */
+  /** Called when the last waiting request is answered. */
   #onAnswered: () => void = () => {};
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #writing: Promise<void> = Promise.resolve();

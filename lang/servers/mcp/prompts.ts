@@ -14,13 +14,13 @@ export interface PromptArgument {
   readonly maximumLength: number;
 }
 
-/** A part of what the model is told: words, or a resource that is handed over whole. */
+/** A part of a prompt: words, or a resource that is handed over whole. */
 export type PromptPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "resource"; readonly uri: string; readonly mimeType: string; readonly text: string };
 
 /** What a prompt may ask of the package. */
-export interface PromptWorld {
+export interface PromptEnvironment {
   /** What `check` says of the package, as a text; null where there is no package yet. */
   readonly check: () => Promise<string | null>;
 }
@@ -33,7 +33,7 @@ export interface Prompt {
   readonly arguments: readonly PromptArgument[];
   readonly parts: (
     values: ReadonlyMap<string, string>,
-    world: PromptWorld,
+    environment: PromptEnvironment,
   ) => readonly PromptPart[] | Promise<readonly PromptPart[]>;
 }
 
@@ -45,7 +45,7 @@ const HABITS = `How to work here:
 - Files are written with the tools that you have for files. Without such tools, try whole texts by \`files\`, and hand the finished sources over.
 - \`fmt\` at the end. Done is when \`check\` has no error and \`test\` passes.`;
 
-const mendPackage: Prompt = {
+const fixPackage: Prompt = {
   name: "mend_package",
   title: "Fix this package",
   description: "Fixes all errors of the package one after the other, until it checks and its tests pass.",
@@ -55,9 +55,9 @@ const mendPackage: Prompt = {
     isRequired: false,
     maximumLength: 4_000,
   }],
-  parts: async (values, world) => {
+  parts: async (values, environment) => {
     const goal = values.get("goal")?.trim() ?? "";
-    const found = await world.check();
+    const found = await environment.check();
     const parts = [
       "Fix this package: it must have no errors, and its tests must pass. Change no more than the errors require, and keep what the program is meant to do.",
       ...(goal === "" ? [] : [`What it is meant to do: ${goal}`]),
@@ -104,4 +104,4 @@ const writeGame: Prompt = {
 };
 
 /** All prompts. */
-export const PROMPTS: readonly Prompt[] = [mendPackage, writeGame];
+export const PROMPTS: readonly Prompt[] = [fixPackage, writeGame];

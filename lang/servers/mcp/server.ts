@@ -82,7 +82,7 @@ function addTool(server: McpServer, tool: LangTool, context: PackageContext): vo
       openWorldHint: false,
     },
   }, async (values, call): Promise<CallToolResult> => {
-    const endProgress = tellProgress(tool, call, context);
+    const endProgress = reportProgress(tool, call, context);
     try {
       const { text, value } = await context.tools.call(op, values, call.mcpReq.signal);
       const content = [{ type: "text" as const, text }];
@@ -109,8 +109,8 @@ function addReadTool(server: McpServer, { resources }: PackageContext): void {
   }, (values) => readPage(resources, values));
 }
 
-/** While a call goes on, tells for how long, when the caller asked to be told. */
-function tellProgress(tool: LangTool, { mcpReq }: ServerContext, { every }: PackageContext): () => void {
+/** While a call goes on, tells for how long, when the caller asked for it. */
+function reportProgress(tool: LangTool, { mcpReq }: ServerContext, { every }: PackageContext): () => void {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return () => {};
   const tell = (seconds: number) => {

@@ -8,7 +8,7 @@
 import type { Answer } from "../agent/answer.ts";
 import { type AgentRequest, REQUESTS } from "../agent/requests.ts";
 import { AgentSession } from "../agent/session.ts";
-import type { AgentWorld } from "../agent/environment.ts";
+import type { AgentEnvironment } from "../agent/environment.ts";
 import { type ToolAnswer, toolAnswer } from "./tool_answer.ts";
 import { argumentsOf, type ToolOp } from "./tools.ts";
 
@@ -22,10 +22,10 @@ export class ToolSession {
   readonly #trial: AgentSession;
   #lastId = 0;
 
-  constructor(world: AgentWorld) {
-    this.#quick = new AgentSession(world);
-    this.#slow = new AgentSession(world);
-    this.#trial = new AgentSession(world);
+  constructor(environment: AgentEnvironment) {
+    this.#quick = new AgentSession(environment);
+    this.#slow = new AgentSession(environment);
+    this.#trial = new AgentSession(environment);
   }
 
   /** Calls a tool with arguments that fit its validator; a signal stops it. */

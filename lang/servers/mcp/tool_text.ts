@@ -94,7 +94,7 @@ export function toolText<Name extends ToolOp>(
   return TEXTS[op](result, parts);
 }
 
-/** Errors alone, for tools that are about something else; how many warnings there are is told. */
+/** Errors alone, for tools that are about something else; how many warnings there are is reported. */
 function errorsReport({ diagnostics }: AnswerParts, truncated: number): string {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const others = diagnostics.length - errors.length;
@@ -164,12 +164,12 @@ function runText(result: ResultFields["run"], parts: AnswerParts): string {
   if (!has_run) return `${texts.join("")}the program was not started\n`;
   if (stdout !== "") texts.push(stdout.replace(/\n?$/, "\n"));
   if (stderr !== "") texts.push(`standard error:\n${stderr.replace(/\n?$/, "\n")}`);
-  if (trap !== null) texts.push(`trap: ${trap.message}${trapPlace(trap)}\n`);
+  if (trap !== null) texts.push(`trap: ${trap.message}${trapPosition(trap)}\n`);
   return `${texts.join("")}exit code ${exit_code}\n`;
 }
 
 /** Where a trap happened, as its report has it. */
-function trapPlace(trap: Readonly<Record<string, unknown>>): string {
+function trapPosition(trap: Readonly<Record<string, unknown>>): string {
   const { place } = trap;
   if (typeof place !== "object" || place === null || !("file" in place) || !("line" in place)) return "";
   return ` (${String(place.file)}:${String(place.line)})`;

@@ -66,7 +66,7 @@ export class BuildKeeper {
     this.#prefix = options.prefix;
   }
 
-  /** What whoever connects is told. */
+  /** The message that a new connection gets. */
   get message(): BuildMessage | null {
     return this.#message === null ? null : { ...this.#message, reload: null, isFirst: true };
   }
@@ -111,7 +111,7 @@ export class BuildKeeper {
     this.#built = bytes;
   }
 
-  /** Manifest, packages and sources as one text; a file that cannot be read is told by the build. */
+  /** Manifest, packages and sources as one text; a file that cannot be read is reported by the build. */
   #readSources(): string {
     try {
       const { files } = this.#workspace;

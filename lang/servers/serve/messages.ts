@@ -39,7 +39,7 @@ export type BuildMessage =
     }
   );
 
-/** So many diagnostics are told. */
+/** So many diagnostics are reported. */
 const MAX_DIAGNOSTICS = 100;
 
 /** The message of a build. */

@@ -117,7 +117,7 @@ function partsReply(
   };
 }
 
-/** What every answer says: types are as they are told, and nobody else's page may take what is served into itself. */
+/** What every answer says: the declared type is the type, and pages of other origins may not embed what is served. */
 const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",

@@ -2,7 +2,7 @@
  * The path that a request asks for, read from its target as it came (RFC 9112, section 3.2), before anything
  * normalizes it.
  *
- * A path with `..` is refused in every spelling that somebody behind us might resolve: raw, percent-encoded in part
+ * A path with `..` is refused in every spelling that a proxy or file system might resolve: raw, percent-encoded in part
  * or whole and in any case, encoded again and again, as overlong UTF-8, with backslashes. Then it is decoded once.
  */
 

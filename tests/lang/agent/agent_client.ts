@@ -72,7 +72,7 @@ test "double" {
   "docs/guide.md": "# Guide\n\nCall double to double.\n",
 };
 
-/** A package with one mistake, which has one fix, and a warning that shows when it is mended. */
+/** A package with one mistake, which has one fix, and a warning that shows when it is fixed. */
 export const BAD: Readonly<Record<string, string>> = {
   "project.toml": GOOD["project.toml"] ?? "",
   "src/main.lang": `pub fn main(_args: List[String]) -> Int {

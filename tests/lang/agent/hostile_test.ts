@@ -1,4 +1,7 @@
-/** Hostile clients of `lang agent`: whatever they send, they get a clear error, others are served, memory stays bounded, and nothing outside of the package is read or written. */
+/**
+ * Hostile clients of `lang agent`: whatever they send, they get a clear error, others are served, memory stays
+ * bounded, and nothing outside of the package is read or written.
+ */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import {
@@ -378,7 +381,7 @@ Deno.test("hostile: a thousand connections at once", async () => {
         Array.from({ length: 900 }, () => Deno.connect({ hostname: "127.0.0.1", port })),
       );
       strictEqual((await post(address, "/v1/agent", { op: "version" })).status, 200);
-      // Beyond the limit, connections are told so.
+      // Beyond the limit, connections are refused.
       const more = await Promise.all(
         Array.from({ length: 200 }, () => Deno.connect({ hostname: "127.0.0.1", port })),
       );

@@ -1,4 +1,7 @@
-/** The JSON Schema of `schema`, in the eyes of a validator that knows nothing of ours: it takes and refuses what the server does. */
+/**
+ * The JSON Schema of `schema`, in the eyes of a validator that knows nothing of ours: it takes and refuses what the
+ * server does.
+ */
 import { ok, strictEqual } from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { readRequest } from "../../../lang/servers/agent/request_reader.ts";

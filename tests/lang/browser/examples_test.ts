@@ -21,7 +21,7 @@ browserTest("Snake turns, eats, ends at the wall, and keeps its best score", asy
     await game.advance(1);
     assert.ok(!(await game.texts()).includes("SNAKE"));
 
-    // The head is the brightest square; the food a circle, which is told by a script below.
+    // The head is the brightest square; the food a circle, which a script below finds.
     assert.ok(await eatOnce(game), "the snake reaches its food");
     assert.ok((await game.texts()).includes("score 1"));
     const steps = await game.advance(

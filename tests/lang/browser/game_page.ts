@@ -1,7 +1,9 @@
 /**
- * A game in headless Chromium: its package is built, served by a plain file server, and opened in a page that writes down what is painted and played.
+ * A game in headless Chromium: its package is built, served by a plain file server, and opened in a page that writes
+ * down what is painted and played.
  *
- * What a test sees is what the page does with its canvas: the texts and rectangles of the last frame, and the number of tones. Nothing looks into the game.
+ * What a test sees is what the page does with its canvas: the texts and rectangles of the last frame, and the number
+ * of tones. Nothing looks into the game.
  */
 import { type Browser, chromium, type Page } from "playwright-core";
 import { isInstalled, reportNotRun } from "../../../tools/not_run.ts";

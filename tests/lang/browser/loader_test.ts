@@ -67,7 +67,7 @@ browserTest("a game that stops says why and where", async (browser) => {
     const [key, message, place] of [
       ["x", "1 words are too many", "src/main.lang:10:25"],
       ["y", "A list of length 1 has no element at the index -7.", "src/main.lang:11:25"],
-      // What goes wrong in the library is told by the line that called it, also through calls that stay calls.
+      // What goes wrong in the library is reported by the line that called it, also through calls that stay calls.
       [
         "z",
         "Cannot unwrap the option: it is None",

@@ -1,8 +1,9 @@
 /**
  * How long the particle demo takes for its frames in a browser, and whether its memory stays as it is.
  *
- * A frame is one call of `step` and one of `draw` with all that the page does to paint it; what the browser does later on its own threads is not in it.
- * `deno run -A tests/lang/browser/particle_times.ts [frames]` prints the figures.
+ * A frame is one call of `step` and one of `draw` with all that the page does to paint it; what the browser does
+ * later on its own threads is not in it. `deno run -A tests/lang/browser/particle_times.ts [frames]` prints the
+ * figures.
  */
 import type { Browser } from "playwright-core";
 import { copyPackage, GamePage, openBrowser } from "./game_page.ts";

@@ -1,5 +1,6 @@
 /**
- * How long it takes from saving Pong's source to the page that shows the new build, in Chromium, and what the parts of it take:
+ * How long it takes from saving Pong's source to the page that shows the new build, in Chromium, and what the parts
+ * of it take:
  *
  *     deno run -A tests/lang/browser/reload_times.ts [saves]
  *

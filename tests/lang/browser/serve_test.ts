@@ -58,7 +58,7 @@ const BALL_OBSERVER = `{
 }`;
 
 browserTest(
-  "Pong is played, its ball's color changed, the program broken and mended, and the score stays",
+  "Pong is played, its ball's color changed, the program broken and fixed, and the score stays",
   async (browser) => {
     await using pong = await copyPackage(TEMPLATE);
     const { game, server } = await watched(browser, pong);
@@ -117,7 +117,7 @@ browserTest(
     await edit(pong, "src/main.lang", (text) => text.replace('state.ticks += "one"', "state.ticks += 1"));
     await overlay.waitFor({ state: "detached" });
     assert.deepEqual(await score(game), ["0", "2"]);
-    await keepPicture(game, "serve-mended");
+    await keepPicture(game, "serve-fixed");
     assert.deepEqual(game.errors, []);
   },
 );

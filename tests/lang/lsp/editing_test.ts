@@ -1,4 +1,4 @@
-/** An editor and the real `lang lsp`: Pong is opened, broken, mended, renamed, completed and formatted. */
+/** An editor and the real `lang lsp`: Pong is opened, broken, fixed, renamed, completed and formatted. */
 import { strict as assert } from "node:assert";
 import {
   CodeActionRequest,

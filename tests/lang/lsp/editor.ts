@@ -1,7 +1,8 @@
 /**
  * An editor for tests: the client side of the Language Server Protocol, by its own packages, over the real `lang lsp`.
  *
- * It keeps the texts of open documents as an editor does, and puts edits into them by its own arithmetic, not the server's.
+ * It keeps the texts of open documents as an editor does, and puts edits into them by its own arithmetic, not the
+ * server's.
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -232,7 +233,7 @@ export class Editor implements AsyncDisposable {
     for (const [uri, edits] of Object.entries(edit?.changes ?? {})) await this.edit(uri, edits);
   }
 
-  /** The mistakes of a file, once they are as somebody wants them; what was told before counts too. */
+  /** The mistakes of a file, once they are as somebody wants them; what was reported before counts too. */
   async diagnostics(
     uri: string,
     isWanted: (diagnostics: readonly Diagnostic[]) => boolean,

@@ -1,4 +1,6 @@
-/** The extension for VS Code: what its manifest names is there and fits, and it starts what the server's tests start. */
+/**
+ * The extension for VS Code: what its manifest names is there and fits, and it starts what the server's tests start.
+ */
 import { strict as assert } from "node:assert";
 import { textMateGrammar } from "../../../lang/syntax/textmate.ts";
 

@@ -38,7 +38,7 @@ Deno.test("lang lsp: requests before initialize and after shutdown, and methods 
     await codeOf(connection.sendRequest(HoverRequest.type, { textDocument, position: START })),
     -32002,
   );
-  // What is told before is forgotten.
+  // What was reported before is forgotten.
   await editor.open(uri, "fn f( {");
   await editor.initialize(folder);
   const symbols = await connection.sendRequest(DocumentSymbolRequest.type, { textDocument });

@@ -5,7 +5,7 @@ import { HttpEndpoint } from "../../../lang/servers/mcp/http_endpoint.ts";
 import { MAX_MESSAGE_BYTES } from "../../../lang/servers/mcp/limits.ts";
 import * as sdk from "../../../lang/servers/mcp/sdk.ts";
 import { createServer } from "../../../lang/servers/mcp/server.ts";
-import { memoryWorld } from "./memory_environment.ts";
+import { memoryEnvironment } from "./memory_environment.ts";
 import { TOURED } from "./tour.ts";
 
 interface DoorTest {
@@ -37,11 +37,11 @@ async function withDoor(
   },
   work: (test: DoorTest) => Promise<void>,
 ): Promise<void> {
-  using world = memoryWorld(TOURED);
+  using environment = memoryEnvironment(TOURED);
   let last = 0;
   const endpoint = new HttpEndpoint({
     sdk,
-    createServer: () => createServer(world),
+    createServer: () => createServer(environment),
     newSessionId: () => `session-${++last}`,
     ...(options.maximumSessions === undefined ? {} : { maximumSessions: options.maximumSessions }),
   });

@@ -1,4 +1,7 @@
-/** Hostile clients against the real `lang mcp`: what they send is answered with an error or not at all, and the server goes on for the others. */
+/**
+ * Hostile clients against the real `lang mcp`: what they send is answered with an error or not at all, and the server
+ * goes on for the others.
+ */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { LANG, withHttpServer, withPackage } from "./served.ts";
 

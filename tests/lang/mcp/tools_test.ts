@@ -2,7 +2,7 @@
 import { match, ok, strictEqual } from "node:assert/strict";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createServer } from "../../../lang/servers/mcp/server.ts";
-import { memoryWorld } from "./memory_environment.ts";
+import { memoryEnvironment } from "./memory_environment.ts";
 import { textOf, tour, TOURED } from "./tour.ts";
 
 /** A client of a package in memory. */
@@ -10,13 +10,13 @@ async function withClient(
   sources: Readonly<Record<string, string>>,
   work: (client: Client, read: (path: string) => string | undefined) => Promise<void>,
 ): Promise<void> {
-  using world = memoryWorld(sources);
+  using environment = memoryEnvironment(sources);
   const [left, right] = InMemoryTransport.createLinkedPair();
-  const server = createServer(world);
+  const server = createServer(environment);
   const client = new Client({ name: "test", version: "1" });
   await Promise.all([server.connect(right), client.connect(left)]);
   try {
-    await work(client, (path) => world.files.read(path));
+    await work(client, (path) => environment.files.read(path));
   } finally {
     await client.close();
     await server.close();
@@ -102,12 +102,12 @@ Deno.test("arguments of very many parts are refused before they are looked at", 
 });
 
 Deno.test("a package that is not there is told, and served when it comes", async () => {
-  using world = memoryWorld({});
-  world.files.remove("project.toml");
-  const { text, value } = await world.tools.call("check", {}, new AbortController().signal);
+  using environment = memoryEnvironment({});
+  environment.files.remove("project.toml");
+  const { text, value } = await environment.tools.call("check", {}, new AbortController().signal);
   strictEqual(value, null);
   match(text, /no project\.toml/);
-  world.files.write("project.toml", TOURED["project.toml"] ?? "");
-  world.files.write("src/main.lang", TOURED["src/main.lang"] ?? "");
-  strictEqual((await world.tools.call("check", {}, new AbortController().signal)).value?.["ok"], true);
+  environment.files.write("project.toml", TOURED["project.toml"] ?? "");
+  environment.files.write("src/main.lang", TOURED["src/main.lang"] ?? "");
+  strictEqual((await environment.tools.call("check", {}, new AbortController().signal)).value?.["ok"], true);
 });

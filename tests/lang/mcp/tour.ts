@@ -1,12 +1,16 @@
 /**
- * What a client does with a server, the same over every transport: lists and calls every tool, reads resources, takes prompts.
+ * What a client does with a server, the same over every transport: lists and calls every tool, reads resources, takes
+ * prompts.
  *
  * The client is the protocol's own; it holds what tools give against the schemas that they promised.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 
-/** Sources of the package that is toured: it runs, its test passes, and there is something to mend, to format and to rename. */
+/**
+ * Sources of the package that is toured: it runs, its test passes, and there is something to fix, to format and to
+ * rename.
+ */
 export const TOURED: Readonly<Record<string, string>> = {
   "project.toml": 'name = "tried"\nversion = "0.1.0"\n',
   "src/main.lang": `/// Twice as much.
@@ -63,7 +67,7 @@ export function textOf({ content }: CallToolResult): string {
   return content.map((part) => part.type === "text" ? part.text : "").join("");
 }
 
-/** The whole tour of {@link TOURED}; afterwards its sources are mended, formatted and renamed. */
+/** The whole tour of {@link TOURED}; afterwards its sources are fixed, formatted and renamed. */
 export async function tour(client: Client): Promise<void> {
   await listTools(client);
   await callTools(client);
@@ -229,8 +233,8 @@ async function readResources(client: Client): Promise<void> {
 async function takePrompts(client: Client): Promise<void> {
   const { prompts } = await client.listPrompts();
   deepStrictEqual(prompts.map(({ name }) => name), ["mend_package", "write_game"]);
-  const mend = await client.getPrompt({ name: "mend_package", arguments: { goal: "greet" } });
-  const [first] = mend.messages;
+  const fix = await client.getPrompt({ name: "mend_package", arguments: { goal: "greet" } });
+  const [first] = fix.messages;
   ok(first?.content.type === "text");
   match(first.content.text, /meant to do: greet/);
   match(first.content.text, /no errors or warnings/);

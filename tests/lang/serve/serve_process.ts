@@ -111,7 +111,10 @@ export class ServeProcess implements AsyncDisposable {
   }
 }
 
-/** Waits for something that comes within a second even on a busy machine, and fails after a minute instead of waiting for ever. */
+/**
+ * Waits for something that comes within a second even on a busy machine, and fails after a minute instead of waiting
+ * for ever.
+ */
 export async function within<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,7 @@
-/** A running game is carried over to another build by the page's script `state.js`: every kind of value, sharing, and what does not fit. */
+/**
+ * A running game is carried over to another build by the page's script `state.js`: every kind of value, sharing, and
+ * what does not fit.
+ */
 import assert from "node:assert/strict";
 import {
   loadState,

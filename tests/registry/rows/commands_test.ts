@@ -10,7 +10,7 @@ import {
 import { listPackages, packageInfo, searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
 import { vendorPackages, verifyPackages } from "../../../registry/commands/vendor.ts";
-import { type Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
+import { type Machine, manifest, SLUG, TOKEN, withEnvironment, type World } from "../machine.ts";
 
 const ask = { requirement: null, path: null, git: null, revision: null };
 
@@ -42,7 +42,7 @@ const versions = async (user: Machine) =>
   (await listPackages(user.session("app"))).map(({ name, version }) => `${name} ${version}`);
 
 Deno.test("lang pkg add | resolves offline from the cache and records it in the manifest and lockfile", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "noise", "1.0.0");
     await publish(world, "fx", "0.3.2", { noise: "^1" });
     const user = await userOf(world);
@@ -61,7 +61,7 @@ Deno.test("lang pkg add | resolves offline from the cache and records it in the 
   }));
 
 Deno.test("lang pkg update | re-resolves; with --refresh first re-pulls the index of every configured registry", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await fetchPackages(user.session("app"));
@@ -80,7 +80,7 @@ Deno.test("lang pkg update | re-resolves; with --refresh first re-pulls the inde
   }));
 
 Deno.test("lang pkg update <name> | changes this package alone", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     for (const name of ["fx", "noise"]) await publish(world, name, "1.0.0");
     const user = await userOf(world, { fx: "^1", noise: "^1" });
     await fetchPackages(user.session("app"));
@@ -94,7 +94,7 @@ Deno.test("lang pkg update <name> | changes this package alone", () =>
   }));
 
 Deno.test("lang pkg fetch | downloads the tarball and verifies its SHA-256; nothing on the network the second time", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "noise", "1.0.0");
     await publish(world, "fx", "0.3.2", { noise: "^1" });
     const user = await userOf(world, { fx: "^0.3" });
@@ -114,7 +114,7 @@ Deno.test("lang pkg fetch | downloads the tarball and verifies its SHA-256; noth
   }));
 
 Deno.test("a fresh checkout with a lockfile fetches exactly what is locked", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "noise", "1.0.0");
     await publish(world, "fx", "0.3.2", { noise: "^1" });
     const user = await userOf(world, { fx: "^0.3" });
@@ -129,7 +129,7 @@ Deno.test("a fresh checkout with a lockfile fetches exactly what is locked", () 
   }));
 
 Deno.test("Resolution 1 to 3: default first, then extras; the highest matching version of the first registry with a match", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     world.server.addRepository("octo/extra");
     for (const version of ["0.3.9", "0.4.0"]) {
@@ -148,7 +148,7 @@ Deno.test("Resolution 1 to 3: default first, then extras; the highest matching v
   }));
 
 Deno.test("Resolution 4: when no registry matches, the requirement's floor; the lockfile pins the default registry slug", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     const { version, isUnresolved } = await addDependency(user.session("app"), {
       ...ask,
@@ -168,7 +168,7 @@ Deno.test("Resolution 4: when no registry matches, the requirement's floor; the 
   }));
 
 Deno.test("--locked | fails when the lockfile would change, and changes nothing", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await fetchPackages(user.session("app"));
@@ -183,7 +183,7 @@ Deno.test("--locked | fails when the lockfile would change, and changes nothing"
   }));
 
 Deno.test("remove | takes out what only it needed", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "noise", "1.0.0");
     await publish(world, "fx", "0.3.2", { noise: "^1" });
     const user = await userOf(world, { fx: "^0.3" });
@@ -195,7 +195,7 @@ Deno.test("remove | takes out what only it needed", () =>
   }));
 
 Deno.test("yanked | skipped by add and update, still installed from a lock, with the reason shown", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.1");
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
@@ -238,7 +238,7 @@ Deno.test("yanked | skipped by add and update, still installed from a lock, with
   }));
 
 Deno.test("search and info | names, descriptions, versions, dependencies", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2", { noise: "^1" });
     const author = world.machine("author", { hostToken: TOKEN });
     await author.write("noise", {
@@ -259,7 +259,7 @@ Deno.test("search and info | names, descriptions, versions, dependencies", () =>
   }));
 
 Deno.test("vendor and verify | copies with a hash list; every changed, missing or added file is found", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await vendorPackages(user.session("app"));
@@ -288,7 +288,7 @@ Deno.test("vendor and verify | copies with a hash list; every changed, missing o
   }));
 
 Deno.test("path dependencies | lock with the hash of the sorted tree, follow what changes", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     await user.write("ui", { "project.toml": manifest("ui", "0.1.0"), "src/main.lang": "one" });
     await addDependency(user.session("app"), { ...ask, name: "ui", path: "../ui" });
@@ -322,7 +322,7 @@ async function git(folder: string, ...parameters: readonly string[]): Promise<st
 }
 
 Deno.test("git dependencies | lock as git+<url>#<commit> with the hash of the sorted tree, and stay at the commit", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     const folder = await user.write("repository", {
       "project.toml": manifest("ui", "0.1.0"),
@@ -355,7 +355,7 @@ Deno.test("git dependencies | lock as git+<url>#<commit> with the hash of the so
   }));
 
 Deno.test("several packages, and several builds of one, fetch the same archives at the same time", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "noise", "1.0.0");
     await publish(world, "fx", "0.3.2", { noise: "^1" });
     const user = await userOf(world, { fx: "^0.3" });
@@ -376,7 +376,7 @@ Deno.test("several packages, and several builds of one, fetch the same archives 
   }));
 
 Deno.test("fetch clears away what an interrupted run has left, and mends what is missing", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await user.write("app", {

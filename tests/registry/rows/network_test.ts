@@ -8,7 +8,7 @@ import { storeToken } from "../../../registry/client/tokens.ts";
 import { updateDependencies } from "../../../registry/commands/change_dependencies.ts";
 import { packageInfo, searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
-import { failure, Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
+import { failure, Machine, manifest, SLUG, TOKEN, withEnvironment, type World } from "../machine.ts";
 
 const HOUR = 3_600_000;
 
@@ -29,7 +29,7 @@ async function userOf({ machine }: World, options: { readonly hostToken?: string
 const refresh = (user: Machine) => updateDependencies(user.session("app"), { name: null, refresh: true });
 
 Deno.test("GET /repos/<owner>/<repo>/releases?per_page=100&page=<N>; conditional revalidation with If-Modified-Since", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     await refresh(user);
@@ -45,7 +45,7 @@ Deno.test("GET /repos/<owner>/<repo>/releases?per_page=100&page=<N>; conditional
   }));
 
 Deno.test("POST /repos/<owner>/<repo>/releases: tag, release body, draft false, prerelease false; then both uploads", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const [create, ...uploads] = world.server.takeRequests();
     deepStrictEqual([create?.method, create?.path, create?.status], [
@@ -69,7 +69,7 @@ Deno.test("POST /repos/<owner>/<repo>/releases: tag, release body, draft false, 
   }));
 
 Deno.test("Read access to public registries needs no token; any token raises the rate limit", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     world.server.takeRequests();
     await fetchPackages((await userOf(world)).session("app"));
@@ -86,7 +86,7 @@ Deno.test("Read access to public registries needs no token; any token raises the
   }));
 
 Deno.test("A token is looked up in auth.toml first, then in HOST_TOKEN, which applies to every registry", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     world.server.tokens.set("other", []);
     const user = await userOf(world, { hostToken: "other" });
     const told = async () => {
@@ -101,7 +101,7 @@ Deno.test("A token is looked up in auth.toml first, then in HOST_TOKEN, which ap
   }));
 
 Deno.test("Scopes: reading a private repository needs a token", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     world.server.addRepository(SLUG, { isPrivate: true });
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
@@ -114,7 +114,7 @@ Deno.test("Scopes: reading a private repository needs a token", () =>
 
 for (const status of [401, 403, 404] as const) {
   Deno.test(`publish gets ${status} from the hosting service | local artifacts stay on disk for manual upload`, () =>
-    withWorld(async (world) => {
+    withEnvironment(async (world) => {
       const author = world.machine("author", { hostToken: TOKEN });
       await author.write("fx", { "project.toml": manifest("fx", "0.3.2"), "src/main.lang": "" });
       const body = JSON.stringify({ message: "You shall not" });
@@ -134,7 +134,7 @@ for (const status of [401, 403, 404] as const) {
 }
 
 Deno.test("publish of a version that exists is refused: releases are immutable", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const error = await failure(publish(world, "fx", "0.3.2"));
     match(error.message, /the hosting service refuses it \(Validation Failed: tag name already exists\)/);
@@ -142,7 +142,7 @@ Deno.test("publish of a version that exists is refused: releases are immutable",
   }));
 
 Deno.test("fetch of a release that does not exist | a clear 'release not found' error", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     const error = await failure(fetchPackages(user.session("app")));
     strictEqual(error.message, "Cannot fetch fx 0.3.0: release not found in octo/games");
@@ -150,7 +150,7 @@ Deno.test("fetch of a release that does not exist | a clear 'release not found' 
   }));
 
 Deno.test("tarball hash differs from the sidecar | fetch fails before extraction", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const [tarball] = world.server.releases(SLUG)[0]?.assets ?? [];
     if (tarball !== undefined) tarball.bytes = tarball.bytes.slice(0, -1);
@@ -162,7 +162,7 @@ Deno.test("tarball hash differs from the sidecar | fetch fails before extraction
   }));
 
 Deno.test("tarball hash differs from the lockfile | fetch fails on later fetches", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     await fetchPackages(user.session("app"));
@@ -184,7 +184,7 @@ Deno.test("tarball hash differs from the lockfile | fetch fails on later fetches
   }));
 
 Deno.test("a release without a checksum file, or with another one, fails", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     world.server.addRelease(SLUG, "fx-0.3.2", "", { "fx-0.3.2.tar.gz": "x" });
     const user = await userOf(world);
     await rejects(fetchPackages(user.session("app")), /its release has no checksum file/);
@@ -202,7 +202,7 @@ async function refreshOnly(user: Machine): Promise<void> {
 }
 
 Deno.test("index older than its TTL (1 hour) | revalidated on the next operation; a 304 keeps the list and refreshes the timestamp", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     await refresh(user);
@@ -222,7 +222,7 @@ Deno.test("index older than its TTL (1 hour) | revalidated on the next operation
   }));
 
 Deno.test("releases per page 100, pages per registry 50: at most 5000 releases; raw releases end the paging", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const { server } = world;
     for (let number = 0; number < 150; number++) server.addRelease(SLUG, `nightly${number}`, "", {});
     server.addRelease(SLUG, "fx-0.3.0", "", { "fx-0.3.0.tar.gz": "x" });
@@ -243,7 +243,7 @@ Deno.test("releases per page 100, pages per registry 50: at most 5000 releases; 
   }));
 
 Deno.test("hosting API rate limit: waits until the reset when that is near, and says so", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     const reset = String(Math.floor(user.now / 1000) + 30);
@@ -257,7 +257,7 @@ Deno.test("hosting API rate limit: waits until the reset when that is near, and 
   }));
 
 Deno.test("hosting API rate limit, no token: a clear message when the wait is long", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world);
     world.server.remaining = 0;
     world.server.reset = Math.floor(user.now / 1000) + 1800;
@@ -269,7 +269,7 @@ Deno.test("hosting API rate limit, no token: a clear message when the wait is lo
   }));
 
 Deno.test("5xx, cut and slow answers are asked for again, with growing pauses; then it is given up", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     world.server.fail(/releases\?/, { kind: "status", status: 502 });
@@ -289,7 +289,7 @@ Deno.test("5xx, cut and slow answers are asked for again, with growing pauses; t
   }));
 
 Deno.test("a download that is cut off goes on where it stopped", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const size = world.server.releases(SLUG)[0]?.assets[0]?.bytes.length ?? 0;
     const user = await userOf(world);
@@ -303,7 +303,7 @@ Deno.test("a download that is cut off goes on where it stopped", () =>
   }));
 
 Deno.test("a token is never sent to another host on redirect, nor is an unsafe address followed", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { hostToken: TOKEN });
     world.server.fail(/releases\/assets\//, { kind: "redirect", to: "file:///etc/passwd" });
@@ -313,7 +313,7 @@ Deno.test("a token is never sent to another host on redirect, nor is an unsafe a
   }));
 
 Deno.test("a file that is redirected to where nobody answers: the message names that place", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -327,7 +327,7 @@ Deno.test("a file that is redirected to where nobody answers: the message names 
   }));
 
 Deno.test("a failing extra registry is a warning and its cache serves; a failing default without a cache is an error", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     const text = (await user.read("app/project.toml")).replace(
@@ -344,7 +344,7 @@ Deno.test("a failing extra registry is a warning and its cache serves; a failing
   }));
 
 Deno.test("no network: a clear message, and --offline asks nothing", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world);
     await fetchPackages(user.session("app"));
@@ -358,7 +358,7 @@ Deno.test("no network: a clear message, and --offline asks nothing", () =>
   }));
 
 Deno.test("nobody answers: four attempts, then a message that names the host and what to do", async () => {
-  await withWorld(async ({ machine, server }) => {
+  await withEnvironment(async ({ machine, server }) => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = listener.addr;
     listener.close();

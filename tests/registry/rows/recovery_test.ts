@@ -12,7 +12,7 @@ import { addDependency, updateDependencies } from "../../../registry/commands/ch
 import { searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
 import { vendorPackages, verifyPackages } from "../../../registry/commands/vendor.ts";
-import { failure, type Machine, manifest, SLUG, TOKEN, withWorld, type World } from "../machine.ts";
+import { failure, type Machine, manifest, SLUG, TOKEN, withEnvironment, type World } from "../machine.ts";
 
 const ask = { requirement: null, path: null, git: null, revision: null };
 const isUnix = Deno.build.os !== "windows";
@@ -33,7 +33,7 @@ async function userOf(
 }
 
 Deno.test("publish goes on with a release that an earlier run has left without its files", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const author = world.machine("author", { hostToken: TOKEN });
     const text = manifest("fx", "0.3.2");
     await author.write("fx", { "project.toml": text, "src/main.lang": "" });
@@ -58,7 +58,7 @@ Deno.test("publish goes on with a release that an earlier run has left without i
   }));
 
 Deno.test("publish gets 422 from the hosting service | the hint is about what it says", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const author = world.machine("author", { hostToken: TOKEN });
     await author.write("fx", { "project.toml": manifest("fx", "0.3.2"), "src/main.lang": "" });
     const check = async (message: string, expected: RegExp) => {
@@ -75,14 +75,14 @@ Deno.test("publish gets 422 from the hosting service | the hint is about what it
   }));
 
 Deno.test("publish wants a version of the package's own", () =>
-  withWorld(async ({ machine }) => {
+  withEnvironment(async ({ machine }) => {
     const author = machine("author");
     await author.write("fx", { "project.toml": 'name = "fx"\n\n[dependencies.noise]\nversion = "^1"\n' });
     await rejects(publishPackage(author.session("fx"), { isDryRun: true }), /project\.toml has no version/);
   }));
 
 Deno.test("fetch of a release that was deleted since the index was read | a clear 'release not found' error", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await updateDependencies(user.session("app"), { name: null, refresh: true });
@@ -98,7 +98,7 @@ Deno.test("fetch of a release that was deleted since the index was read | a clea
   }));
 
 Deno.test("a registry that takes another one's place must have the same bytes of what is locked", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const [original] = world.server.releases(SLUG);
     const user = await userOf(world, { fx: "^0.3" });
@@ -122,7 +122,7 @@ Deno.test("a registry that takes another one's place must have the same bytes of
   }));
 
 Deno.test("the rest of a download that is longer than the file is begun anew", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     const [tarball] = world.server.releases(SLUG)[0]?.assets ?? [];
@@ -133,7 +133,7 @@ Deno.test("the rest of a download that is longer than the file is begun anew", (
   }));
 
 Deno.test("path dependencies | a library's example that uses it is not copied into itself", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = world.machine("user");
     await user.write("ui", { "project.toml": manifest("ui", "0.1.0"), "src/main.lang": "" });
     await user.write("ui/examples/demo", {
@@ -156,7 +156,7 @@ Deno.test("path dependencies | a library's example that uses it is not copied in
   }));
 
 Deno.test("vendor | serves whatever else changes in the manifest, and no longer when a folder was changed", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await user.write("ui", { "project.toml": manifest("ui", "0.1.0"), "src/main.lang": "one" });
@@ -185,7 +185,7 @@ Deno.test("vendor | serves whatever else changes in the manifest, and no longer 
 Deno.test("files keep their rights and stay links; what is unpacked is as readable as the rest", {
   ignore: !isUnix,
 }, () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, {});
     const file = `${user.home}/app/project.toml`;
@@ -204,7 +204,7 @@ Deno.test("files keep their rights and stay links; what is unpacked is as readab
   }));
 
 Deno.test("files of an unpacked package that are missing or changed are unpacked anew", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, { fx: "^0.3" });
     await fetchPackages(user.session("app"));
@@ -219,7 +219,7 @@ Deno.test("files of an unpacked package that are missing or changed are unpacked
   }));
 
 Deno.test("publish --locked | wants a lockfile that fits the manifest", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "noise", "1.0.0");
     const author = await userOf(world, { noise: "^1" });
     const run = () => publishPackage(author.session("app", { isLocked: true }), { isDryRun: true });
@@ -231,7 +231,7 @@ Deno.test("publish --locked | wants a lockfile that fits the manifest", () =>
   }));
 
 Deno.test("several add, and several vendor, at the same time: each takes its turn", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const names = ["fx", "noise", "ui", "art"];
     for (const name of names) await publish(world, name, "1.0.0");
     const user = await userOf(world, {});
@@ -246,7 +246,7 @@ Deno.test("several add, and several vendor, at the same time: each takes its tur
   }));
 
 Deno.test("what a killed command has left beside manifest and lockfile goes, and nothing else", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const user = await userOf(world, {});
     await user.write("app", {
       "project.toml.77.0.tmp": "half",
@@ -271,7 +271,7 @@ Deno.test("what a killed command has left beside manifest and lockfile goes, and
   }));
 
 Deno.test("an index that cannot be kept serves the command all the same", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, {});
     // Stands where the index's folder would be; being root would not help.
@@ -281,7 +281,7 @@ Deno.test("an index that cannot be kept serves the command all the same", () =>
   }));
 
 Deno.test("a damaged index is said to be so where it would have been used, and is read anew where it may be", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     await publish(world, "fx", "0.3.2");
     const user = await userOf(world, {});
     await user.write("app", { ".lang/registry/octo__games/index.json": "{" });
@@ -292,7 +292,7 @@ Deno.test("a damaged index is said to be so where it would have been used, and i
   }));
 
 Deno.test("a manifest that cannot be read in a tarball is the package's mistake, and says nothing to a terminal", () =>
-  withWorld(async (world) => {
+  withEnvironment(async (world) => {
     const release = { name: "fx", version: "0.3.2" };
     const text = 'name = "fx"\nversion = "0.3.2"\n[dependencies]\nx = "\\u001b[31m\\nerror: fake"\n';
     const bytes = new TextEncoder().encode(text);

@@ -10,12 +10,12 @@ import { addDependency, updateDependencies } from "../../../registry/commands/ch
 import { publishPackage } from "../../../registry/commands/publish.ts";
 import { readPackageManifest } from "../../../registry/manifest/package_manifest.ts";
 import { OFFICIAL_REGISTRY } from "../../../registry/names.ts";
-import { manifest, SLUG, TOKEN, withWorld } from "../machine.ts";
+import { manifest, SLUG, TOKEN, withEnvironment } from "../machine.ts";
 
 const ask = { requirement: null, path: null, git: null, revision: null };
 
 Deno.test("Release: tag | <package-name>-<version>; tags that do not parse are ignored", () =>
-  withWorld(async ({ server, machine }) => {
+  withEnvironment(async ({ server, machine }) => {
     const author = machine("author", { hostToken: TOKEN });
     await author.write("fx-tools", {
       "project.toml": manifest("fx-tools", "1.0.0-beta.1"),
@@ -35,7 +35,7 @@ Deno.test("Release: tag | <package-name>-<version>; tags that do not parse are i
   }));
 
 Deno.test("Release: asset 1 | gzipped tar, one top-level directory, deterministic bytes; asset 2 | one checksum line", () =>
-  withWorld(async ({ server, machine }) => {
+  withEnvironment(async ({ server, machine }) => {
     const files = {
       "project.toml": manifest("fx", "0.3.2"),
       "src/b.lang": "b",
@@ -66,7 +66,7 @@ Deno.test("Release: asset 1 | gzipped tar, one top-level directory, deterministi
   }));
 
 Deno.test("Release: release body | the manifest of the published version, verbatim", () =>
-  withWorld(async ({ server, machine }) => {
+  withEnvironment(async ({ server, machine }) => {
     const author = machine("author", { hostToken: TOKEN });
     const text = `# my package\r\n${manifest("fx", "0.3.2")}\n\n`;
     await author.write("fx", { "project.toml": text, "src/main.lang": "" });
@@ -76,7 +76,7 @@ Deno.test("Release: release body | the manifest of the published version, verbat
 
 for (const form of ["bare hex", "sha256:<hex>", "the full checksum line"] as const) {
   Deno.test(`fetch accepts the checksum as ${form}`, () =>
-    withWorld(async ({ server, machine }) => {
+    withEnvironment(async ({ server, machine }) => {
       const author = machine("author");
       await author.write("fx", { "project.toml": manifest("fx", "0.3.2"), "src/main.lang": "" });
       const { hash } = await publishPackage(author.session("fx"), { isDryRun: false });
@@ -110,7 +110,7 @@ Deno.test("[registry]: extras | further registries, searched in declared order; 
 });
 
 Deno.test("[[package]]: name, version, source registry+host://<owner>/<repo>, hash sha256:<hex>", () =>
-  withWorld(async ({ machine }) => {
+  withEnvironment(async ({ machine }) => {
     const author = machine("author", { hostToken: TOKEN });
     await author.write("fx", { "project.toml": manifest("fx", "0.3.2"), "src/main.lang": "" });
     const { hash } = await publishPackage(author.session("fx"), { isDryRun: false });
@@ -126,7 +126,7 @@ Deno.test("[[package]]: name, version, source registry+host://<owner>/<repo>, ha
   }));
 
 Deno.test("Local catalog cache: .lang/registry/<owner>__<repo>/index.json holds the parsed list of releases", () =>
-  withWorld(async ({ server, machine }) => {
+  withEnvironment(async ({ server, machine }) => {
     const author = machine("author", { hostToken: TOKEN });
     await author.write("fx", {
       "project.toml": `${manifest("fx", "0.3.2", { noise: "^1" })}`,
@@ -154,7 +154,7 @@ Deno.test("Local catalog cache: .lang/registry/<owner>__<repo>/index.json holds 
   }));
 
 Deno.test("Credentials file: [tokens] by slug, on Unix written with mode 0600", () =>
-  withWorld(async ({ machine }) => {
+  withEnvironment(async ({ machine }) => {
     const user = machine("user");
     const { authFile } = user.host.surroundings;
     await storeToken(user.host, "a/b", "first");
@@ -165,7 +165,7 @@ Deno.test("Credentials file: [tokens] by slug, on Unix written with mode 0600", 
   }));
 
 Deno.test("Publish artifacts: .lang/publish/, without top-level .git/, target/, .lang/", () =>
-  withWorld(async ({ machine }) => {
+  withEnvironment(async ({ machine }) => {
     const author = machine("author");
     const folder = await author.write("fx", {
       "project.toml": manifest("fx", "0.3.2"),
@@ -189,7 +189,7 @@ Deno.test("Publish artifacts: .lang/publish/, without top-level .git/, target/, 
   }));
 
 Deno.test("publish refuses links, unreadable tags and dependencies that nobody else has", () =>
-  withWorld(async ({ machine }) => {
+  withEnvironment(async ({ machine }) => {
     const author = machine("author");
     const folder = await author.write("fx", {
       "project.toml": manifest("fx", "1.0.0-1"),
@@ -209,7 +209,7 @@ Deno.test("publish refuses links, unreadable tags and dependencies that nobody e
   }));
 
 Deno.test("add keeps the manifest's comments, and names the highest version", () =>
-  withWorld(async ({ machine }) => {
+  withEnvironment(async ({ machine }) => {
     const author = machine("author", { hostToken: TOKEN });
     for (const version of ["0.3.1", "0.3.10", "0.3.9"]) {
       await author.write("fx", { "project.toml": manifest("fx", version), "src/main.lang": "" });

@@ -4,7 +4,7 @@ import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { Context } from "../../shared/context.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 import { isLoopbackHost } from "../../shared/loopback_guard.ts";
-import { FolderWorld } from "./folder_environment.ts";
+import { FolderEnvironment } from "./folder_environment.ts";
 import { serveHttp } from "./http_transport.ts";
 import { failureLines } from "./line_service.ts";
 import { Recorder } from "./recorder.ts";
@@ -57,16 +57,16 @@ export async function runAgent(
   if (transport === "unix" && process.os === "windows") {
     return refuse("Cannot serve: there are no Unix sockets on Windows; take the transport http");
   }
-  using world = new FolderWorld(process.folder);
+  using environment = new FolderEnvironment(process.folder);
   using recorder = options.record === undefined ? null : new Recorder(options.record);
   switch (transport) {
     case "stdio":
       return options.singleShot === true
-        ? await serveSingleShot(world, process.streams, recorder)
-        : await serveStdio(world, process.streams, recorder);
+        ? await serveSingleShot(environment, process.streams, recorder)
+        : await serveStdio(environment, process.streams, recorder);
     case "http": {
       const address = httpAddress(options);
-      const server = await serveHttp(world, { ...address, token: options.authToken ?? null, recorder });
+      const server = await serveHttp(environment, { ...address, token: options.authToken ?? null, recorder });
       const shown = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
       terminal.writeError(`listening on http://${shown}:${server.port}\n`);
       return await untilStopped(server, process);
@@ -76,7 +76,7 @@ export async function runAgent(
       if (path === undefined || path === "") {
         throw new CommandError("Cannot serve: the transport unix needs --socket PATH or --listen PATH");
       }
-      const server = serveUnix(path, world, recorder);
+      const server = serveUnix(path, environment, recorder);
       terminal.writeError(`listening on ${path}\n`);
       return await untilStopped(server, process);
     }
@@ -143,8 +143,8 @@ async function runReplay(
     throw new CommandError(`Cannot read the recording ${path}: ${reason}`);
   }
   const recorded = parseRecording(text);
-  using world = new FolderWorld(process.folder, { isDry: true });
-  const drifts = await replay(recorded, world);
+  using environment = new FolderEnvironment(process.folder, { isDry: true });
+  const drifts = await replay(recorded, environment);
   for (const { number, request, recorded, now } of drifts) {
     const at = recorded.findIndex((line, index) => line !== now[index]);
     const index = at < 0 ? recorded.length : at;

@@ -1,5 +1,5 @@
 /**
- * The files of a package for somebody who must not leave it: links are followed within its folder only.
+ * The files of a package for clients that are confined to it: links are followed within its folder only.
  *
  * Texts are kept for as long as size, time of change, time of the entry's change and number of the file stay the
  * same. A file that changed less than two seconds before it was read is read again, since a second change may then
@@ -59,7 +59,7 @@ export class ConfinedFiles implements PackageFiles {
     if (known !== undefined && key === known.key && known.isSettled) return known.text;
     const real = realPathOf(full);
     if (real === null || !isInside(this.#root, real)) throw outside(path);
-    // Reading a pipe would wait for somebody who writes into it.
+    // Reading a pipe would wait for a writer.
     const { isFile, isDirectory } = info.isSymlink ? Deno.statSync(real) : info;
     if (!isFile && !isDirectory) throw new CommandError(`Cannot read ${path}: it is no plain file`);
     const changed = Math.max(info.mtime?.getTime() ?? Infinity, info.ctime?.getTime() ?? Infinity);

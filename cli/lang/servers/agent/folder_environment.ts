@@ -1,5 +1,9 @@
 /** The agent's surroundings in this process: packages on disk, programs and tests in threads. */
-import type { AgentWorld, OpenedPackage, ProgramWorld } from "../../../../lang/servers/agent/environment.ts";
+import type {
+  AgentEnvironment,
+  OpenedPackage,
+  ProgramEnvironment,
+} from "../../../../lang/servers/agent/environment.ts";
 import { AgentFailure, MAX_OUTPUT_BYTES } from "../../../../lang/servers/agent/environment.ts";
 import type { CostMeter } from "../../../../lang/commands/cost_run.ts";
 import type { CommandRunner } from "../../../../lang/commands/run.ts";
@@ -17,8 +21,8 @@ const MAX_RUNNING = 4;
 /** Most that wait for it. */
 const MAX_WAITING = 256;
 
-/** A world in a folder. */
-export class FolderWorld implements AgentWorld, Disposable {
+/**  An environment in a folder. */
+export class FolderEnvironment implements AgentEnvironment, Disposable {
   readonly langVersion = version;
   readonly tests: TestRunner;
   readonly meter: CostMeter;
@@ -49,7 +53,7 @@ export class FolderWorld implements AgentWorld, Disposable {
   }
 
   /** @inheritdoc */
-  programsIn({ folder, stdin, seed, onWritten }: ProgramWorld): CommandRunner {
+  programsIn({ folder, stdin, seed, onWritten }: ProgramEnvironment): CommandRunner {
     const thread = new CommandThread({
       onWritten,
       hasInput: false,

@@ -12,7 +12,7 @@ import { MAX_REQUEST_BYTES, readRequest } from "../../../../lang/servers/agent/r
 import { RunningRequests } from "../../../../lang/servers/agent/running_requests.ts";
 import { PROTOCOL_VERSION } from "../../../../lang/servers/agent/schema.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
-import type { AgentWorld } from "../../../../lang/servers/agent/environment.ts";
+import type { AgentEnvironment } from "../../../../lang/servers/agent/environment.ts";
 import type { ErrorCode } from "../../../../lang/servers/agent/lines.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import { messageOf } from "../../shared/disk_files.ts";
@@ -21,7 +21,7 @@ import { ByteBudget, lineOf, type ReadLine } from "./line_reader.ts";
 import { failureLines, problemOf, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** Most connections at a time; one more is told 503 and closed. */
+/** Most connections at a time; one more is answered with 503 and closed. */
 const MAX_CONNECTIONS = 1_024;
 /** Bytes of bodies that are read at the same time. */
 const BUDGET_BYTES = 8 * MAX_REQUEST_BYTES;
@@ -30,7 +30,7 @@ const HEADERS_MILLISECONDS = 15_000;
 const REQUEST_MILLISECONDS = 30_000;
 const KEEP_ALIVE_MILLISECONDS = 75_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How long somebody who was refused may take to read why. */
+/** How long a refused client may take to read the reason. */
 const GOODBYE_MILLISECONDS = 2_000;
 
 const LINES_TYPE = "application/x-ndjson";
@@ -55,8 +55,11 @@ export interface AgentHttpServer {
 }
 
 /** Binds the port and serves it. */
-export async function serveHttp(world: AgentWorld, options: HttpOptions): Promise<AgentHttpServer> {
-  const service = new HttpService(world, options);
+export async function serveHttp(
+  environment: AgentEnvironment,
+  options: HttpOptions,
+): Promise<AgentHttpServer> {
+  const service = new HttpService(environment, options);
   await service.listen();
   return service;
 }
@@ -82,15 +85,15 @@ class Refusal extends Error {
 
 class HttpService implements AgentHttpServer {
   readonly finished: Promise<void>;
-  readonly #world: AgentWorld;
+  readonly #environment: AgentEnvironment;
   readonly #options: HttpOptions;
   readonly #server: Server;
   readonly #running = new RunningRequests();
   readonly #budget = new ByteBudget(BUDGET_BYTES);
   readonly #sockets = new Set<Socket>();
 
-  constructor(world: AgentWorld, options: HttpOptions) {
-    this.#world = world;
+  constructor(environment: AgentEnvironment, options: HttpOptions) {
+    this.#environment = environment;
     this.#options = options;
     this.#server = createServer({
       keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
@@ -185,7 +188,7 @@ class HttpService implements AgentHttpServer {
         return sendWhole(response, 200, {
           type: "application/json",
           body: `${
-            JSON.stringify({ agent_protocol: PROTOCOL_VERSION, lang_version: this.#world.langVersion })
+            JSON.stringify({ agent_protocol: PROTOCOL_VERSION, lang_version: this.#environment.langVersion })
           }\n`,
         });
       default:
@@ -198,7 +201,7 @@ class HttpService implements AgentHttpServer {
     const line = lineOf(await this.#body(request));
     const failure = line === null ? null : problemOf(line);
     const text = line?.kind === "line" ? line.text : "";
-    const session = new AgentSession(this.#world, { running: this.#running });
+    const session = new AgentSession(this.#environment, { running: this.#running });
     response.once("close", () => session.abandon());
     const answer = await (failure === null ? session.submit(text) : session.submitRead(failure));
     if (answer === null) return;
@@ -212,7 +215,7 @@ class HttpService implements AgentHttpServer {
   /** The lines of one session. */
   async #batch(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const lines = linesOf(await this.#body(request));
-    const session = new AgentSession(this.#world, { running: this.#running });
+    const session = new AgentSession(this.#environment, { running: this.#running });
     response.once("close", () => session.abandon());
     let hasEnded = false;
     response.writeHead(hasProtocolError(lines) ? 400 : 200, {
@@ -356,7 +359,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: Ref
   letGo(request.socket);
 }
 
-/** Closes a connection whose other side has been told why, and may stay forever. */
+/** Closes a connection whose other side has been sent the reason, and may stay open forever. */
 function letGo(socket: Socket): void {
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), GOODBYE_MILLISECONDS);

@@ -4,7 +4,7 @@ import { AgentSession } from "../../../../lang/servers/agent/session.ts";
 import type { ReadLine } from "./line_reader.ts";
 import { serveLines } from "./line_service.ts";
 
-/** A world in which nothing is. */
+/**  An empty environment. */
 const NOWHERE = {
   langVersion: "0",
   tests: { run: () => Promise.resolve([]) },

@@ -2,7 +2,7 @@
 import { failureAnswer } from "../../../../lang/servers/agent/answer.ts";
 import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
-import type { AgentWorld } from "../../../../lang/servers/agent/environment.ts";
+import type { AgentEnvironment } from "../../../../lang/servers/agent/environment.ts";
 import { ByteBudget, lineOf, readLines } from "./line_reader.ts";
 import { problemOf, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
@@ -15,11 +15,11 @@ export interface StandardStreams {
 
 /** Serves one session and gives the exit code. */
 export async function serveStdio(
-  world: AgentWorld,
+  environment: AgentEnvironment,
   { input, write }: StandardStreams,
   recorder: Recorder | null,
 ): Promise<number> {
-  const session = new AgentSession(world);
+  const session = new AgentSession(environment);
   const reader = input.getReader();
   const budget = new ByteBudget(2 * MAX_REQUEST_BYTES);
   await serveLines(session, {
@@ -32,7 +32,7 @@ export async function serveStdio(
 
 /** Carries out the one request that the whole input is, and gives the exit code of its op. */
 export async function serveSingleShot(
-  world: AgentWorld,
+  environment: AgentEnvironment,
   { input, write }: StandardStreams,
   recorder: Recorder | null,
 ): Promise<number> {
@@ -43,7 +43,7 @@ export async function serveSingleShot(
     if (length > MAX_REQUEST_BYTES) break;
     parts.push(part);
   }
-  const session = new AgentSession(world);
+  const session = new AgentSession(environment);
   const line = length > MAX_REQUEST_BYTES ? { kind: "too_large" } as const : lineOf(parts);
   const failure = line === null ? null : problemOf(line);
   const request = line?.kind === "line" ? line.text : "";

@@ -6,14 +6,14 @@
  */
 import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
-import type { AgentWorld } from "../../../../lang/servers/agent/environment.ts";
+import type { AgentEnvironment } from "../../../../lang/servers/agent/environment.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 import { ByteBudget, ConnectionReader, readLines } from "./line_reader.ts";
 import { failureLines, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** Most connections at a time; one more is told so and closed. */
+/** Most connections at a time; one more is refused and closed. */
 const MAX_CONNECTIONS = 1_024;
 /** Bytes of lines that are not whole yet, of all connections together. */
 const BUDGET_BYTES = 8 * MAX_REQUEST_BYTES;
@@ -30,7 +30,11 @@ export interface UnixServer {
 }
 
 /** Binds a socket and serves it. */
-export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | null): UnixServer {
+export function serveUnix(
+  path: string,
+  environment: AgentEnvironment,
+  recorder: Recorder | null,
+): UnixServer {
   removeSocket(path);
   const listener = bind(path);
   const own = Deno.lstatSync(path).ino;
@@ -44,7 +48,7 @@ export function serveUnix(path: string, world: AgentWorld, recorder: Recorder | 
         continue;
       }
       open.add(connection);
-      serveConnection(connection, { world, recorder, budget }).finally(() => open.delete(connection));
+      serveConnection(connection, { environment, recorder, budget }).finally(() => open.delete(connection));
     }
   };
   return {
@@ -90,14 +94,14 @@ function bind(path: string): Deno.UnixListener {
   }
 }
 
-async function serveConnection(connection: Deno.Conn, { world, recorder, budget }: {
-  readonly world: AgentWorld;
+async function serveConnection(connection: Deno.Conn, { environment, recorder, budget }: {
+  readonly environment: AgentEnvironment;
   readonly recorder: Recorder | null;
   readonly budget: ByteBudget;
 }): Promise<void> {
   const reader = new ConnectionReader(connection);
   try {
-    await serveLines(new AgentSession(world), {
+    await serveLines(new AgentSession(environment), {
       lines: readLines(reader, { maximumBytes: MAX_REQUEST_BYTES, budget }),
       write: (text) => writeAll(connection, text),
       stopReading: () => reader.cancel(),

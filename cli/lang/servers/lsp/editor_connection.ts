@@ -73,7 +73,7 @@ class EditorConnection {
   readonly #lastFailures = new Map<PackageSession, string>();
   #state: "new" | "ready" | "ending" = "new";
   #watchesFiles = false;
-  #tellsFolders = false;
+  #reportsFolders = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -181,7 +181,7 @@ class EditorConnection {
     this.#server.initialize(params);
     const { workspace } = params.capabilities;
     this.#watchesFiles = workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
-    this.#tellsFolders = workspace?.workspaceFolders === true;
+    this.#reportsFolders = workspace?.workspaceFolders === true;
     this.#state = "ready";
     return { capabilities: CAPABILITIES, serverInfo: { name: "lang", version } };
   }
@@ -198,7 +198,7 @@ class EditorConnection {
         ],
       }).catch((error: unknown) => this.#connection.console.warn(`Cannot watch files: ${messageOf(error)}`));
     }
-    if (this.#tellsFolders) {
+    if (this.#reportsFolders) {
       this.#connection.workspace.onDidChangeWorkspaceFolders(({ added }) => {
         for (const { uri } of added) this.#server.addFolder(uri);
         for (const session of this.#server.sessions) this.#schedule(session);
@@ -279,7 +279,7 @@ class EditorConnection {
           diagnostics: [...diagnostics],
         }));
       }
-      this.#tellFailure(session);
+      this.#reportFailure(session);
     } catch (error) {
       this.#connection.console.error(`Cannot check ${session.root}: ${messageOf(error)}`);
     }
@@ -287,7 +287,7 @@ class EditorConnection {
   }
 
   /** What keeps a package from being checked is said once. */
-  #tellFailure(session: PackageSession): void {
+  #reportFailure(session: PackageSession): void {
     const { failure } = session;
     if (failure === null) this.#lastFailures.delete(session);
     else if (this.#lastFailures.get(session) !== failure) {
@@ -308,12 +308,12 @@ function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-function isPlace(value: unknown): boolean {
+function isPosition(value: unknown): boolean {
   return Number.isInteger(fieldOf(value, "line")) && Number.isInteger(fieldOf(value, "character"));
 }
 
 function isRange(value: unknown): boolean {
-  return isPlace(fieldOf(value, "start")) && isPlace(fieldOf(value, "end"));
+  return isPosition(fieldOf(value, "start")) && isPosition(fieldOf(value, "end"));
 }
 
 /** Whether the parts that all messages share are what the protocol says. */
@@ -326,9 +326,9 @@ function isWellFormed(parameters: unknown): boolean {
         return typeof fieldOf(value, "uri") === "string" && (text === undefined || typeof text === "string");
       }
       case "position":
-        return isPlace(value);
+        return isPosition(value);
       case "positions":
-        return Array.isArray(value) && value.every(isPlace);
+        return Array.isArray(value) && value.every(isPosition);
       case "range":
         return isRange(value);
       case "contentChanges":

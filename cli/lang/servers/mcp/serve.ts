@@ -8,7 +8,7 @@ import { Resources } from "../../../../lang/servers/mcp/resources.ts";
 import { createServer, type PackageContext } from "../../../../lang/servers/mcp/server.ts";
 import { ToolSession } from "../../../../lang/servers/mcp/tool_session.ts";
 import { version } from "../../../shared/version.ts";
-import { FolderWorld } from "../agent/folder_environment.ts";
+import { FolderEnvironment } from "../agent/folder_environment.ts";
 import type { Context } from "../../shared/context.ts";
 import type { Terminal } from "../../shared/terminal.ts";
 import { httpDoor } from "./http_server.ts";
@@ -26,8 +26,8 @@ function pause(milliseconds: number): Promise<void> {
 
 /** Speaks on standard input and output until the input ends. */
 export async function serveStandardStreams({ terminal }: Context, path: string | undefined): Promise<void> {
-  using world = new FolderWorld(path ?? ".");
-  const context = await contextOf(world);
+  using environment = new FolderEnvironment(path ?? ".");
+  const context = await contextOf(environment);
   const { sdk } = context;
   const output = Deno.stdout.writable.getWriter();
   const transport = new LineTransport(sdk, {
@@ -54,8 +54,8 @@ export interface HttpOptions {
 
 /** Speaks over HTTP until the process is told to end. */
 export async function serveHttp({ terminal }: Context, { path, port, token }: HttpOptions): Promise<void> {
-  using world = new FolderWorld(path ?? ".");
-  const context = await contextOf(world);
+  using environment = new FolderEnvironment(path ?? ".");
+  const context = await contextOf(environment);
   const { sdk } = context;
   const endpoint = new HttpEndpoint({
     sdk,
@@ -106,12 +106,12 @@ function listen(
   }
 }
 
-async function contextOf(world: FolderWorld): Promise<PackageContext> {
+async function contextOf(environment: FolderEnvironment): Promise<PackageContext> {
   return {
     sdk: await import("../../../../lang/servers/mcp/sdk.ts"),
     version,
-    tools: new ToolSession(world),
-    resources: new Resources(() => filesOf(world)),
+    tools: new ToolSession(environment),
+    resources: new Resources(() => filesOf(environment)),
     every: (milliseconds, call) => {
       const timer = setInterval(call, milliseconds);
       return () => clearInterval(timer);
@@ -120,9 +120,9 @@ async function contextOf(world: FolderWorld): Promise<PackageContext> {
 }
 
 /** The files of the package that the server was started for; null while there is none. */
-function filesOf(world: FolderWorld): PackageFiles | null {
+function filesOf(environment: FolderEnvironment): PackageFiles | null {
   try {
-    return world.open(undefined).package.files;
+    return environment.open(undefined).package.files;
   } catch (error) {
     if (error instanceof CommandError || error instanceof AgentFailure) return null;
     throw error;

@@ -13,7 +13,7 @@ import { Bursts, type Timer } from "../../../../lang/servers/serve/bursts.ts";
 import { Site } from "../../../../lang/servers/serve/site.ts";
 import { type Context, showDiagnostics } from "../../shared/context.ts";
 import { DiskFiles } from "../../shared/disk_files.ts";
-import { tellInternalError } from "../../shared/internal_report.ts";
+import { reportInternalError } from "../../shared/internal_report.ts";
 import { DevServer } from "./dev_server.ts";
 import { openPage } from "./open_page.ts";
 import { PackageWatcher } from "./package_watcher.ts";
@@ -48,7 +48,7 @@ export async function servePackage(context: Context, options: ServeOptions): Pro
     prefix: crypto.randomUUID().slice(0, 8),
   });
   const first = await keeper.update();
-  if (first !== null && !tellFirst(context, first.attempt, isWatched)) return;
+  if (first !== null && !reportFirst(context, first.attempt, isWatched)) return;
 
   await using server = new DevServer({ site, port, greeting: () => JSON.stringify(keeper.message) });
   const { terminal } = context;
@@ -58,7 +58,7 @@ export async function servePackage(context: Context, options: ServeOptions): Pro
     if (update === null) return;
     server.sockets.send("events", JSON.stringify(update.message));
     if (update.reloads) server.sockets.send("reload", "reload");
-    tellUpdate(context, update);
+    reportUpdate(context, update);
   });
   using watcher = isWatched ? new PackageWatcher(root, () => bursts.change()) : null;
   // What was saved between the build and the first watch.
@@ -89,28 +89,28 @@ function requirePage(root: string): void {
 }
 
 /** Tells how the first build went, and whether there is anything to serve. */
-function tellFirst(context: Context, attempt: BuildAttempt, isWatched: boolean): boolean {
-  tellAttempt(context, attempt);
+function reportFirst(context: Context, attempt: BuildAttempt, isWatched: boolean): boolean {
+  reportAttempt(context, attempt);
   if (attempt.kind === "built" || isWatched) return true;
   context.exitCode = attempt.kind === "mistakes" ? 1 : 2;
   return false;
 }
 
-function tellAttempt(context: Context, attempt: BuildAttempt): void {
+function reportAttempt(context: Context, attempt: BuildAttempt): void {
   if (attempt.kind !== "failed") return showDiagnostics(context, attempt.diagnostics);
   const { terminal } = context;
   const { message, fault } = attempt;
-  if (fault !== null) return tellInternalError(terminal, ["serve"], fault.thrown);
+  if (fault !== null) return reportInternalError(terminal, ["serve"], fault.thrown);
   terminal.writeError(`${terminal.errorStyle("error", "error")}: ${message}\n`);
 }
 
-function tellUpdate(context: Context, { attempt, isCompiled, milliseconds }: Update): void {
+function reportUpdate(context: Context, { attempt, isCompiled, milliseconds }: Update): void {
   const { terminal } = context;
   if (!isCompiled) {
     terminal.write("the page has changed\n");
     return;
   }
-  tellAttempt(context, attempt);
+  reportAttempt(context, attempt);
   const outcome = attempt.kind === "built" ? "built" : "not built: the last good build stays";
   terminal.write(`${outcome}, ${milliseconds} ms\n`);
 }

@@ -205,7 +205,7 @@ function readPart(real: string, first: number, last: number): ReadableStream<Uin
       const count = await file.read(buffer);
       if (count === null) {
         close();
-        // It has become shorter: an answer that breaks off is told from a whole one.
+        // It has become shorter: an answer that breaks off is distinguished from a whole one.
         controller.error(new Error(`Cannot send ${real}: it has become shorter`));
         return;
       }

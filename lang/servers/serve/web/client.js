@@ -1,9 +1,10 @@
 /**
- * What `lang serve --watch` puts into its pages: it hears of builds, lets the page take them or loads it again, and shows what is wrong with the program.
+ * What `lang serve --watch` puts into its pages: it hears of builds, lets the page take them or loads it again, and
+ * shows what is wrong with the program.
  *
- * It speaks with the page by events of `window`: `lang:build` (a new build; who calls `detail.respondWith(promise)` takes it without loading the
- * page, and the promise gives a text for the player or none), `lang:problems` (`detail` says whether the report covers the page) and, from the page,
- * `lang:notice` (`detail` is shown for a while).
+ * It speaks with the page by events of `window`: `lang:build` (a new build; who calls `detail.respondWith(promise)`
+ * takes it without loading the page, and the promise gives a text for the player or none), `lang:problems` (`detail`
+ * says whether the report covers the page) and, from the page, `lang:notice` (`detail` is shown for a while).
  */
 (() => {
   /** The build that this page was made for. */
@@ -78,7 +79,7 @@
     const header = element("header");
     const heading = element("div");
     const consequence = isBuilt
-      ? "The page stays with the last good build until this is mended."
+      ? "The page stays with the last good build until this is fixed."
       : "There is no good build yet; the page is loaded when there is one.";
     heading.append(element("h1", title), element("p", consequence));
     const close = element("button", "Hide (Esc)");
@@ -90,10 +91,12 @@
     text.append(...reportLines(report));
     problems.append(header, text);
     panelRoot().append(problems);
-    tellPage(true);
+    reportPage(true);
   }
 
-  /** Lines of prose are as wide as the window allows; those of an excerpt stay whole, because carets stand under them. */
+  /**
+   * Lines of prose are as wide as the window allows; those of an excerpt stay whole, because carets stand under them.
+   */
   function reportLines(report) {
     const lines = [element("div")];
     for (const [role, piece] of report) {
@@ -112,10 +115,10 @@
     if (problems === null) return;
     problems.remove();
     problems = null;
-    tellPage(false);
+    reportPage(false);
   }
 
-  function tellPage(isShown) {
+  function reportPage(isShown) {
     dispatchEvent(new CustomEvent("lang:problems", { detail: { isShown } }));
   }
 

@@ -179,7 +179,7 @@ Deno.test("`patch` carries a unified diff and the SHA-256 of the file it was mad
 Deno.test("`write` refuses when the file is not the one that the session's last `check` read: texts that a check had laid over files", async () => {
   await withPackage({ ...BAD, "src/more.lang": "pub fn more() -> Int { 1 }\n" }, async (folder) => {
     const bad = BAD["src/main.lang"] ?? "";
-    const mended = bad.replace("doubel", "double");
+    const fixed = bad.replace("doubel", "double");
     const moved = `\n\n${bad}`;
     const fix = { op: "fix", code: "NM0001" };
     const { lines } = await agent(folder, [
@@ -190,7 +190,7 @@ Deno.test("`write` refuses when the file is not the one that the session's last 
       { ...fix, write: true },
       // What is tried by a fix is no check of the session.
       { op: "check" },
-      { ...fix, files: { "src/main.lang": mended } },
+      { ...fix, files: { "src/main.lang": fixed } },
       { ...fix, write: true },
     ]);
     const [, preview = [], other = [], , beside = [], , tried = [], written = []] = answersOf(lines);
@@ -199,10 +199,10 @@ Deno.test("`write` refuses when the file is not the one that the session's last 
     match(String(only(beside, "error")["message"]), /another text of src\/more.lang than the file has/);
     strictEqual(only(tried, "result")["ok"], false);
     strictEqual(only(written, "result")["written"], true);
-    strictEqual(await Deno.readTextFile(`${folder}/src/main.lang`), mended);
+    strictEqual(await Deno.readTextFile(`${folder}/src/main.lang`), fixed);
     // Texts that the files have by now are theirs.
     const saved = await agent(folder, [
-      { op: "check", files: { "src/main.lang": mended } },
+      { op: "check", files: { "src/main.lang": fixed } },
       { op: "fix", code: "LI0001", write: true },
     ]);
     strictEqual(only(answersOf(saved.lines)[1] ?? [], "result")["written"], true);
@@ -241,7 +241,7 @@ Deno.test('`error` is `{kind: "error", message, code}`. Every answer ends with `
         async (address) => strictEqual((await post(address, "/v1/agent", request)).status, 400),
       );
     }
-    // Fields that mean nothing are told, not refused.
+    // Fields that mean nothing are reported, not refused.
     const { lines } = await agent(folder, [{ op: "check", wirte: true, also: 1 }]);
     deepStrictEqual(only(lines, "result")["ignored"], ["also", "wirte"]);
   });
