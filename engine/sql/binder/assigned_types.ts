@@ -4,7 +4,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Binding } from "./binding.ts";
 import { coerceExplicit, tryCoerce } from "./coercion.ts";
-import { type BoundQuery, outputReference } from "./query_binder.ts";
+import { type BoundQuery, outputReference } from "./bound_query.ts";
 
 /**
  * Converts as an assignment does and, where no assignment cast is known, through the values' text, as PL/pgSQL does.

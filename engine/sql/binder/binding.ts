@@ -10,7 +10,7 @@ import type { Delete, Expression as Ast, Insert, Update } from "../parser/ast.ts
 import { errorPosition } from "../parser/source_text.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { BoundQuery } from "./query_binder.ts";
+import type { BoundQuery } from "./bound_query.ts";
 import type { CommonTableScope } from "./scope.ts";
 import type { PlanningEnvironment } from "./environment.ts";
 

@@ -32,7 +32,8 @@ import { coerceImplicit, commonTypeOf, settle, tryCoerce } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression, callOf } from "./expression_binder.ts";
 import { sample } from "./table_sample.ts";
 import { findRelation, resolveType, unknownRelation } from "./names.ts";
-import { bindCommonTable, bindQuery, type OutputColumn, outputReference } from "./query_binder.ts";
+import { bindCommonTable, bindQuery } from "./query_binder.ts";
+import { type OutputColumn, outputReference } from "./bound_query.ts";
 import {
   EMPTY_SCOPE,
   type FromScope,

@@ -32,14 +32,8 @@ import { coerceAssignment, coerceImplicit, withoutModifiers } from "./coercion.t
 import { bindBinary, bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom, join, ONE_ROW, scanTable, withRowId } from "./from_binder.ts";
 import { findRelation, unknownRelation } from "./names.ts";
-import {
-  bindQuery,
-  bindWith,
-  type BoundWith,
-  finishWith,
-  type OutputColumn,
-  outputReference,
-} from "./query_binder.ts";
+import { bindQuery, bindWith, type BoundWith, finishWith } from "./query_binder.ts";
+import { type OutputColumn, outputReference } from "./bound_query.ts";
 import { type CommonTableScope, type FromScope, QueryLevel, type ScopeTable } from "./scope.ts";
 import { bindTargets } from "./select_binder.ts";
 import { bindChecks, bindGenerated, defaultValue, tableEntry } from "./table_expressions.ts";

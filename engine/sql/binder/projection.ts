@@ -14,7 +14,7 @@ import { rewriteExpression } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf, operands } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 import { requireEquality, sortKeyOf } from "./call_binder.ts";
-import { lockName, type OutputColumn } from "./query_binder.ts";
+import { lockName, type OutputColumn } from "./bound_query.ts";
 import type { PendingSetFunction, QueryLevel } from "./scope.ts";
 import type { BoundTarget } from "./select_binder.ts";
 

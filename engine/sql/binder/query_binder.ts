@@ -21,7 +21,7 @@ import type {
   Values,
 } from "../parser/ast.ts";
 import { columnReference, isNullable, isVolatilePlan, sameType } from "../plan/build.ts";
-import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import { columnsOf } from "../plan/traverse.ts";
@@ -33,43 +33,14 @@ import { checkRecursiveTerm } from "./recursion.ts";
 import { type CommonTableEntry, type CommonTableScope, findCommonTable, QueryLevel } from "./scope.ts";
 import { SearchCycle } from "./search_cycle.ts";
 import { bindSelect } from "./select_binder.ts";
+import {
+  type BoundQuery,
+  lockName,
+  type OutputColumn,
+  outputReference,
+  type QueryPlace,
+} from "./bound_query.ts";
 import { inOrderOfNeed, mentions } from "./with_order.ts";
-
-/** A column of a query's result. */
-export interface OutputColumn {
-  readonly name: string;
-  readonly column: ColumnRef;
-  readonly type: SqlType;
-  readonly nullable: boolean;
-  /** The stored column it comes from; 0 for an expression. */
-  readonly tableId: number;
-  readonly columnId: number;
-}
-
-/** A bound query. */
-export interface BoundQuery {
-  readonly plan: Plan;
-  readonly columns: readonly OutputColumn[];
-  /** Whether it is one aggregate alone without GROUP BY. */
-  readonly singleAggregate: boolean;
-}
-
-/** Where a query stands. */
-export interface QueryPlace {
-  readonly parent: QueryLevel | null;
-  readonly commonTables: CommonTableScope | null;
-  /** Types that the columns are assigned to (INSERT): untyped literals take them. */
-  readonly expected?: readonly (SqlType | undefined)[];
-  /** Columns without type stay so, for a set operation to decide. */
-  readonly keepUnknown?: boolean;
-  /** The recursive query whose term it is, when that hands on columns of SEARCH and CYCLE. */
-  readonly carriesInto?: string;
-}
-
-/** A reference to a result column. */
-export function outputReference(column: OutputColumn): Expression {
-  return columnReference(column.column, column.type, column.nullable);
-}
 
 /** Binds a subquery of an expression at a level. */
 export function bindSubquery(binding: Binding, level: QueryLevel, query: Query): BoundQuery {
@@ -115,11 +86,6 @@ function refuseLocking(binding: Binding, locking: readonly LockingClause[], body
     ? `${strength} cannot be applied to ${what}`
     : `${strength} is not allowed with ${what}`;
   throw binding.error(SQLSTATE.featureNotSupported, message, first.position);
-}
-
-/** How messages name a locking clause. */
-export function lockName(clause: LockingClause): string {
-  return `FOR ${clause.strength.replaceAll("_", " ").toUpperCase()}`;
 }
 
 function bindBody(binding: Binding, place: QueryPlace, body: QueryBody): BoundQuery {

@@ -14,7 +14,7 @@ import type { Binding } from "./binding.ts";
 import { requireEquality } from "./call_binder.ts";
 import { coerceCondition, coerceImplicit, commonTypeOf, settle } from "./coercion.ts";
 import { bindExpression } from "./expression_binder.ts";
-import { type BoundQuery, type OutputColumn, outputReference } from "./query_binder.ts";
+import { type BoundQuery, type OutputColumn, outputReference } from "./bound_query.ts";
 import { QueryLevel } from "./scope.ts";
 
 /** A column that is added, and how its values come about. */

@@ -26,7 +26,8 @@ import { bindFrom } from "./from_binder.ts";
 import { Grouping } from "./grouping.ts";
 import { addProjection, addSetFunctions, type OrderItem } from "./projection.ts";
 import { fieldsOf, findTable, missingTable } from "./names.ts";
-import { type BoundQuery, lockName, outputColumnOf, type QueryPlace } from "./query_binder.ts";
+import { outputColumnOf } from "./query_binder.ts";
+import { type BoundQuery, lockName, type QueryPlace } from "./bound_query.ts";
 import type { PendingSetFunction, QueryLevel, ScopeColumn } from "./scope.ts";
 import { bindWindowClause } from "./window_binder.ts";
 

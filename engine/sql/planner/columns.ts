@@ -1,7 +1,7 @@
 /**
  * Columns: projections that only rename disappear, and no operator computes or reads what nobody above it needs.
  */
-import type { OutputColumn } from "../binder/query_binder.ts";
+import type { OutputColumn } from "../binder/bound_query.ts";
 import { columnReference, volatilityOf } from "../plan/build.ts";
 import type { ColumnExpression, ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";

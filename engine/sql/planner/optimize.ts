@@ -6,7 +6,7 @@
  * subqueries is optimized in its turn; unneeded columns are dropped; estimates are written down.
  */
 import type { PlanningEnvironment } from "../binder/environment.ts";
-import type { OutputColumn } from "../binder/query_binder.ts";
+import type { OutputColumn } from "../binder/bound_query.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";

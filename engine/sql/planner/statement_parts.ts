@@ -6,7 +6,8 @@ import { AssertionError } from "../../base/assert.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Plan, VirtualRelation } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
-import { modifies, type OutputColumn } from "../binder/query_binder.ts";
+import { modifies } from "../binder/query_binder.ts";
+import type { OutputColumn } from "../binder/bound_query.ts";
 
 type With = Plan & { readonly kind: "with" };
 
