@@ -138,7 +138,7 @@ export interface KnownCycle {
 export const knownCycles: readonly KnownCycle[] = [
   {
     folder: "engine/sql/binder",
-    files: 20,
+    files: 14,
     reason: "expressions hold queries and queries hold expressions: mutually recursive visitors",
   },
   {
@@ -147,7 +147,7 @@ export const knownCycles: readonly KnownCycle[] = [
     reason:
       "expressions hold statements (blocks, closures) and statements expressions: mutually recursive visitors",
   },
-  { folder: "lang/ir/lower", files: 17, reason: "the same recursion, one phase later" },
+  { folder: "lang/ir/lower", files: 11, reason: "the same recursion, one phase later" },
   { folder: "engine/sql/parser", files: 7, reason: "expressions hold queries: recursive descent" },
   {
     folder: "engine/types",
@@ -159,6 +159,7 @@ export const knownCycles: readonly KnownCycle[] = [
     files: 5,
     reason: "a transaction, its manager and its locks know each other",
   },
+  { folder: "lang/ir/lower", files: 2, reason: "a program makes the frames of its functions" },
   { folder: "lang/interpret", files: 5, reason: "statements call functions, whose bodies are statements" },
   {
     folder: "engine/execution/codegen",

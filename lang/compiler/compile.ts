@@ -9,6 +9,7 @@ import { internally } from "../diagnostics/internal_error.ts";
 import { limitDepth } from "../ir/depth.ts";
 import { chargeGas } from "../ir/gas.ts";
 import { commandEntries, databaseEntries, exportName, webEntries } from "../ir/lower/entry.ts";
+import { lowerExpression } from "../ir/lower/expression.ts";
 import { ProgramLowering } from "../ir/lower/program.ts";
 import { type Exported, lowerTest } from "../ir/lower/test_entry.ts";
 import type { IrFunction, IrGlobal, IrModule } from "../ir/node.ts";
@@ -134,6 +135,7 @@ function implementWasi(lowering: ProgramLowering): readonly IrFunction[] {
 /** Lowers a program and runs the passes. */
 export function lowerProgram(program: TypedProgram, options: CompileOptions): IrModule {
   const lowering = new ProgramLowering(program, {
+    lower: lowerExpression,
     hasGas: options.hasGas === true,
     keepsCalls: options.keepsCalls === true,
   });

@@ -17,7 +17,8 @@ import {
 } from "../node.ts";
 import type { PrimitiveName, Type } from "../../types/type.ts";
 import { derivedCall } from "./derived.ts";
-import { lowerExpression, primitiveOf, single } from "./expression.ts";
+import { primitiveOf, single } from "./memory.ts";
+import { functionValue } from "./function_value.ts";
 import { type Frame, type Location, ownedAll, type Value } from "./frame.ts";
 import { inlineCall, inlineClosure, inlinedClosures, isInlined } from "./inline.ts";
 import { lowerIntrinsic } from "./intrinsics.ts";
@@ -101,7 +102,7 @@ export function evaluateArguments(
       return { kind: "closure", expression: argument.value };
     }
     const layout = frame.layout(argument.value.type);
-    return { kind: "value", value: frame.stableValue(lowerExpression(frame, argument.value), layout) };
+    return { kind: "value", value: frame.stableValue(frame.lower(argument.value), layout) };
   });
 }
 
@@ -175,7 +176,7 @@ export function lowerFunctionValue(
   const type = frame.type(expression.type);
   const { shape, slots } = frame.layout(type);
   if (shape.kind !== "function") throw new Error("Cannot lower a function value: its type is none");
-  const address = frame.program.functionValue(frame, resolveCallee(frame, callee), type, expression.span);
+  const address = functionValue(frame, resolveCallee(frame, callee), type, expression.span);
   const local = frame.local("function", slots[0] ?? { type: "i32", pointer: null });
   frame.set(local, i32(address));
   return get(local);

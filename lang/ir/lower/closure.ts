@@ -7,9 +7,8 @@
 import type { Expression, Local } from "../../typed/tree.ts";
 import { CAPTURES_OFFSET, type CellField, type CellVariant, CODE_OFFSET, RELEASE_OFFSET } from "../layout.ts";
 import { get, i32, type IrExpression, newFunction, newLocal } from "../node.ts";
-import { lowerExpression, read, readMemory, storeMemory } from "./expression.ts";
+import { locatedOf, read, readMemory, storeMemory } from "./memory.ts";
 import { Frame } from "./frame.ts";
-import { locatedBinding } from "./binding.ts";
 
 /** The value of a closure. */
 export function lowerClosure(
@@ -45,7 +44,7 @@ export function lowerClosure(
       offset: field.offset,
       base: local,
       layout: field.layout,
-    }, read(frame, locatedBinding(frame, capture)));
+    }, read(frame, locatedOf(frame.binding(capture))));
   }
   return get(local);
 }
@@ -103,7 +102,7 @@ function lowerCode(
       layout: field.layout,
     });
   }
-  inner.return(lowerExpression(inner, expression.body));
+  inner.return(inner.lower(expression.body));
   frame.program.addFunction(code);
   return code;
 }

@@ -18,26 +18,24 @@ import {
   type Statement,
 } from "../node.ts";
 import { expressionsOf, visitExpression } from "../visit.ts";
-import { type Located, lowerExpression, storeMemory } from "./expression.ts";
+import { type Located, storeMemory } from "./memory.ts";
 import { Frame, type MemoryLocation, ownedAll, type Value } from "./frame.ts";
-import type { ProgramLowering } from "./program.ts";
+import type { KeptConstant, ProgramLowering } from "./program.ts";
 
 const UNIT: Type = { kind: "tuple", elements: [] };
 
-/** A constant whose value is worked out when the program runs. */
-export interface KeptConstant {
-  readonly location: MemoryLocation;
-  readonly isMade: IrGlobal;
-  readonly make: IrFunction;
-}
-
 /** The value of a constant, or the memory where it lies. */
 export function locateConstant(frame: Frame, constant: TypedConstant): Located {
-  const kept = frame.program.keptConstant(constant);
+  const { program } = frame;
+  let kept = program.keptConstants.get(constant);
+  if (kept === undefined) {
+    kept = keepConstant(program, constant);
+    program.keptConstants.set(constant, kept);
+  }
   if (kept === null) {
     const file = frame.file;
     frame.file = constant.file;
-    const value = lowerExpression(frame, constant.value);
+    const value = frame.lower(constant.value);
     frame.file = file;
     return { kind: "value", value, layout: frame.layout(constant.type) };
   }
@@ -49,12 +47,12 @@ export function locateConstant(frame: Frame, constant: TypedConstant): Located {
 }
 
 /** Makes what works a constant out; null when its value is known as it is. */
-export function keepConstant(program: ProgramLowering, constant: TypedConstant): KeptConstant | null {
+function keepConstant(program: ProgramLowering, constant: TypedConstant): KeptConstant | null {
   const made = newFunction(constant.id, { place: { file: constant.file, offset: constant.nameSpan.start } });
   const frame = frameOf(program, constant, made, constant.type);
   let value: Value = [];
   const { body, isReachable } = frame.collect(() => {
-    value = lowerExpression(frame, constant.value);
+    value = frame.lower(constant.value);
   });
   if (isReachable && body.every(isKnown)) return null;
   for (const statement of body) frame.emit(statement);

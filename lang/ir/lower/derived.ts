@@ -11,7 +11,7 @@ import { substitute, type Substitution, substitution } from "../layout.ts";
 import { get, i32, type IrExpression, type IrFunction, newLocal, op } from "../node.ts";
 import { fold } from "../fold.ts";
 import { compareScalars } from "./arithmetic.ts";
-import { fieldOf, type Located, primitiveOf, read } from "./expression.ts";
+import { fieldOf, type Located, primitiveOf, read } from "./memory.ts";
 import { Frame, type Value } from "./frame.ts";
 import { tagOf, variantField } from "./pattern.ts";
 import { joinTexts, textConstant } from "./text.ts";

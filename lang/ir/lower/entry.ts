@@ -19,7 +19,7 @@ import {
   op,
   type ScalarType,
 } from "../node.ts";
-import { primitiveOf, readMemory, writeMemory } from "./expression.ts";
+import { primitiveOf, readMemory, writeMemory } from "./memory.ts";
 import { Frame, type MemoryLocation, ownedAll, type Value } from "./frame.ts";
 import { putLocation, takeLocation } from "./place.ts";
 import type { ProgramLowering } from "./program.ts";

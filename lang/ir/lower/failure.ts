@@ -10,7 +10,8 @@ import { resolve } from "../../types/primitives.ts";
 import { type IrExpression, op } from "../node.ts";
 import { fold } from "../fold.ts";
 import { equalValues, showValue } from "./derived.ts";
-import { compareTyped, single } from "./expression.ts";
+import { compareTyped } from "./expression.ts";
+import { single } from "./memory.ts";
 import { type Frame, owned } from "./frame.ts";
 import { lowerAsText, textConstant } from "./text.ts";
 

@@ -29,7 +29,6 @@ import {
 } from "../node.ts";
 import type { SourceFile } from "../../source/source_file.ts";
 import { typeOf, visitExpression } from "../visit.ts";
-import { lowerExpression } from "./expression.ts";
 import type { ProgramLowering } from "./program.ts";
 
 /** The slots of a value. */
@@ -318,11 +317,16 @@ export class Frame {
     return value.map((part, index) => this.stable(part, layout.slots[index]));
   }
 
+  /** Writes the code of an expression; answers its value. */
+  lower(expression: Expression): Value {
+    return this.program.lower(this, expression);
+  }
+
   /** Lowers expressions in turn; what the later ones might change of the earlier ones is put into variables. */
   values(expressions: readonly Expression[]): Value[] {
     return this.sequence(expressions.map((expression) => ({
       layout: this.layout(expression.type),
-      lower: () => lowerExpression(this, expression),
+      lower: () => this.lower(expression),
     })));
   }
 

@@ -10,7 +10,7 @@ import type { Type } from "../../types/type.ts";
 import { type Layout, substitution } from "../layout.ts";
 import { get, type IrPlace } from "../node.ts";
 import type { LoweredArgument } from "./call.ts";
-import { isQuiet, lowerExpression } from "./expression.ts";
+import { isQuiet } from "./memory.ts";
 import { type ClosureBinding, type Frame, type Value, zeros } from "./frame.ts";
 import { resolvePlace } from "./place.ts";
 import { visitTree } from "./scan.ts";
@@ -137,7 +137,7 @@ function lowerBody(frame: Frame, body: Expression, layout: Layout): Value {
   let only: Value | null = null;
   frame.block("call", (label) => {
     frame.returnTo({ locals: results, label, layout }, () => {
-      const value = lowerExpression(frame, body);
+      const value = frame.lower(body);
       // Without a return on the way, the value of the body is the result as it is.
       if (frame.isLeft(label)) frame.setAll(results, value);
       else only = value;

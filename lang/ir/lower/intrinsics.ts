@@ -12,7 +12,8 @@ import { timesSize } from "../cells.ts";
 import { constant, get, i32, type IrExpression, type IrLocal, load, op } from "../node.ts";
 import { fold } from "../fold.ts";
 import { evaluateArguments, type LoweredArgument } from "./call.ts";
-import { addressOf, isNatural, read, readMemory, storeMemory, writeMemory } from "./expression.ts";
+import { isNatural } from "./expression.ts";
+import { addressOf, read, readMemory, storeMemory, writeMemory } from "./memory.ts";
 import { type Frame, owned, type Value, zeros } from "./frame.ts";
 import { ownPointer, putLocation, resolvePlace, takeLocation } from "./place.ts";
 

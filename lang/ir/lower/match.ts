@@ -8,15 +8,8 @@ import type { Expression, MatchArm } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { resolve } from "../../types/primitives.ts";
 import { i32, type Label } from "../node.ts";
-import {
-  branchUnless,
-  join,
-  locate,
-  type Located,
-  lowerExpression,
-  makeVariant,
-  read,
-} from "./expression.ts";
+import { branchUnless, join, locate, makeVariant } from "./expression.ts";
+import { type Located, read } from "./memory.ts";
 import { type Frame, type Value, zeros } from "./frame.ts";
 import { bindPattern, tagOf, tagTest, testPattern, variantField } from "./pattern.ts";
 
@@ -73,7 +66,7 @@ function lowerArm(frame: Frame, subject: Located, arm: MatchArm, ways: {
   if (arm.guard !== null && fail !== null) {
     branchUnless(frame, arm.guard, fail);
   }
-  give(lowerExpression(frame, arm.body));
+  give(frame.lower(arm.body));
   if (matched !== null) frame.emit({ kind: "branch", label: matched });
 }
 

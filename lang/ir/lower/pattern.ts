@@ -9,7 +9,8 @@ import type { Local, Pattern } from "../../typed/tree.ts";
 import { BLOCK_HEADER, type Layout, LENGTH_OFFSET, TAG_OFFSET } from "../layout.ts";
 import { constant, get, i32, type IrExpression, type IrLocal, type Label, load, op } from "../node.ts";
 import { fold } from "../fold.ts";
-import { compareTyped, fieldOf, type Located, pointerLocal, primitiveOf, read } from "./expression.ts";
+import { compareTyped } from "./expression.ts";
+import { fieldOf, type Located, pointerLocal, primitiveOf, read } from "./memory.ts";
 import { type Frame, zeros } from "./frame.ts";
 import { textConstant } from "./text.ts";
 

@@ -7,7 +7,7 @@
 import type { Place } from "../../typed/tree.ts";
 import { LENGTH_OFFSET } from "../layout.ts";
 import { get, i32, type IrExpression, type IrLocal, load, op } from "../node.ts";
-import { addressOf, readMemory, single, storeMemory, writeMemory } from "./expression.ts";
+import { addressOf, readMemory, single, storeMemory, writeMemory } from "./memory.ts";
 import type { Frame, Location, Value } from "./frame.ts";
 import type { CellKind } from "../layout.ts";
 

@@ -2,24 +2,19 @@
  * Lowers what can be reached of a program: each function once for each list of type arguments that it is used with.
  */
 import type { TrapKind } from "../../typed/trap.ts";
-import type { MethodChoice, TypedConstant, TypedFunction, TypedProgram } from "../../typed/tree.ts";
+import type {
+  Expression,
+  MethodChoice,
+  TypedConstant,
+  TypedFunction,
+  TypedProgram,
+} from "../../typed/tree.ts";
 import type { DerivedInterface, InterfaceDefinition, Type } from "../../types/type.ts";
-import type { Span } from "../../source/source_file.ts";
 import { Allocator, CLASS_COUNT } from "../allocator.ts";
 import { CellFunctionMaker } from "../cells.ts";
+import { type Layout, Layouts, substitution } from "../layout.ts";
 import {
-  type CellKind,
-  type CellVariant,
-  type Layout,
-  Layouts,
-  substitution,
-  TAG_OFFSET,
-} from "../layout.ts";
-import {
-  get,
-  i32,
   type ImportedFunction,
-  type IrExpression,
   type IrFunction,
   type IrGlobal,
   type IrPlace,
@@ -30,14 +25,20 @@ import {
 } from "../node.ts";
 import { Runtime } from "../runtime.ts";
 import { Statics } from "../statics.ts";
-import type { resolveCallee } from "./call.ts";
-import { keepConstant, type KeptConstant } from "./constant.ts";
-import { derivedCall } from "./derived.ts";
-import { lowerExpression, storeMemory } from "./expression.ts";
-import { Frame, type Value } from "./frame.ts";
+import { Frame, type MemoryLocation, type Value } from "./frame.ts";
 
 /** Globals that hold the index that is outside of a list, and the list's length. */
 const INDEX_GLOBALS = ["trap_index", "trap_length"] as const;
+
+/** Writes the code of an expression into a function; every part of lowering is given this one recursion. */
+export type LowerExpression = (frame: Frame, expression: Expression) => Value;
+
+/** A constant whose value is worked out when the program runs. */
+export interface KeptConstant {
+  readonly location: MemoryLocation;
+  readonly isMade: IrGlobal;
+  readonly make: IrFunction;
+}
 
 /** Lowers a program. */
 export class ProgramLowering {
@@ -56,13 +57,14 @@ export class ProgramLowering {
   readonly frontier: IrGlobal;
   #heads = 0;
   readonly #instances = new Map<string, IrFunction>();
-  readonly #functionValues = new Map<IrFunction, number>();
-  readonly #derivedValues = new Map<string, number>();
+  /** Addresses of the cells of functions as values. */
+  readonly functionValues = new Map<IrFunction | string, number>();
   readonly #derived = new Map<string, IrFunction>();
   readonly #interfaces = new Map<DerivedInterface, InterfaceDefinition>();
   readonly #methods = new Map<string, MethodChoice | null>();
   readonly #importsByName = new Map<string, IrFunction>();
-  readonly #constants = new Map<TypedConstant, KeptConstant | null>();
+  /** null: the constant is written where it is used. */
+  readonly keptConstants = new Map<TypedConstant, KeptConstant | null>();
   readonly #staticCells = new Map<number, number>();
   readonly #queue: (() => void)[] = [];
   #isDraining = false;
@@ -77,7 +79,13 @@ export class ProgramLowering {
   stateLayout: Layout | null = null;
   #closures = 0;
 
-  constructor(program: TypedProgram, options: { readonly hasGas: boolean; readonly keepsCalls?: boolean }) {
+  readonly lower: LowerExpression;
+
+  constructor(
+    program: TypedProgram,
+    options: { readonly lower: LowerExpression; readonly hasGas: boolean; readonly keepsCalls?: boolean },
+  ) {
+    this.lower = options.lower;
     this.keepsCalls = options.keepsCalls ?? false;
     this.program = program;
     this.trapGlobal = this.global("trap_site", "trap_site");
@@ -174,7 +182,7 @@ export class ProgramLowering {
     const start = body.kind === "block" && body.statements.length === 0 ? body.result ?? body : body;
     this.#later(() => {
       frame.emit({ kind: "at", place: frame.place(start.span) });
-      frame.return(lowerExpression(frame, body));
+      frame.return(this.lower(frame, body));
     });
     return made;
   }
@@ -234,133 +242,6 @@ export class ProgramLowering {
       this.table.push(target);
     }
     return target.tableIndex;
-  }
-
-  /** The address of the cell of a function as a value. */
-  functionValue(frame: Frame, callee: ReturnType<typeof resolveCallee>, type: Type, span: Span): number {
-    if (type.kind !== "function") throw new Error("Cannot lower a function value: its type is no function");
-    if (callee.kind === "function" && callee.function.body !== null) {
-      const target = this.instance(callee.function, callee.typeArguments);
-      const known = this.#functionValues.get(target);
-      if (known !== undefined) return known;
-      const address = this.statics.constantClosure(this.tableIndex(this.#adapter(target)));
-      this.#functionValues.set(target, address);
-      return address;
-    }
-    const key = `${callee.kind === "derived" ? callee.name : callee.function.id}|${this.layouts.key(type)}`;
-    const known = this.#derivedValues.get(key);
-    if (known !== undefined) return known;
-    const address = this.statics.constantClosure(this.tableIndex(this.#wrapper(frame, callee, type, span)));
-    this.#derivedValues.set(key, address);
-    return address;
-  }
-
-  /** Code of a function value: drops the cell that it is given and calls the function. */
-  #adapter(target: IrFunction): IrFunction {
-    const made = newFunction(`${target.name}.value`, {});
-    made.parameters.push(newLocal(made, { name: "environment", type: "i32" }));
-    const args: IrExpression[] = [];
-    for (const parameter of target.parameters) {
-      const { name, type, pointer, isBorrowed } = parameter;
-      const local = newLocal(made, { name, type, pointer, isBorrowed });
-      made.parameters.push(local);
-      args.push(pointer !== null && !isBorrowed ? { kind: "own", local } : get(local));
-    }
-    made.results = target.results;
-    const results = target.results.map((slot) =>
-      newLocal(made, { name: "r", type: slot.type, pointer: slot.pointer })
-    );
-    const call = { kind: "call" as const, function: target, args };
-    const [only] = results;
-    if (only === undefined) made.body = [{ kind: "call", call }];
-    else if (results.length === 1) made.body = [{ kind: "set", local: only, value: call }];
-    else made.body = [{ kind: "multi", locals: results, call }];
-    made.body.push({
-      kind: "return",
-      values: results.map((local) => local.pointer === null ? get(local) : { kind: "own", local }),
-    });
-    this.functions.push(made);
-    return made;
-  }
-
-  /** Code of a function value whose body is here: an intrinsic, a derived function or one of the host. */
-  #wrapper(frame: Frame, callee: ReturnType<typeof resolveCallee>, type: Type, span: Span): IrFunction {
-    if (type.kind !== "function") throw new Error("Cannot lower a function value: its type is no function");
-    const made = newFunction(`${callee.kind === "derived" ? callee.name : callee.function.id}.value`, {});
-    made.parameters.push(newLocal(made, { name: "environment", type: "i32" }));
-    const inner = new Frame({
-      program: this,
-      function: made,
-      file: frame.file,
-      source: null,
-      put: new Map(),
-      result: type.result,
-    });
-    const locals = type.parameters.map((parameter, index) => ({
-      id: index,
-      name: `argument${index}`,
-      type: parameter.type,
-      kind: parameter.isInout ? "inout" as const : "parameter" as const,
-      span,
-    }));
-    inner.declareParameters(locals);
-    if (callee.kind === "derived") {
-      const values = locals.map((local): Value => {
-        const binding = inner.binding(local);
-        return binding.kind === "value" ? binding.value : [];
-      });
-      inner.return(derivedCall(inner, callee.name, callee.self, values));
-    } else {
-      inner.return(lowerExpression(inner, {
-        kind: "call",
-        span,
-        type: type.result,
-        callee: { kind: "function", function: callee.function, typeArguments: callee.typeArguments },
-        arguments: locals.map((local) =>
-          local.kind === "inout"
-            ? { kind: "inout", place: { kind: "local", span, type: local.type, local } }
-            : { kind: "value", value: { kind: "local", span, type: local.type, local } }
-        ),
-      }));
-    }
-    this.functions.push(made);
-    return made;
-  }
-
-  /** Where a constant is kept that is worked out when the program runs, or null. */
-  keptConstant(constant: TypedConstant): KeptConstant | null {
-    let kept = this.#constants.get(constant);
-    if (kept === undefined) {
-      kept = keepConstant(this, constant);
-      this.#constants.set(constant, kept);
-    }
-    return kept;
-  }
-
-  /** A counted cell of a variant's fields. */
-  makeCell(
-    frame: Frame,
-    cell: CellKind,
-    variant: CellVariant,
-    hasTag: boolean,
-    fields: readonly Value[],
-  ): IrExpression {
-    const pointer = frame.local("cell", { type: "i32", pointer: cell });
-    frame.set(pointer, this.allocator.take(variant.size));
-    const word = (offset: number, value: number): void =>
-      frame.emit({ kind: "store", op: "i32.store", address: get(pointer), offset, value: i32(value) });
-    word(0, 1);
-    if (hasTag) word(TAG_OFFSET, variant.tag);
-    for (const [index, field] of variant.fields.entries()) {
-      storeMemory(frame, {
-        kind: "memory",
-        address: get(pointer),
-        offset: field.offset,
-        base: pointer,
-        layout: field.layout,
-      }, fields[index] ?? []);
-    }
-    return get(pointer);
   }
 
   /** The address of a static cell of the library. */

@@ -7,7 +7,8 @@ import { LENGTH_OFFSET } from "../layout.ts";
 import { get, i32, type IrExpression, load, op } from "../node.ts";
 import { fold } from "../fold.ts";
 import { arithmetic, intervalOf } from "./arithmetic.ts";
-import { addressOf, branchUnless, joinBlocks, lowerExpression, primitiveOf, single } from "./expression.ts";
+import { branchUnless, joinBlocks } from "./expression.ts";
+import { addressOf, primitiveOf, single } from "./memory.ts";
 import type { Frame } from "./frame.ts";
 import { bindPattern, testPattern } from "./pattern.ts";
 import {
@@ -26,7 +27,7 @@ export function lowerStatement(frame: Frame, statement: Statement): void {
   frame.emit({ kind: "at", place: frame.place(statement.span) });
   switch (statement.kind) {
     case "let": {
-      const value = lowerExpression(frame, statement.value);
+      const value = frame.lower(statement.value);
       noteLength(frame, statement);
       bindPattern(frame, statement.pattern, {
         kind: "value",
@@ -40,7 +41,7 @@ export function lowerStatement(frame: Frame, statement: Statement): void {
       return;
     case "var": {
       const layout = frame.layout(statement.local.type);
-      const value = lowerExpression(frame, statement.value);
+      const value = frame.lower(statement.value);
       const locals = frame.locals(statement.local.name, layout, true);
       frame.setAll(locals, value);
       frame.bind(statement.local, { kind: "locals", locals, layout });
@@ -62,7 +63,7 @@ export function lowerStatement(frame: Frame, statement: Statement): void {
       lowerForInout(frame, statement);
       return;
     case "expression":
-      lowerExpression(frame, statement.expression);
+      frame.lower(statement.expression);
       return;
     default:
       return unreachable(statement);
@@ -71,7 +72,7 @@ export function lowerStatement(frame: Frame, statement: Statement): void {
 
 function lowerLetElse(frame: Frame, statement: Statement & { readonly kind: "let-else" }): void {
   const layout = frame.layout(statement.value.type);
-  const value = frame.stableValue(lowerExpression(frame, statement.value), layout);
+  const value = frame.stableValue(frame.lower(statement.value), layout);
   // Names of the pattern are bound inside of the block, but hold behind it: nothing is emitted between that could
   // leave them unset.
   frame.block("matched", (matched) => {
@@ -80,14 +81,14 @@ function lowerLetElse(frame: Frame, statement: Statement & { readonly kind: "let
       bindPattern(frame, statement.pattern, { kind: "value", value, layout });
       frame.emit({ kind: "branch", label: matched });
     });
-    lowerExpression(frame, statement.otherwise);
+    frame.lower(statement.otherwise);
   });
 }
 
 function lowerAssign(frame: Frame, statement: Statement & { readonly kind: "assign" }): void {
   const prepared = preparePlace(frame, statement.place);
   const layout = frame.layout(statement.place.type);
-  let value = lowerExpression(frame, statement.value);
+  let value = frame.lower(statement.value);
   if (!frame.isReachable) return;
   const isDirect = statement.place.kind === "local";
   if (!isDirect) value = frame.stableValue(value, layout);
@@ -119,7 +120,7 @@ function lowerWhile(frame: Frame, statement: Statement & { readonly kind: "while
     frame.loop("while", (again) => {
       branchUnless(frame, statement.condition, exit);
       frame.loops.push({ exit, again });
-      lowerExpression(frame, statement.body);
+      frame.lower(statement.body);
       frame.loops.pop();
       frame.emit({ kind: "branch", label: again });
     });
@@ -174,7 +175,7 @@ function lowerForRange(frame: Frame, statement: Statement & { readonly kind: "fo
       }
       frame.block("continue", (next) => {
         frame.loops.push({ exit, again: next });
-        lowerExpression(frame, statement.body);
+        frame.lower(statement.body);
         frame.loops.pop();
       });
       if (isInside) frame.insides.get(list)?.delete(statement.local);
@@ -245,7 +246,7 @@ function lowerForList(frame: Frame, statement: Statement & { readonly kind: "for
     write: (address) => {
       const { offset } = addressOf(frame, get(list), element, i32(0));
       bindPattern(frame, statement.pattern, { kind: "memory", address, offset, base: list, layout: element });
-      lowerExpression(frame, statement.body);
+      frame.lower(statement.body);
     },
   });
 }
@@ -263,7 +264,7 @@ function lowerForInout(frame: Frame, statement: Statement & { readonly kind: "fo
     write: (address) => {
       const { offset } = addressOf(frame, pointer, element, i32(0));
       frame.bind(statement.local, { kind: "memory", address, offset, base, layout: element });
-      lowerExpression(frame, statement.body);
+      frame.lower(statement.body);
     },
   });
 }

@@ -4,7 +4,7 @@
 import type { Expression, Local, TypedModule, TypedTest } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { type IrExpression, type IrFunction, newFunction, op } from "../node.ts";
-import { lowerExpression, primitiveOf } from "./expression.ts";
+import { primitiveOf } from "./memory.ts";
 import { Frame, type Value } from "./frame.ts";
 import type { ProgramLowering } from "./program.ts";
 
@@ -49,7 +49,7 @@ export function lowerTest(
   const { body, threshold } = test;
   if (body !== null) {
     return [write("", test.parameters, UNIT, (frame) => {
-      lowerExpression(frame, body);
+      frame.lower(body);
       return [];
     })];
   }
@@ -64,7 +64,7 @@ export function lowerTest(
 
 /** A score as a float; `Bool` counts as 0 or 1. */
 function scoreOf(frame: Frame, expression: Expression): IrExpression {
-  const [value] = lowerExpression(frame, expression);
+  const [value] = frame.lower(expression);
   if (value === undefined) return { kind: "const", type: "f64", value: 0 };
   return primitiveOf(frame.type(expression.type)) === "Float" ? value : op("f64.convert_i32_u", value);
 }

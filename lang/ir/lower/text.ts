@@ -7,7 +7,7 @@ import type { Expression } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { get, i32, type IrExpression } from "../node.ts";
 import { showValue } from "./derived.ts";
-import { lowerExpression, primitiveOf } from "./expression.ts";
+import { primitiveOf } from "./memory.ts";
 import { type Frame, owned, type Value } from "./frame.ts";
 
 const TEXT: Type = { kind: "primitive", name: "String" };
@@ -68,5 +68,5 @@ export function joinTexts(frame: Frame, texts: readonly IrExpression[]): IrExpre
 
 /** The value of an expression as it stands in a text. */
 export function lowerAsText(frame: Frame, expression: Expression): IrExpression {
-  return asText(frame, frame.type(expression.type), lowerExpression(frame, expression));
+  return asText(frame, frame.type(expression.type), frame.lower(expression));
 }
