@@ -6,6 +6,7 @@ import type { Expression } from "../typed/tree.ts";
 import { ERROR_TYPE, isError, isNever, resolve, UNIT } from "../types/primitives.ts";
 import type { Type, TypeDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
+import { placeholderFor } from "./placeholder.ts";
 import type { Body } from "./body.ts";
 import { resolveAlias } from "./declare.ts";
 import { nearest } from "../../engine/base/suggest.ts";
@@ -283,32 +284,6 @@ function reportUnknownRecordField(
       : undefined,
     fixes: names.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
   });
-}
-
-/** A value of the type to fill in where one is missing. */
-export function placeholderFor(type: Type): string {
-  const at = resolve(type);
-  if (at.kind === "primitive") {
-    switch (at.name) {
-      case "Bool":
-        return "false";
-      case "Int":
-      case "Int64":
-        return "0";
-      case "Float":
-      case "F32":
-        return "0.0";
-      case "Char":
-        return "' '";
-      case "String":
-        return '""';
-      default:
-        break;
-    }
-  }
-  if (at.kind === "named" && at.definition.name === "List") return "[]";
-  if (at.kind === "named" && at.definition.name === "Option") return "None";
-  return 'panic("not written yet")';
 }
 
 function reportMissingFields(

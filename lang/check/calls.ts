@@ -15,7 +15,8 @@ import type { Body } from "./body.ts";
 import { check, DISCARDED, infer } from "./infer.ts";
 import { instantiate, instantiateVariant } from "./instances.ts";
 import { callMethod } from "./method_calls.ts";
-import { chooseVariant, ensureResult, inferStatic } from "./names.ts";
+import { ensureResult, inferStatic } from "./names.ts";
+import { chooseVariant } from "./variant_choice.ts";
 import { isCapital, reportUnknownName, resolveStatic } from "./statics.ts";
 import type { FunctionSymbol, SignatureParameter } from "./symbols.ts";
 

@@ -9,7 +9,7 @@ import { substitute } from "../types/unification.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Body } from "./body.ts";
 import { nearest } from "../../engine/base/suggest.ts";
-import { chooseVariant } from "./names.ts";
+import { chooseVariant } from "./variant_choice.ts";
 import { bind, bindField, type Binding, bindName, expect, keep, wildcard } from "./patterns.ts";
 import { reportUnknownVariant, resolveStatic } from "./statics.ts";
 

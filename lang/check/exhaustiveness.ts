@@ -9,7 +9,7 @@ import type { Pattern } from "../typed/tree.ts";
 import { ERROR_TYPE, resolve } from "../types/primitives.ts";
 import type { Type, VariantDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
-import { limitsOf } from "./patterns.ts";
+
 import type { World } from "./world.ts";
 
 /** What a record's pattern is written with. */
@@ -375,4 +375,12 @@ function listParts(shape: Shape): string[] {
   if (shape.constructor.kind === "empty") return [];
   const [head, tail] = shape.parts;
   return [witnessText(head ?? ANY), ...listParts(tail ?? ANY)];
+}
+
+/** The smallest and largest number of a type. */
+export function limitsOf(type: Type): readonly [bigint, bigint] {
+  const at = resolve(type);
+  if (at.kind === "primitive" && at.name === "Int64") return [-(2n ** 63n), 2n ** 63n - 1n];
+  if (at.kind === "primitive" && at.name === "Char") return [0n, 0x10ffffn];
+  return [-(2n ** 31n), 2n ** 31n - 1n];
 }

@@ -6,7 +6,7 @@ import type * as ast from "../syntax/ast.ts";
 import { isUnit, resolve, UNIT } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
 import { typeText, typeTexts } from "../types/type_text.ts";
-import { placeholderFor } from "./aggregates.ts";
+import { placeholderFor } from "./placeholder.ts";
 import type { Body, Reason } from "./body.ts";
 
 /** Reports that one type is expected and another one stands there. */

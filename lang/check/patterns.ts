@@ -6,6 +6,7 @@ import type { Pattern } from "../typed/tree.ts";
 import { BOOL, CHAR, ERROR_TYPE, isFloat, resolve, STRING } from "../types/primitives.ts";
 import type { Type } from "../types/type.ts";
 import { typeText, typeTexts } from "../types/type_text.ts";
+import { limitsOf } from "./exhaustiveness.ts";
 import type { Body } from "./body.ts";
 import { bindRecord, bindVariant } from "./constructor_patterns.ts";
 import type { Variable } from "./symbols.ts";
@@ -175,14 +176,6 @@ function checkFits(binding: Binding, pattern: ast.Pattern, type: Type, value: bi
     pattern.span,
     `${value} is out of range for \`${typeText(type)}\`, which is from ${low} to ${high}.`,
   );
-}
-
-/** The smallest and largest number of a type. */
-export function limitsOf(type: Type): readonly [bigint, bigint] {
-  const at = resolve(type);
-  if (at.kind === "primitive" && at.name === "Int64") return [-(2n ** 63n), 2n ** 63n - 1n];
-  if (at.kind === "primitive" && at.name === "Char") return [0n, 0x10ffffn];
-  return [-(2n ** 31n), 2n ** 31n - 1n];
 }
 
 function bindRange(binding: Binding, pattern: ast.RangePattern, type: Type): Pattern {
