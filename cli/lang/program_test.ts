@@ -71,7 +71,7 @@ for (const [template, target] of Object.entries(templates)) {
   });
 }
 
-Deno.test("lang check and fix: a mistake is told, and fixed by its fix", async () => {
+Deno.test("lang check and fix: an error is reported, and fixed by its fix", async () => {
   await withFolder(async (folder) => {
     await makePackage(
       folder,
@@ -155,7 +155,7 @@ Deno.test("lang run --format json: what was written, the exit code and the trap 
   });
 });
 
-Deno.test("lang: mistakes of the command line have exit code 2, a reason and no stack", async () => {
+Deno.test("lang: errors of the command line have exit code 2, a reason and no stack", async () => {
   await withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/full`);
     await Deno.writeTextFile(`${folder}/full/file`, "");
