@@ -2,7 +2,7 @@
  * `dbd [LISTEN_ADDR] [DATA_DIR]`, the database server, and `dbd verify [DATA_DIR]`.
  *
  * Exit codes: 0 it was stopped, 1 it could not start or go on (one line on standard error says what to do), 2 bad
- * usage. What happens while it runs is told on standard error, one line each.
+ * usage. What happens while it runs is logged on standard error, one line each.
  */
 import { denoHost } from "../engine/host/deno_host.ts";
 import { features } from "./features.ts";

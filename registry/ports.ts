@@ -1,4 +1,4 @@
-/** What the registry's commands ask of the world: files, network, clock, git, and somebody to tell what they do. */
+/** What the registry's commands need from outside: files, network, clock, git, and a place to report progress. */
 
 /** How the names of folders begin that are being filled. */
 export const TEMPORARY_FOLDER = ".unpacking-";
@@ -90,7 +90,7 @@ export interface Progress {
   readonly total: number | null;
 }
 
-/** Who is told. */
+/** Where progress is reported. */
 export interface Reporter {
   /** Something that does not stop the command. */
   warn(text: string): void;

@@ -1,5 +1,5 @@
 /**
- * Texts of somebody else, for a terminal: without what it would take as a command or as an order to write from right
+ * Texts from outside, for a terminal: without what it would take as a command or as an order to write from right
  * to left.
  */
 

@@ -26,7 +26,7 @@ const sourcePattern = /\.(ts|tsx|js|mjs|ne)$/;
 const textPattern =
   /(\.(ts|tsx|js|mjs|ne|json|jsonc|md|yml|yaml|sh|sql|slt|txt|html|css|lang|snap|toml)|^\.ci\/run|^\.gitignore|LICENSE)$/;
 
-/** Folders whose files carry names that somebody else chose. */
+/** Folders whose files carry names that are chosen elsewhere. */
 const foreignNames = /(^|\/)(\.github|fixtures|docs|web)\//;
 
 /**

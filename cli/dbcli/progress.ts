@@ -5,7 +5,7 @@ const INTERVAL_MILLISECONDS = 200;
 
 /**
  * A line on the terminal that says how far a long load has come; drawn at most five times a second. Draws nothing
- * when nobody watches.
+ * when no terminal is attached.
  */
 export class Progress {
   readonly #terminal: Terminal;

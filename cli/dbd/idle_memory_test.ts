@@ -30,7 +30,7 @@ Deno.test("IdleWatch.isDue() once the process was idle for a while and holds mor
   equal(dueAt([[400, 300], ...idle(20, 300), ...idle(50, 160)]), [20], "no growth since the collection");
 });
 
-Deno.test("collectMemory() frees what nobody refers to", async () => {
+Deno.test("collectMemory() frees what is not referenced", async () => {
   let arrays: Float64Array[] | null = Array.from({ length: 200 }, () => new Float64Array(100_000));
   const before = Deno.memoryUsage().external;
   ok(before > 150e6 && arrays.length === 200);

@@ -1,5 +1,5 @@
 /**
- * The life of the server: open the data directory, listen, serve until told to stop or until the log fails, stop.
+ * The life of the server: open the data directory, listen, serve until stopped or until the log fails, stop.
  *
  * A first SIGTERM or SIGINT stops cleanly: no new connections, running statements get the time of `--drain-timeout`,
  * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed
@@ -109,7 +109,7 @@ async function openEngine(settings: ServerSettings): Promise<Engine> {
   }
 }
 
-/** What is told when the server is ready. */
+/** What is printed when the server is ready. */
 export function startLines(listeners: Listeners, settings: ServerSettings): string[] {
   const lines = [`binary protocol on ${formatAddress(listeners.binary)}`];
   if (listeners.http !== null) lines.push(`HTTP on http://${formatAddress(listeners.http)}`);

@@ -85,7 +85,7 @@ class Loopback {
     }
   }
 
-  /** Whether nobody else has come to the listener first. */
+  /** Whether no other connection has come to the listener first. */
   #isOwn(): boolean {
     const { remoteAddr } = this.#to;
     const { localAddr } = this.#from;

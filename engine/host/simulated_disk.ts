@@ -167,7 +167,7 @@ class SimulatedFile implements DiskFile {
   readonly #writable: boolean;
   readonly #epoch: number;
   #open = true;
-  /** Failed syncs of the file that this handle has been told of, or that were before its time. */
+  /** Failed syncs of the file that were reported to this handle, or happened before it was opened. */
   #failuresTold: number;
 
   constructor(disk: SimulatedDisk, path: string, inode: Inode, writable: boolean) {
@@ -315,7 +315,7 @@ export class SimulatedDisk implements Disk {
   #locks = new Set<string>();
   #crashed = false;
   #operations = 0;
-  /** The operation that failed because it was told to by its count; null before that. */
+  /** The operation that failed because its count said so; null before that. */
   failedOperation: string | null = null;
   #newest = "";
   #reads = 0;

@@ -1,4 +1,4 @@
-/** The wish of somebody else that a session's running statement ends. */
+/** A request from outside that a session's running statement ends. */
 import type { DatabaseError } from "../base/errors.ts";
 
 /** One per session, renewed after each statement that was canceled. */

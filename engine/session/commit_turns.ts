@@ -50,7 +50,7 @@ export class CommitTurns {
 
   /**
    * Commits the transaction; answers the entry's op, or 0 when there was nothing to write. Raises what
-   * `TransactionManager.commit` raises. Without a promise, unless somebody else is committing or the transaction is large.
+   * `TransactionManager.commit` raises. Without a promise, unless another commit is under way or the transaction is large.
    */
   commit(transaction: Transaction, client: ClientRecord = null): MaybePromise<OpNumber> {
     const { messages } = transaction;

@@ -68,7 +68,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
     return this.#statementTimestamp;
   }
 
-  /** A statement begins: its timestamp is chosen when somebody asks. */
+  /** A statement begins: its timestamp is chosen on demand. */
   beginStatement(): void {
     this.#statementTimestamp = NaN;
   }

@@ -18,7 +18,7 @@ export interface Notification {
   readonly payload: string;
   /** The session that sent it. */
   readonly processId: number;
-  /** The message may be told when the log is durable up to this op. */
+  /** The message may be sent once the log is durable up to this op. */
   readonly durableOp: OpNumber;
 }
 

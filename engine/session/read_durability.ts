@@ -1,5 +1,5 @@
 /**
- * What must be durable before rows may be told: a reader sees entries that are applied and not yet on disk, and its answer must
+ * What must be durable before rows may be sent: a reader sees entries that are applied and not yet on disk, and its answer must
  * not outlive them.
  */
 import type { OpNumber } from "../operations/effect.ts";
@@ -7,7 +7,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 
-/** The op that must be durable before what was read from the plan's tables may be told; 0: it may be told at once. */
+/** The op that must be durable before what was read from the plan's tables may be sent; 0: it may be sent at once. */
 export function readsDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
   return engine.visibleAt(plan.planned.tableIds);
 }

@@ -452,7 +452,7 @@ export class Session implements SessionHost {
     return { tag, rowCount, kind, insertedId: null, durableOp: 0 as OpNumber, notices: this.takeNotices() };
   }
 
-  /** The notices gathered since they were last taken; those of a failed statement are told before its error. */
+  /** The notices gathered since they were last taken; those of a failed statement are sent before its error. */
   takeNotices(): readonly Notice[] {
     return this.#notices.splice(0);
   }
@@ -489,12 +489,12 @@ export class Session implements SessionHost {
     return this.#environment;
   }
 
-  /** Who serves the session is told when it is ended from outside, and then closes it and its connection. */
+  /** Registers what is called when the session is ended from outside; it closes the session and its connection. */
   onTerminated(listener: (error: DatabaseError) => void): void {
     this.#terminated = listener;
   }
 
-  /** Ends the session from outside, with the error that its client is told. */
+  /** Ends the session from outside, with the error that its client is sent. */
   terminate(error: DatabaseError): void {
     if (this.#isClosed) return;
     if (this.#terminated === null) this.close();
@@ -602,7 +602,7 @@ export class Session implements SessionHost {
   }
 
   /**
-   * The shortest way, for reads that finish in one piece: nothing is registered, for nobody comes in between. Null: the
+   * The shortest way, for reads that finish in one piece: nothing is registered, for nothing else runs in between. Null: the
    * read needs several pieces; its rows have been taken back.
    */
   #readAtOnce(plan: CachedPlan, parameters: readonly SqlValue[], sink: ResultSink): StatementOutcome | null {

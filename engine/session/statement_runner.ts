@@ -212,7 +212,7 @@ export function runAutocommit<T>(
   const first = (attemptNumber: number): MaybePromise<T> => {
     const interruptible = !options.readOnly && !options.short;
     if (!interruptible && !options.readOnly) {
-      // It runs to its commit in one piece, so it must find nobody else committing.
+      // It runs to its commit in one piece, so no other commit may be under way.
       const busy = environment.whenIdle();
       if (busy !== null) {
         return busy.then(() => {

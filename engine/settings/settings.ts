@@ -1,6 +1,6 @@
 /**
  * Session settings (PostgreSQL's run-time parameters): SET, SHOW, RESET, `current_setting`, and the values that a
- * driver is told at connect and on change.
+ * driver is sent at connect and on change.
  *
  * Settings that change how statements run are read from here; the others that PostgreSQL clients set are accepted
  * where accepting them changes nothing they could notice, and refused by name where it would.
@@ -152,7 +152,7 @@ export class Settings {
     return shown.sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
   }
 
-  /** What a client is told at connect. */
+  /** What a client is sent at connect. */
   reported(): [string, string][] {
     return [...SETTINGS.values()].filter((definition) => definition.reported)
       .map((definition) => [definition.name, this.get(definition.name)]);

@@ -85,7 +85,7 @@ export class SequenceTable {
   }
 
   #current(definition: SequenceDefinition): SequenceValue {
-    // A sequence created by a transaction that has not committed yet is known to nobody else.
+    // A sequence created by a transaction that has not committed yet is not visible to others.
     return this.#handedOut.get(definition.id) ??
       { sequenceId: definition.id, value: definition.start, called: false };
   }

@@ -145,7 +145,7 @@ export class StateMachine {
     try {
       this.#apply(complete, payload);
     } catch (error) {
-      // A bug: the entry is in the log, but the state is between two ops and must serve nobody any more.
+      // A bug: the entry is in the log, but the state is between two ops and must not be read any more.
       this.#storage.log.stop(error);
       throw error;
     }

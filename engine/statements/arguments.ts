@@ -12,7 +12,7 @@ export interface Arguments {
 /** For a statement that was given none. */
 export const NO_ARGUMENTS: Arguments = { types: [], values: [] };
 
-/** Raises 42P02 when a statement has parameters that nobody gave a value for. */
+/** Raises 42P02 when a statement has parameters without a value. */
 export function requireArguments(types: readonly SqlType[], given: Arguments): void {
   if (types.length <= given.values.length) return;
   throw new DatabaseError(

@@ -18,7 +18,7 @@ import type { StatementTree } from "./statement_tree.ts";
 /** The variables that a statement of a PL/pgSQL block can name; they are its parameters. */
 export interface PlanVariables {
   readonly types: readonly SqlType[];
-  /** What the binder is told of them. */
+  /** What the binder asks about them. */
   readonly binding: Pick<PlanningEnvironment, "variable" | "assignedTypes">;
 }
 
@@ -94,7 +94,7 @@ export class PlanCache {
     (plan.bytes < LARGE_PLAN_BYTES ? this.#small : this.#large).put(key, plan);
   }
 
-  /** Keeps a plan that nobody else may find, so that it is counted and dropped as others are. */
+  /** Keeps a plan that no other statement may find, so that it is counted and dropped as others are. */
   putAside(plan: CachedPlan): void {
     if (plan.bytes >= LARGE_PLAN_BYTES) this.#large.put(`aside ${++this.#aside}`, plan);
   }

@@ -36,7 +36,7 @@ export class Portal {
   readonly #buffer = new RowBuffer();
   #next = 0;
   #ended = false;
-  /** What ended the reading ahead; told behind the rows before it. */
+  /** What ended the reading ahead; raised after the rows before it. */
   #failure: DatabaseError | null = null;
   #closed = false;
   /** The position is behind the last row. */

@@ -1,5 +1,5 @@
 /**
- * Keeps result rows until somebody wants them: for portals with a row limit, cursors, and the library's row objects.
+ * Keeps result rows until they are fetched: for portals with a row limit, cursors, and the library's row objects.
  */
 import { type ResultWriter, writeMethodOf } from "../execution/runtime/result_writer.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
@@ -71,7 +71,7 @@ export class RowBuffer implements ResultSink {
   }
 }
 
-/** A sink for rows that nobody wants. */
+/** A sink that only counts its rows. */
 export class RowCounter implements ResultSink {
   readonly full = false;
   rows = 0;

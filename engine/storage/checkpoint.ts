@@ -114,7 +114,7 @@ export class Checkpoint {
     assert(this.#described !== null, "all files are built before they are synced");
     for (let file = this.#unsynced[0]; file !== undefined; file = this.#unsynced[0]) {
       const { disk } = this.#place;
-      // A file that was merged away already has no name any more, and nobody needs it.
+      // A file that was merged away already has no name any more, and is not needed.
       const secondDescriptor = disk.exists(file.path)
         ? disk.openFile(file.path, { create: false, write: true })
         : null;

@@ -516,7 +516,7 @@ export class Log {
 
   #fail(cause: unknown): DatabaseError {
     if (this.#error !== null) return this.#error;
-    // A full disk is said of entries that were refused; here nobody knows what is on the disk.
+    // A full disk is said of entries that were refused; here it is unknown what is on the disk.
     const error = cause instanceof DatabaseError && !isDiskFull(cause)
       ? cause
       : new DatabaseError(SQLSTATE.ioError, `could not write the log: ${String(cause)}`, { cause });
@@ -539,7 +539,7 @@ export class Log {
     this.#fail(reason);
   }
 
-  /** Resolves once the entry is durable; rejects when the log fails first, and then nobody knows whether it is. */
+  /** Resolves once the entry is durable; rejects when the log fails first, and then it is unknown whether it is. */
   whenDurable(op: number): Promise<void> {
     if (op <= this.#durableOp) return Promise.resolve();
     if (this.#error !== null) return Promise.reject(this.#error);
@@ -554,7 +554,7 @@ export class Log {
 
   /**
    * The kept entries after an op, in order. The log may grow meanwhile; files must not be dropped. Raises the error
-   * of a failed log: nobody knows which of its last entries are in the file.
+   * of a failed log: it is unknown which of its last entries are in the file.
    */
   *entries(after: number): Generator<LoggedEntry> {
     if (this.#error !== null) throw this.#error;

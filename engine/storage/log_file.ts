@@ -286,7 +286,7 @@ export class LogFileReader {
 
   /**
    * Whether a whole record behind the offset vouches that `op` had become durable. If so, its absence is damage; if
-   * not, the bytes there are what a crash left of writes that nobody was told of.
+   * not, the bytes there are what a crash left of writes that were never acknowledged.
    */
   isVouchedBehind(position: number, op: number): boolean {
     if (this.isZeroFrom(position)) return false;

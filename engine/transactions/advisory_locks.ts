@@ -147,7 +147,7 @@ export class AdvisoryLocks {
     ]);
   }
 
-  /** Takes the lock if nobody is in the way. */
+  /** Takes the lock if it is free. */
   #take(session: LockingSession, request: LockRequest, transaction: Transaction): boolean {
     const lock = this.#lock(request.key);
     if (!isCompatible(lock, session, request)) return false;

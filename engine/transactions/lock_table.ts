@@ -1,7 +1,7 @@
 /**
  * Exclusive locks on rows and keys, held from the write until the transaction ends.
  *
- * A lock that is released goes to the longest-waiting transaction at once, so nobody starves. A wait that would close
+ * A lock that is released goes to the longest-waiting transaction at once, so no transaction starves. A wait that would close
  * a cycle in the waits-for graph is refused: the transaction that would close it is the victim (40P01).
  *
  * Invariant: a lock in the table has an owner. A transaction waits for at most one lock or one other transaction.
@@ -20,7 +20,7 @@ interface Waiter {
   readonly granted: () => void;
 }
 
-/** One held lock that somebody else has asked for. */
+/** One held lock that another transaction waits for. */
 export class Lock {
   readonly space: number;
   readonly key: LockKey;
@@ -36,7 +36,7 @@ export class Lock {
 
 /**
  * All held locks. A space is a table id (rows) or an index id (keys). A lock is its owner alone
- * until somebody else asks for it: a transaction may hold millions.
+ * until another transaction asks for it: a transaction may hold millions.
  */
 export class LockTable {
   readonly #spaces = new Map<number, RowIdMap<Transaction | Lock>>();

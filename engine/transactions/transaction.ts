@@ -5,7 +5,7 @@
  * locks nor notes its reads: it only respects the locks of others. As soon as a transaction may be interleaved (a
  * block, or a statement that yields) it is *interruptible*, and does both.
  *
- * Invariants: writes are private until commit. A row is locked before it is written; after that nobody else changes
+ * Invariants: writes are private until commit. A row is locked before it is written; after that no other transaction changes
  * it, and its newest committed version is not newer than the snapshot.
  */
 import { forbidsDuplicates, keyName, visibleKey } from "../catalog/index_keys.ts";
@@ -96,7 +96,7 @@ export class Transaction {
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
   readonly reads: ReadPredicate[] = [];
-  /** What others are told after the commit. */
+  /** Messages that go out after the commit. */
   readonly messages: CommitMessage[] = [];
   /** What the running statement has done that must not be done twice; made when it is needed first. */
   outside: NontransactionalEffects | null = null;
@@ -107,7 +107,7 @@ export class Transaction {
   interruptible: boolean;
   isOpen = true;
   readonly #manager: TransactionManager;
-  /** NaN until somebody asks: most reads never do. */
+  /** NaN until it is needed, which in most reads it never is. */
   #timestamp: number;
   readonly #writeSets = new Map<number, TableWriteSet>();
   readonly #views = new Map<number, ReadableTable>();
@@ -195,7 +195,7 @@ export class Transaction {
 
   /**
    * From now on others may run in between: reads are noted and the locks on what was written are taken. No other
-   * transaction has run since this one's snapshot, so nothing can be held by somebody else unless it was checked.
+   * transaction has run since this one's snapshot, so nothing can be locked by another transaction unless it was checked.
    */
   becomeInterruptible(): void {
     if (this.interruptible) return;

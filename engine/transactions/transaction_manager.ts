@@ -6,7 +6,7 @@
  * they were locked. A read-only transaction is serial at its snapshot.
  *
  * A large transaction commits in steps ({@link TransactionManager.commitInSteps}). Others read and write meanwhile, at
- * snapshots before its entry, but nobody else commits: who serves them lets commits wait for their turn.
+ * snapshots before its entry, but no other transaction commits: who serves them lets commits wait for their turn.
  *
  * History of committed writes is kept only while an interruptible transaction is open that might have to be checked
  * against it.
@@ -117,7 +117,7 @@ export class TransactionManager {
     return this.#stateMachine.reserveRowIds(tableId, count);
   }
 
-  /** The oldest snapshot that somebody may still read; versions no newer reader can see are reclaimed. */
+  /** The oldest snapshot that may still be read; versions no newer reader can see are reclaimed. */
   oldestSnapshot(): OpNumber {
     let oldest = this.#stateMachine.lastOp;
     for (const transaction of this.#active) if (transaction.snapshot < oldest) oldest = transaction.snapshot;
@@ -328,12 +328,12 @@ export class TransactionManager {
 
   /**
    * A bulk load takes no lock on its ids and unique keys. Whether others hold or have committed one of them meanwhile
-   * is looked up here, when nobody can come in between any more.
+   * is looked up here, when no other commit can come in between.
    */
   *#checkBatches(transaction: Transaction): Generator<void, void> {
     for (const { table, batch, writeSet, replacesAll } of transaction.batches()) {
       yield;
-      // What was there before is gone, and nobody else writes to the table: it was locked when it was emptied.
+      // What was there before is gone, and no other transaction writes to the table: it was locked when it was emptied.
       if (replacesAll) continue;
       const committed = this.catalog.table(table.id);
       const written = committed !== undefined && this.store(table.id).lastModifiedOp > transaction.snapshot;
@@ -375,7 +375,7 @@ export class TransactionManager {
     return null;
   }
 
-  /** What later validations must know of the effects; null when nobody could ask. Rows before are read here. */
+  /** What later validations must know of the effects; null when no transaction could need it. Rows before are read here. */
   #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> | null {
     let needed = false;
     for (const other of this.#active) if (other !== committing && !other.neverWrites) needed = true;

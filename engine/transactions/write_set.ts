@@ -50,7 +50,7 @@ export class TableWriteSet {
   /** Committed rows beneath are hidden. */
   truncated = false;
   readonly #keyMaps: KeyMap[] = [];
-  /** By unique index: the keys in batches, made when somebody asks. */
+  /** By unique index: the keys in batches, made on demand. */
   readonly #batchKeys = new Map<number, BatchKeys>();
 
   constructor(definition: TableDefinition) {

@@ -203,7 +203,7 @@ class PathParser {
     return this.#token.kind === "symbol" && this.#token.text === text;
   }
 
-  /** Keywords are told without regard to case. */
+  /** Keywords are recognized without regard to case. */
   #word(text: string): boolean {
     return this.#token.kind === "name" && this.#token.plain && this.#token.text.toLowerCase() === text;
   }

@@ -90,7 +90,7 @@ function isStorableInteger(range: StoredRange | undefined, value: StoredValue): 
   return range === undefined || value >= range.low && value <= range.high;
 }
 
-/** The error of a value that a column may not hold: a bug of the program, told before anything is written. */
+/** The error of a value that a column may not hold: a bug of the program, reported before anything is written. */
 export function notStorable(
   relation: string,
   column: string,

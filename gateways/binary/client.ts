@@ -355,7 +355,7 @@ export class OperationClient implements Client {
           });
           if (!ready) await connection.drained();
         }
-        // An error has ended the statement: there is nobody for the rest.
+        // An error has ended the statement: nothing waits for the rest.
         if (!this.#pending.has(number)) return;
       }
       connection.send({ number, client: null, operation: { kind: "copy_done" } });

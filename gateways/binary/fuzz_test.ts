@@ -77,7 +77,7 @@ Deno.test("OperationConnection answers 10 000 damaged requests with one end or e
     let columns = 0;
     const bytes = random.pick(originals).slice();
     for (let flips = random.between(1, 3); flips > 0; flips--) {
-      // The number stays, so that the answer can be told from those of the connection.
+      // The number stays, so that the answer can be distinguished from those of the connection.
       const at = random.chance(0.1) ? 0 : random.between(9, bytes.length - 1);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
     }

@@ -1,7 +1,7 @@
 /**
  * The listener of the binary protocol: sockets in, frames to {@link OperationConnection}s.
  *
- * Limits: `LIMITS.binaryConnections` connections, beyond which one is told 53300 and closed; ten seconds for the
+ * Limits: `LIMITS.binaryConnections` connections, beyond which one is sent 53300 and closed; ten seconds for the
  * handshake; frames of 1 KiB until it is done. A connection always gets an error message before it is closed.
  */
 import { randomBytes } from "node:crypto";
@@ -46,7 +46,7 @@ export interface BinaryServerOptions {
   readonly address: ListenerAddress;
   /** The shared secret; null: open. */
   readonly token: string | null;
-  /** The program's version, told in the hello. */
+  /** The program's version, sent in the hello. */
   readonly version: string;
   readonly maximumConnections?: number;
   readonly maximumFrameBytes?: number;
@@ -162,7 +162,7 @@ class Link {
     this.#socket.destroy();
   }
 
-  /** Closes the socket even if the client does not read what it was told. */
+  /** Closes the socket even if the client does not read what it was sent. */
   sayFarewell(): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;

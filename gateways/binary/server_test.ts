@@ -256,7 +256,7 @@ Deno.test("a token is asked for, and proves both sides", () =>
     await rejects(connect(), code("28000"));
   }, { token: "secret" }));
 
-Deno.test("a connection beyond the cap is told 53300", () =>
+Deno.test("a connection beyond the cap gets 53300", () =>
   withServer(async ({ connect }) => {
     const first = await connect();
     await rejects(connect(), code("53300"));

@@ -54,12 +54,12 @@ export interface HttpServerOptions {
   readonly address: { readonly hostname: string; readonly port: number };
   /** The bearer token; null: open. */
   readonly token: string | null;
-  /** The program's version, told by `/v1/health`. */
+  /** The program's version, shown by `/v1/health`. */
   readonly version: string;
   readonly maximumConnections?: number;
   readonly maximumBodyBytes?: number;
   readonly maximumRequestsInFlight?: number;
-  /** Receives bugs that statements ran into; the client is told XX000. */
+  /** Receives bugs that statements ran into; the client is sent XX000. */
   readonly onInternalError?: (error: unknown) => void;
   /** Further gauges for `/v1/metrics`, by name without `db_`. */
   readonly otherMetrics?: () => Readonly<Record<string, number>>;
@@ -369,7 +369,7 @@ class Gateway implements HttpServer {
     const reply = failureReply(failure);
     if (request.complete) sendReply(response, reply);
     else {
-      // What is left of the body is not worth reading; the client is told that the connection ends.
+      // What is left of the body is not worth reading; the answer says that the connection ends.
       sendReply(response, { ...reply, headers: { ...reply.headers, Connection: "close" } });
       const { socket } = request;
       request.resume();

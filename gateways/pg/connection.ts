@@ -64,7 +64,7 @@ export class Connection {
   #isSkipping = false;
   #copy: CopyIn | null = null;
   #changedSettings: [string, string][] = [];
-  /** Notifications that the client will be told of when it is in no transaction. */
+  /** Notifications that are sent to the client once it is in no transaction. */
   #notifications: Notification[] = [];
   /** The client will send nothing more. */
   #hasInputEnded = false;
@@ -309,7 +309,7 @@ export class Connection {
     output.writeAuthenticationOk();
     for (const [name, value] of session.settings.reported()) output.writeParameterStatus(name, value);
     if (this.#context.version !== null) output.writeParameterStatus("db_version", this.#context.version);
-    // Settings can change while a row is being written; clients are told between messages.
+    // Settings can change while a row is being written; clients are notified between messages.
     session.settings.onReported((name, value) => this.#changedSettings.push([name, value]));
     this.#context.engine.notifications.attach(session.processId, this.#receiver);
     output.writeBackendKeyData(session.processId, session.secretKey);
@@ -545,7 +545,7 @@ export class Connection {
     this.#changedSettings = [];
   }
 
-  /** What other sessions tell: at once if the client is idle, else before it is told that it is. */
+  /** Notifications of other sessions: sent at once if the client is idle, else before ReadyForQuery says so. */
   readonly #receiver: NotificationReceiver = {
     waiting: () => this.#notifications.length,
     receive: (notification) => {
@@ -612,7 +612,7 @@ function unexpectedEnd(): DatabaseError {
   );
 }
 
-/** What clients are told when the server goes down. */
+/** What clients are sent when the server goes down. */
 export function adminShutdown(): DatabaseError {
   return new DatabaseError(
     SQLSTATE.adminShutdown,

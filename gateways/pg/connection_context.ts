@@ -5,11 +5,11 @@ import type { ScramVerifier } from "./scram.ts";
 /** What all connections of a listener share. */
 export interface ConnectionContext {
   readonly engine: EnginePort;
-  /** null: nobody has to authenticate. */
+  /** null: no authentication. */
   readonly verifier: ScramVerifier | null;
   /** true: SSLRequest is accepted, and the owner of the socket starts TLS when `Connection.wantsTls` is set. */
   readonly offersTls: boolean;
-  /** Version of the product that clients are told, if any. */
+  /** Version of the product as clients are sent it, if any. */
   readonly version: string | null;
   /** Counts a session in; false: there are too many. */
   admit(): boolean;

@@ -1,7 +1,7 @@
 /**
  * The beginning of a connection: requests for encryption and cancellation, the startup packet, the cap, authentication.
  *
- * Whoever may not in is told so by the error raised, which the connection sends before it closes.
+ * A client that may not log in gets the error raised, which the connection sends before it closes.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { ConnectionContext } from "./connection_context.ts";
@@ -49,7 +49,7 @@ export class Login {
     return this.#exchange === null ? this.#firstPacket() : this.#authenticate(this.#exchange);
   }
 
-  /** The connection ends: somebody else may come. */
+  /** The connection ends and gives up its place. */
   leave(): void {
     if (this.#isAdmitted) this.#context.leave();
     this.#isAdmitted = false;
@@ -67,7 +67,7 @@ export class Login {
           throw new DatabaseError(
             SQLSTATE.protocolViolation,
             "received unencrypted data after SSL request",
-            { hint: "The client software is faulty, or somebody has tampered with the connection." },
+            { hint: "The client software is faulty, or the connection has been tampered with." },
           );
         }
         this.#output.writeU8(accepted ? SSL_ACCEPTED : SSL_DECLINED);

@@ -125,7 +125,7 @@ export class MessageWriter extends OutputBuffer {
       this.writeI16(columnId);
       this.writeI32(typeOid(type));
       this.writeI16(typeLength(type));
-      // A type modifier is told of columns only: those of expressions are inferred and would mislead.
+      // A type modifier is sent for columns only: those of expressions are inferred and would mislead.
       this.writeI32(tableId === 0 && type.kind === "numeric" ? -1 : typeModifier(type));
       this.writeI16(formatOf(index));
     }

@@ -4,7 +4,7 @@
  * of the collector's heap, which learns late that hundreds of them are garbage.
  *
  * Limit: as many are kept as {@link PG_LIMITS.keptReadBuffers} says. A buffer may hold what its last connection has
- * sent; nobody looks beyond the bytes of a read.
+ * sent; nothing looks beyond the bytes of a read.
  */
 import { assert } from "../../engine/base/assert.ts";
 import { PG_LIMITS } from "./limits.ts";

@@ -57,7 +57,7 @@ export class PgResultSink implements ResultSink {
   readonly #owner: SinkOwner;
   #announces = true;
   #formats: ResultFormats = "text";
-  /** Columns that the client was told of; null: none to compare with. */
+  /** Columns that were announced to the client; null: none to compare with. */
   #promised: readonly ResultColumn[] | null = null;
   #columns: readonly ResultColumn[] = [];
   #codes: Uint8Array = new Uint8Array(0);
@@ -369,7 +369,7 @@ function binaryCode(type: SqlType): number {
   }
 }
 
-/** The client decodes rows by what it was told; a plan that was made anew must fit that. */
+/** The client decodes rows by what was announced; a plan that was made anew must fit that. */
 function requireSameColumns(columns: readonly ResultColumn[], promised: readonly ResultColumn[]): void {
   const same = columns.length === promised.length &&
     columns.every((column, index) =>

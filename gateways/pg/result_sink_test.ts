@@ -119,7 +119,7 @@ Deno.test("PgResultSink writes UTF-8 bytes as they are", () => {
   same(message === undefined ? [] : rowOf(message), ["né", "\x01[2]"]);
 });
 
-Deno.test("PgResultSink.begin() refuses columns that the client was not told of", () => {
+Deno.test("PgResultSink.begin() refuses columns that were not announced", () => {
   const { sink: results } = sink();
   results.expectExtended("text", columnsOf([{ kind: "i32" }]));
   throws(

@@ -3,7 +3,7 @@
  *
  * Each socket has one reader. What a read brings is processed at once and answered with one write; at most one write
  * is under way per socket. Answers that wait for the log are sent when a group commit has made their ops durable: the
- * listener is told once per group commit and looks at the waiting connections only.
+ * listener is called once per group commit and looks at the waiting connections only.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
@@ -20,13 +20,13 @@ export interface PgServerOptions {
   readonly engine: EnginePort;
   /** Port 0: any free one. */
   readonly address: { readonly hostname: string; readonly port: number };
-  /** The password of every user; null: nobody has to authenticate. */
+  /** The password of every user; null: no authentication. */
   readonly token: string | null;
   /** Sessions at the same time; one more gets 53300. */
   readonly maximumConnections?: number;
   /** A session that says nothing for so long gets 57014; none by default. */
   readonly idleTimeoutMilliseconds?: number;
-  /** Version of the product, told to clients as the parameter `db_version`. */
+  /** Version of the product, sent to clients as the parameter `db_version`. */
   readonly version?: string;
   /** Starts TLS on a connection whose client asked for it; without it SSLRequest is declined. */
   readonly startTls?: (connection: Deno.TcpConn) => Promise<Deno.Conn>;

@@ -14,7 +14,7 @@ export interface StartupRequest {
   readonly database: string;
   /** Checked, in their normal form. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Set when the client speaks a newer minor version or has protocol options: what it must be told. */
+  /** Set when the client speaks a newer minor version or has protocol options: what it must be sent. */
   readonly unrecognizedOptions: readonly string[] | null;
 }
 
@@ -24,7 +24,7 @@ export type FirstPacket =
   | { readonly kind: "cancel"; readonly processId: number; readonly secretKey: number }
   | StartupRequest;
 
-/** Reads the packet that the reader stands on. Raises what the client must be told before the connection is closed. */
+/** Reads the packet at the reader's position. Raises what the client must be sent before the connection is closed. */
 export function readFirstPacket(reader: MessageReader): FirstPacket {
   const code = reader.readI32();
   switch (code) {

@@ -1,5 +1,5 @@
 /**
- * The end of a connection that was told its last words: the server has closed its direction and reads what the client
+ * The end of a connection after its last message: the server has closed its direction and reads what the client
  * still sends, without looking at it. Closing at once would make the system answer that data with a reset, which
  * takes the last words away from a client that has not read them yet.
  *

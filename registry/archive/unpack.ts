@@ -1,5 +1,5 @@
 /**
- * Reads a tarball that nobody trusts and hands its files on, or refuses it.
+ * Reads an untrusted tarball and hands its files on, or refuses it.
  *
  * Refused: names with `..`, a root or a drive, names that some system cannot have, links, devices, an entry twice or
  * one that another system takes for the same, a file where a folder stands, another folder at the top than

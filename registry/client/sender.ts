@@ -17,7 +17,7 @@ export interface HttpAnswer {
 
 /** The request did not get to an answer. */
 export class NetworkFailure extends Error {
-  /** Who was asked, where a redirect has led to somebody else. */
+  /** Who was asked, where a redirect has led to another host. */
   readonly host: string | null;
 
   constructor(reason: string, cause: unknown, host: string | null = null) {

@@ -102,7 +102,7 @@ function chooseDependency(
   const any = checkRequirement("*");
   const found = catalog.match(name, any)?.entries[0] ?? latestPrerelease(catalog, name);
   if (found !== undefined) return { kind: "registry", requirement: `^${found.version.replace(/\+.*$/, "")}` };
-  // A package whose versions were all taken back is known; why it cannot be chosen is told where it is resolved.
+  // A package whose versions were all taken back is known; why it cannot be chosen is reported where it is resolved.
   const names = catalog.names();
   const near = names.has(name) ? undefined : didYouMean(name, names);
   if (near !== undefined) session.host.reporter.warn(`No cached index has a package ${name}. ${near}`);

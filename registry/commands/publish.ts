@@ -3,7 +3,7 @@
  * uploads both.
  *
  * Before anything is written the package is looked at: its manifest, the tag of its version, links in its tree,
- * dependencies that nobody else has.
+ * dependencies that no other machine has.
  */
 import { packTree } from "../archive/pack.ts";
 import { formatSidecar } from "../archive/sidecar.ts";

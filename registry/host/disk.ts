@@ -66,7 +66,7 @@ export const DISK: Files = {
       const temporary = `${target}.${Deno.pid}.${temporaryNumber++}${TEMPORARY_SUFFIX}`;
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       try {
-        // The mode at once, so that nobody can read meanwhile; again, because the mask may have taken bits away.
+        // The mode at once, so that no other user can read meanwhile; again, because the mask may have taken bits away.
         await Deno.writeFile(temporary, bytes, mode === null ? {} : { mode });
         if (mode !== null && Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
         await Deno.rename(temporary, target);

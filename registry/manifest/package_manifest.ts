@@ -147,7 +147,7 @@ function bad(where: string, reason: string): RegistryError {
   return new RegistryError("bad-manifest", `Cannot read ${where}: ${reason}`, { kind: "usage" });
 }
 
-/** What is wrong in the sections that nobody else reads. */
+/** What is wrong in the sections that no other part reads. */
 function badSection(where: string, reason: string): RegistryError {
   return new RegistryError("bad-dependencies", `Cannot read ${where}: ${reason}`, { kind: "usage" });
 }

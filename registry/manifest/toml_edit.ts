@@ -2,7 +2,7 @@
  * Changes one entry of a table in a TOML text and leaves everything else as it is: comments, order, spacing, line ends.
  *
  * What comes out is read again: unless it means exactly the text before with that one change, nothing is changed and
- * the caller is told, so that a form that the editor does not understand can never be damaged.
+ * the caller gets an error, so that a form that the editor does not understand can never be damaged.
  */
 import { parse } from "smol-toml";
 import {

@@ -118,7 +118,7 @@ Deno.test("parseReleasesPage(): counts raw releases, leaves out what is no packa
   throws(() => parseCreatedRelease("{}"), /no address to upload to/);
 });
 
-Deno.test("failureOf(): a rate limit that is told in words alone is no missing right", () => {
+Deno.test("failureOf(): a rate limit that only the text mentions is no missing right", () => {
   const head = { status: 403, headers: new Headers() };
   const check = (text: string, code: string) => {
     const about = { doing: "read", slug: "a/b", hasToken: true, now: 0 };

@@ -1,5 +1,5 @@
 /**
- * Whom a token is told, and which addresses are followed at all.
+ * Which hosts get a token, and which addresses are followed at all.
  *
  * A token goes to the API's own origin, and for uploads to the same host or its `uploads.` sibling, never over a
  * weaker scheme and never along a redirect elsewhere. Addresses that answers name are followed over https, or over

@@ -27,7 +27,7 @@ export interface Conflict {
   readonly yanked: IndexEntry | null;
 }
 
-/** Most ways out that are told. */
+/** Most ways out that are listed. */
 const WAYS = 3;
 
 /** The error of a conflict. */

@@ -53,7 +53,7 @@ export interface Resolution {
 }
 
 interface Candidate extends LockedPackage {
-  /** What it needs; null when that is not known. Of most candidates nobody asks. */
+  /** What it needs; null when that is not known: for most candidates it is never needed. */
   requirements(): ReadonlyMap<string, string> | null;
 }
 

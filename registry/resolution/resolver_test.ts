@@ -150,7 +150,7 @@ Deno.test("resolve(): a conflict is explained as chains, with what would resolve
   );
 });
 
-Deno.test("resolve(): what was taken back is skipped, kept from a lock, and told when nothing else fits", () => {
+Deno.test("resolve(): what was taken back is skipped, kept from a lock, and named when nothing else fits", () => {
   const registries = { "a/a": { "fx 0.3.1": {}, "fx 0.3.2 broken": {} } };
   deepStrictEqual(versions(solve({ fx: "^0.3" }, registries)), ["fx 0.3.1"]);
   deepStrictEqual(versions(solve({ fx: "^0.3" }, registries, [lock("fx", "0.3.2")])), ["fx 0.3.2"]);

@@ -219,7 +219,7 @@ export class Emitter {
       this.roundLimits.length === 0;
   }
 
-  /** Notes that the code of a row has a part that goes round so often; null: nobody knows. */
+  /** Notes that the code of a row has a part that goes round so often; null: unknown. */
   limitRounds(atMost: RoundLimit | null): void {
     if (atMost === null) this.isUnbounded = true;
     else this.roundLimits.push(atMost);
@@ -235,7 +235,7 @@ export class Emitter {
     const budget = this.#budget();
     this.emit(`${declare};`);
     this.block(`${label}: for (;;) `, "row", () => {
-      // The loop proper has no pause inside, and V8 is told again what it forgets of variables at a pause; so the
+      // The loop proper has no pause inside, and the types that V8 forgets at a pause are stated again; so the
       // loop stays as fast as in the plain version.
       this.emitLines(this.#numbers());
       this.block(`for (; ${test}; ${advance}) `, "row", () => {

@@ -435,7 +435,7 @@ export function* finishAll(parts: readonly UnfinishedChanges[]): Steps {
   for (const part of parts) yield* part.checkChildren();
 }
 
-/** Does work to its end at once: at the commit nobody may come in between. */
+/** Does work to its end at once: at the commit nothing else may run in between. */
 function runAll(steps: Steps): void {
   while (steps.next().done !== true);
 }

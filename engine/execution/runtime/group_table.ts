@@ -39,7 +39,7 @@ export class GroupTable {
   #charged = 0;
   #unflushed = 0;
   /**
-   * The sums that {@link noteUnflushed} was told of, each by its number slot; kernels of other shapes have other
+   * The sums that {@link noteUnflushed} was given, each by its number slot; kernels of other shapes have other
    * ones.
    */
   readonly #unflushedSums = new Map<number, SumPlace>();

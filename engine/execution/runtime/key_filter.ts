@@ -3,7 +3,7 @@
  *
  * Joins ask it before their hash table. It is a Bloom filter with one hash function, which is the identity: it costs
  * a handful of instructions in generated code, keys that are near each other share cache lines, and integers without
- * large gaps are told apart exactly. Other integers are mistaken for members once in {@link BITS_PER_KEY} times,
+ * large gaps are distinguished exactly. Other integers are mistaken for members once in {@link BITS_PER_KEY} times,
  * unless they share factors of two.
  */
 import type { ExecutionState } from "./execution_state.ts";

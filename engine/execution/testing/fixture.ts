@@ -106,7 +106,7 @@ export class TestDatabase {
     }
   }
 
-  /** `microsecondsPerLook`: how far the clock goes on each time somebody looks at it. */
+  /** `microsecondsPerLook`: how far the clock goes on each time it is read. */
   context(
     parameters: readonly SqlValue[] = [],
     memoryLimitBytes = 2 ** 30,

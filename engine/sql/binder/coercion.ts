@@ -19,7 +19,7 @@ import { foldingContext } from "./folding_context.ts";
 import { columnsOf } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 
-/** The type without length, precision and scale: what a client is told about a parameter of it. */
+/** The type without length, precision and scale: as it is reported for a parameter. */
 export function withoutModifiers(type: SqlType): SqlType {
   switch (type.kind) {
     case "numeric":

@@ -1,6 +1,6 @@
 /**
  * Which sequences a text of the catalog uses: `nextval('s')` and its like name them by a literal, so that a sequence
- * cannot be dropped from under a default or a view. A name that is computed is nobody's dependency, as in PostgreSQL.
+ * cannot be dropped from under a default or a view. A name that is computed creates no dependency, as in PostgreSQL.
  */
 import type { ColumnDefinition, TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

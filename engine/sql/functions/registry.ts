@@ -172,7 +172,7 @@ export function resolveFunction(
   throw noFunction(name, argumentTypes, options);
 }
 
-/** True when an overload would fit if its untyped arguments told what its patterns stand for. */
+/** True when an overload would fit if its untyped arguments determined its type variables. */
 function isUndetermined(definition: Candidate, argumentTypes: readonly SqlType[]): boolean {
   const keys = argumentTypes.map(typeKey);
   const parameters = expandSignature(definition.signature, definition.variadic === true, keys.length);

@@ -25,7 +25,7 @@ export const MAX_TREE_DEPTH = 1000;
 /** The highest number of a parameter, as in the wire protocol. */
 const MAX_PARAMETER_NUMBER = 65_535;
 
-/** What a parse may be told. */
+/** Options of a parse. */
 export interface ParseOptions {
   /** The literals that `normalize` found: their nodes get their index as `literalIndex`. */
   readonly literals?: readonly { readonly position: number }[];

@@ -1,5 +1,5 @@
 /**
- * Columns: projections that only rename disappear, and no operator computes or reads what nobody above it needs.
+ * Columns: projections that only rename disappear, and no operator computes or reads what no operator above it needs.
  */
 import type { OutputColumn } from "../binder/bound_query.ts";
 import { columnReference, volatilityOf } from "../plan/build.ts";

@@ -19,7 +19,7 @@ import { columnsOf, inputs, visitPlan } from "../plan/traverse.ts";
 const DEFAULT_EQUALITY = 0.005;
 const DEFAULT_RANGE = 1 / 3;
 /**
- * Both ends of a range that nobody knows before the statement runs, as in PostgreSQL: short ranges are what is asked
+ * Both ends of a range that are unknown before the statement runs, as in PostgreSQL: short ranges are what is asked
  * for.
  */
 const DEFAULT_BETWEEN = 0.005;

@@ -52,7 +52,7 @@ async function runOnce(session: ProceduralHost, block: Block): Promise<Statement
   try {
     await run.run(block);
   } finally {
-    // Those of a block that failed are told as well.
+    // Those of a block that failed are sent as well.
     for (const notice of fragments.notices) session.notice(notice);
   }
   return { ...session.outcome("DO", null, "done"), durableOp: fragments.durableOp };

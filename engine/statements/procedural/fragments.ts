@@ -92,7 +92,7 @@ export class Fragments {
   readonly #conversions = new Map<string, Prepared>();
   /** What the pieces had to say. */
   readonly notices: Notice[] = [];
-  /** The newest op that must be durable before anything of the block may be told. */
+  /** The newest op that must be durable before any result of the block may be sent. */
   durableOp = 0 as OpNumber;
 
   constructor(session: ProceduralHost) {

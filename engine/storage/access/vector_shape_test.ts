@@ -93,7 +93,7 @@ Deno.test("assertBlock() finds values that the shape or the type does not allow"
   };
   throws(() => check(dictionary, { kind: "text" }), /has a code of its dictionary/);
   check({ ...dictionary, codes: new Uint8Array([0]) }, { kind: "text" });
-  // What lies under a NULL is nobody's.
+  // What is stored under a NULL does not count.
   const nulls = new Uint8Array([1]);
   check({ ...dictionary, nulls }, { kind: "text" });
   check(numbers(new Float64Array([4294967294]), { nulls }), { kind: "i32" });

@@ -42,7 +42,7 @@ import {
 
 const MINIMUM_CAPACITY = 64;
 const BLOCK_SHIFT = 12;
-/** Of so many rows the index by id is made when somebody asks for it. */
+/** Of so many rows the index by id is made on demand. */
 const SORTED_AT_ONCE = 4096;
 /** Versions reclaimed for one that is written. */
 const RECLAIMED_AT_ONCE = 8;
@@ -141,8 +141,8 @@ export class Delta implements Part, IndexedSlots {
   }
 
   /**
-   * From now on rows are not put into the indexes one by one, until somebody uses or settles them: then all are
-   * sorted at once. For an empty delta that nobody reads while the log is replayed.
+   * From now on rows are not put into the indexes one by one, until they are used or settled: then all are
+   * sorted at once. For an empty delta, which is not read while the log is replayed.
    */
   deferIndexes(): void {
     assert(this.#slotCount === 0, "indexes are deferred from the first row on");
@@ -380,7 +380,7 @@ export class Delta implements Part, IndexedSlots {
 
   /**
    * Reclaims some of the versions that no snapshot from `oldestSnapshot` on can see, the oldest ones first: a few for
-   * each version that is written, so that nobody waits for many. Not for frozen deltas.
+   * each version that is written, so that no statement waits for many. Not for frozen deltas.
    */
   reclaim(oldestSnapshot: number, limit = RECLAIMED_AT_ONCE): void {
     const ended = this.#ended;

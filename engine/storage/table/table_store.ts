@@ -43,9 +43,9 @@ export interface SnapshotHorizon {
    * with Infinity (or at least the op being applied) updates happen in place.
    */
   oldestSnapshot(): number;
-  /** Between two turns of the event loop: whether anybody holds a snapshot. When missing, somebody may. */
+  /** Between two turns of the event loop: whether any snapshot is held. When missing, one may be. */
   hasReaders?(): boolean;
-  /** Whether the log is being replayed, so that nobody reads. {@link TableStore.endReplay} is called at the end. */
+  /** Whether the log is being replayed, so that there are no readers. {@link TableStore.endReplay} is called at the end. */
   isReplaying?(): boolean;
 }
 
@@ -208,7 +208,7 @@ export class TableStore implements TableShape {
     delta.appendBatch(op, batch);
     this.#countRows(batch.rowCount);
     this.#modified(op);
-    // While the log is replayed nobody reads, and most of what comes will be in a segment before anybody does.
+    // While the log is replayed there are no readers, and most of what comes will be in a segment before the first.
     if (!this.#isInEntry && this.#horizon.oldestSnapshot() !== Infinity) delta.settle(UNSORTED_ROWS);
   }
 
@@ -566,7 +566,7 @@ export class TableStore implements TableShape {
     this.#parts.manifestInstalled();
   }
 
-  /** Lets go of versions and parts that no open snapshot can see; `unread`: nobody reads the table just now. */
+  /** Lets go of versions and parts that no open snapshot can see; `unread`: the table has no readers just now. */
   releaseOldVersions(unread = false): void {
     const oldest = this.#horizon.oldestSnapshot();
     // What an entry on its way has ended is read until the entry is complete, and its indexes are being sorted.

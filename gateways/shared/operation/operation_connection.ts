@@ -33,7 +33,7 @@ export interface ConnectionOptions {
   readonly engine: Engine;
   readonly transport: ConnectionTransport;
   readonly watch: DurabilityWatch;
-  /** Receives bugs that a statement ran into; the client is told XX000. */
+  /** Receives bugs that a statement ran into; the client is sent XX000. */
   readonly onInternalError: (error: unknown) => void;
 }
 

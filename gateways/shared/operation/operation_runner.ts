@@ -177,7 +177,7 @@ function sendStatistics(session: Session, sink: ResultSink, onOutcome: OutcomeLi
   sendRows(session, { columns, rows }, sink, onOutcome);
 }
 
-/** The counters of the engine by the names under which they are told. */
+/** The counters of the engine by the names under which they are shown. */
 export function statisticsOf(engine: SessionEngine): Record<string, number> {
   const statistics = engine.statistics();
   return {

@@ -131,7 +131,7 @@ export class Outbox {
     if (this.#waiters.length > 0 && !this.isFull) this.#waiters = wake(this.#waiters);
   }
 
-  /** The connection is gone: nothing more is sent, and nobody waits any longer. */
+  /** The connection is gone: nothing more is sent, and no call waits any longer. */
   close(): void {
     this.#closed = true;
     this.#held = [];

@@ -252,7 +252,7 @@ function readFailure(reader: ByteReader): Failure {
   return { code: String(code ?? SQLSTATE.internalError), message: String(message ?? ""), ...rest };
 }
 
-/** What a client is told about an error. Bugs are told as XX000. */
+/** What a client is sent about an error. Bugs are sent as XX000. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof DatabaseError)) {
     return { code: SQLSTATE.internalError, message: error instanceof Error ? error.message : String(error) };

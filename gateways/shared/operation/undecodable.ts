@@ -14,7 +14,7 @@ export function undecodable(what: string, cause?: unknown): DatabaseError {
   );
 }
 
-/** Reads messages; a text that is not UTF-8 is refused, not mended. Raises 22021. */
+/** Reads messages; a text that is not UTF-8 is refused, not repaired. Raises 22021. */
 export class OperationReader extends ByteReader {
   protected override malformedText(bytes: Uint8Array): DatabaseError {
     return invalidUtf8(bytes);
