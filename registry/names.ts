@@ -3,7 +3,7 @@
  *
  *     slug      owner/repository
  *     tag       name-version, split at the last dash that precedes a digit
- *     tarball   name-version.tar.gz, and beside it name-version.tar.gz.sha256
+ *     tarball   name-version.tar.gz, and next to it name-version.tar.gz.sha256
  *     source    registry+host://owner/repository
  */
 import { RegistryError } from "./registry_error.ts";

@@ -36,7 +36,7 @@ export interface Files {
   size(path: string): Promise<number | null>;
   /** Whether it is a folder. */
   isFolder(path: string): Promise<boolean>;
-  /** All that stands in a folder, at any depth, with relative paths; what `skip` names is not entered. */
+  /** All that is in a folder, at any depth, with relative paths; what `skip` names is not entered. */
   walk(path: string, skip: (relative: string) => boolean): Promise<FolderEntry[]>;
   /** Names in a folder; none when it is not there. */
   names(path: string): Promise<string[]>;
@@ -50,7 +50,7 @@ export interface Files {
    * is disposed of.
    */
   lock(path: string, onWait: () => void): Promise<Disposable>;
-  /** A new folder beside a path, whose name begins with {@link TEMPORARY_FOLDER}. */
+  /** A new folder next to a path, whose name begins with {@link TEMPORARY_FOLDER}. */
   makeTemporary(beside: string): Promise<string>;
 }
 

@@ -36,7 +36,7 @@ function semVer(text: string): SemVer {
 }
 
 /**
- * Below zero when the left version comes before the right one; what stands behind `+` decides between equals, so that
+ * Below zero when the left version comes before the right one; what follows `+` decides between equals, so that
  * the order is total.
  */
 export function compareVersions(left: string, right: string): number {

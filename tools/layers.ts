@@ -16,7 +16,7 @@ export interface Layer {
 }
 
 /**
- * Every place where product code may stand. A file below `engine/` that matches no line is refused: a new
+ * Every place where product code may be. A file below `engine/` that matches no line is refused: a new
  * layer starts with a line here, and with its reason in `docs/architecture.md`.
  */
 export const layers: readonly Layer[] = [
@@ -87,7 +87,7 @@ export const synchronousCore: readonly string[] = [
   "engine/transactions",
 ];
 
-/** Files of the synchronous core that may be asynchronous, each with the reason beside it. */
+/** Files of the synchronous core that may be asynchronous, each with its reason. */
 export const synchronousCoreExceptions: readonly string[] = [
   // Waiting for another transaction's row lock is the one wait of a statement; the session awaits it.
   "engine/transactions/lock_table.ts",
@@ -115,7 +115,7 @@ export function isProductFile(path: string): boolean {
       ["cli", "gateways", "engine", ...independentParts].some((folder) => isWithin(path, folder)));
 }
 
-/** The layer that a file stands in, or `undefined` when the table has none for it. */
+/** The layer that a file is in, or `undefined` when the table has none for it. */
 export function layerOf(path: string, table: readonly Layer[] = layers): Layer | undefined {
   return table.find((layer) => isWithin(path, layer.path));
 }

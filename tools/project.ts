@@ -1,5 +1,5 @@
 /**
- * What every tool needs to know of the project: where it stands, which files belong to it, how to run a program.
+ * What every tool needs to know of the project: where it is, which files belong to it, how to run a program.
  *
  * Limits: the files are those that git knows or would add (`git ls-files`); outside a work tree, as in the
  * fixtures of the tools' tests, all files below the folder.

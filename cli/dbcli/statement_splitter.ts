@@ -2,10 +2,10 @@
  * Cuts a stream of lines into statements and shell commands, without running any.
  *
  * A statement ends at `;`, at the end of the input, and before a line that begins with a statement's keyword when
- * what stands before it is already complete, so that both one statement a line and ordinary SQL files work. Complete
+ * what precedes it is already complete, so that both one statement a line and ordinary SQL files work. Complete
  * is what the parser reads without wanting more; a text that is wrong wherever it might go on is complete too, so
  * that its error does not swallow the next statement. Lines that begin with `#` or `--` are comments, unless they
- * stand inside of quotes.
+ * are inside of quotes.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { parseStatements } from "../../engine/sql/parser/statements.ts";
@@ -29,7 +29,7 @@ const STATEMENT_KEYWORDS: ReadonlySet<string> = new Set(
   rollback savepoint select set show start table truncate unlisten update vacuum values with`.split(/\s+/),
 );
 
-/** Where the end of a line stands. */
+/** Where the end of a line is. */
 type Context =
   | { readonly kind: "plain" }
   | { readonly kind: "quote"; readonly mark: "'" | '"'; readonly escapes: boolean }

@@ -133,7 +133,7 @@ const DEFAULT_LISTEN = "127.0.0.1:7878";
 const DEFAULT_DIRECTORY = "./dbd-data";
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { http_addr: 6533, pg_addr: 5432 };
 
-/** Reads the command line and what stands behind it. Raises {@link UsageError}. */
+/** Reads the command line and what follows it. Raises {@link UsageError}. */
 export function readCommand(sources: SettingSources): Command {
   const line = parseCommandLine(sources.parameters);
   if (line.help) return { kind: "help" };

@@ -1,4 +1,4 @@
-/** The server's settings: what stands where, what beats what, and what is refused. */
+/** The server's settings: what is where, what beats what, and what is refused. */
 import { deepStrictEqual, match, strictEqual, throws } from "node:assert/strict";
 import { helpText, parseConfiguration, readCommand, type ServerSettings, UsageError } from "./settings.ts";
 

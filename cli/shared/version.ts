@@ -1,5 +1,5 @@
 /**
- * The version of the product, as every program prints it. The same number stands in `deno.json`; a test compares them.
+ * The version of the product, as every program prints it. The same number is in `deno.json`; a test compares them.
  */
 
 /** Semantic version of this build. */

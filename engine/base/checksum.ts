@@ -3,7 +3,7 @@
  *
  * Sixteen tables let one step take sixteen bytes (M. Kounavis, F. Berry, "A systematic approach to building high
  * performance software-based CRC generators", ISCC 2005), which are read as words of a little-endian machine, as all
- * are that run JavaScript; what stands before the first word and after the last step goes byte by byte. A checksum
+ * are that run JavaScript; what precedes the first word and follows the last step goes byte by byte. A checksum
  * can start from the checksum of what came before, or from a seed that stands for the position, so that bytes at the
  * wrong place never verify: for equal bytes, unequal seeds give unequal checksums.
  */

@@ -97,7 +97,7 @@ export const LIMITS = {
   statementMemoryBytes: 256 * MEBIBYTE,
   /** Uncommitted rows of one transaction, roughly. */
   transactionMemoryBytes: GIBIBYTE,
-  /** The same for bulk loads, whose rows stand in arrays outside of the heap. */
+  /** The same for bulk loads, whose rows are in arrays outside of the heap. */
   transactionBatchBytes: 4 * GIBIBYTE,
   /** Committed writes kept to validate open transactions against; older transactions must be run again beyond it. */
   validationHistoryWrites: 1_000_000,

@@ -126,7 +126,7 @@ export interface TableDefinition {
   readonly comment: string | null;
 }
 
-/** A sequence; its current value is state beside the catalog. */
+/** A sequence; its current value is state outside of the catalog. */
 export interface SequenceDefinition {
   readonly id: number;
   readonly schema: string;

@@ -3,7 +3,7 @@
  *
  * The key of an index over an expression is a hidden generated column. A unique index with a predicate has one more
  * key part than the user wrote: a hidden column, the *mask*, that is true in rows that satisfy the predicate and NULL
- * in all others. All rows stand in the index; those whose mask is NULL are no duplicates of anything.
+ * in all others. All rows are in the index; those whose mask is NULL are no duplicates of anything.
  */
 import type { StoredValue } from "../types/stored_value.ts";
 import type { ColumnDefinition, IndexColumn, IndexDefinition, TableDefinition } from "./definitions.ts";

@@ -4,7 +4,7 @@
  * Time stands still while code runs and moves when the simulation says so: by what disk operations cost, to the next
  * timer when nothing else can happen, and by a random part of {@link SimulatedHost.pace} each time the clock is read at
  * the monotonic clock, so that work in slices is cut at other places in each run. {@link SimulatedHost.settle} drives
- * the machine until a promise is settled. The fault model of the disk stands in `simulated_disk.ts`. Invariant: two
+ * the machine until a promise is settled. The fault model of the disk is in `simulated_disk.ts`. Invariant: two
  * runs with one seed and the same calls give equal {@link SimulatedHost.traceDigest}s at every step.
  */
 import { crc32c } from "../base/checksum.ts";

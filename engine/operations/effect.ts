@@ -2,7 +2,7 @@
  * What the log records: entries made of row-level effects.
  *
  * Effects carry the outcome of a statement, never its text: constraints, defaults, cascades and triggers have run
- * before an effect exists, so applying one is total and the same on every replica. Values stand in their stored form
+ * before an effect exists, so applying one is total and the same on every replica. Values are in their stored form
  * (see {@link StoredValue}), which knows storage classes but not SQL types.
  */
 import type { CatalogChange } from "../catalog/catalog_change.ts";
@@ -69,7 +69,7 @@ export type Effect =
   };
 
 /**
- * The effects of an entry that are too many to stand in memory at once: the same ones, in the same order, each time.
+ * The effects of an entry that are too many to be in memory at once: the same ones, in the same order, each time.
  */
 export interface EffectSource {
   readonly count: number;

@@ -34,7 +34,7 @@ const KIND_TRUNCATE = 5;
 const KIND_DDL = 6;
 const KIND_SEQUENCE = 7;
 
-/** What must stand in a DDL change, by kind: the member that names the object and its type. */
+/** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
   Record<CatalogChange["kind"], { readonly name: string; readonly type: string }>
 > = {

@@ -59,7 +59,7 @@ export interface Statement {
 
 let readEngine: (database: Database) => Engine;
 
-/** The engine of a database, for tests and tools that live beside it. */
+/** The engine of a database, for tests and tools. */
 export function engineOf(database: Database): Engine {
   return readEngine(database);
 }

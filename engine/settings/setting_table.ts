@@ -37,7 +37,7 @@ export interface SettingDefinition {
   readonly effect: boolean;
 }
 
-/** PostgreSQL version that drivers see; the product's own stands behind it. */
+/** PostgreSQL version that drivers see; the product's own is behind it. */
 export const SERVER_VERSION = "15.8";
 
 const LEVELS = "debug5,debug4,debug3,debug2,debug1,info,notice,warning,error,log,fatal,panic";

@@ -6,7 +6,7 @@
  * depends on the entries up to it and on nothing else.
  *
  * A large entry is committed in steps between which others read: it is encoded, appended and applied piece by piece,
- * and becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done stands
+ * and becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done is
  * under an op that no snapshot reaches. Only one entry is on its way at a time.
  */
 import { assert, unreachable } from "../base/assert.ts";
@@ -188,7 +188,7 @@ export class StateMachine {
     return op;
   }
 
-  /** Everything beside the tables' rows, for a checkpoint. */
+  /** Everything but the tables' rows, for a checkpoint. */
   encodeState(): Uint8Array {
     const state: MachineState = {
       op: this.#lastOp,

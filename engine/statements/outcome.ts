@@ -14,7 +14,7 @@ export function whenDone<T, U>(value: MaybePromise<T>, next: (value: T) => Maybe
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** A message beside the result, such as `relation "t" already exists, skipping`. */
+/** A message in addition to the result, such as `relation "t" already exists, skipping`. */
 export interface Notice {
   readonly severity: "NOTICE" | "WARNING" | "INFO";
   /** SQLSTATE. */
@@ -53,7 +53,7 @@ export interface ResultSink extends ResultWriter {
   drained(): Promise<void>;
   /** COPY … TO STDOUT begins. */
   copyOutBegin(format: CopyFormat): void;
-  /** Data of COPY; `ends`: where its rows (and what stands before and behind them) end, for protocols that send them one by one. */
+  /** Data of COPY; `ends`: where its rows (and what precedes and behind them) end, for protocols that send them one by one. */
   copyOutData(bytes: Uint8Array, ends: readonly number[]): void;
   /**
    * COPY … FROM STDIN: passes the client's data to the target and resolves at its end; rejects when the client breaks off.

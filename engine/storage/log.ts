@@ -259,7 +259,7 @@ export class Log {
 
   /**
    * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether
-   * a new file is begun for it. Until it is finished recovery finds no record where it stands: its head is written
+   * a new file is begun for it. Until it is finished recovery finds no record where it is: its head is written
    * last.
    */
   appendInPieces(op: number, estimatedBytes: number): EntryInPieces {

@@ -71,7 +71,7 @@ export function hasLogHeader(file: DiskFile, firstOp: number): boolean {
   return view.getBigUint64(16, true) === BigInt(firstOp);
 }
 
-/** Writes a record's head; the payload must stand right behind it in the same array. */
+/** Writes a record's head; the payload must be right behind it in the same array. */
 export function sealRecord(
   bytes: Uint8Array,
   view: DataView,
@@ -89,7 +89,7 @@ export function sealRecord(
   view.setUint32(at + 4, crc32c(bytes, at + 8, at + RECORD_HEAD_BYTES + record.payloadBytes, seed), true);
 }
 
-/** The head of a record whose payload stands elsewhere. */
+/** The head of a record whose payload is elsewhere. */
 export function detachedHead(
   payload: Uint8Array,
   record: {
@@ -187,7 +187,7 @@ export class LogFileReader {
     return byteCount <= this.#count ? 0 : -1;
   }
 
-  /** The record at an offset, or undefined when none stands there. */
+  /** The record at an offset, or undefined when none is there. */
   recordAt(position: number, minimumOp = this.firstOp): LogRecord | undefined {
     const head = this.#load(position, RECORD_HEAD_BYTES);
     if (head < 0) return undefined;

@@ -236,7 +236,7 @@ export class StorageEngine {
   }
 
   /**
-   * Called by the state machine after the last of them: indexes of what was replayed are made from now on, beside
+   * Called by the state machine after the last of them: indexes of what was replayed are made from now on, between
    * other work.
    */
   endReplay(): void {

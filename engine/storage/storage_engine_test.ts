@@ -95,7 +95,7 @@ class ToyMachine {
     this.lastOp = op;
   }
 
-  /** What stands in a table, by id; read by scan and checked by find and by index. */
+  /** What is in a table, by id; read by scan and checked by find and by index. */
   read(tableId: number): Map<number, StoredRow> {
     const store = this.storage.table(tableId);
     const columnIds = store.definition.columns.map((column) => column.id);

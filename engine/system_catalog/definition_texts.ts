@@ -102,7 +102,7 @@ const ACTIONS: Readonly<Record<ReferentialAction, string>> = {
   "set default": "SET DEFAULT",
 };
 
-/** The definition of a constraint, as it stands in CREATE TABLE. */
+/** The definition of a constraint, as it is in CREATE TABLE. */
 export function constraintText(
   context: CatalogContext,
   table: TableDefinition,

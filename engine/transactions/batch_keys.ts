@@ -17,7 +17,7 @@ import { comparesDirectly, keyColumns, keyText } from "./stored_key.ts";
 const TABLE_BITS = 8;
 const FIRST_PLACES = 16;
 const NO_ROWS = new Int32Array(0);
-/** The hash of NULL, and of numbers that do not stand in the column's array. */
+/** The hash of NULL, and of numbers that are not in the column's array. */
 const NULL_HASH = 0x5bd1e995;
 const OTHER_HASH = 0x1b873593;
 

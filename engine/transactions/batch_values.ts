@@ -1,4 +1,4 @@
-/** Single values of bulk loads, whose rows stand column by column. */
+/** Single values of bulk loads, whose rows are kept column by column. */
 import { decodeUtf8 } from "../base/bytes.ts";
 import type { RowBatch, RowId, StoredValue } from "../operations/effect.ts";
 

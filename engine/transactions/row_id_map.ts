@@ -1,14 +1,14 @@
 /**
  * A map from row ids and other keys to objects, for a few entries as for millions.
  *
- * Few entries stand in a Map. Beyond that, number keys stand in typed arrays under a hash table that grows by small
+ * Few entries are in a Map. Beyond that, number keys are in typed arrays under a hash table that grows by small
  * parts (see `slot_hash.ts`): a Map of a million entries copies itself in one piece when it grows, and the collector
- * walks over all of it. Keys that are no numbers always stand in a Map.
+ * walks over all of it. Keys that are no numbers always are in a Map.
  */
 import { CHUNK_MASK, CHUNK_ROWS, CHUNK_SHIFT, growNumbers } from "../storage/table/delta_column.ts";
 import { SlotHash } from "../storage/table/slot_hash.ts";
 
-/** Entries that stand in a Map. */
+/** Entries that are in a Map. */
 const SMALL = 256;
 
 /** What a map is asked by. */

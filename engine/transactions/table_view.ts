@@ -2,7 +2,7 @@
  * A table as one transaction sees it: the committed rows at its snapshot with its own uncommitted rows laid on top, and
  * every read noted for validation.
  *
- * Locations at or above {@link OVERLAY_BASE} stand in the write set: rows first, then (from {@link BATCH_BASE}) the
+ * Locations at or above {@link OVERLAY_BASE} are in the write set: rows first, then (from {@link BATCH_BASE}) the
  * rows of bulk loads one batch after the other. All below belong to the committed table.
  */
 import { columnPosition } from "../catalog/catalog.ts";

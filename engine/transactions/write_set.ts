@@ -2,7 +2,7 @@
  * The uncommitted rows of one transaction in one table: what it created, changed and deleted, in the order of first
  * touch. The committed table does not know of them until commit turns them into effects.
  *
- * Invariants: a row id stands in the write set at most once. `values` null means deleted. A row that was created and
+ * Invariants: a row id is in the write set at most once. `values` null means deleted. A row that was created and
  * deleted within the transaction stays in the list, and leaves no effect.
  */
 import { columnPosition } from "../catalog/catalog.ts";

@@ -21,7 +21,7 @@ export type TemplateNode =
     /** As written, for deciding the case of names. */
     readonly written: string;
     readonly fill: boolean;
-    /** Whether TM stands before it. */
+    /** Whether TM is before it. */
     readonly translated: boolean;
     readonly ordinal: "" | "TH" | "th";
   }

@@ -1,7 +1,7 @@
 /**
  * The words of dates, times and intervals: splitting a text into fields, and what the keywords mean.
  *
- * The splitting follows PostgreSQL's: a field is a run of digits with what may stand between digits, a word, or a sign
+ * The splitting follows PostgreSQL's: a field is a run of digits with what may be between digits, a word, or a sign
  * with what follows it; which kind a field has decides how the decoders in `date_time_parse.ts` and
  * `interval_text.ts` read it. All fields are in lower case.
  */

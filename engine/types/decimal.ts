@@ -56,7 +56,7 @@ export class Decimal {
 
   /** The digits as an integer; 0 for NaN and the infinities. */
   readonly coefficient: NumberOrBigint;
-  /** How many of the coefficient's digits stand after the point; 0 for NaN and the infinities. */
+  /** How many of the coefficient's digits are after the point; 0 for NaN and the infinities. */
   readonly scale: number;
   /** Whether it is finite, NaN or an infinity. */
   readonly form: Form;
@@ -420,7 +420,7 @@ export function digitCount(value: NumberOrBigint): number {
   return String(magnitude).length;
 }
 
-/** Where the first significant digit stands: value = 0.d… · 10^result; only for finite values other than zero. */
+/** Where the first significant digit is: value = 0.d… · 10^result; only for finite values other than zero. */
 export function decimalExponent(value: Decimal): number {
   return digitCount(value.coefficient) - value.scale;
 }

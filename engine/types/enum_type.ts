@@ -52,7 +52,7 @@ export function initialNumbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => (index + 1) * GAP);
 }
 
-/** A number for a label that is to stand at a position among the others; undefined when there is no room left. */
+/** A number for a label that is to be at a position among the others; undefined when there is no room left. */
 export function numberAt(numbers: readonly number[], position: number): number | undefined {
   const before = numbers[position - 1], after = numbers[position];
   if (after === undefined) return (before ?? 0) + GAP;

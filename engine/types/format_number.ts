@@ -3,7 +3,7 @@
  * Numbers too large for their template show `#`.
  *
  * The digits are written position by position, as PostgreSQL does it, because what a template means follows from that
- * order: where a floating sign stands, which zeros FM drops, and that the text ends where digits are missing (a float
+ * order: where a floating sign is, which zeros FM drops, and that the text ends where digits are missing (a float
  * has 15 digits, a single 6).
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";

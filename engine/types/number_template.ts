@@ -27,7 +27,7 @@ export interface NumberTemplate {
   readonly firstZero: number | undefined;
   /** How many digit positions there are up to the last `0`. */
   readonly lastZero: number;
-  /** Where `S` stands: before the digits (with how many positions in front of it) or after the point. */
+  /** Where `S` is: before the digits (with how many positions in front of it) or after the point. */
   readonly sign: "none" | "before" | "after";
   readonly positionsBeforeSign: number;
   /** The patterns that occur, in capitals. */

@@ -151,7 +151,7 @@ class Reader {
     this.#position++;
   }
 
-  /** The sign of S follows the last digit; that of MI, PL and SG may stand where a digit was wanted. */
+  /** The sign of S follows the last digit; that of MI, PL and SG may be where a digit was wanted. */
   #trailingSign(isRead: boolean): void {
     const next = this.#text[this.#position + 1];
     const here = this.#text[this.#position];

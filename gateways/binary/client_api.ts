@@ -27,7 +27,7 @@ export interface ClientOptions {
 /** A piece of data for COPY … FROM STDIN. */
 export type CopyChunk = Uint8Array | string;
 
-/** A message beside an answer, such as `relation "t" already exists, skipping`. */
+/** A message in addition to an answer, such as `relation "t" already exists, skipping`. */
 export interface ClientNotice {
   /** How much it matters. */
   readonly severity: "NOTICE" | "WARNING" | "INFO";

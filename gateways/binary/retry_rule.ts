@@ -4,7 +4,7 @@
  */
 import type { Operation } from "../shared/operation/operation.ts";
 
-/** Functions that change something although they stand in a query. */
+/** Functions that change something although they are in a query. */
 const CHANGING_FUNCTIONS = /\b(nextval|setval|set_config|pg_advisory\w*|lo_\w+)\s*\(/i;
 const READING_STATEMENT = /^\s*(select|values|table|show|describe|explain(?!\s+(\(\s*)?analy[sz]e))\b/i;
 

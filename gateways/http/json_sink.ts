@@ -56,7 +56,7 @@ export class JsonSink implements ResultSink {
   #hasRows = false;
   #hasBegun = false;
   #retractable = false;
-  /** Where the first row's first value stands, for an aggregate alone. */
+  /** Where the first row's first value is, for an aggregate alone. */
   #valueStart = 0;
   #valueEnd = 0;
 

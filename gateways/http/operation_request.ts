@@ -1,7 +1,7 @@
 /**
  * The body of `POST /v1/op`: one encoded request of the binary protocol, or the same operation as JSON.
  *
- * In JSON the operation's name stands in `op`, tables in `table` (and `schema`), rows as objects keyed by column name.
+ * In JSON the operation's name is in `op`, tables in `table` (and `schema`), rows as objects keyed by column name.
  * `docs/protocols.md` lists every operation with an example.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";

@@ -10,7 +10,7 @@ import { httpFailure } from "./failure.ts";
 /** The head of a request; header names in lower case. */
 export interface RequestHead {
   readonly method: string;
-  /** As it stands in the request line. */
+  /** As it is in the request line. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }

@@ -1,7 +1,7 @@
 /**
  * The HTTP listener: `/v1/sql`, `/v1/op`, `/v1/health`, `/v1/metrics`, `/v1/ws`.
  *
- * It stands on `node:http` rather than on `Deno.serve`, because only there the number of connections can be held and
+ * It uses `node:http` rather than `Deno.serve`, because only there the number of connections can be held and
  * a WebSocket gets the close codes of its own protocol. A connection beyond the cap is answered 503 and closed before
  * anything of it is read. Invariants: with a token set nothing but `/v1/health` is answered without it; every failure
  * has the failure object as its body; an answer that tells of an entry leaves when that entry is durable.
@@ -252,7 +252,7 @@ class Gateway implements HttpServer {
     this.#inFlight++;
     const endTurn = await this.#pipelineOf(request.socket).turn();
     try {
-      // Nobody waits for it any more, or it stands behind one that was refused.
+      // Nobody waits for it any more, or it is behind one that was refused.
       if (request.socket.destroyed || request.socket.writableEnded) {
         throw httpFailure(400, SQLSTATE.connectionException, "the connection is lost");
       }

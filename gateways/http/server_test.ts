@@ -370,7 +370,7 @@ Deno.test("a client that sends its whole body before it reads gets the refusal, 
       const connection = await Deno.connect({ hostname: "127.0.0.1", port });
       const bytes = new TextEncoder().encode(request);
       for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
-      // Nothing that stands behind a refused request is carried out.
+      // Nothing that is behind a refused request is carried out.
       const text = await new Response(connection.readable).text();
       match(text, new RegExp(`^HTTP/1\\.1 ${status} [^]*"54000"`));
       strictEqual(text.match(/^HTTP/gm)?.length, 1);

@@ -49,7 +49,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /**
  * Raises 426 or 400 unless the head is a proper opening handshake for the subprotocol. Whatever passes here must pass
- * `npm:ws` too, which answers in a form of its own: of white space only blanks and tabs may stand around a value.
+ * `npm:ws` too, which answers in a form of its own: of white space only blanks and tabs may be around a value.
  */
 export function checkUpgrade(head: RequestHead): void {
   const upgrade = { Upgrade: "websocket", Connection: "Upgrade" };

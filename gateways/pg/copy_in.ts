@@ -35,7 +35,7 @@ export class CopyIn {
     this.#reject = reject;
   }
 
-  /** Takes the message that the reader stands on. */
+  /** Takes the message at the reader's position. */
   message(reader: MessageReader): void {
     switch (reader.type) {
       case FRONTEND.copyData:

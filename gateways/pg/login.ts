@@ -44,7 +44,7 @@ export class Login {
     this.#output = output;
   }
 
-  /** Takes the message that the reader stands on. */
+  /** Takes the message at the reader's position. */
   message(): LoginStep {
     return this.#exchange === null ? this.#firstPacket() : this.#authenticate(this.#exchange);
   }

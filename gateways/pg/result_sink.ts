@@ -306,7 +306,7 @@ export class PgResultSink implements ResultSink {
     this.#output.writeBytes(bytes);
   }
 
-  /** The version byte stands before the text. */
+  /** The version byte is before the text. */
   #writeJsonb(write: () => void): void {
     const output = this.#output;
     const at = output.position;

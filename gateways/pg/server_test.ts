@@ -1,4 +1,4 @@
-/** The listener beside an engine that counts turns; `tests/pg/listener_test.ts` has the rest. */
+/** The listener over an engine that counts turns; `tests/pg/listener_test.ts` has the rest. */
 import { ok, strictEqual as equal } from "node:assert/strict";
 import { PG_LIMITS } from "./limits.ts";
 import { startPgServer } from "./server.ts";

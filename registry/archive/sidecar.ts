@@ -1,4 +1,4 @@
-/** The file beside a tarball that says its SHA-256: `<64 hexadecimal digits>  <name>-<version>.tar.gz`, one line. */
+/** The file next to a tarball that says its SHA-256: `<64 hexadecimal digits>  <name>-<version>.tar.gz`, one line. */
 import { type PackageVersion, tarballName } from "../names.ts";
 
 /** The sidecar's text, which `sha256sum -c` reads. */

@@ -2,7 +2,7 @@
  * Reads an untrusted tarball and hands its files on, or refuses it.
  *
  * Refused: names with `..`, a root or a drive, names that some system cannot have, links, devices, an entry twice or
- * one that another system takes for the same, a file where a folder stands, another folder at the top than
+ * one that another system takes for the same, a file where a folder is, another folder at the top than
  * `<name>-<version>/`, more than 10 000 entries or 256 MiB, checksums of headers that do not hold, an archive that
  * ends too early or goes on behind its end. Memory does not grow with the archive: it is unpacked and read in pieces.
  */
@@ -27,7 +27,7 @@ export interface FileTarget {
   close(): void;
 }
 
-/** Room for headers and padding beside the files' bytes. */
+/** Room for headers and padding in addition to the files' bytes. */
 const OVERHEAD_BYTES = REGISTRY_LIMITS.archiveEntries * 2048;
 
 /** Reads the tarball of a release to its end. */
@@ -94,7 +94,7 @@ interface Accepted {
 class EntryRules {
   readonly #top: string;
   readonly #release: PackageVersion;
-  /** By folded path, what stands there. */
+  /** By folded path, what is there. */
   readonly #files = new Set<string>();
   readonly #folders = new Map<string, string>();
   #entries = 0;

@@ -1,5 +1,5 @@
 /**
- * Unpacks packages into a folder of their own: first into a temporary one beside it, then one rename, so that a half
+ * Unpacks packages into a folder of their own: first into a temporary one next to it, then one rename, so that a half
  * one is never seen.
  */
 import { createHash } from "node:crypto";

@@ -1,5 +1,5 @@
 /**
- * Packages that are no releases: folders beside the package, and commits of git repositories.
+ * Packages that are no releases: folders next to the package, and commits of git repositories.
  *
  * A folder is what its files are now; the hash of a package is that of its sorted tree. A repository is cloned into
  * the shared cache, and of a commit the tree is taken through the same checks as a tarball.

@@ -40,7 +40,7 @@ export interface Project {
   readonly lockText: string | null;
 }
 
-/** Where they stand, relative to the package. */
+/** Where they are, relative to the package. */
 export const MANIFEST_FILE = "project.toml";
 /** The lockfile. */
 export const LOCK_FILE = "project.lock";

@@ -81,7 +81,7 @@ export function setting(name: string): string | null {
 }
 
 /**
- * Where the run time sends requests to the API, as far as variables say; without the user and password that may stand
+ * Where the run time sends requests to the API, as far as variables say; without the user and password that may be
  * in them.
  */
 function proxyFor(api: string, read: ReadSetting): string | null {

@@ -72,7 +72,7 @@ export function readLockfile(text: string): LockedPackage[] {
   return packages;
 }
 
-/** For each entry, whether the mark stands above it. */
+/** For each entry, whether the mark is above it. */
 function unresolvedMarks(text: string): boolean[] {
   const lines = text.split(/\r?\n/);
   return lines.flatMap((line, index) =>

@@ -79,7 +79,7 @@ function applyInline(text: string, { value: extent }: KeyStatement, { key, value
   }`;
 }
 
-/** Whether nothing else stands on the lines of an entry of an inline table, but a comment. */
+/** Whether nothing else is on the lines of an entry of an inline table, but a comment. */
 function isOnOwnLines(text: string, entry: Extent, table: Extent): boolean {
   const end = lineEnd(text, entry.end);
   return indentOf(text, entry).trim() === "" && end < table.end &&
@@ -141,7 +141,7 @@ function placeOf(
   return { before: members[index] ?? null, after: members[index - 1] ?? null };
 }
 
-/** Where the comment begins that stands right above a member and so belongs to it, or its own line. */
+/** Where the comment begins that is right above a member and so belongs to it, or its own line. */
 function startWithComment(text: string, member: Extent, headerEnd: number): number {
   const lineStart = (at: number) => text.lastIndexOf("\n", at - 1) + 1;
   let start = lineStart(member.start);

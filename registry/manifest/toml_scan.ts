@@ -1,5 +1,5 @@
 /**
- * Where keys, values and headers stand in a TOML text: the reader gives values only, an editor needs their places.
+ * Where keys, values and headers are in a TOML text: the reader gives values only, an editor needs their places.
  *
  * Takes texts that the reader has accepted; of others it gives some answer, which the editor then finds to be wrong
  * and throws away.
@@ -14,7 +14,7 @@ export interface Extent {
 /** `key = value`, in a table of the text or in an inline table. */
 export interface KeyStatement extends Extent {
   readonly kind: "key";
-  /** The table that it stands in, then the key's own parts. */
+  /** The table that it is in, then the key's own parts. */
   readonly table: readonly string[];
   readonly key: readonly string[];
   readonly value: Extent;
@@ -27,7 +27,7 @@ export interface HeaderStatement extends Extent {
   readonly isArray: boolean;
 }
 
-/** What stands on lines of its own; the extent goes to the end of the line, without its break. */
+/** What is on lines of its own; the extent goes to the end of the line, without its break. */
 export type Statement = KeyStatement | HeaderStatement;
 
 /** All statements of a text, in their order. */

@@ -4,7 +4,7 @@
  *
  * A signature takes each argument from a pool. Its calls are the whole product of the pools, or a sample of it that
  * depends on nothing but the pools. Patterns such as `anyelement` stand for several types, `numeric` for several
- * declared scales. What cannot be compared stands in `excluded.ts`.
+ * declared scales. What cannot be compared is in `excluded.ts`.
  */
 import type { FunctionDefinition } from "../../engine/sql/functions/definition.ts";
 import { allDefinitions } from "../../engine/sql/functions/registry.ts";

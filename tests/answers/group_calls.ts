@@ -14,7 +14,7 @@ import { aggregatePools } from "./roles.ts";
 export interface GroupSignature {
   readonly label: string;
   readonly pools: readonly Pool[];
-  /** An aggregate as it stands in a select list; undefined for windows. */
+  /** An aggregate as it is in a select list; undefined for windows. */
   readonly aggregate?: string;
   /** A query of one value over a source and its condition, e.g. `(values …) v(k, c0)` and nothing. */
   readonly query: (source: string, condition: string) => string;

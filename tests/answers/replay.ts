@@ -73,7 +73,7 @@ export interface GroupExpectation {
 /** Groups that an aggregate is asked of by themselves, too. */
 const GROUPS_ALONE = 4;
 
-/** How many literal calls, and columns, stand in one statement. */
+/** How many literal calls, and columns, are in one statement. */
 const CALLS_OF_A_STATEMENT = 200;
 const COLUMNS_OF_A_STATEMENT = 12;
 /** Calls made of those with one signature and SQLSTATE. */

@@ -1,7 +1,7 @@
 /**
  * The catalog queries that psql, pg_dump and JavaScript's query builders and mappers (postgres.js, Kysely, Knex,
  * Sequelize, TypeORM) were seen to send, each with the number of rows that PostgreSQL 15 answers for the same schema.
- * A star stands where the number depends on what is built in.
+ * A star is where the number depends on what is built in.
  */
 import { engineOf } from "../../engine/session/database.ts";
 import { deepStrictEqual as equal } from "node:assert/strict";

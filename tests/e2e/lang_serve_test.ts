@@ -120,7 +120,7 @@ withServer("lang serve: routes", [], async (context, server, pong) => {
   await context.step("GET / serves web/index.html as text/html; charset=utf-8", async () => {
     const { status, headers, body } = await rawRequest(port, "/");
     assert.deepEqual([status, headers.get("content-type")], [200, "text/html; charset=utf-8"]);
-    // Without --watch the page is as it stands on disk.
+    // Without --watch the page is as it is on disk.
     assert.deepEqual(body, await read("web/index.html"));
   });
 

@@ -62,7 +62,7 @@ interface Made {
 interface Scope {
   readonly own: readonly Column[];
   readonly outer: readonly Column[];
-  /** Whether aggregates or windows may stand here. */
+  /** Whether aggregates or windows may be here. */
   readonly subqueries: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Builds that are broken on purpose, one way each: the simulation must catch every one of them, or it proves nothing.
  *
- * A broken build is the sources with a few lines of one file changed. The changed file stands in a temporary folder,
+ * A broken build is the sources with a few lines of one file changed. The changed file is in a temporary folder,
  * and an import map puts it in the place of the original, so the sources themselves are never touched. Text that is
  * to be changed must be there: a build that cannot be broken in this way any more is an error.
  */
@@ -12,7 +12,7 @@ export interface BrokenBuild {
   readonly name: string;
   /** Path of the file in the project. */
   readonly file: string;
-  /** What stands there and what is put in its place, everywhere in the file. */
+  /** What is there and what is put in its place, everywhere in the file. */
   readonly changes: readonly (readonly [from: string, to: string])[];
 }
 

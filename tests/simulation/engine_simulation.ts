@@ -2,7 +2,7 @@
  * A whole engine on a simulated machine over several lives: clients of all kinds work, something goes wrong with the
  * disk or the power, the engine recovers, and what it holds is compared with what was promised.
  *
- * The fault model of the disk stands at the head of `engine/host/simulated_disk.ts`. Each life draws one of {@link
+ * The fault model of the disk is at the head of `engine/host/simulated_disk.ts`. Each life draws one of {@link
  * FAULTS}; log files, checkpoints and pieces are small, so that rotation, flush and compaction happen all the time.
  * Checked after each recovery: the log holds what anybody was told of, and the state is the one that its entries make
  * (`log_model.ts`); what clients know of their own work holds (`workload.ts`); finished snapshots hold exactly the

@@ -21,7 +21,7 @@ const EVERYTHING = { prefix: [], low: null, high: null, backward: false } as con
 
 /** The log as it should be. */
 export class LogModel {
-  /** The entry of op n stands at n - 1. */
+  /** The entry of op n is at n - 1. */
   readonly #payloads: Uint8Array[] = [];
   #toldOp = 0;
   #replica: StateMachine | null = null;
@@ -59,7 +59,7 @@ export class LogModel {
     ok(recoveredOp >= this.#toldOp, `op ${this.#toldOp} was told of, but the log ends at op ${recoveredOp}`);
     ok(log.lastOp <= this.#payloads.length, `op ${log.lastOp} was never appended`);
     this.#payloads.length = log.lastOp;
-    // What the engine had appended when it opened may be gone, and another entry stand in its place.
+    // What the engine had appended when it opened may be gone, and another entry may be in its place.
     if (this.#replica !== null && this.#replica.lastOp > recoveredOp) this.#replica = null;
     const append = log.append.bind(log);
     log.append = (...parameters: Parameters<Log["append"]>) => {

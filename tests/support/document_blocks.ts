@@ -40,7 +40,7 @@ export function blocksOf(page: string): DocumentBlock[] {
   return found.flatMap((block, index) => {
     if (block.language === "text") return [];
     const next = found[index + 1];
-    // Words may stand between a block and its output, but no other block.
+    // Words may be between a block and its output, but no other block.
     return [{
       language: block.language,
       text: block.text,

@@ -14,7 +14,7 @@ const KEYWORD =
 const OPERATOR = /^[=<>+*/%-]$/;
 
 /**
- * Replaces the literals that stand to the right of an operator; others are positions, precisions, patterns or parts
+ * Replaces the literals that are to the right of an operator; others are positions, precisions, patterns or parts
  * of other literals. Numbers get the type that the literal has; texts get the one that an untyped literal would get.
  */
 export function parametrized(sql: string): Parametrized {

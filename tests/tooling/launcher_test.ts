@@ -187,7 +187,7 @@ Deno.test("a launcher uses HOME, then the temporary folder, and says so", async 
   ok(own !== undefined && /^db-\d+$/.test(own.name));
   strictEqual((Deno.statSync(`${TMPDIR}/${own.name}`).mode ?? 0) & 0o777, 0o700);
 
-  // A file stands where the folder should be: what a user without the right to write meets, also when the user is root.
+  // A file is where the folder should be: what a user without the right to write meets, also when the user is root.
   const blocked = await bench.start([], { XDG_CACHE_HOME: bench.executable, TMPDIR });
   strictEqual(blocked.stdout, "program:hello \n");
   match(

@@ -29,7 +29,7 @@ export interface PackedModule {
 /** What {@link packCachedProgram} needs to know. */
 export interface CachedProgramRequest {
   readonly program: string;
-  /** The configuration of the build; others are written beside it. */
+  /** The configuration of the build; others are written next to it. */
   readonly configuration: string;
   readonly folder: string;
   /** Parameters that name lock and configuration to deno. */
@@ -107,7 +107,7 @@ async function bundlePacked(
   const exported = exports === "default" ? "{ default }" : "*";
   await Deno.writeTextFile(entry, `export ${exported} from ${JSON.stringify(specifier)};\n`);
   const text = await bundle(linkParameters(configuration), entry, `${folder}/${name}_bundle.js`);
-  // Unpacked, it stands at no place that node's functions know.
+  // Unpacked, it is at no place that node's functions know.
   return text.replaceAll("import.meta.url", '"file:///packed.js"');
 }
 

@@ -66,7 +66,7 @@ export interface LauncherParts {
   readonly runtime: PackedFile;
   /** The bundled program. */
   readonly bundle: PackedFile;
-  /** What the program reads; it lies beside it, as `NAME.data`. */
+  /** What the program reads; it lies next to it, as `NAME.data`. */
   readonly data?: PackedFile;
   /** Parameters of the engine, as `--v8-flags` takes them. */
   readonly engineFlags?: readonly string[];

@@ -6,7 +6,7 @@ import { projectRoot, run } from "../project.ts";
 
 /** What {@link embedThreads} needs to know. */
 export interface ThreadModuleRequest {
-  /** The configuration of the build; the new one stands beside it. */
+  /** The configuration of the build; the new one is next to it. */
   readonly configuration: string;
   readonly folder: string;
   /** Parameters that name lock and configuration to deno. */

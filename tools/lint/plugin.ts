@@ -117,7 +117,7 @@ function declaredNames(pattern: Deno.lint.Node | null | undefined): string[] {
   }
 }
 
-/** Whether an identifier stands where a value or a type is looked up, and not where a member or a key is named. */
+/** Whether an identifier is where a value or a type is looked up, and not where a member or a key is named. */
 function isReference(node: Deno.lint.Identifier): boolean {
   const parent: Deno.lint.Node = node.parent;
   switch (parent.type) {

@@ -172,7 +172,7 @@ export class Compilation {
       case "function_scan":
         return [...(plan.input === null ? [] : this.#visible(plan.input)), ...definedColumns(plan)];
       case "project":
-        // What stands beneath a projection stays readable: a sort above may use it.
+        // What is beneath a projection stays readable: a sort above may use it.
         return [...new Set([...this.#visible(plan.input), ...definedColumns(plan)])];
       case "hash_join":
       case "nested_loop_join":

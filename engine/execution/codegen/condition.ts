@@ -257,7 +257,7 @@ export function emitDictionaryMask(code: Emitter, condition: Expression): string
   return mask;
 }
 
-/** Where the dictionary of the only column of a condition stands; null: such a condition is evaluated for each row. */
+/** Where the dictionary of the only column of a condition is; null: such a condition is evaluated for each row. */
 function dictionaryOf(code: Emitter, condition: Expression): DictionaryLocation | null {
   const facts = expressionFacts(condition);
   const [column] = facts.mentioned.keys();

@@ -10,7 +10,7 @@
  * The function gets the execution state as `S`, and `context` is the evaluation context.
  *
  * A function comes in two versions. The *plain* one runs to its end. The *resumable* one is a generator function that
- * can be left in the loops that stand in the code of a row, so that none of them holds the process; V8 makes slower
+ * can be left in the loops that are in the code of a row, so that none of them holds the process; V8 makes slower
  * code of it. The emitter notes how often such loops go round at most, so that whoever runs the function can choose.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
@@ -34,7 +34,7 @@ export interface Value {
 /** The NULL value. */
 export const NULL_VALUE: Value = { code: "null", isNull: "true" };
 
-/** Where a text column's UTF-8 stands: expressions of the bytes, the start and the end. */
+/** Where a text column's UTF-8 is: expressions of the bytes, the start and the end. */
 export interface Utf8Location {
   readonly bytes: string;
   readonly start: string;
@@ -42,7 +42,7 @@ export interface Utf8Location {
   readonly isNull: string | null;
 }
 
-/** Where a dictionary column's code and dictionary stand; `bits` is the width of a code. */
+/** Where a dictionary column's code and dictionary are; `bits` is the width of a code. */
 export interface DictionaryLocation {
   readonly code: string;
   readonly dictionary: string;
@@ -112,7 +112,7 @@ export class Emitter {
    * An expression of how often the outermost loop goes round, at most `MAX_BATCH_ROWS` times; null: nothing is known.
    */
   morselRows: string | null = null;
-  /** How many loops the code stands in. */
+  /** How many loops the code is in. */
   rowDepth = 0;
   /** Set by code that writes rows of the result. */
   writesResult = false;

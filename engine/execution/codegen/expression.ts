@@ -1,5 +1,5 @@
 /**
- * Generated code of expressions as values: emits the statements an expression needs and answers where its value stands.
+ * Generated code of expressions as values: emits the statements an expression needs and answers where its value is.
  *
  * Values are computed when the code reaches them, so that CASE, COALESCE, AND and OR skip what they need not evaluate.
  * What is fixed during one execution is computed once: in the prologue when it cannot fail, else at first use.

@@ -247,7 +247,7 @@ export class GroupCode {
     return this.#kinds.slice(0, index).filter((other) => other === kind).length;
   }
 
-  /** Where the sum in two slots, the first of which is given, stands. */
+  /** Where the sum in two slots, the first of which is given, is. */
   sumPlace(firstSlot: number): SumPlace {
     return { float: this.#offset(firstSlot), object: this.#offset(firstSlot + 1) };
   }

@@ -64,7 +64,7 @@ export class PipelineCode {
     let rounds = 1;
     for (let index = 0; index < limits.length; index++) {
       const limit = (limits[index] as RoundLimit)(state);
-      // Loops may stand behind one another: one without rounds does not make the others short.
+      // Loops may follow one another: one without rounds does not make the others short.
       if (limit > 1) rounds *= limit;
     }
     return rounds === 1 || rounds <= MAX_ROUNDS && rounds <= state.batchRows;

@@ -4,10 +4,10 @@
  * Operators are compiled by producing and consuming (Neumann, "Efficiently Compiling Efficient Query Plans", VLDB
  * 2011): a producer emits a loop, and for each row the code of its {@link Sink}. In a {@link Program} each loop
  * becomes a pipeline, a function of its own that is called again for each morsel of its rows. In an {@link
- * InlineRegion} loops stand in the code of a surrounding row, whose columns they can refer to; a pipeline is left in
+ * InlineRegion} loops are in the code of a surrounding row, whose columns they can refer to; a pipeline is left in
  * the middle of them when they are long.
  *
- * A sink's `open` and `close` stand around the loop and keep what the rows need in local variables. A program with no
+ * A sink's `open` and `close` are around the loop and keep what the rows need in local variables. A program with no
  * rows at all may never open its sinks, so state is made by whoever needs it first.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
@@ -376,7 +376,7 @@ export class InlineRegion implements Region {
   }
 }
 
-/** A sink that only looks at rows; what it needs stands in the frames around. */
+/** A sink that only looks at rows; what it needs is in the frames around. */
 export function rowSink(row: (code: Emitter) => void): Sink {
   return { open: () => {}, row, close: () => {} };
 }

@@ -1,7 +1,7 @@
 /**
  * Generated code of subqueries in expressions.
  *
- * A subquery that does not depend on the row is evaluated at most once, when it is first needed. Others stand as loops
+ * A subquery that does not depend on the row is evaluated at most once, when it is first needed. Others become loops
  * where they are needed, with the row's columns in scope; those that depend on one column only remember their results.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -69,7 +69,7 @@ export function emitAnyRow(code: Emitter, plan: Plan, guards: (code: Emitter) =>
   return found;
 }
 
-/** How the rows of a subquery become one value, which stands in a slot: undefined until it is known. */
+/** How the rows of a subquery become one value, which is in a slot: undefined until it is known. */
 interface ResultParts {
   /** What the slot holds when there is no row. */
   readonly initial: string;

@@ -18,7 +18,7 @@ export function isFloat(type: SqlType): boolean {
   return type.kind === "f32" || type.kind === "f64";
 }
 
-/** A value that stands in a variable of the type while it means NULL; keeps the variable's JavaScript type stable. */
+/** A value that is in a variable of the type while it means NULL; keeps the variable's JavaScript type stable. */
 export function placeholder(type: SqlType): string {
   switch (formOf(type)) {
     case "number":

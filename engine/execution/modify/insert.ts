@@ -55,7 +55,7 @@ function arbitersOf(plan: InsertPlan, table: TableDefinition): readonly (IndexDe
 export function produceInsert(plan: InsertPlan, program: Program, modify: ModifyCode): void {
   const { table } = plan;
   const values = givenValues(plan);
-  // The id of a table with an integer primary key stands among the values and is not computed again.
+  // The id of a table with an integer primary key is among the values and is not computed again.
   const ownId = table.rowIdColumn === null ? plan.id : null;
   const reads = readsTable(plan.source, table.id) ||
     [...values, ...(ownId === null ? [] : [ownId])].some((each) => expressionReads(each, table.id));

@@ -2,7 +2,7 @@
  * Semi and anti hash joins that keep the left input: rows of the right one mark the kept rows with their keys, and
  * those with a mark, or without, are given out at the end in their order. For a right input that is the larger one.
  *
- * A kept row with a NULL in a key stands in no chain and is never marked, as its comparisons are never true.
+ * A kept row with a NULL in a key is in no chain and is never marked, as its comparisons are never true.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { Emitter } from "../codegen/emitter.ts";

@@ -68,7 +68,7 @@ export function isWorthKeeping(plan: Plan, compilation: Compilation): boolean {
   return !cheapKinds.has(plan.kind) && compilation.isClosed(plan);
 }
 
-/** A plan whose rows are computed at most once and kept, wherever it stands. */
+/** A plan whose rows are computed at most once and kept, wherever it is. */
 export class KeptPlan {
   readonly buffer: BufferCode;
   readonly #doneSlot: number;

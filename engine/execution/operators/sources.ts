@@ -84,7 +84,7 @@ function hasSubquery(cell: Expression): boolean {
   return expressionFacts(cell).hasSubquery;
 }
 
-/** A row with a subquery, which may leave the function and so cannot stand in a function of its own. */
+/** A row with a subquery, which may leave the function and so cannot be in a function of its own. */
 function emitCase(
   code: Emitter,
   { number, row, cells }: {

@@ -2,7 +2,7 @@
  * WITH: definitions are computed at first use and kept; recursive ones iterate over their working table.
  *
  * A scan that is a pipeline of a program computes a recursion as far as it is read: behind the last row there is, it
- * asks for one more round. So a recursion without an end may stand under LIMIT or a cursor. Scans inside of a row
+ * asks for one more round. So a recursion without an end may be under LIMIT or a cursor. Scans inside of a row
  * need all rows.
  */
 import { assertDefined } from "../../base/assert.ts";

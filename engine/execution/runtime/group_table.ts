@@ -10,7 +10,7 @@ import { hashCode, hashMore } from "./hashing.ts";
 /** Kinds of aggregate states: numbers, and anything. */
 export type SlotKind = "float" | "object";
 
-/** Where an exact sum (see `AggregateComponent.flush`) stands among a group's slots. */
+/** Where an exact sum (see `AggregateComponent.flush`) is among a group's slots. */
 export interface SumPlace {
   readonly float: number;
   readonly object: number;

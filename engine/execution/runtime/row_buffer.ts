@@ -38,7 +38,7 @@ export class ColumnBuffer {
     this.big.set(row, value);
   }
 
-  /** The integer that stands where the data holds NaN. */
+  /** The integer of a row whose data is NaN. */
   getBig(row: number): bigint {
     return this.big?.get(row) ?? 0n;
   }

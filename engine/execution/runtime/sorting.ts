@@ -86,13 +86,13 @@ export function sortRows(count: number, compare: RowComparison, single: SingleKe
 
 const NO_ROWS = new Int32Array(0);
 
-/** Bottom-up merging of runs; what is sorted stands in `sorted` in the end. */
+/** Bottom-up merging of runs; what is sorted is in `sorted` in the end. */
 abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
   sorted: T;
   #other: T;
   readonly #runRows: number;
   readonly #morselRows: number;
-  /** Rows that stand in sorted runs. */
+  /** Rows that are in sorted runs. */
   #inRuns = 0;
   /** The length of runs, of which two at a time are merged. */
   #width: number;

@@ -1,6 +1,6 @@
 /**
  * LIKE on UTF-8 that is not decoded: the stretches of a pattern between its `%` are looked for as bytes, which finds
- * the same places as a search for characters, since no character's encoding stands within another's.
+ * the same places as a search for characters, since no character's encoding is within another's.
  *
  * Search: R. N. Horspool, "Practical fast searching in strings", Software: Practice and Experience 10(6), 1980. A
  * pattern with `_`, which stands for a character of unknown length, is left to the function on texts.
@@ -10,7 +10,7 @@ import { decodeText } from "./interner.ts";
 
 interface Stretch {
   readonly bytes: Uint8Array;
-  /** How far the stretch may move on when this byte stands at its end. */
+  /** How far the stretch may move on when this byte is at its end. */
   readonly shifts: Uint16Array;
 }
 
@@ -42,7 +42,7 @@ export function utf8Pattern(pattern: string, onText: (text: string) => boolean):
   };
 }
 
-/** What stands between the `%`; null for a pattern with `_` or with an escape that escapes nothing. */
+/** What is between the `%`; null for a pattern with `_` or with an escape that escapes nothing. */
 function splitPattern(pattern: string): string[] | null {
   const parts = [""];
   for (let index = 0; index < pattern.length; index++) {

@@ -1,7 +1,7 @@
 /**
  * Window functions over sorted rows.
  *
- * The rows stand in the order of their partitions and, inside, of ORDER BY. Results are computed for one partition
+ * The rows are in the order of their partitions and, inside, of ORDER BY. Results are computed for one partition
  * after the other. Aggregates over frames that begin with the partition are folded as the frame grows; others are
  * folded anew for each different frame. Offsets must not be negative or NULL (22013).
  */
@@ -342,7 +342,7 @@ class Partition {
     if (own === null) return this.#groupStart(isEnd ? group + 1 : group);
     const side = { backward: preceding !== descending, isUpper: isEnd !== descending };
     const limit = limitOf(own, offset, side, this.#state.evaluation);
-    // The keys that are not NULL stand together and in order.
+    // The keys that are not NULL are together and in order.
     const [first, last] = this.#valuedPositions(orderKey);
     let low = first;
     let high = last;
@@ -359,7 +359,7 @@ class Partition {
     return this.#reached[end] = Math.max(low, this.#reached[end]);
   }
 
-  /** The positions whose order key is not NULL. NULLs, which are one peer group, stand at either end. */
+  /** The positions whose order key is not NULL. NULLs, which are one peer group, are at either end. */
   #valuedPositions(orderKey: (row: number) => SqlValue): readonly [number, number] {
     if (this.#valued !== null) return this.#valued;
     let begin = this.#begin;

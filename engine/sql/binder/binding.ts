@@ -29,7 +29,7 @@ export class Binding {
   readonly columnNames = new Map<ColumnRef, string>();
   /** The fields of rows of FROM that may be missing as a whole. */
   readonly rowFields = new WeakMap<Expression, readonly Expression[]>();
-  /** Where a column reference stands in the text. */
+  /** Where a column reference is in the text. */
   readonly positions = new WeakMap<Expression, number>();
   /** Views that are being expanded, against endless recursion. */
   readonly openViews: string[] = [];

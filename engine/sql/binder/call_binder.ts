@@ -95,7 +95,7 @@ const AGGREGATE_CLAUSES: ReadonlySet<Clause> = new Set([
 const SET_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON", "GROUP BY"]);
 const WINDOW_CLAUSES: ReadonlySet<Clause> = new Set(["SELECT", "ORDER BY", "DISTINCT ON"]);
 
-/** What PostgreSQL advises where a set-returning function cannot stand. */
+/** What PostgreSQL advises where a set-returning function is not allowed. */
 export const LATERAL_HINT = "You might be able to move the set-returning function into a LATERAL FROM item.";
 
 /** Runs `action` with another clause in force at the level. */

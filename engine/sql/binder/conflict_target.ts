@@ -117,7 +117,7 @@ class ConflictTarget {
     return conjuncts(predicate).every((each) => this.#conditions.has(expressionKey(each)));
   }
 
-  /** What stands in a column of an index: the column, or the expression that it holds. */
+  /** What is in a column of an index: the column, or the expression that it holds. */
   #keyOf(columnId: number): string {
     const position = this.#table.columns.findIndex((column) => column.id === columnId);
     const column = this.#table.columns[position];

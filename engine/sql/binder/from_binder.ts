@@ -1,7 +1,7 @@
 /**
  * Binding of FROM: tables, views, common tables, subqueries, functions and joins.
  *
- * Each item gives a plan and the scope of its columns. LATERAL items see what stands to their left; every other item
+ * Each item gives a plan and the scope of its columns. LATERAL items see what is to their left; every other item
  * sees only the queries around.
  */
 import { unreachable } from "../../base/assert.ts";

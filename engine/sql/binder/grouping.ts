@@ -34,7 +34,7 @@ export class Grouping {
   readonly #byKey = new Map<string, number>();
   readonly #owners = new Map<ColumnRef, ScopeTable>();
   readonly #columns = new Set<ColumnRef>();
-  /** What stands above the grouping for results of aggregates that differ by grouping set. */
+  /** What is above the grouping for results of aggregates that differ by grouping set. */
   readonly substitutes = new Map<ColumnRef, Expression>();
   /** Whether what is looked at is a direct argument of an ordered-set aggregate. */
   #isDirect = false;

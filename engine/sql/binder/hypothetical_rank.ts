@@ -1,6 +1,6 @@
 /**
  * `rank(…) WITHIN GROUP (ORDER BY …)` and its relatives: the place that a row would have among those of a group. They
- * are written as counts of the rows that would stand before it.
+ * are written as counts of the rows that would precede it.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
@@ -45,7 +45,7 @@ export function bindHypotheticalRank(
       },
     );
   }
-  // Bound by themselves once, so that what cannot stand in them is found.
+  // Bound by themselves once, so that what cannot be in them is found.
   for (const { value } of ast.arguments) {
     inClause(level, "aggregate", () => bindExpression(binding, level, value));
     binding.directArguments.asts.add(value);
@@ -118,7 +118,7 @@ function count(call: FunctionCall, condition: Ast | null, distinct: readonly Sor
   };
 }
 
-/** Whether a row stands before the given one, or (`orEqual`) beside it. */
+/** Whether a row is before the given one, or (`orEqual`) ties with it. */
 function rowsBefore(call: FunctionCall, orEqual: boolean): Ast {
   const { position } = call;
   let condition = truth(orEqual, position);

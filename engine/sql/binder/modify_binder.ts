@@ -2,7 +2,7 @@
  * Binding of INSERT, UPDATE and DELETE: targets, defaults, identity and generated columns, ON CONFLICT, RETURNING.
  *
  * Invariant: every value is converted to its column's type by an assignment cast, so that lengths and precisions are
- * checked where the value is assigned. Rows stand in the order of the table's live columns.
+ * checked where the value is assigned. Rows are in the order of the table's live columns.
  */
 import { type DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { closest } from "../../base/suggest.ts";

@@ -629,7 +629,7 @@ export function finishWith(body: Plan, scope: BoundWith): Plan {
   return { kind: "with", definitions, body: plan, rows: 0 };
 }
 
-/** Puts definitions in the place of their scans, in one walk: each stands in one place, and may read others itself. */
+/** Puts definitions in the place of their scans, in one walk: each is in one place, and may read others itself. */
 function inlineDefinitions(plan: Plan, inlined: ReadonlyMap<number, WithDefinition>): Plan {
   const definition = plan.kind === "with_scan" ? inlined.get(plan.id) : undefined;
   if (plan.kind === "with_scan" && definition !== undefined) {

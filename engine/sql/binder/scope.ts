@@ -50,7 +50,7 @@ export interface FromScope {
 /** The scope of a query without FROM. */
 export const EMPTY_SCOPE: FromScope = { tables: [], columns: [] };
 
-/** Where an expression stands; decides what it may contain and how messages name the place. */
+/** Where an expression is; decides what it may contain and how messages name the place. */
 export type Clause =
   | "SELECT"
   | "WHERE"

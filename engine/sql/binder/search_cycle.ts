@@ -1,5 +1,5 @@
 /**
- * SEARCH and CYCLE of a recursive query: columns that every round computes beside its own, from those of the row that
+ * SEARCH and CYCLE of a recursive query: columns that every round computes in addition to its own, from those of the row that
  * it went out from. The rows' way (depth first) or depth (breadth first) sorts them, and a row that comes to a place
  * for the second time is marked and not gone on from.
  *
@@ -25,7 +25,7 @@ interface AddedColumn {
 }
 
 /**
- * SEARCH and CYCLE of a recursive query: columns that every round computes beside its own, from those of the row that
+ * SEARCH and CYCLE of a recursive query: columns that every round computes in addition to its own, from those of the row that
  * it went out from.
  */
 export class SearchCycle {

@@ -2,7 +2,7 @@
  * Binding of one SELECT block with the ORDER BY and locking that belong to it.
  *
  * The operators come in SQL's order of evaluation: FROM, WHERE, grouping, HAVING, windows, set-returning functions,
- * the select list, DISTINCT, ORDER BY. A column that only ORDER BY needs is computed beside the select list and is not
+ * the select list, DISTINCT, ORDER BY. A column that only ORDER BY needs is computed in addition to the select list and is not
  * part of the result.
  */
 import { SQLSTATE } from "../../base/errors.ts";
@@ -321,7 +321,7 @@ interface Above {
   readonly having: Expression | null;
 }
 
-/** Adds the aggregation and rewrites all that stands above it. */
+/** Adds the aggregation and rewrites all that is above it. */
 function group(binding: Binding, level: QueryLevel, select: Select, input: Plan, above: Above): Plan {
   const grouping = new Grouping(binding, level);
   grouping.expand(

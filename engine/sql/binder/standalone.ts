@@ -60,7 +60,7 @@ export function bindStandaloneExpression(
   );
 }
 
-/** Binds a text of a table's definition over a row of the table whose columns stand under the given numbers. */
+/** Binds a text of a table's definition over a row of the table whose columns are under the given numbers. */
 export function bindTableExpression(
   text: string,
   table: TableDefinition,

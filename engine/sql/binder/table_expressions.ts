@@ -1,7 +1,7 @@
 /**
  * Expressions that belong to a table's definition: defaults, CHECK constraints, generated columns, index predicates.
  *
- * They are stored as text. Their syntax trees are kept beside the (immutable) definition; binding them anew for each
+ * They are stored as text. Their syntax trees are kept with the (immutable) definition; binding them anew for each
  * statement is cheap.
  */
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
@@ -32,7 +32,7 @@ export function parsedText(owner: object, text: string): Ast {
   return ast;
 }
 
-/** The scope entry of a table whose columns stand under given numbers. */
+/** The scope entry of a table whose columns are under given numbers. */
 export function tableEntry(
   table: TableDefinition,
   alias: string | null,
@@ -69,7 +69,7 @@ export function tableLevel(entry: ScopeTable, clause: Clause): QueryLevel {
   return level;
 }
 
-/** Binds a text of the table's definition over a row whose columns stand under the given numbers. */
+/** Binds a text of the table's definition over a row whose columns are under the given numbers. */
 export function bindTableText(
   binding: Binding,
   table: TableDefinition,

@@ -351,7 +351,7 @@ function usesColumn(
     .includes(`"column":${columns[position]},`);
 }
 
-/** A definition without a column and without what stands on it. */
+/** A definition without a column and without what depends on it. */
 export function withoutColumn(table: TableDefinition, columnId: number): TableDefinition {
   const dropped = table.constraints.filter((constraint) =>
     constraint.columns.includes(columnId) ||

@@ -84,7 +84,7 @@ export function alterType(
   const value = convert();
   const newId = table.nextColumnId;
   const replacement: ColumnDefinition = { ...column, id: newId, type, missingValue: null };
-  // Both columns stand side by side while the values are converted; then the old one goes and the new one takes its
+  // Both columns are side by side while the values are converted; then the old one goes and the new one takes its
   // place.
   const between: TableDefinition = {
     ...table,

@@ -9,7 +9,7 @@ import type { ConstraintDefinition, IndexDefinition, TableDefinition } from "../
 import type { Query } from "../parser/ast.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 
-/** A message beside the result. */
+/** A message in addition to the result. */
 export interface DefinitionNotice {
   readonly code: string;
   readonly message: string;

@@ -212,7 +212,7 @@ function requireOrder(binder: DefinitionBinder, key: IndexKey, type: SqlType, me
   requireOperatorClass({ errors: binder, method, offset: position }, type, key.operatorClass);
 }
 
-/** The expression of an index; raises what PostgreSQL raises for those that cannot stand in one. */
+/** The expression of an index; raises what PostgreSQL raises for those that cannot be in one. */
 function requireKey(
   binder: DefinitionBinder,
   table: TableDefinition,

@@ -2,7 +2,7 @@
  * Names in the texts that definitions keep (views, defaults, checks, index expressions): what the search path found
  * when the text was written gets its schema, so that the text means the same in every session.
  *
- * A text is changed only where a name stands; everything else stays as it was written. Names that WITH gives to
+ * A text is changed only where a name is; everything else stays as it was written. Names that WITH gives to
  * queries, built-in types and temporary objects stay without a schema. For printing, {@link withoutSchemas} takes
  * away what the reader's search path makes superfluous.
  */

@@ -2,7 +2,7 @@
  * count, sum, avg, min, max, and the boolean and bit aggregates.
  *
  * Sums of integers and scaled numerics are exact: a number takes the values as long as it stays within ±2^52, where
- * adding another value of at most 2^51 is exact; then it is moved to a bigint beside it. -0 as the number means that
+ * adding another value of at most 2^51 is exact; then it is moved to a bigint next to it. -0 as the number means that
  * no row has been seen. So the common case runs on plain numbers without allocation. Where the bounds of the values are
  * known, whoever folds them moves the number instead, between many rows; until then they may add up to 2^51 at most
  * (see `AggregateComponent.flush`). The three together are no more than 2^53.

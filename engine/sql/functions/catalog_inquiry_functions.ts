@@ -9,7 +9,7 @@ import { defineFunction, type Overload } from "./overload.ts";
 
 const system = { category: "system" } as const;
 
-/** What a name without schema means can only be the object itself: all of them stand in pg_catalog. */
+/** What a name without schema means can only be the object itself: all of them are in pg_catalog. */
 const visible = [
   "pg_collation_is_visible",
   "pg_conversion_is_visible",

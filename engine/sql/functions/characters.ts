@@ -17,7 +17,7 @@ export function textTooLong(): DatabaseError {
 export function sliceCharacters(text: string, start: number, end: number): string {
   const from = Math.max(0, start);
   if (end <= from) return "";
-  // Characters are units as far as no surrogates stand before the end.
+  // Characters are units as far as no surrogates are before the end.
   if (!hasSurrogates(text, end)) return text.slice(from, end);
   return [...text].slice(from, end).join("");
 }

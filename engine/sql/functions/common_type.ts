@@ -9,7 +9,7 @@ import { categoryOf, convertsImplicitly, isPreferred, typeKey, typeOfKey } from 
 
 /**
  * The type to which all can be converted; undefined when there is none (42804). Untyped literals do not count, except
- * that beside one a numeric has no static scale (leave out constants that are NULL); all untyped gives text, and so
+ * that next to one a numeric has no static scale (leave out constants that are NULL); all untyped gives text, and so
  * does an empty list.
  */
 export function commonType(types: readonly SqlType[]): SqlType | undefined {

@@ -132,7 +132,7 @@ const presentTimes: readonly Overload[] = [
   },
 ];
 
-// deno-lint-ignore no-explicit-any -- the form of the value follows from the key beside it
+// deno-lint-ignore no-explicit-any -- the form of the value follows from the key next to it
 type Extract = (context: EvaluationContext, field: string, value: any) => Decimal | null;
 
 const extracts: readonly (readonly [key: string, extract: Extract, stable: boolean])[] = [

@@ -149,7 +149,7 @@ function assignPart(value: JsonValue, path: readonly string[], depth: number, pa
   return [...value, ...nulls(at - value.length), missing(path, depth + 1, part)];
 }
 
-/** What stands where there was nothing: an array for an index, an object for a key, the part at the path's end. */
+/** What is put where there was nothing: an array for an index, an object for a key, the part at the path's end. */
 function missing(path: readonly string[], depth: number, part: JsonValue): JsonValue {
   const step = path[depth];
   if (step === undefined) return part;

@@ -99,7 +99,7 @@ export function expandSignature(
   return [...signature, ...Array<string>(argumentCount - signature.length).fill(last)];
 }
 
-/** The types for which a signature's patterns stand, given arguments. */
+/** The types that a signature's patterns stand for, given arguments. */
 interface Unified {
   readonly element: SqlType | undefined;
   readonly compatible: SqlType | undefined;

@@ -6,7 +6,7 @@ const SPACE = /[ \t\n\r\f]*/y;
 const PLAIN = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
 const QUOTED = /"((?:[^"]|"")*)"/y;
 
-/** The parts of a name; `strict`: 22023 for what stands behind it. */
+/** The parts of a name; `strict`: 22023 for what follows it. */
 export function parseIdentifier(text: string, strict: boolean): string[] {
   const refuse = (detail?: string) => {
     throw new DatabaseError(

@@ -1,5 +1,5 @@
 /**
- * The abstract syntax tree: what the parser hands to the binder. This file is the one to import from; the nodes stand
+ * The abstract syntax tree: what the parser hands to the binder. This file is the one to import from; the nodes are
  * in four files by what they describe (expressions, queries and data changes, definitions, session statements).
  *
  * Invariants: nodes are plain readonly objects, discriminated by `kind` and free of any knowledge of the catalog; a

@@ -88,7 +88,7 @@ export interface ColumnDefinition {
 export interface LikeClause {
   readonly table: ObjectName;
   readonly including: readonly string[];
-  /** How many columns stand before it, so that its columns come in their place. */
+  /** How many columns are before it, so that its columns come in their place. */
   readonly columnIndex: number;
   readonly position: number;
 }

@@ -1,6 +1,6 @@
 /**
  * CREATE: dispatch, and the statements that define tables, indexes, views, sequences, schemas, types, domains,
- * extensions, roles and databases. Triggers, functions and external sources stand in routine_statements.ts and
+ * extensions, roles and databases. Triggers, functions and external sources are in routine_statements.ts and
  * external_sources.ts.
  *
  * Invariant: a kind of object that PostgreSQL has and the product lacks is an `unsupported` node; an unknown word is a
@@ -186,7 +186,7 @@ function parseCreateTable(stream: TokenStream, persistence: Persistence, positio
   };
 }
 
-/** Whether `(name, …)` without types stands here: the column names of CREATE TABLE AS. */
+/** Whether `(name, …)` without types is here: the column names of CREATE TABLE AS. */
 function isColumnNameList(stream: TokenStream): boolean {
   return stream.isName(1) &&
     (stream.isSymbol(",", 2) || (stream.isSymbol(")", 2) && !stream.isSymbol("(", 1)));

@@ -44,7 +44,7 @@ const MAX_DECIMAL_DIGITS = 18;
 /** Opens a placeholder in a key; a text that contains it has no key. */
 const MARK = "\u0001";
 
-// What constants mean where the scanner stands. A `target` list may have to match GROUP BY or ORDER BY; `safe` ones
+// What constants mean where the scanner is. A `target` list may have to match GROUP BY or ORDER BY; `safe` ones
 // never matter; `pinned` ones do, until the next clause; `forced` is pinned up to the closing parenthesis, a
 // conflict's `arbiter` up to DO.
 const TARGET = 0;

@@ -343,7 +343,7 @@ export function formatTypeName(type: TypeName): string {
   if (sqlName === undefined) return setOf + formatName(name) + modifiers + brackets;
   if (only === "bpchar" && modifiers === "") return `${setOf}bpchar${brackets}`;
   const fields = type.intervalFields === null ? "" : ` ${type.intervalFields.toUpperCase()}`;
-  // The precision of a time stands behind its first word: `timestamp(3) with time zone`.
+  // The precision of a time is behind its first word: `timestamp(3) with time zone`.
   const space = sqlName.startsWith("time") ? sqlName.indexOf(" ") : sqlName.length;
   return setOf + sqlName.slice(0, space) + fields.toLowerCase() + modifiers + sqlName.slice(space) + brackets;
 }

@@ -267,7 +267,7 @@ function isRowIdOperand(stream: TokenStream): boolean {
   }
 }
 
-/** Whether `(name, name …)` stands ahead: then the word before it is an alias. */
+/** Whether `(name, name …)` is ahead: then the word before it is an alias. */
 function isNameListAhead(stream: TokenStream, ahead: number): boolean {
   let at = ahead + 1;
   while (stream.isName(at)) {
@@ -296,7 +296,7 @@ function parseColumnTyping(stream: TokenStream): ColumnTyping {
   return { name, type, position };
 }
 
-/** Whether `(name type, …)` stands here instead of `(name, …)`. */
+/** Whether `(name type, …)` is here instead of `(name, …)`. */
 function isColumnTypingList(stream: TokenStream): boolean {
   return stream.isSymbol("(") && stream.isName(1) && stream.isLabel(2);
 }

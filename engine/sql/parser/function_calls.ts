@@ -268,7 +268,7 @@ function parseConditional(
   stream.advance();
   stream.expectSymbol("(");
   const args = parseList(stream, parseExpression);
-  // NULLIF takes two arguments: a third or a missing one is a syntax error where it stands.
+  // NULLIF takes two arguments: a third or a missing one is a syntax error where it is.
   if (name === "nullif" && args.length !== 2) throw stream.syntaxError();
   stream.expectSymbol(")");
   return { kind: "conditional", function: name, arguments: args, position };

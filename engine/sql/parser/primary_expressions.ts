@@ -2,7 +2,7 @@
  * Operands of expressions: constants, parameters, names, parenthesized things, CASE, CAST, ARRAY, ROW, EXISTS and
  * calls, with the subscripts and field selections behind them.
  *
- * Invariant: what stands in parentheses may be a query, an expression that begins with a query, or a row;
+ * Invariant: what is in parentheses may be a query, an expression that begins with a query, or a row;
  * {@link parseParenthesisBody} decides it without going back.
  */
 

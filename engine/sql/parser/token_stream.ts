@@ -84,7 +84,7 @@ export class TokenStream {
     return this.text.slice(start, this.previousEnd);
   }
 
-  /** Where the cursor stands, to come back to with {@link rewind}. */
+  /** Where the cursor is, to come back to with {@link rewind}. */
   get mark(): number {
     return this.#index;
   }
@@ -206,7 +206,7 @@ export class TokenStream {
     return category <= KEYWORD_CATEGORY.unreserved || category === KEYWORD_CATEGORY.typeFunctionName;
   }
 
-  /** Whether the token is any identifier or keyword: what may stand after AS or after a dot. */
+  /** Whether the token is any identifier or keyword: what may follow AS or a dot. */
   isLabel(ahead = 0): boolean {
     const kind = this.kind(ahead);
     return kind === TOKEN.word || kind === TOKEN.quotedIdentifier;
@@ -330,7 +330,7 @@ export class TokenStream {
     return this.error(SQLSTATE.featureNotSupported, `${feature} is not supported`, offset);
   }
 
-  /** The error that the current token cannot stand here, with a hint when it looks like a misspelt keyword. */
+  /** The error that the current token is not allowed here, with a hint when it looks like a misspelt keyword. */
   syntaxError(): DatabaseError {
     const tokens = this.#tokens;
     const index = this.#index;

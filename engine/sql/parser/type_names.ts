@@ -55,7 +55,7 @@ export function parseTypeName(stream: TokenStream): TypeName {
   return { ...base, arrayDimensions: parseArrayBounds(stream), setOf, position };
 }
 
-/** Reads a type without SETOF and array bounds: what may stand before the string of a typed literal. */
+/** Reads a type without SETOF and array bounds: what may be before the string of a typed literal. */
 export function parseLiteralType(stream: TokenStream): TypeName {
   const position = stream.position;
   return { ...parseBaseType(stream), arrayDimensions: 0, setOf: false, position };

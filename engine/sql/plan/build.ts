@@ -220,7 +220,7 @@ export function isVolatilePlan(plan: Plan): boolean {
   return volatile;
 }
 
-/** Whether a subquery stands anywhere in an expression. */
+/** Whether a subquery is anywhere in an expression. */
 export function hasSubquery(expression: Expression): boolean {
   return subqueryPlan(expression) !== null || operands(expression).some(hasSubquery);
 }

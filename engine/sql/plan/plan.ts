@@ -298,7 +298,7 @@ export interface OnConflict {
 }
 
 /**
- * INSERT, UPDATE, DELETE. Rows in and out stand in the order of the table's live columns. `newRow` and `oldRow` name
+ * INSERT, UPDATE, DELETE. Rows in and out are in the order of the table's live columns. `newRow` and `oldRow` name
  * the columns (by position) that checks, generated columns and RETURNING refer to.
  */
 export type ModifyPlan =

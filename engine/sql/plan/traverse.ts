@@ -3,7 +3,7 @@
  * and defines. `rewrite.ts` is its counterpart that changes them.
  *
  * Plans and expressions are immutable: facts about a node that depend on the node alone (its columns, its free
- * references) are remembered beside it.
+ * references) are remembered with it.
  */
 import { unreachable } from "../../base/assert.ts";
 import type { SqlType } from "../../types/sql_type.ts";

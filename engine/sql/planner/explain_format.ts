@@ -18,7 +18,7 @@ export interface ExplainedOperator {
   readonly children: readonly ExplainedOperator[];
 }
 
-/** What is shown beside the operators. */
+/** What is shown in addition to the operators. */
 export interface ExplainFormatOptions {
   /** Estimates. */
   readonly costs: boolean;

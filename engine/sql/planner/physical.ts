@@ -3,7 +3,7 @@
  * order and methods, orders that come for free.
  *
  * The planner walks the plan once from the top with the conditions that are still to be placed; what an operator cannot
- * let through stands right above it.
+ * let through is right above it.
  */
 import {
   columnReference,

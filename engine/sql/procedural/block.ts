@@ -6,7 +6,7 @@
  */
 import type { TypeName } from "../parser/ast.ts";
 
-/** A piece of SQL: an expression (what may stand behind SELECT) or a whole statement. */
+/** A piece of SQL: an expression (what may follow SELECT) or a whole statement. */
 export interface Fragment {
   readonly text: string;
   /** Line of the block's text, from 1. */

@@ -1,7 +1,7 @@
 /**
  * Names of error conditions, as EXCEPTION WHEN and RAISE take them: those of PostgreSQL's appendix A.
  *
- * The names of {@link SQLSTATE} are the same in another spelling; here stand only those that it does not have, or
+ * The names of {@link SQLSTATE} are the same in another spelling; here are only those that it does not have, or
  * writes differently.
  */
 import { SQLSTATE } from "../../base/errors.ts";

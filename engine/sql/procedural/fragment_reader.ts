@@ -16,7 +16,7 @@ export interface FragmentEnd {
 /** Where the last line was counted, so that a long text is counted once. */
 const counted = new WeakMap<TokenStream, { readonly offset: number; readonly line: number }>();
 
-/** The line of the block's text on which the cursor stands, from 1. */
+/** The line of the block's text on which the cursor is, from 1. */
 export function lineOf(stream: TokenStream): number {
   const { text, position } = stream;
   const last = counted.get(stream);

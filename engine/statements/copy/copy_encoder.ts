@@ -68,7 +68,7 @@ export class CopyEncoder implements ResultWriter {
     for (const code of special) this.#special[code] = 1;
   }
 
-  /** What stands in front of the rows. */
+  /** What is in front of the rows. */
   begin(): void {
     if (this.#isBinary) {
       this.#put(BINARY_SIGNATURE, 0, BINARY_SIGNATURE.length);
@@ -85,7 +85,7 @@ export class CopyEncoder implements ResultWriter {
     this.#ends.push(this.#length);
   }
 
-  /** What stands behind the rows; everything has been sent then. Answers the number of rows. */
+  /** What follows the rows; everything has been sent then. Answers the number of rows. */
   finish(): number {
     if (this.#isBinary) {
       this.#int16(-1);

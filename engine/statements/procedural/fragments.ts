@@ -118,7 +118,7 @@ export class Fragments {
     return (await this.value(fragment, scope, BOOLEAN)).value === true;
   }
 
-  /** Runs what may stand behind SELECT. */
+  /** Runs what may follow SELECT. */
   perform(fragment: Fragment, scope: Scope, keep: number): Promise<FragmentResult> {
     return this.#run(this.#prepare(fragment, scope, "SELECT "), scope.values(), keep, true);
   }

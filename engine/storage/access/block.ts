@@ -7,7 +7,7 @@ import type { Vector } from "./vector.ts";
 export const BLOCK_ROWS = 4096;
 
 /**
- * Where a row version stands: `part × 2^32 + row within the part`. Good for the table and the duration of one
+ * Where a row version is: `part × 2^32 + row within the part`. Good for the table and the duration of one
  * statement's step.
  */
 export type RowLocation = number;

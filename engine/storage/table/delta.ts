@@ -71,7 +71,7 @@ export class Delta implements Part, IndexedSlots {
   readonly #columns: (DeltaColumn | undefined)[] = [];
   /** In the order of row values. */
   #order: DeltaColumn[] = [];
-  /** By column id: where its value stands in row values. */
+  /** By column id: where its value is in row values. */
   #positions: (number | undefined)[] = [];
   #indexes: DeltaIndex[] = [];
   #idIndex: DeltaIndex | null = null;

@@ -1,8 +1,8 @@
 /**
  * Columns of a delta, indexed by slot. They grow by chunks of {@link CHUNK_ROWS} slots, so that growing never copies
- * more than one chunk (only the first one grows by doubling, for small tables). Numbers (classes int and float) stand
+ * more than one chunk (only the first one grows by doubling, for small tables). Numbers (classes int and float) are
  * in a Float64Array a chunk; integers outside the safe range are NaN there and kept in a map. Text (as UTF-8) and
- * bytes stand in one arena a chunk, with a start and an end per slot. NULL flags are allocated with a chunk's first
+ * bytes are in one arena a chunk, with a start and an end per slot. NULL flags are allocated with a chunk's first
  * NULL.
  *
  * Invariant: the value of a slot stays where it is until that slot is set again; arrays that have been handed out as

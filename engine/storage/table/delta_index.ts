@@ -267,7 +267,7 @@ export class DeltaIndex {
     return cursor.isEmpty ? null : cursor;
   }
 
-  /** The positions between which the bounds' entries stand: [first, past the last). */
+  /** The positions between which the bounds' entries are: [first, past the last). */
   span(bounds: KeyBounds): [from: number, to: number] {
     const numbers = this.numbers;
     if (numbers !== null) {

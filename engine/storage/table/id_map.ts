@@ -3,7 +3,7 @@
  *
  * Ids that arrive in ascending order (a bulk load, a counter) form *runs* of consecutive slots, which cost no memory
  * and are found by arithmetic or binary search; all others, and ids of a run whose newest version moved to another
- * slot, stand in a table of groups under a hash. Ids beyond 2^53 stand in a Map.
+ * slot, are in a table of groups under a hash. Ids beyond 2^53 are in a Map.
  *
  * Invariant: the hash is consulted first. Slots inside runs are never given to another id.
  */

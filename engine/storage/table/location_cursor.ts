@@ -27,7 +27,7 @@ export class PartLocations implements LocationCursor {
   }
 }
 
-/** A part's cursor that stands on an entry. */
+/** A part's cursor that is on an entry. */
 export interface PartHead {
   readonly part: Part;
   readonly cursor: PartIndexCursor;
@@ -37,7 +37,7 @@ export interface PartHead {
 export class MergedHeads {
   readonly #encoder: IndexKeyEncoder;
   readonly #direction: 1 | -1;
-  /** Heads that stand on an entry. */
+  /** Heads that are on an entry. */
   readonly #heads: PartHead[] = [];
   #current = -1;
 
@@ -47,7 +47,7 @@ export class MergedHeads {
     for (const head of heads) if (head.cursor.advance()) this.#heads.push(head);
   }
 
-  /** Goes to the next entry; the head that stands on it, or null at the end. */
+  /** Goes to the next entry; the head that is on it, or null at the end. */
   advance(): PartHead | null {
     const heads = this.#heads;
     if (this.#current >= 0) {

@@ -254,7 +254,7 @@ function encodeBig(big: ReadonlyMap<number, bigint>): Uint8Array {
 /** Where the data of a chunk without NULLs begins. */
 export const NUMBER_DATA_AT = HEADER_BYTES;
 
-/** Whether the head is of a chunk whose elements stand in it as they are, without NULLs and big values. */
+/** Whether the head is of a chunk whose elements are in it as they are, without NULLs and big values. */
 export function isPlainNumbers(head: Uint8Array): boolean {
   return ENCODINGS[head[0] as number] === "raw" && head[1] === 0;
 }

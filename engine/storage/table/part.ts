@@ -1,5 +1,5 @@
 /**
- * A part of a table: the current delta, a frozen delta or a segment. Each live row version stands in exactly one part;
+ * A part of a table: the current delta, a frozen delta or a segment. Each live row version is in exactly one part;
  * a part serves the snapshots `from ≤ snapshot < until`, so that a segment can replace its sources for new snapshots
  * while older ones go on reading these.
  */

@@ -155,7 +155,7 @@ function* deltaOrder(delta: Delta, op: number): Generator<void, Uint32Array> {
   return order;
 }
 
-/** Merges the live rows of parts whose rows stand in id order. */
+/** Merges the live rows of parts whose rows are in id order. */
 function* mergeOrder(sources: readonly Part[], op: number): Generator<void, RowOrder> {
   assert(sources.length <= 255, "a merge has at most 255 sources");
   let capacity = 0;

@@ -154,7 +154,7 @@ export function* buildIndexOfSegment(
   return yield* writeEntries(order, yield* sortEntries(order.keys.encoder, segment, rows));
 }
 
-/** The entries of rows that stand in id order; equal keys keep that order. */
+/** The entries of rows that are in id order; equal keys keep that order. */
 function* sortEntries(
   encoder: IndexKeyEncoder,
   part: Part,

@@ -1,5 +1,5 @@
 /**
- * From row id to slot, for ids in any order: ids that differ in the last three bits only stand side by side in one
+ * From row id to slot, for ids in any order: ids that differ in the last three bits only are side by side in one
  * *line* of eight slots, and a {@link SlotHash} finds the line. Ids are mostly used near one another, so that one
  * look into the hash table, which is a miss of the processor's caches in a large one, serves up to eight of them; the
  * line of the last use is remembered.
@@ -15,7 +15,7 @@ const LINE_MASK = LINE_SLOTS - 1;
 const FIRST_LINES = 16;
 
 /**
- * From row id to slot, for ids in any order: ids that differ in the last three bits only stand side by side in one
+ * From row id to slot, for ids in any order: ids that differ in the last three bits only are side by side in one
  * *line* of eight slots, and a {@link SlotHash} finds the line. Ids are numbers.
  */
 export class SlotGroups {

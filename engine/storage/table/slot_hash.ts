@@ -1,5 +1,5 @@
 /**
- * From a number to the place where it stands in a column of numbers: open addressing with linear probing (Knuth,
+ * From a number to the place where it is in a column of numbers: open addressing with linear probing (Knuth,
  * TAOCP vol. 3,
  * 6.4, algorithms L and R) that stores places ("slots") only and compares the numbers ("ids") in the column itself.
  *
@@ -35,7 +35,7 @@ interface SmallTable {
 }
 
 /**
- * From a number to the place where it stands in a column of numbers: open addressing with linear probing (Knuth,
+ * From a number to the place where it is in a column of numbers: open addressing with linear probing (Knuth,
  * TAOCP vol. 3, 6.4, algorithms L and R) that stores places ("slots") only and compares the numbers ("ids") in the
  * column itself. Ids are numbers.
  */
@@ -58,7 +58,7 @@ export class SlotHash {
   get bytes(): number {
     let bytes = this.#directory.length * 8;
     let last: SmallTable | null = null;
-    // A table's entries in the directory stand side by side.
+    // A table's entries in the directory are side by side.
     for (const table of this.#directory) {
       if (table !== last) bytes += table.slots.byteLength;
       last = table;
@@ -88,7 +88,7 @@ export class SlotHash {
     }
   }
 
-  /** Notes the slot for the id, in place of the one noted before. The id stands in the id column already. */
+  /** Notes the slot for the id, in place of the one noted before. The id is in the id column already. */
   put(id: number, slot: number): void {
     const hash = hashOf(id);
     if (this.#directory.length === 0) {
@@ -196,7 +196,7 @@ function hashOf(id: number): number {
 }
 
 /**
- * Where an id is looked for first. Which of the neighbors stands where differs from group to group, so that multiples
+ * Where an id is looked for first. Which of the neighbors is where differs from group to group, so that multiples
  * of eight spread too.
  */
 function homeOf(id: number, hash: number): number {

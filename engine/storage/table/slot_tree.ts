@@ -1,7 +1,7 @@
 /**
  * Sorted lists of (key, slot) in memory: the index of a delta. A list is a B+tree of fixed height two: leaves of at
  * most {@link LEAF_ENTRIES} entries under one directory of first keys, which stays small because a delta is bounded
- * by the checkpoint distance. Entries with equal keys stand in order of row id, then of slot.
+ * by the checkpoint distance. Entries with equal keys are in order of row id, then of slot.
  *
  * A *position* names an entry: leaf number × {@link LEAF_ENTRIES} + index in the leaf. Invariant: no leaf is empty
  * unless it is the only one. Positions become invalid with every change; `version` counts changes, so that a walk can

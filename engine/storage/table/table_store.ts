@@ -2,8 +2,8 @@
  * A table: the current delta, and the older parts that hold what it no longer does (frozen deltas and segments).
  *
  * The apply side is synchronous and total: an effect that reaches it is valid, and anything else is a bug. The read
- * side answers for any snapshot that the horizon protects; each live row version stands in exactly one part, and older
- * parts are asked newest first. Writers look for the live version in the same way and mark its end where it stands.
+ * side answers for any snapshot that the horizon protects; each live row version is in exactly one part, and older
+ * parts are asked newest first. Writers look for the live version in the same way and mark its end where it is.
  *
  * Locations name a part and a row in it, and are good until the part is released, which is after every snapshot that
  * was open when the part was replaced.
@@ -368,7 +368,7 @@ export class TableStore implements TableShape {
   }
 
   /**
-   * Tells where the UTF-8 of a text value (or the bytes of a bytes value) stands, without decoding it; false for NULL.
+   * Tells where the UTF-8 of a text value (or the bytes of a bytes value) is, without decoding it; false for NULL.
    * The bytes are good until the next write.
    */
   textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {

@@ -390,7 +390,7 @@ export class OperationConnection implements ReplyTarget {
     const tooMany = this.#waiting.length > MAX_WAITING_REQUESTS ||
       this.#waitingBytes > MAX_WAITING_BYTES;
     if (tooMany && this.#copy !== null) {
-      // The data that the running COPY waits for stands behind those requests: neither would ever move.
+      // The data that the running COPY waits for is behind those requests: neither would ever move.
       this.#end(
         0n,
         new DatabaseError(SQLSTATE.protocolViolation, "too many requests wait behind a COPY"),

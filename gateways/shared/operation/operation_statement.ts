@@ -1,6 +1,6 @@
 /**
  * Operations on rows as SQL statements with parameters, so that they meet the same constraints, plans and permissions
- * as statements do. Values never stand in the text, which makes equal shapes share one cached plan.
+ * as statements do. Values never are in the text, which makes equal shapes share one cached plan.
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
@@ -136,7 +136,7 @@ class ParameterList {
     return `$${this.#parameters.length}`;
   }
 
-  /** A row id: always an int8, whatever stands around it. */
+  /** A row id: always an int8, whatever is around it. */
   addId(id: RowId): string {
     return this.add({ form: "typed", type: { kind: "i64" }, value: id });
   }

@@ -3,7 +3,7 @@
  *
  *     u8 code | u64 number | body
  *
- * The number stands at a fixed place, so that a stored reply can be sent again under another one. Rows are written by
+ * The number is at a fixed place, so that a stored reply can be sent again under another one. Rows are written by
  * `reply_sink.ts` while the statement runs; this file has everything else, and the reader for clients.
  */
 import { unreachable } from "../../../engine/base/assert.ts";
@@ -34,7 +34,7 @@ const KIND_OF_CODE: ReadonlyMap<number, Reply["kind"]> = new Map(
   Object.entries(REPLY_CODES).map(([kind, code]) => [code, kind as Reply["kind"]]),
 );
 
-/** Where the request's number stands in a reply, in bytes. */
+/** Where the request's number is in a reply, in bytes. */
 export const REPLY_NUMBER_OFFSET = 1;
 
 const STATUSES: readonly TransactionStatus[] = ["idle", "block", "failed"];

@@ -4,7 +4,7 @@
  */
 import type { Scale } from "../benchmark.ts";
 
-/** A program that stands in `programs/` three times: `.lang`, `.as` and `.js`. */
+/** A program that is in `programs/` three times: `.lang`, `.as` and `.js`. */
 export interface Program {
   /** Its files' name. */
   readonly name: string;

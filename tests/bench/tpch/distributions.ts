@@ -1,6 +1,6 @@
 /**
  * The value lists of TPC-H's data (specification, clauses 4.2.2.13, 4.2.2.14 and 4.2.3). Words of the comments' grammar
- * that the queries look for stand first: the grammar takes earlier words more often.
+ * that the queries look for are first: the grammar takes earlier words more often.
  */
 
 /** Region names; a region's key is its place. */

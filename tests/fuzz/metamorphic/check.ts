@@ -28,7 +28,7 @@ export interface Relation {
   readonly make: (maker: CheckMaker) => Check | null;
 }
 
-/** What stands after FROM, and the columns that it offers. */
+/** What is after FROM, and the columns that it offers. */
 export interface Source {
   readonly sql: string;
   readonly columns: readonly ScopeColumn[];

@@ -101,7 +101,7 @@ export async function live(
     const step = life.next();
     life.answered(step, await take(step));
     if (index % REVIEW_EVERY !== 0 || life.isFailed) continue;
-    // A question that fails ends the block that it stands in.
+    // A question that fails ends the block that it is in.
     for (const question of life.review(REVIEW_QUERIES)) {
       if (life.isFailed) break;
       life.answered(question, await take(question));
