@@ -43,7 +43,9 @@ export const layers: readonly Layer[] = [
   { path: "engine/base", rank: 0 },
 ];
 
-/** The folders of the language. It is no part of the engine's tower, so their ranks are compared with each other only. */
+/**
+ * The folders of the language. It is no part of the engine's tower, so their ranks are compared with each other only.
+ */
 const languageLayers: readonly Layer[] = [
   { path: "lang/servers", rank: 80 },
   { path: "lang/commands", rank: 70 },

@@ -1,7 +1,8 @@
 /**
  * Statements from a stream of lines, run one after the other: standard input in a pipe, or a file of `\i`.
  *
- * It stops at the first error, unless `--keep-going` says otherwise. The lines behind a COPY … FROM STDIN, up to `\.`, are its data.
+ * It stops at the first error, unless `--keep-going` says otherwise. The lines behind a COPY … FROM STDIN, up to
+ * `\.`, are its data.
  */
 import { fileLines } from "./file_loads.ts";
 import { isQuit, runCommand } from "./shell_commands.ts";

@@ -1,4 +1,6 @@
-/** Texts that begin and end blocks are parsed once; what is kept of them is bounded and does not change their meaning. */
+/**
+ * Texts that begin and end blocks are parsed once; what is kept of them is bounded and does not change their meaning.
+ */
 import { notStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { LIMITS } from "../base/limits.ts";
 import { open } from "../../mod.ts";

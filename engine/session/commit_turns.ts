@@ -1,12 +1,13 @@
 /**
- * Commits, one after the other. Most are through at once. A large transaction commits in steps, and who wants to commit meanwhile
- * waits for its turn, in the order of asking; reading goes on, and so do statements that write, up to their commit.
+ * Commits, one after the other. Most are through at once. A large transaction commits in steps, and who wants to
+ * commit meanwhile waits for its turn, in the order of asking; reading goes on, and so do statements that write, up
+ * to their commit.
  *
- * Indexes that a transaction adds to tables are built before its turn comes: the table is locked against writes by then, all
- * others are not.
+ * Indexes that a transaction adds to tables are built before its turn comes: the table is locked against writes by
+ * then, all others are not.
  *
- * A commit also waits, in steps, where the next checkpoint would be due while the last one is still being written: otherwise the
- * state machine would have to finish that one in a single piece.
+ * A commit also waits, in steps, where the next checkpoint would be due while the last one is still being written:
+ * otherwise the state machine would have to finish that one in a single piece.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
@@ -50,7 +51,8 @@ export class CommitTurns {
 
   /**
    * Commits the transaction; answers the entry's op, or 0 when there was nothing to write. Raises what
-   * `TransactionManager.commit` raises. Without a promise, unless another commit is under way or the transaction is large.
+   * `TransactionManager.commit` raises. Without a promise, unless another commit is under way or the transaction is
+   * large.
    */
   commit(transaction: Transaction, client: ClientRecord = null): MaybePromise<OpNumber> {
     const { messages } = transaction;

@@ -1,5 +1,6 @@
 /**
- * Large commits in steps: whole or not there at all for readers, for crashes and for full disks; others wait their turn.
+ * Large commits in steps: whole or not there at all for readers, for crashes and for full disks; others wait their
+ * turn.
  *
  * The simulated clock moves on with every look at it, so that others get their turn after every step.
  */

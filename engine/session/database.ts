@@ -110,8 +110,9 @@ export class Database implements Executor, AsyncDisposable {
   }
 
   /**
-   * Runs the callback in a transaction: commits when it resolves, rolls back when it rejects. Isolation is serializable;
-   * on a serialization conflict (40001) or deadlock (40P01) the callback runs again, up to `attempts` times.
+   * Runs the callback in a transaction: commits when it resolves, rolls back when it rejects. Isolation is
+   * serializable; on a serialization conflict (40001) or deadlock (40P01) the callback runs again, up to `attempts`
+   * times.
    */
   async transaction<T>(
     work: (transaction: Executor) => Promise<T>,

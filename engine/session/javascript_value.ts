@@ -1,8 +1,8 @@
 /**
  * Between SQL values and the plain JavaScript values that library and client users see.
  *
- * Out: integers are numbers, or bigints beyond ±(2^53 - 1); NUMERIC, dates, times and intervals are text in PostgreSQL's
- * form (exact, never a binary float); json and jsonb are parsed; arrays are arrays; bytea is Uint8Array.
+ * Out: integers are numbers, or bigints beyond ±(2^53 - 1); NUMERIC, dates, times and intervals are text in
+ * PostgreSQL's form (exact, never a binary float); json and jsonb are parsed; arrays are arrays; bytea is Uint8Array.
  * In: the same, and besides Date for times, strings for anything, objects for json.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";

@@ -1,10 +1,10 @@
 /**
  * LISTEN and NOTIFY: messages between the sessions of a node, by channel.
  *
- * They belong to transactions: a channel is listened to, and a message goes out, when the transaction that said so is committed.
- * Equal messages of one transaction go out once. They are not part of the log: who is not listening at the commit misses them,
- * as does every session after a restart. Limits: see {@link LIMITS}; a session that does not take its messages makes NOTIFY
- * on its channels fail, not grow.
+ * They belong to transactions: a channel is listened to, and a message goes out, when the transaction that said so is
+ * committed. Equal messages of one transaction go out once. They are not part of the log: who is not listening at the
+ * commit misses them, as does every session after a restart. Limits: see {@link LIMITS}; a session that does not take
+ * its messages makes NOTIFY on its channels fail, not grow.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";

@@ -54,8 +54,8 @@ export class Planning {
   }
 
   /**
-   * The plan and parameters for a simple query's text, when a query of the same shape was planned before or can be now; null
-   * when the text must take the general way (several statements, not a query, an own catalog).
+   * The plan and parameters for a simple query's text, when a query of the same shape was planned before or can be
+   * now; null when the text must take the general way (several statements, not a query, an own catalog).
    */
   find(
     session: PlanningSession,
@@ -262,8 +262,8 @@ function compile(
 }
 
 /**
- * Whether an index of the table has a constant in an expression or predicate. A query that repeats it can use the index only
- * when its own constant is known.
+ * Whether an index of the table has a constant in an expression or predicate. A query that repeats it can use the
+ * index only when its own constant is known.
  */
 function hasIndexConstants(table: TableDefinition | undefined): boolean {
   if (table === undefined) return false;

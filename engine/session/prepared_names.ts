@@ -1,6 +1,6 @@
 /**
- * The prepared statements of a session by name. All sessions of an engine share one budget, `LIMITS.preparedStatements`,
- * because each statement keeps a compiled plan, however many connections they come from.
+ * The prepared statements of a session by name. All sessions of an engine share one budget,
+ * `LIMITS.preparedStatements`, because each statement keeps a compiled plan, however many connections they come from.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";

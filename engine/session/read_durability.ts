@@ -1,6 +1,6 @@
 /**
- * What must be durable before rows may be sent: a reader sees entries that are applied and not yet on disk, and its answer must
- * not outlive them.
+ * What must be durable before rows may be sent: a reader sees entries that are applied and not yet on disk, and its
+ * answer must not outlive them.
  */
 import type { OpNumber } from "../operations/effect.ts";
 import type { Transaction } from "../transactions/transaction.ts";
@@ -24,8 +24,8 @@ export function rowDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber 
 }
 
 /**
- * The same for a statement that may be part of a block, whose `transaction` that is. What a modification answers there (a count) is
- * void unless the block commits, and the commit comes behind everything it has seen.
+ * The same for a statement that may be part of a block, whose `transaction` that is. What a modification answers
+ * there (a count) is void unless the block commits, and the commit comes behind everything it has seen.
  */
 export function tellableAt(
   engine: SessionEngine,

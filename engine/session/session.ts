@@ -1,9 +1,9 @@
 /**
- * A session: one client's transaction, settings, prepared statements and cursors. It takes each statement through its life: parse, plan
- * (or find the plan), run in a transaction, commit, answer.
+ * A session: one client's transaction, settings, prepared statements and cursors. It takes each statement through its
+ * life: parse, plan (or find the plan), run in a transaction, commit, answer.
  *
- * Invariant: a session runs one statement at a time; the caller waits for the answer, which carries the op number that must be durable
- * before it may be sent.
+ * Invariant: a session runs one statement at a time; the caller waits for the answer, which carries the op number
+ * that must be durable before it may be sent.
  */
 import { storedSettings } from "../sql/definition/stored_settings.ts";
 import { temporarySchemaOf } from "../catalog/temporary_schema.ts";
@@ -602,8 +602,8 @@ export class Session implements SessionHost {
   }
 
   /**
-   * The shortest way, for reads that finish in one piece: nothing is registered, for nothing else runs in between. Null: the
-   * read needs several pieces; its rows have been taken back.
+   * The shortest way, for reads that finish in one piece: nothing is registered, for nothing else runs in between.
+   * Null: the read needs several pieces; its rows have been taken back.
    */
   #readAtOnce(plan: CachedPlan, parameters: readonly SqlValue[], sink: ResultSink): StatementOutcome | null {
     const { planned } = plan;

@@ -253,7 +253,9 @@ export function isBounded(plan: Plan): boolean {
   return plan.kind === "insert" && plan.onConflict?.action !== "update";
 }
 
-/** Whether a statement touches few rows, found by id or key or given as values; what its subqueries do is left aside. */
+/**
+ * Whether a statement touches few rows, found by id or key or given as values; what its subqueries do is left aside.
+ */
 export function isShort(plan: Plan): boolean {
   switch (plan.kind) {
     case "insert":

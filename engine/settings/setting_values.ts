@@ -1,6 +1,6 @@
 /**
- * Values of settings: from the text that a client writes to the one that SHOW prints, with PostgreSQL's checks of types,
- * units and ranges; and the values that PostgreSQL takes and this server cannot keep, which are refused.
+ * Values of settings: from the text that a client writes to the one that SHOW prints, with PostgreSQL's checks of
+ * types, units and ranges; and the values that PostgreSQL takes and this server cannot keep, which are refused.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { roundHalfEven } from "../types/number_or_bigint.ts";

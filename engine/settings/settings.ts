@@ -169,8 +169,8 @@ export class Settings {
   }
 
   /**
-   * Starts noting changes by a function of a statement outside of any transaction block; {@link endScope} at the statement's
-   * end drops or keeps them.
+   * Starts noting changes by a function of a statement outside of any transaction block; {@link endScope} at the
+   * statement's end drops or keeps them.
    */
   beginStatementScope(): void {
     if (this.#scopes.length === 0) this.beginScope();

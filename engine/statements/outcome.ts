@@ -53,10 +53,14 @@ export interface ResultSink extends ResultWriter {
   drained(): Promise<void>;
   /** COPY … TO STDOUT begins. */
   copyOutBegin(format: CopyFormat): void;
-  /** Data of COPY; `ends`: where its rows (and what precedes and behind them) end, for protocols that send them one by one. */
+  /**
+   * Data of COPY; `ends`: where its rows (and what precedes and behind them) end, for protocols that send them one by
+   * one.
+   */
   copyOutData(bytes: Uint8Array, ends: readonly number[]): void;
   /**
-   * COPY … FROM STDIN: passes the client's data to the target and resolves at its end; rejects when the client breaks off.
+   * COPY … FROM STDIN: passes the client's data to the target and resolves at its end; rejects when the client breaks
+   * off.
    */
   copyIn(format: CopyFormat, target: CopyTarget): Promise<void>;
 }

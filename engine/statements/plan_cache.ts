@@ -59,7 +59,10 @@ export interface CachedPlan {
   readonly isDropped: boolean;
 }
 
-/** Plans from this size on share a part of the cache of their own, so that one does not push hundreds of small ones out. */
+/**
+ * Plans from this size on share a part of the cache of their own, so that one does not push hundreds of small ones
+ * out.
+ */
 const LARGE_PLAN_BYTES = LIMITS.cachedPlanBytes / 64;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -105,7 +108,10 @@ export class PlanCache {
   }
 }
 
-/** Plans of similar size. The oldest goes first, whoever holds it: what is still used is planned again and is young then. */
+/**
+ * Plans of similar size. The oldest goes first, whoever holds it: what is still used is planned again and is young
+ * then.
+ */
 class Shelf {
   readonly plans = new Map<string, Writable<CachedPlan>>();
   readonly #maximumPlans: number;

@@ -1,8 +1,8 @@
 /**
  * A query being fetched piece by piece: a protocol's portal or an SQL cursor.
  *
- * The statement runs as far as rows are asked for; rows that one of its steps made beyond that wait in a buffer. Before its
- * transaction changes anything the rest is read ahead: a query answers what was there when it was opened.
+ * The statement runs as far as rows are asked for; rows that one of its steps made beyond that wait in a buffer.
+ * Before its transaction changes anything the rest is read ahead: a query answers what was there when it was opened.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";

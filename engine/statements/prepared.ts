@@ -1,4 +1,7 @@
-/** A statement that was parsed and, if it is a query or modification, planned; the session's form of PreparedStatement. */
+/**
+ * A statement that was parsed and, if it is a query or modification, planned; the session's form of
+ * PreparedStatement.
+ */
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";

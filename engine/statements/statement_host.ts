@@ -1,6 +1,6 @@
 /**
- * What statements without a plan of their own ask of the session that runs them: one interface per family, each with what its
- * members need and no more. A session satisfies all of them by its shape.
+ * What statements without a plan of their own ask of the session that runs them: one interface per family, each with
+ * what its members need and no more. A session satisfies all of them by its shape.
  */
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";

@@ -2,8 +2,8 @@
  * A transaction that spans several statements: an explicit block (BEGIN … COMMIT) or the implicit one around a
  * multi-statement query or a pipeline.
  *
- * After an error the block has failed: its writes are taken back at once (to the newest savepoint, or all of them, which also
- * gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
+ * After an error the block has failed: its writes are taken back at once (to the newest savepoint, or all of them,
+ * which also gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Mark, Transaction } from "../transactions/transaction.ts";

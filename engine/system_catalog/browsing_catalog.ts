@@ -1,6 +1,6 @@
 /**
- * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes, pg_sequences,
- * the statistics views, pg_stats.
+ * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes,
+ * pg_sequences, the statistics views, pg_stats.
  *
  * Limit: scans and writes are not counted per table; those counters are 0. Row counts and sizes are real.
  */

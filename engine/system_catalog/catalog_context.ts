@@ -1,6 +1,6 @@
 /**
- * What the system catalog asks of those that read it: definitions and stored state for its relations, and the sessions of
- * the server for pg_stat_activity, pg_locks and the functions that act on sessions.
+ * What the system catalog asks of those that read it: definitions and stored state for its relations, and the
+ * sessions of the server for pg_stat_activity, pg_locks and the functions that act on sessions.
  */
 import { assert } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";

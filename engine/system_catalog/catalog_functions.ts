@@ -1,6 +1,7 @@
 /**
- * Functions whose answer comes from the catalog or the session: pg_get_indexdef, format_type, pg_table_is_visible … The table
- * below names them all; what belongs to the session rather than to the catalog is in `session_functions.ts`.
+ * Functions whose answer comes from the catalog or the session: pg_get_indexdef, format_type, pg_table_is_visible …
+ * The table below names them all; what belongs to the session rather than to the catalog is in
+ * `session_functions.ts`.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";

@@ -1,7 +1,7 @@
 /**
- * The columns of the views of `pg_catalog`, as PostgreSQL 15's documentation
- * ("System Catalogs", "System Views", "The Information Schema") gives them: name and type in order; `?` marks what can be
- * NULL in a table. The number is the relation's fixed object identifier, 0 where PostgreSQL has no fixed one.
+ * The columns of the views of `pg_catalog`, as PostgreSQL 15's documentation ("System Catalogs", "System Views", "The
+ * Information Schema") gives them: name and type in order; `?` marks what can be NULL in a table. The number is the
+ * relation's fixed object identifier, 0 where PostgreSQL has no fixed one.
  *
  * Limit: these are names and types only; what is in the rows is computed by the files next to this one.
  */

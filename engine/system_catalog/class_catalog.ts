@@ -1,6 +1,7 @@
 /**
- * pg_class, pg_attribute and what describes relations column by column: pg_namespace, pg_attrdef, pg_index, pg_sequence,
- * pg_inherits and their kin. User tables, indexes, views and sequences are here, and the system relations themselves.
+ * pg_class, pg_attribute and what describes relations column by column: pg_namespace, pg_attrdef, pg_index,
+ * pg_sequence, pg_inherits and their kin. User tables, indexes, views and sequences are here, and the system
+ * relations themselves.
  *
  * Numbers of columns are those of the catalog, which are never reused; columns that were dropped leave no row.
  */

@@ -145,8 +145,8 @@ export function constraintText(
 }
 
 /**
- * The query of a view, as it was written. Names that the session does not find without their schemas keep them: a dump must
- * mean the same wherever it is read.
+ * The query of a view, as it was written. Names that the session does not find without their schemas keep them: a
+ * dump must mean the same wherever it is read.
  */
 export function viewText(context: CatalogContext, view: ViewDefinition): string {
   const text = view.text.trim().replace(/;$/, "");

@@ -1,6 +1,6 @@
 /**
- * The relations of information_schema (ISO/IEC 9075-11), as PostgreSQL fills them. System relations are listed too, because
- * tools ask for them; they have no constraints.
+ * The relations of information_schema (ISO/IEC 9075-11), as PostgreSQL fills them. System relations are listed too,
+ * because tools ask for them; they have no constraints.
  *
  * There are no privileges per user: everything is granted to the session's user, who is everybody.
  */

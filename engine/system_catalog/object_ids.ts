@@ -1,6 +1,6 @@
 /**
- * Object identifiers that clients know by heart: those of PostgreSQL's initial catalogs (`pg_am.dat` and its kin), and the
- * few that this product adds below {@link FIRST_USER_OBJECT_ID}.
+ * Object identifiers that clients know by heart: those of PostgreSQL's initial catalogs (`pg_am.dat` and its kin),
+ * and the few that this product adds below {@link FIRST_USER_OBJECT_ID}.
  */
 
 /** `pg_namespace`. */

@@ -1,6 +1,6 @@
 /**
- * Names and numbers of objects: what `'t'::regclass` and its kin mean, how such a number is shown, and whether an object is
- * found without its schema.
+ * Names and numbers of objects: what `'t'::regclass` and its kin mean, how such a number is shown, and whether an
+ * object is found without its schema.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { closest } from "../base/suggest.ts";

@@ -1,10 +1,11 @@
 /**
- * How the rows of system relations come about. A provider makes rows as named values; what it may look at decides how long
- * its rows are kept:
+ * How the rows of system relations come about. A provider makes rows as named values; what it may look at decides how
+ * long its rows are kept:
  *
  * - `fixed`: nothing but the program. Made once.
- * - `catalog`: the catalog, the session's user, database and search path. Kept as long as that catalog value (which is immutable) is in use,
- *   so that a query that scans pg_attribute for each row of another relation does not make it anew each time.
+ * - `catalog`: the catalog, the session's user, database and search path. Kept as long as that catalog value (which
+ *   is immutable) is in use, so that a query that scans pg_attribute for each row of another relation does not make
+ *   it anew each time.
  * - `live`: anything. Made at each scan.
  *
  * Nothing is computed before the first scan.

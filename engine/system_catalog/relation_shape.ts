@@ -1,9 +1,9 @@
 /**
- * The shape of a system relation: its name, its object identifier and its columns with their types, read from the compact
- * lists next to this file; and the turning of named values into rows of that shape.
+ * The shape of a system relation: its name, its object identifier and its columns with their types, read from the
+ * compact lists next to this file; and the turning of named values into rows of that shape.
  *
- * Invariant: a row has a value for each column. Values that a provider leaves out are NULL where the column may be NULL, and the
- * type's zero otherwise, so that a client never meets a NULL that PostgreSQL rules out.
+ * Invariant: a row has a value for each column. Values that a provider leaves out are NULL where the column may be
+ * NULL, and the type's zero otherwise, so that a client never meets a NULL that PostgreSQL rules out.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import { SqlArray } from "../types/sql_array.ts";

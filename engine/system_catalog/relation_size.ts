@@ -1,6 +1,6 @@
 /**
- * Sizes and row counts of relations, as far as storage knows them. Rows in memory count with what they take there; an index
- * is part of its table's files, so that the bytes of a table are shared out by its number of columns.
+ * Sizes and row counts of relations, as far as storage knows them. Rows in memory count with what they take there; an
+ * index is part of its table's files, so that the bytes of a table are shared out by its number of columns.
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { CatalogContext } from "./catalog_context.ts";

@@ -1,8 +1,8 @@
 /**
  * pg_proc, pg_operator, pg_aggregate, pg_cast and pg_language, from the registry of built-in functions.
  *
- * Numbers are given in the order of the registry, so that they hold for one version of the program only; nothing is stored with
- * them. Equality operators have PostgreSQL's numbers, because drivers look for them in foreign keys.
+ * Numbers are given in the order of the registry, so that they hold for one version of the program only; nothing is
+ * stored with them. Equality operators have PostgreSQL's numbers, because drivers look for them in foreign keys.
  */
 import { DatabaseError } from "../base/errors.ts";
 import type { AggregateDefinition, FunctionDefinition } from "../sql/functions/definition.ts";

@@ -1,5 +1,6 @@
 /**
- * What there is once in a server: roles, databases, settings, sessions, locks, prepared statements, cursors, extensions.
+ * What there is once in a server: roles, databases, settings, sessions, locks, prepared statements, cursors,
+ * extensions.
  *
  * There is one role, the session's user, and one database, under the name by which the session asked for it: the shared
  * secret is the only credential, and user names are not distinguished.

@@ -1,8 +1,9 @@
 /**
- * Functions of the session and the server: who it is, what it waits for, locks of the application, sleeping, canceling others.
+ * Functions of the session and the server: who it is, what it waits for, locks of the application, sleeping,
+ * canceling others.
  *
- * A function cannot wait. One that has to stops the statement with a signal; the session waits and runs the statement again,
- * in which the function then finds what it waited for done.
+ * A function cannot wait. One that has to stops the statement with a signal; the session waits and runs the statement
+ * again, in which the function then finds what it waited for done.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { SqlArray } from "../types/sql_array.ts";

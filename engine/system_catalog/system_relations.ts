@@ -1,6 +1,6 @@
 /**
- * The relations of pg_catalog and information_schema, computed from the catalog and the session. Their shapes are complete;
- * those without a provider have no rows, because what they describe does not exist here.
+ * The relations of pg_catalog and information_schema, computed from the catalog and the session. Their shapes are
+ * complete; those without a provider have no rows, because what they describe does not exist here.
  *
  * A relation belongs to no session: plans that scan it are shared, and whose rows it has is decided when it is scanned.
  */

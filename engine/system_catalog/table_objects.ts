@@ -203,8 +203,8 @@ export function visibleNames({ catalog, searchPath: path }: CatalogContext): Nam
 }
 
 /**
- * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Types and relations are
- * named without their schemas where the search path finds them.
+ * An expression as `pg_get_expr` prints it: with every operator in parentheses, or as it was written. Types and
+ * relations are named without their schemas where the search path finds them.
  */
 export function expressionText(text: string, pretty: boolean, context: CatalogContext): string {
   return withoutSchemas(pretty ? text : formatted(text), "expression", visibleNames(context));

@@ -1,6 +1,6 @@
 /**
- * pg_type and what belongs to it: every type of the engine with PostgreSQL's numbers, their array types, the native types
- * with numbers of their own, pseudo-types, enumerated types, and how a column's type is shown in pg_attribute.
+ * pg_type and what belongs to it: every type of the engine with PostgreSQL's numbers, their array types, the native
+ * types with numbers of their own, pseudo-types, enumerated types, and how a column's type is shown in pg_attribute.
  *
  * Native types (`u32` …) carry numbers below 16384 that PostgreSQL leaves free. Results on the wire name the next wider
  * PostgreSQL type instead (see `engine/types/type_names.ts`), because drivers know no others.

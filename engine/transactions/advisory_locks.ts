@@ -2,8 +2,9 @@
  * Locks of the application (`pg_advisory_lock` and its kin): exclusive or shared, held by a session until it releases
  * them, or until the transaction ends. They say nothing about data.
  *
- * A session never waits for itself. Whoever waits is in a queue; a lock that becomes free goes to the first in it, and to
- * all that can share it with that one. A wait that would close a cycle is refused (40P01), through the locks of rows too.
+ * A session never waits for itself. Whoever waits is in a queue; a lock that becomes free goes to the first in it,
+ * and to all that can share it with that one. A wait that would close a cycle is refused (40P01), through the locks
+ * of rows too.
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";

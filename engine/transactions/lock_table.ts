@@ -1,8 +1,8 @@
 /**
  * Exclusive locks on rows and keys, held from the write until the transaction ends.
  *
- * A lock that is released goes to the longest-waiting transaction at once, so no transaction starves. A wait that would close
- * a cycle in the waits-for graph is refused: the transaction that would close it is the victim (40P01).
+ * A lock that is released goes to the longest-waiting transaction at once, so no transaction starves. A wait that
+ * would close a cycle in the waits-for graph is refused: the transaction that would close it is the victim (40P01).
  *
  * Invariant: a lock in the table has an owner. A transaction waits for at most one lock or one other transaction.
  */

@@ -5,8 +5,8 @@
  * locks nor notes its reads: it only respects the locks of others. As soon as a transaction may be interleaved (a
  * block, or a statement that yields) it is *interruptible*, and does both.
  *
- * Invariants: writes are private until commit. A row is locked before it is written; after that no other transaction changes
- * it, and its newest committed version is not newer than the snapshot.
+ * Invariants: writes are private until commit. A row is locked before it is written; after that no other transaction
+ * changes it, and its newest committed version is not newer than the snapshot.
  */
 import { forbidsDuplicates, keyName, visibleKey } from "../catalog/index_keys.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -195,7 +195,8 @@ export class Transaction {
 
   /**
    * From now on others may run in between: reads are noted and the locks on what was written are taken. No other
-   * transaction has run since this one's snapshot, so nothing can be locked by another transaction unless it was checked.
+   * transaction has run since this one's snapshot, so nothing can be locked by another transaction unless it was
+   * checked.
    */
   becomeInterruptible(): void {
     if (this.interruptible) return;

@@ -375,7 +375,10 @@ export class TransactionManager {
     return null;
   }
 
-  /** What later validations must know of the effects; null when no transaction could need it. Rows before are read here. */
+  /**
+   * What later validations must know of the effects; null when no transaction could need it. Rows before are read
+   * here.
+   */
   #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> | null {
     let needed = false;
     for (const other of this.#active) if (other !== committing && !other.neverWrites) needed = true;

@@ -1,7 +1,7 @@
 /**
- * SEARCH and CYCLE of a recursive query: columns that every round computes in addition to its own, from those of the row that
- * it went out from. The rows' way (depth first) or depth (breadth first) sorts them, and a row that comes to a place
- * for the second time is marked and not gone on from.
+ * SEARCH and CYCLE of a recursive query: columns that every round computes in addition to its own, from those of the
+ * row that it went out from. The rows' way (depth first) or depth (breadth first) sorts them, and a row that comes to
+ * a place for the second time is marked and not gone on from.
  *
  * The first term gives the columns their first values. The recursive term hands on those of the row that it reads,
  * and here they are replaced by the next ones.
@@ -25,8 +25,8 @@ interface AddedColumn {
 }
 
 /**
- * SEARCH and CYCLE of a recursive query: columns that every round computes in addition to its own, from those of the row that
- * it went out from.
+ * SEARCH and CYCLE of a recursive query: columns that every round computes in addition to its own, from those of the
+ * row that it went out from.
  */
 export class SearchCycle {
   readonly #binding: Binding;

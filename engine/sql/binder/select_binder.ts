@@ -2,8 +2,8 @@
  * Binding of one SELECT block with the ORDER BY and locking that belong to it.
  *
  * The operators come in SQL's order of evaluation: FROM, WHERE, grouping, HAVING, windows, set-returning functions,
- * the select list, DISTINCT, ORDER BY. A column that only ORDER BY needs is computed in addition to the select list and is not
- * part of the result.
+ * the select list, DISTINCT, ORDER BY. A column that only ORDER BY needs is computed in addition to the select list
+ * and is not part of the result.
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import type {

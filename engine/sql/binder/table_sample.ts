@@ -1,8 +1,8 @@
 /**
  * TABLESAMPLE: a condition on the rows of a table that holds for about the wanted share of them.
  *
- * A row is identified by its key, which is its id, or all values of a row of the system catalog. With REPEATABLE the key
- * and the seed decide, so that the same rows come as long as their ids stay. BERNOULLI without it asks chance for
+ * A row is identified by its key, which is its id, or all values of a row of the system catalog. With REPEATABLE the
+ * key and the seed decide, so that the same rows come as long as their ids stay. BERNOULLI without it asks chance for
  * each row; SYSTEM decides for runs of neighboring ids at once, with a seed that is drawn when a statement first
  * asks.
  */

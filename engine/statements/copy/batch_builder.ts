@@ -1,9 +1,9 @@
 /**
  * Collects new rows column by column for a bulk load.
  *
- * Parsers write into the columns' arrays directly: `number` columns at `data[row]` with a mark in `nulls`, `bytes` columns
- * by appending to `bytes` and ending the value with {@link BytesColumn.end}. Rows become visible in the batch when
- * `rowCount` counts them; a row that failed half-way is simply written over.
+ * Parsers write into the columns' arrays directly: `number` columns at `data[row]` with a mark in `nulls`, `bytes`
+ * columns by appending to `bytes` and ending the value with {@link BytesColumn.end}. Rows become visible in the batch
+ * when `rowCount` counts them; a row that failed half-way is simply written over.
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";

@@ -1,6 +1,6 @@
 /**
- * Parses COPY's binary format from chunks that may be split anywhere: a signature, flags, then rows of sized fields in the
- * types' binary form, and a trailer. A row has at most `LIMITS.maximumCopyRowBytes` bytes.
+ * Parses COPY's binary format from chunks that may be split anywhere: a signature, flags, then rows of sized fields
+ * in the types' binary form, and a trailer. A row has at most `LIMITS.maximumCopyRowBytes` bytes.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
@@ -109,7 +109,10 @@ export class BinaryFormatReader {
     return HEADER_BYTES + extension;
   }
 
-  /** Whether all fields are there, or one that cannot be right. Nothing of a row is decoded before: it may come in many chunks. */
+  /**
+   * Whether all fields are there, or one that cannot be right. Nothing of a row is decoded before: it may come in
+   * many chunks.
+   */
   #isRowWhole(view: DataView, start: number): boolean {
     const end = view.byteLength;
     if (end - start < 2) return false;

@@ -1,4 +1,7 @@
-/** COPY into tables with unique indexes and foreign keys: what is refused and what is found, as with INSERT row by row. */
+/**
+ * COPY into tables with unique indexes and foreign keys: what is refused and what is found, as with INSERT row by
+ * row.
+ */
 import assert from "node:assert/strict";
 import { SeededRandom } from "../../base/random.ts";
 import { RowBuffer } from "../row_buffer.ts";

@@ -1,10 +1,10 @@
 /**
  * Puts the rows that COPY has parsed into the table.
  *
- * Parsing and loading are apart: the client's data comes only once, but a statement may have to run again after a wait, so
- * the parsed batches are kept until the load is through. Batches are written as they are: unique indexes, foreign keys, checks
- * and generated columns are worked through batch by batch. Only tables with triggers, and COPY … WHERE, take row by row what
- * INSERT does. Either way the first bad line of the data is the one that is named.
+ * Parsing and loading are apart: the client's data comes only once, but a statement may have to run again after a
+ * wait, so the parsed batches are kept until the load is through. Batches are written as they are: unique indexes,
+ * foreign keys, checks and generated columns are worked through batch by batch. Only tables with triggers, and COPY …
+ * WHERE, take row by row what INSERT does. Either way the first bad line of the data is the one that is named.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

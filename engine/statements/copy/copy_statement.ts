@@ -1,8 +1,9 @@
 /**
  * COPY … FROM STDIN and COPY … TO STDOUT.
  *
- * Data that comes in is parsed as it comes and loaded when it has ended, as one statement. Data that goes out is encoded
- * while the query runs; what a modification returns is held back until it is through, because it may run again.
+ * Data that comes in is parsed as it comes and loaded when it has ended, as one statement. Data that goes out is
+ * encoded while the query runs; what a modification returns is held back until it is through, because it may run
+ * again.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

@@ -204,7 +204,9 @@ export class TextFormatReader {
     );
   }
 
-  /** The line ends at `at` (a newline, a carriage return or the end of the data). false: more data is needed to know. */
+  /**
+   * The line ends at `at` (a newline, a carriage return or the end of the data). false: more data is needed to know.
+   */
   #endLine(at: number): boolean {
     if (at >= this.#end) {
       if (!this.#atEnd) return false;

@@ -1,9 +1,10 @@
 /**
  * Gives every row of a table the value of its row-id column as its id, when such a column comes.
  *
- * The rows are gathered column by column into batches, without an object each: a table of millions of rows would otherwise
- * leave hundreds of megabytes to the garbage collector. Only where writing must look at single rows (unique indexes, ids
- * beyond the numbers) they are written one by one. All of it is read and checked before the first row is written.
+ * The rows are gathered column by column into batches, without an object each: a table of millions of rows would
+ * otherwise leave hundreds of megabytes to the garbage collector. Only where writing must look at single rows (unique
+ * indexes, ids beyond the numbers) they are written one by one. All of it is read and checked before the first row is
+ * written.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";

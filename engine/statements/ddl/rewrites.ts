@@ -1,4 +1,7 @@
-/** Rewrites a table's rows with computed values of a column. All new values are computed before the first row is written. */
+/**
+ * Rewrites a table's rows with computed values of a column. All new values are computed before the first row is
+ * written.
+ */
 import { assert } from "../../base/assert.ts";
 import { columnPosition } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";

@@ -1,7 +1,7 @@
 /**
- * Walks over the rows of a table as a transaction sees it, a piece at a time. What the walk's owner writes meanwhile does
- * not come up: the walk goes over the state at its beginning, except for rows that the transaction had written before,
- * which are in memory; owners that write collect the ids first.
+ * Walks over the rows of a table as a transaction sees it, a piece at a time. What the walk's owner writes meanwhile
+ * does not come up: the walk goes over the state at its beginning, except for rows that the transaction had written
+ * before, which are in memory; owners that write collect the ids first.
  */
 import type { ExecutionContext } from "../../execution/runtime/execution.ts";
 import type { Block, BlockCursor, RowLocation } from "../../storage/access/block.ts";

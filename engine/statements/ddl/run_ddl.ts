@@ -1,8 +1,9 @@
 /**
  * Runs DDL statements: binds them against the catalog of the transaction and carries out the steps in order.
  *
- * Binding happens when the statement starts, and again when it is run again after a wait, because another transaction may
- * have changed the catalog meanwhile. Steps over many rows work in pieces, so that other connections get their turn.
+ * Binding happens when the statement starts, and again when it is run again after a wait, because another transaction
+ * may have changed the catalog meanwhile. Steps over many rows work in pieces, so that other connections get their
+ * turn.
  */
 import { assertDefined } from "../../base/assert.ts";
 import type {

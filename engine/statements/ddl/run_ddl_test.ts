@@ -1,4 +1,6 @@
-/** DDL over tables that have rows: validations, rewrites, TRUNCATE, CREATE TABLE AS; errors as PostgreSQL words them. */
+/**
+ * DDL over tables that have rows: validations, rewrites, TRUNCATE, CREATE TABLE AS; errors as PostgreSQL words them.
+ */
 import assert from "node:assert/strict";
 import { parseStatement } from "../../sql/parser/statements.ts";
 import { RowBuffer } from "../row_buffer.ts";

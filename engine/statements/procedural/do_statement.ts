@@ -1,8 +1,8 @@
 /**
  * DO: a PL/pgSQL block, run once, in the transaction that is open or one of its own.
  *
- * In its own transaction it is a single statement like any other: a serialization conflict is not the client's business, and
- * the block runs again.
+ * In its own transaction it is a single statement like any other: a serialization conflict is not the client's
+ * business, and the block runs again.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { OpNumber } from "../../operations/effect.ts";

@@ -4,7 +4,10 @@ import type { ProceduralStatement } from "../../sql/procedural/block.ts";
 
 const FUNCTION = "PL/pgSQL function inline_code_block";
 
-/** The error with its place, unless an inner statement has named it already. Its position is not one in the client's text. */
+/**
+ * The error with its place, unless an inner statement has named it already. Its position is not one in the client's
+ * text.
+ */
 export function inStatement(error: DatabaseError, statement: ProceduralStatement): DatabaseError {
   return withWhere(error, `line ${statement.line} at ${nameOf(statement)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the SQL pieces of a PL/pgSQL block: plans each with the variables in sight as parameters, keeps the plan while those
- * have the same types, and runs it in the session's transaction.
+ * Runs the SQL pieces of a PL/pgSQL block: plans each with the variables in sight as parameters, keeps the plan while
+ * those have the same types, and runs it in the session's transaction.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { OpNumber } from "../../operations/effect.ts";

@@ -1,10 +1,12 @@
 /**
  * Interpreter of PL/pgSQL blocks.
  *
- * Each statement runs in the session's transaction. A block with EXCEPTION is a subtransaction: a savepoint before it, to
- * which a handled error goes back. Between statements the event loop gets its turn, and cancellation is looked for.
+ * Each statement runs in the session's transaction. A block with EXCEPTION is a subtransaction: a savepoint before
+ * it, to which a handled error goes back. Between statements the event loop gets its turn, and cancellation is looked
+ * for.
  *
- * Limits: blocks nest as deep as the parser lets them; a query that a FOR loop goes over is read whole before its first turn.
+ * Limits: blocks nest as deep as the parser lets them; a query that a FOR loop goes over is read whole before its
+ * first turn.
  */
 import { assertDefined, unreachable } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

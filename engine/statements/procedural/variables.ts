@@ -1,8 +1,9 @@
 /**
  * The variables of a running PL/pgSQL block.
  *
- * A statement of the block sees all variables in sight as parameters, numbered from the innermost scope outwards: a scalar
- * is one parameter, a record one for each field. Which number a name means is what {@link Scope.meaning} answers.
+ * A statement of the block sees all variables in sight as parameters, numbered from the innermost scope outwards: a
+ * scalar is one parameter, a record one for each field. Which number a name means is what {@link Scope.meaning}
+ * answers.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { VariableMeaning } from "../../sql/binder/environment.ts";

@@ -1,6 +1,6 @@
 /**
- * The settings that are modes of a transaction: SET, SET TRANSACTION, BEGIN and `set_config` change them under the same rules,
- * and they end with the transaction whatever they were set by.
+ * The settings that are modes of a transaction: SET, SET TRANSACTION, BEGIN and `set_config` change them under the
+ * same rules, and they end with the transaction whatever they were set by.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { BlockHost } from "../statement_host.ts";
@@ -11,8 +11,8 @@ export function isTransactionMode(name: string): boolean {
 }
 
 /**
- * Sets a mode of the transaction that is open; without a block it lasts as long as the statement. `inQuery`: by a function
- * that a query calls. Answers the value as it is kept. Raises 22023 and 25001.
+ * Sets a mode of the transaction that is open; without a block it lasts as long as the statement. `inQuery`: by a
+ * function that a query calls. Answers the value as it is kept. Raises 22023 and 25001.
  */
 export function setTransactionMode(
   session: Pick<BlockHost, "settings" | "block">,

@@ -1,6 +1,6 @@
 /**
- * Statements that no plan is made for: transactions, settings, prepared statements, cursors, EXPLAIN, DESCRIBE, COPY and
- * DDL. What is not served is refused by name with 0A000, never ignored.
+ * Statements that no plan is made for: transactions, settings, prepared statements, cursors, EXPLAIN, DESCRIBE, COPY
+ * and DDL. What is not served is refused by name with 0A000, never ignored.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";

@@ -2,8 +2,8 @@
  * Sorting permutations. Number keys are sorted by a least-significant-digit radix sort over their order-preserving
  * bit patterns (Knuth, TAOCP vol. 3, 5.2.5), which is stable and linear; digits that do not vary are skipped.
  * Integers of a range below 2^32 are sorted by their distance from the least, in narrower digits. NaN sorts after
- * every number. Other keys are sorted by a bottom-up merge sort. Both come in steps, so that no other work is held up for
- * long.
+ * every number. Other keys are sorted by a bottom-up merge sort. Both come in steps, so that no other work is held up
+ * for long.
  */
 
 const RADIX = 65536;

@@ -45,7 +45,10 @@ export interface SnapshotHorizon {
   oldestSnapshot(): number;
   /** Between two turns of the event loop: whether any snapshot is held. When missing, one may be. */
   hasReaders?(): boolean;
-  /** Whether the log is being replayed, so that there are no readers. {@link TableStore.endReplay} is called at the end. */
+  /**
+   * Whether the log is being replayed, so that there are no readers. {@link TableStore.endReplay} is called at the
+   * end.
+   */
   isReplaying?(): boolean;
 }
 

@@ -4,7 +4,8 @@
  *
  *     deno run -A tests/lang/browser/reload_times.ts [saves]
  *
- * - built: the server has heard of the change, waited for the burst to end, and built (of which the build itself, in brackets)
+ * - built: the server has heard of the change, waited for the burst to end, and built (of which the build itself, in
+ *   brackets)
  * - told: the page has the message
  * - shown: the page has fetched, compiled and started the module, and painted a frame with it
  */
