@@ -56,8 +56,8 @@ export interface OpenOptions {
  * await database.close();
  * ```
  *
- * Raises {@link DatabaseError}: 55006 when another process uses the directory, XX001 when a file in it is damaged, 58030
- * when it cannot be read or written.
+ * Raises {@link DatabaseError}: 55006 when another process uses the directory, XX001 when a file in it is damaged,
+ * 58030 when it cannot be read or written.
  */
 export function open(directory: string, options: OpenOptions = {}): Promise<Database> {
   const host = directory === ":memory:" ? memoryHost() : denoHost();

@@ -64,6 +64,12 @@ const lineRules: readonly Rule[] = [
   },
   { pattern: new RegExp(registryHosts), message: "host of a package registry" },
   {
+    // The formatter looks after code. Indented examples and tables keep their lines.
+    pattern: /^(?=.{121})\s*(\/\/|\/?\*)(?! {4}| ?\|)/u,
+    message: "comment over 120 columns",
+    applies: (path) => isSource(path) && !path.endsWith(".generated.ts"),
+  },
+  {
     pattern: /[ \t]+$/,
     message: "trailing white space",
     applies: (path) => !/\.(md|slt|snap|sql)$/.test(path),

@@ -39,6 +39,8 @@ Deno.test("remarksOn() finds marks, switched-off tests, foreign paths and blanks
   check(`open("/t` + `mp/data");`, "fixed path in the temporary folder; make one with Deno.makeTempDir");
   check(`fetch("https://registry.npm` + `js.org/pg");`, "host of a package registry");
   check("f(); ", "trailing white space");
+  check(`// ${"x".repeat(118)}`, "comment over 120 columns");
+  deepStrictEqual(messages("engine/a_test.ts", `${head} *     ${"x".repeat(118)}\n`), []);
 });
 
 Deno.test("remarksOn() refuses words that have another one, where they have it", () => {
@@ -55,6 +57,10 @@ Deno.test("remarksOn() refuses words that have another one, where they have it",
   check("engine/sql/a.ts", "const quota = MAX_ROWS;", []);
   check("engine/transactions/a.ts", "class Overlay {}", ["write set"]);
   check("engine/types/a.ts", "let a: MixedInteger;", ["number-or-bigint"]);
+  check("engine/types/a.ts", "// It waits until somebody asks.", [
+    "repair, another session (or the passive), sent or reported",
+  ]);
+  check("engine/types/a.ts", 'raise("somebody has locked it");', []);
 });
 
 Deno.test("remarksOn() wants an opening comment and a snake_case name", () => {

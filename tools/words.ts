@@ -18,6 +18,9 @@ const inStorage = /^engine\/(storage|transactions)\//;
 /** The language, except for the folders whose words are still to be replaced. */
 const inLanguage = /^(lang\/(?!check\/|ir\/)|cli\/lang|tests\/lang\/).*\.(ts|js)$/;
 
+/** The database and its tools. */
+const inDatabase = /^(engine|gateways|registry|tools|cli(?!\/lang\/))\/.*\.ts$/;
+
 /** All of them. */
 export const refusedWords: readonly RefusedWord[] = [
   {
@@ -56,6 +59,11 @@ export const refusedWords: readonly RefusedWord[] = [
     pattern: /\bmend(s|ed|ing)?\b|\bMend|[mM]ended[A-Z]|\bmend[A-Z]/,
     instead: "fix, repair",
     within: inLanguage,
+  },
+  {
+    pattern: /^\s*(\/\/|\/?\*).*\b(mend(s|ed|ing)?|[sS]omebody|(is|are|was|were|be|been) told)\b/,
+    instead: "repair, another session (or the passive), sent or reported",
+    within: inDatabase,
   },
   {
     pattern: /\b[A-Za-z]+World\b(?!:)/,

@@ -1,4 +1,4 @@
-/** Sessions that are stopped from outside: idle timeouts and pg_terminate_backend, as their owner is told. */
+/** Sessions that are stopped from outside: idle timeouts and pg_terminate_backend, as reported to their owner. */
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import type { DatabaseError } from "../base/errors.ts";
 import type { Timers } from "../host/host.ts";
@@ -56,7 +56,7 @@ interface Fixture {
   readonly engine: Engine;
   readonly session: Session;
   readonly timers: ManualTimers;
-  /** Codes that the session's owner was told. */
+  /** Codes that were reported to the owner of the session. */
   readonly told: string[];
   readonly run: (sql: string) => Promise<RowBuffer>;
 }

@@ -595,7 +595,7 @@ export class Transaction {
     this.#views.clear();
   }
 
-  /** Somebody else changed the catalog: views are laid anew over the new definitions. */
+  /** Another transaction has changed the catalog: views are laid anew over the new definitions. */
   catalogChanged(): void {
     this.#views.clear();
   }

@@ -199,7 +199,7 @@ export class PartSet {
     for (;;) {
       const job = this.#indexJobAhead(indexes);
       if (job === null) return;
-      // Somebody else may finish the job, or its segment be merged away, between two steps.
+      // The job may be finished by another caller, or its segment be merged away, between two steps.
       while (this.#indexJobs.includes(job) && !this.#stepIndex(job)) yield;
     }
   }
