@@ -3,6 +3,7 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:net";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
+import { until, untilRunning } from "../../tests/support/until.ts";
 import { type HttpServer, type HttpServerOptions, startHttpServer } from "./server.ts";
 
 interface Answer {
@@ -457,10 +458,9 @@ Deno.test("exactly-once headers repeat the reply of the same request and refuse 
   }));
 
 Deno.test("beyond the cap, a connection is answered 503 and closed", () =>
-  withServer(async ({ port }) => {
+  withServer(async ({ port, server }) => {
     const held = connect({ host: "127.0.0.1", port });
-    await new Promise((resolve) => held.once("connect", resolve));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => server.connections === 1);
     const refused = await raw(port, "GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n", 5000);
     match(refused, /^HTTP\/1.1 503 .*Retry-After: 1\r\n.*Connection: close\r\n.*"code":"53300"/s);
     held.destroy();
@@ -469,7 +469,7 @@ Deno.test("beyond the cap, a connection is answered 503 and closed", () =>
 Deno.test("beyond the cap of requests in flight, a request is answered 429", () =>
   withServer(async ({ sql, engine }) => {
     const long = sql("SELECT count(*) FROM generate_series(1, 1000000000)");
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await untilRunning(engine);
     const refused = await sql("SELECT 1");
     deepStrictEqual([refused.status, refused.headers.get("retry-after"), refused.json.code], [
       429,

@@ -14,6 +14,7 @@ import {
   textOf,
   typesOf,
 } from "../../gateways/pg/testing/wire.ts";
+import { untilRunning } from "../support/until.ts";
 import { openPgDatabase } from "./support/pg_database.ts";
 import { RawClient } from "./support/raw_client.ts";
 
@@ -105,7 +106,7 @@ Deno.test("The listener cancels the statement of another connection", async () =
   const key = (await client.until("Z")).find(({ type }) => type === "K");
   ok(key !== undefined, "a cancel key");
   await client.send(query("SELECT count(*) FROM generate_series(1, 300000000)"));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await untilRunning(database.engine);
   using other = await RawClient.connect(database.port);
   await other.send(fields([4, 16], [4, 80877102]), key.body);
   equal((await other.rest()).length, 0);

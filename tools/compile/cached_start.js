@@ -1,5 +1,5 @@
-// Starts a program whose functions were compiled when the executable was made: its code, and what the engine made of it,
-// are in one file next to this one.
+// Starts a program whose functions were compiled when the executable was made: its code, and what the engine
+// made of it, are in one file next to this one.
 import process from "node:process";
 import { Script } from "node:vm";
 
