@@ -21,6 +21,10 @@ export const REGISTRY_LIMITS = {
   archiveEntries: 10_000,
   /** All that comes out of a tarball. */
   unpackedBytes: 256 * 1024 * 1024,
+  /** Characters of a version or a requirement. */
+  requirementLength: 200,
+  /** Characters of a server's text that a message shows. */
+  quotedLength: 500,
   /** A path in a tarball. */
   pathBytes: 1024,
   /** Times that one request is sent. */

@@ -6,6 +6,7 @@
  * loosely (`v1`, `1.2-beta`, `||`, ranges with a dash) is refused.
  */
 import { compare, minVersion, Range, SemVer } from "semver";
+import { REGISTRY_LIMITS } from "./limits.ts";
 import { RegistryError } from "./registry_error.ts";
 
 const NUMBER = "(?:0|[1-9]\\d{0,14})";
@@ -16,11 +17,10 @@ const COMPARISON = new RegExp(
   `^(\\^|~|>=|<=|=|>|<)?\\s*(${NUMBER}(?:\\.${NUMBER}(?:\\.${NUMBER}${SUFFIX})?)?)$`,
 );
 const WILDCARD = new RegExp(`^(?:\\*|${NUMBER}\\.\\*|${NUMBER}\\.${NUMBER}\\.\\*)$`);
-const MAX_LENGTH = 200;
 
 /** Whether it is a semantic version (semver.org 2.0.0), of numbers that are exact. */
 export function isVersion(text: string): boolean {
-  return text.length <= MAX_LENGTH && VERSION.test(text);
+  return text.length <= REGISTRY_LIMITS.requirementLength && VERSION.test(text);
 }
 
 const versions = new Map<string, SemVer>();
@@ -74,7 +74,7 @@ const requirements = new Map<string, Requirement>();
 export function parseRequirement(text: string): Requirement | null {
   const known = requirements.get(text);
   if (known !== undefined) return known;
-  if (text.length > MAX_LENGTH) return null;
+  if (text.length > REGISTRY_LIMITS.requirementLength) return null;
   const parts = text.split(",").map((part) => comparison(part.trim()));
   if (parts.includes(null)) return null;
   let range: Range;
@@ -108,7 +108,7 @@ const accepted = new Set<string>();
 /** Whether it is a requirement. */
 export function isRequirement(text: string): boolean {
   if (accepted.has(text)) return true;
-  const isGood = text.length <= MAX_LENGTH &&
+  const isGood = text.length <= REGISTRY_LIMITS.requirementLength &&
     text.split(",").every((part) => comparison(part.trim()) !== null);
   if (!isGood) return false;
   if (accepted.size >= CACHE_SIZE) accepted.clear();

@@ -66,6 +66,7 @@ const languageLayers: readonly Layer[] = [
   { path: "lang/page_runtime", rank: 1 },
   { path: "lang/templates", rank: 1 },
   { path: "lang/source", rank: 0 },
+  { path: "lang/limits.ts", rank: 0 },
 ];
 
 /** Parts of the product outside the engine's tower: they may use themselves and `engine/base`. */

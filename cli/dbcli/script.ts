@@ -4,12 +4,11 @@
  * It stops at the first error, unless `--keep-going` says otherwise. The lines behind a COPY … FROM STDIN, up to
  * `\.`, are its data.
  */
+import { CLI_LIMITS } from "../shared/limits.ts";
 import { fileLines } from "./file_loads.ts";
 import { isQuit, runCommand } from "./shell_commands.ts";
 import { isCopyIn, type StatementRunner } from "./statement_runner.ts";
 import { type Piece, StatementSplitter } from "./statement_splitter.ts";
-
-const MAX_INCLUDE_DEPTH = 16;
 
 /** How a script ended. */
 export type ScriptOutcome = "done" | "failed" | "quit";
@@ -43,8 +42,10 @@ export async function runScript(
     }
     const outcome = await runCommand(piece.text, { runner, copySource: () => copyData(input) });
     if (typeof outcome === "string") return outcome;
-    if (depth >= MAX_INCLUDE_DEPTH) {
-      runner.terminal.error(`ERROR:  files include each other more than ${MAX_INCLUDE_DEPTH} deep\n`);
+    if (depth >= CLI_LIMITS.maximumIncludeDepth) {
+      runner.terminal.error(
+        `ERROR:  files include each other more than ${CLI_LIMITS.maximumIncludeDepth} deep\n`,
+      );
       return "failed";
     }
     return await includeFile(outcome.include, runner, { keepGoing: options.keepGoing, depth: depth + 1 });

@@ -1,6 +1,7 @@
 /**
- * Every limit of the database in one place, with its unit in its name. A queue, cache, loop, message or depth without
- * a line here is a mistake. How limits depend on each other is asserted when the module loads.
+ * Every limit of the engine in one place, with its unit in its name: what a user, an operator or another machine can
+ * run into, and what caches and queues may hold. How limits depend on each other is asserted when the module loads.
+ * Constants that only tune an algorithm are next to it, and what the range of a type's values is, is with the type.
  */
 import { assert } from "./assert.ts";
 
@@ -18,7 +19,12 @@ export const LIMITS = {
   maximumWebSocketMessageBytes: 8 * MEBIBYTE,
   /** The text of one statement. */
   maximumStatementBytes: 64 * MEBIBYTE,
-  /** Nesting of expressions, subqueries and parentheses in a statement. */
+  /** Nesting of expressions, subqueries, joins and parentheses in a statement; each level is a call of the parser. */
+  maximumNestingDepth: 500,
+  /**
+   * Depth of the tree of an expression. Operators in a row are read without recursion but make a tree as deep as they
+   * are many, and whoever walks the tree recurses.
+   */
   maximumExpressionDepth: 1000,
   /** Tokens of one text; its tree and plan take some hundred bytes for each, and the heap must hold them. */
   maximumStatementTokens: 2_500_000,
@@ -30,6 +36,30 @@ export const LIMITS = {
   maximumParameters: 65_535,
   /** Bytes of an identifier; longer ones are cut, as in PostgreSQL. */
   maximumIdentifierBytes: 63,
+  /** Grouping sets that CUBE, ROLLUP and their combinations may expand to, as in PostgreSQL. */
+  maximumGroupingSets: 4096,
+  /** Characters that varchar(n) and char(n) may declare, as in PostgreSQL. */
+  maximumCharacterLength: 10_485_760,
+  /** Digits, and digits after the point, that numeric(p, s) may declare, as in PostgreSQL. */
+  maximumNumericPrecision: 1000,
+  /** Dimensions of an array, as in PostgreSQL. */
+  maximumArrayDimensions: 6,
+  /** Elements that an assignment to an array may make it have. */
+  maximumArrayElements: 16_777_216,
+  /** Nesting of a JSON value. */
+  maximumJsonDepth: 2000,
+  /** Nesting of a jsonpath. */
+  maximumJsonPathDepth: 500,
+  /** Instructions of a compiled regular expression; repetition counts multiply them. */
+  maximumRegularExpressionInstructions: 50_000,
+  /** Steps of one search that has to backtrack: some tenths of a second. */
+  regularExpressionSteps: 10_000_000,
+  /** Alternatives that such a search may have still to try at once. */
+  regularExpressionAlternatives: 1_000_000,
+  /** Seconds that pg_sleep may wait; a timer holds 31 bits of milliseconds. */
+  maximumSleepSeconds: 86_400 * 24,
+  /** How often a statement or DO block runs again because other transactions keep getting in its way. */
+  maximumConflictRetries: 20,
 
   /** One value of a text or bytea column. */
   maximumValueBytes: 256 * MEBIBYTE,
@@ -89,6 +119,16 @@ export const LIMITS = {
   maximumCachedPlans: 2000,
   /** Texts of BEGIN, COMMIT and ROLLBACK whose trees are kept. */
   keptBlockTexts: 32,
+  /** Characters of a statement whose tree is kept; that of a longer one is made again when it is needed again. */
+  keptTreeCharacters: 16_384,
+  /** Compiled patterns of LIKE and of regular expressions that are kept. */
+  keptPatterns: 500,
+  /** Templates of to_char and to_date that are kept, as many again of to_number. */
+  keptTemplates: 200,
+  /** Expressions of the catalog whose texts are kept. */
+  keptExpressionTexts: 10_000,
+  /** Parent keys that one statement remembers for each foreign key. */
+  keptParentKeys: 65_536,
   /** What the plans kept may hold in memory, roughly; the same again for large ones. */
   cachedPlanBytes: 64 * MEBIBYTE,
   /** Clients whose last reply is kept for exactly-once. */
@@ -120,6 +160,11 @@ export const LIMITS = {
   webSocketSendQueue: 16,
 } as const;
 
+assert(
+  LIMITS.maximumNestingDepth <= LIMITS.maximumExpressionDepth,
+  "the tree of what the parser accepts is accepted",
+);
+assert(LIMITS.maximumSleepSeconds * 1000 < 2 ** 31, "a timer holds the longest sleep");
 assert(LIMITS.groupCommitBufferBytes <= LIMITS.logFileBytes, "the group-commit buffer fits a log file");
 assert(
   LIMITS.directWriteBytes <= LIMITS.groupCommitBufferBytes,

@@ -1,11 +1,9 @@
 /** A statement's tree, kept while it is small: the tree of a long text takes a hundred times as much as the text. */
 import { assertDefined } from "../base/assert.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
-
-/** Texts longer than this are parsed again when their tree is needed again. */
-const MAX_KEPT_TREE_LENGTH = 16_384;
 
 /** See the file's head. */
 export class StatementTree {
@@ -20,7 +18,7 @@ export class StatementTree {
     this.#text = text;
     this.#start = parsed.start;
     this.#literals = literals;
-    this.#parsed = text.length > MAX_KEPT_TREE_LENGTH ? null : parsed;
+    this.#parsed = text.length > LIMITS.keptTreeCharacters ? null : parsed;
   }
 
   /** The tree. */

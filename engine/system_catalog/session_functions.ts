@@ -6,6 +6,7 @@
  * again, in which the function then finds what it waited for done.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import { SqlArray } from "../types/sql_array.ts";
 import type { SqlValue } from "../types/value.ts";
 import { OutsideWait } from "../transactions/signals.ts";
@@ -13,16 +14,13 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { effectsOf, type LockRequest } from "../transactions/advisory_locks.ts";
 import type { CatalogContext, CatalogFunction, VisibleServer, VisibleSession } from "./catalog_context.ts";
 
-/** pg_sleep waits at most this long; more is an error rather than a timer that overflows. */
-const MAX_SLEEP_SECONDS = 86_400 * 24;
-
 /** `pg_sleep`. */
 function sleep(context: CatalogContext, seconds: number): SqlValue {
   if (!(seconds > 0)) return "";
-  if (seconds > MAX_SLEEP_SECONDS) {
+  if (seconds > LIMITS.maximumSleepSeconds) {
     throw new DatabaseError(
       SQLSTATE.numericValueOutOfRange,
-      `pg_sleep cannot wait more than ${MAX_SLEEP_SECONDS} seconds`,
+      `pg_sleep cannot wait more than ${LIMITS.maximumSleepSeconds} seconds`,
     );
   }
   const { outside } = effectsOf(context.session);

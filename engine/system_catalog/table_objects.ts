@@ -4,6 +4,7 @@
  * A primary key that is the row id has no index of its own: rows are found by id. Clients look for primary keys in
  * pg_index, so it is shown with one, whose object identifier is that of the constraint.
  */
+import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { visibleKey } from "../catalog/index_keys.ts";
 import type {
@@ -214,10 +215,9 @@ function formatted(text: string): string {
   const known = printed.get(text);
   if (known !== undefined) return known;
   const result = formatExpression(parseExpression(text));
-  if (printed.size >= PRINTED_LIMIT) printed.clear();
+  if (printed.size >= LIMITS.keptExpressionTexts) printed.clear();
   printed.set(text, result);
   return result;
 }
 
-const PRINTED_LIMIT = 10_000;
 const printed = new Map<string, string>();

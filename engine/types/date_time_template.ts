@@ -2,6 +2,7 @@
  * Splitting the templates of `to_char`, `to_timestamp` and `to_date` into fields with their modifiers, separators and
  * other characters. Templates are remembered, up to 200.
  */
+import { LIMITS } from "../base/limits.ts";
 
 /** Field names, longer ones before their beginnings. Case matters: it decides the case of the output. */
 const FIELDS: readonly string[] = [
@@ -33,7 +34,6 @@ export type TemplateNode =
   };
 
 const templates = new Map<string, readonly TemplateNode[]>();
-const MAX_TEMPLATES = 200;
 
 /** The nodes of a template; remembered. */
 export function parseTemplate(template: string): readonly TemplateNode[] {
@@ -83,7 +83,7 @@ export function parseTemplate(template: string): readonly TemplateNode[] {
     nodes.push({ kind: isSeparator(text) ? "separator" : "character", text, quoted: false });
     position += text.length;
   }
-  if (templates.size >= MAX_TEMPLATES) templates.clear();
+  if (templates.size >= LIMITS.keptTemplates) templates.clear();
   templates.set(template, nodes);
   return nodes;
 }

@@ -7,6 +7,7 @@
  */
 import { utf8ByteLength } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import { Decimal } from "./decimal.ts";
 import { compareText } from "./text.ts";
 
@@ -16,8 +17,6 @@ export type JsonValue = null | boolean | string | Decimal | JsonArray | JsonObje
 export type JsonArray = readonly JsonValue[];
 /** A JSON object, its keys in jsonb's order. */
 export type JsonObject = ReadonlyMap<string, JsonValue>;
-
-const MAX_DEPTH = 2000;
 
 /** Checks that the text is JSON; raises 22P02 as PostgreSQL does. */
 export function validateJson(text: string): void {
@@ -153,9 +152,9 @@ class JsonParser {
   }
 
   #value(depth: number, expected: string): JsonValue {
-    if (depth > MAX_DEPTH) {
+    if (depth > LIMITS.maximumJsonDepth) {
       throw new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
-        detail: `JSON is nested more than ${MAX_DEPTH} levels deep.`,
+        detail: `JSON is nested more than ${LIMITS.maximumJsonDepth} levels deep.`,
       });
     }
     switch (this.#token) {

@@ -6,6 +6,7 @@
  * nesting of 500 levels.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import { Decimal } from "./decimal.ts";
 import {
   isPathPredicate,
@@ -18,8 +19,6 @@ import {
 } from "./json_path_syntax.ts";
 import { compileRegularExpression } from "./pattern.ts";
 import type { Matcher } from "./regular_expression/matcher.ts";
-
-const MAX_DEPTH = 500;
 
 interface Token {
   readonly kind: "end" | "name" | "string" | "number" | "variable" | "symbol";
@@ -219,9 +218,9 @@ class PathParser {
   }
 
   #nested<T>(parse: () => T): T {
-    if (++this.#depth > MAX_DEPTH) {
+    if (++this.#depth > LIMITS.maximumJsonPathDepth) {
       throw new DatabaseError(SQLSTATE.statementTooComplex, "stack depth limit exceeded", {
-        detail: `The jsonpath is nested more than ${MAX_DEPTH} levels deep.`,
+        detail: `The jsonpath is nested more than ${LIMITS.maximumJsonPathDepth} levels deep.`,
       });
     }
     const result = parse();

@@ -6,6 +6,7 @@
  * Patterns are written in capitals or small letters, not mixed. Templates are remembered, up to 200.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 
 const PATTERNS = ", . 0 9 B C D EEEE FM G L MI PL PR RN SG SP S TH V".split(" ");
 /** Every pattern as it may be written. */
@@ -35,14 +36,13 @@ export interface NumberTemplate {
 }
 
 const templates = new Map<string, NumberTemplate>();
-const MAX_TEMPLATES = 200;
 
 /** The template of a text; 42601 when its patterns contradict each other. */
 export function numberTemplate(source: string): NumberTemplate {
   const known = templates.get(source);
   if (known !== undefined) return known;
   const template = measure(split(source));
-  if (templates.size >= MAX_TEMPLATES) templates.clear();
+  if (templates.size >= LIMITS.keptTemplates) templates.clear();
   templates.set(source, template);
   return template;
 }

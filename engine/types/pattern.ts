@@ -7,6 +7,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import { chooseMatcher } from "./regular_expression/compile.ts";
 import type { Matcher } from "./regular_expression/matcher.ts";
 
@@ -217,13 +218,12 @@ function similarToRegularExpression(pattern: string, escape: string): string {
 }
 
 const compiled = new Map<string, Matcher>();
-const MAX_COMPILED = 500;
 
 function remember(key: string, make: () => RegExp): Matcher {
   const known = compiled.get(key);
   if (known !== undefined) return known;
   const expression = chooseMatcher(make());
-  if (compiled.size >= MAX_COMPILED) compiled.clear();
+  if (compiled.size >= LIMITS.keptPatterns) compiled.clear();
   compiled.set(key, expression);
   return expression;
 }

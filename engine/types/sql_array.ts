@@ -5,9 +5,8 @@
  * dimensions. Parsing and printing of elements is the caller's, so that this file knows no types.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { SqlValue } from "./value.ts";
-
-const MAX_DIMENSIONS = 6;
 
 /** Indexes are integers of 32 bits, and so is the one after the last. */
 const MAX_INDEX = 2_147_483_647;
@@ -61,7 +60,9 @@ export class SqlArray {
         );
       }
     }
-    if (first.dimensions.length >= MAX_DIMENSIONS) throw tooManyDimensions(first.dimensions.length + 1);
+    if (first.dimensions.length >= LIMITS.maximumArrayDimensions) {
+      throw tooManyDimensions(first.dimensions.length + 1);
+    }
     return new SqlArray(
       parts.flatMap((part) => [...part.elements]),
       [parts.length, ...first.dimensions],
@@ -225,7 +226,7 @@ function wrongSubscripts(): DatabaseError {
 function tooManyDimensions(count: number): DatabaseError {
   return new DatabaseError(
     SQLSTATE.programLimitExceeded,
-    `number of array dimensions (${count}) exceeds the maximum allowed (${MAX_DIMENSIONS})`,
+    `number of array dimensions (${count}) exceeds the maximum allowed (${LIMITS.maximumArrayDimensions})`,
   );
 }
 
@@ -366,7 +367,7 @@ class ArrayParser {
         );
       }
       bounds.push([lower, upper]);
-      if (bounds.length > MAX_DIMENSIONS) throw tooManyDimensions(bounds.length);
+      if (bounds.length > LIMITS.maximumArrayDimensions) throw tooManyDimensions(bounds.length);
       this.#position = pattern.lastIndex;
     }
     if (this.#text[this.#position] !== "=") throw this.#malformed('Missing "=" after array dimensions.');
@@ -377,7 +378,7 @@ class ArrayParser {
 
   /** Parses from `{` to its `}`; the lengths of all lists of one depth must agree. */
   #parseLevel(depth: number): void {
-    if (depth >= MAX_DIMENSIONS) throw tooManyDimensions(depth + 1);
+    if (depth >= LIMITS.maximumArrayDimensions) throw tooManyDimensions(depth + 1);
     this.#position++;
     let count = 0;
     let wantsItem = false;

@@ -4,7 +4,9 @@
  * UTF-16 units compare alike except that surrogates (code points above U+FFFF) sort before U+E000 to U+FFFF; so the
  * JavaScript operators are right for all texts without surrogates, and {@link compareText} is right for all.
  */
+import { decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 
 /** Compares texts by code point. */
 export function compareText(left: string, right: string): -1 | 0 | 1 {
@@ -34,6 +36,16 @@ export function trimTrailingSpaces(text: string): string {
   let end = text.length;
   while (end > 0 && text.charCodeAt(end - 1) === 32) end--;
   return end === text.length ? text : text.slice(0, end);
+}
+
+/** A name cut to `LIMITS.maximumIdentifierBytes` bytes of UTF-8, never within a character, as PostgreSQL does. */
+export function truncateName(text: string): string {
+  if (text.length * 3 <= LIMITS.maximumIdentifierBytes) return text;
+  const bytes = encodeUtf8(text);
+  if (bytes.length <= LIMITS.maximumIdentifierBytes) return text;
+  let end = LIMITS.maximumIdentifierBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return decodeUtf8(bytes.subarray(0, end));
 }
 
 /** The number of characters (code points). */

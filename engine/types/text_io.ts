@@ -8,7 +8,6 @@
 import { formatInternalChar, parseInternalChar } from "./internal_char.ts";
 import { enumLabel, enumValue } from "./enum_type.ts";
 import { unreachable } from "../base/assert.ts";
-import { decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { formatDate, formatTime, formatTimestamp, formatTimestampTz, ISO_MDY } from "./date_time_format.ts";
 import type { DateStyle } from "./date_time_format.ts";
@@ -35,7 +34,7 @@ import {
 import { formatArray, parseArray, SqlArray } from "./sql_array.ts";
 import { intervalRange } from "./sql_type.ts";
 import type { SqlType } from "./sql_type.ts";
-import { characterLength, requireWellFormed } from "./text.ts";
+import { characterLength, requireWellFormed, truncateName } from "./text.ts";
 import { UTC } from "./time_zone.ts";
 import type { TimeZone } from "./time_zone.ts";
 import { applyTypeModifier, fitNumeric } from "./type_modifier.ts";
@@ -69,8 +68,6 @@ export const DEFAULT_TEXT_OPTIONS: TextOptions = {
   dateStyle: ISO_MDY,
   intervalStyle: "postgres",
 };
-
-const MAX_NAME_BYTES = 63;
 
 function dateTimeContext(options: TextOptions) {
   return { now: options.now, zone: options.timeZone, order: options.dateStyle.order };
@@ -239,16 +236,6 @@ function checkText(text: string): string {
 export function padCharacters(text: string, length: number): string {
   const missing = length - characterLength(text);
   return missing > 0 ? text + " ".repeat(missing) : text;
-}
-
-/** A name cut to 63 bytes, never within a character. */
-export function truncateName(text: string): string {
-  if (text.length * 3 <= MAX_NAME_BYTES) return text;
-  const bytes = encodeUtf8(text);
-  if (bytes.length <= MAX_NAME_BYTES) return text;
-  let end = MAX_NAME_BYTES;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return decodeUtf8(bytes.subarray(0, end));
 }
 
 function parseNumeric(

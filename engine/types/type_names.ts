@@ -7,16 +7,14 @@
  */
 import { unreachable } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import { didYouMean } from "../base/suggest.ts";
 import { enumName } from "./enum_type.ts";
 import type { IntervalRange, SimpleTypeKind, SqlType, TemporalTypeKind } from "./sql_type.ts";
 import { declaredScale, INTERVAL_RANGES, intervalRange, temporalPrecision } from "./sql_type.ts";
 
-const MAX_LENGTH = 10485760;
 /** Up to so many digits a `numeric` is kept as an integer. */
 const MAX_STATIC_PRECISION = 38;
-const MAX_PRECISION = 1000;
-const MAX_TYPE_DIMENSIONS = 6;
 
 /** Single-word names of types that take no modifier. */
 const PLAIN: Readonly<Record<string, SimpleTypeKind>> = {
@@ -184,10 +182,10 @@ export function resolveTypeName(parts: TypeNameParts): SqlType {
   }
   const dimensions = parts.arrayDimensions ?? 0;
   if (dimensions === 0) return type;
-  if (dimensions > MAX_TYPE_DIMENSIONS) {
+  if (dimensions > LIMITS.maximumArrayDimensions) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `number of array dimensions (${dimensions}) exceeds the maximum allowed (${MAX_TYPE_DIMENSIONS})`,
+      `number of array dimensions (${dimensions}) exceeds the maximum allowed (${LIMITS.maximumArrayDimensions})`,
     );
   }
   return { kind: "array", element: type };
@@ -219,8 +217,8 @@ function checkLength(name: string, modifiers: readonly number[]): number {
   const [length = 0] = modifiers;
   if (modifiers.length !== 1) throw invalidModifier("invalid type modifier");
   if (length < 1) throw invalidModifier(`length for type ${name} must be at least 1`);
-  if (length > MAX_LENGTH) {
-    throw invalidModifier(`length for type ${name} cannot exceed ${MAX_LENGTH}`);
+  if (length > LIMITS.maximumCharacterLength) {
+    throw invalidModifier(`length for type ${name} cannot exceed ${LIMITS.maximumCharacterLength}`);
   }
   return length;
 }
@@ -244,12 +242,15 @@ function numericType(modifiers: readonly number[]): SqlType {
   const [precision, scale = 0] = modifiers;
   if (precision === undefined) return { kind: "numeric" };
   if (modifiers.length > 2) throw invalidModifier("invalid NUMERIC type modifier");
-  if (precision < 1 || precision > MAX_PRECISION) {
-    throw invalidModifier(`NUMERIC precision ${precision} must be between 1 and ${MAX_PRECISION}`);
-  }
-  if (scale < -MAX_PRECISION || scale > MAX_PRECISION) {
+  if (precision < 1 || precision > LIMITS.maximumNumericPrecision) {
     throw invalidModifier(
-      `NUMERIC scale ${scale} must be between ${-MAX_PRECISION} and ${MAX_PRECISION}`,
+      `NUMERIC precision ${precision} must be between 1 and ${LIMITS.maximumNumericPrecision}`,
+    );
+  }
+  if (scale < -LIMITS.maximumNumericPrecision || scale > LIMITS.maximumNumericPrecision) {
+    throw invalidModifier(
+      `NUMERIC scale ${scale} must be between ${-LIMITS
+        .maximumNumericPrecision} and ${LIMITS.maximumNumericPrecision}`,
     );
   }
   return declaredNumeric(precision, scale);
@@ -295,7 +296,7 @@ export function formatType(type: SqlType): string {
     case "interval":
       return `interval${intervalSuffix(type)}${precisionSuffix(type)}`;
     case "numeric":
-      return type.precision === undefined || type.precision > MAX_PRECISION
+      return type.precision === undefined || type.precision > LIMITS.maximumNumericPrecision
         ? "numeric"
         : `numeric(${type.precision},${declaredScale(type) ?? 0})`;
     case "varchar":
@@ -490,7 +491,7 @@ export function typeModifier(type: SqlType): number {
     case "char":
       return type.length + 4;
     case "numeric":
-      return type.precision === undefined || type.precision > MAX_PRECISION
+      return type.precision === undefined || type.precision > LIMITS.maximumNumericPrecision
         ? -1
         : ((type.precision << 16) | ((declaredScale(type) ?? 0) & 0x7ff)) + 4;
     case "time":

@@ -14,16 +14,13 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ByteReader, ByteWriter } from "../../engine/base/bytes.ts";
+import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { decoding, undecodable } from "../shared/operation/undecodable.ts";
 
 /** Bytes of each nonce. */
 export const NONCE_BYTES = 32;
 const PROOF_BYTES = 32;
 const MAGIC = 0x504f_4244;
-const MAX_NAME_BYTES = 256;
-
-/** A frame of the handshake is never larger. */
-export const MAX_HANDSHAKE_BYTES = 1024;
 
 const CODES = { clientHello: 1, serverHello: 2, clientProof: 3, welcome: 4 } as const;
 
@@ -56,7 +53,7 @@ export function encodeClientHello(hello: ClientHello): Uint8Array {
   writer.writeU32(MAGIC);
   writer.writeU16(hello.version);
   writer.writeBytes(hello.nonce);
-  writer.writeText(hello.name.slice(0, MAX_NAME_BYTES / 4));
+  writer.writeText(hello.name.slice(0, GATEWAY_LIMITS.maximumClientNameBytes / 4));
   return writer.finish();
 }
 

@@ -11,7 +11,8 @@ import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import { FAREWELL_LIMITS, sayFarewell } from "../shared/farewell.ts";
+import { sayFarewell } from "../shared/farewell.ts";
+import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { InputFlow } from "../shared/input_flow.ts";
 import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
@@ -25,7 +26,6 @@ import {
   decodeClientProof,
   encodeServerHello,
   encodeWelcome,
-  MAX_HANDSHAKE_BYTES,
   NONCE_BYTES,
   sameProof,
   serverProof,
@@ -89,7 +89,7 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
       for (const link of links) link.sayFarewell();
       const timer = setTimeout(() => {
         for (const link of links) link.destroy();
-      }, FAREWELL_LIMITS.silenceMilliseconds);
+      }, GATEWAY_LIMITS.farewell.silenceMilliseconds);
       await closed;
       clearTimeout(timer);
       watch.close();
@@ -115,7 +115,7 @@ class Link {
   readonly #socket: Socket;
   readonly #options: BinaryServerOptions;
   readonly #watch: DurabilityWatch;
-  readonly #reader = new FrameReader(MAX_HANDSHAKE_BYTES);
+  readonly #reader = new FrameReader(GATEWAY_LIMITS.maximumHandshakeBytes);
   readonly #nonce = new Uint8Array(randomBytes(NONCE_BYTES));
   readonly #timer: ReturnType<typeof setTimeout>;
   #hello: ClientHello | null = null;

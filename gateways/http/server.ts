@@ -19,7 +19,8 @@ import { assert } from "../../engine/base/assert.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import { FAREWELL_LIMITS, sayFarewell } from "../shared/farewell.ts";
+import { sayFarewell } from "../shared/farewell.ts";
+import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { failureReply, type HttpReply, JSON_TYPE, readBody, sendReply } from "./exchange.ts";
 import { failureBody, failureFor, type HttpFailure, httpFailure } from "./failure.ts";
@@ -39,13 +40,6 @@ import {
 import { Pipeline } from "./pipeline.ts";
 import { readSqlRequest } from "./sql_request.ts";
 import { checkUpgrade, WebSockets } from "./web_socket.ts";
-
-const KEEP_ALIVE_MILLISECONDS = 75_000;
-const HEADERS_MILLISECONDS = 30_000;
-const REQUEST_MILLISECONDS = 300_000;
-const MAX_HEADER_BYTES = 16 * 1024;
-/** Input without a request in it, after which the connection ends; empty lines between requests count too. */
-const MAX_UNFINISHED_HEAD_BYTES = 256 * 1024;
 
 /** How to start the listener. */
 export interface HttpServerOptions {
@@ -116,10 +110,10 @@ class Gateway implements HttpServer {
         : { heartbeatMilliseconds: options.heartbeatMilliseconds }),
     });
     this.#http = createServer({
-      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
-      headersTimeout: HEADERS_MILLISECONDS,
-      requestTimeout: REQUEST_MILLISECONDS,
-      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: GATEWAY_LIMITS.httpKeepAliveMilliseconds,
+      headersTimeout: GATEWAY_LIMITS.httpHeadMilliseconds,
+      requestTimeout: GATEWAY_LIMITS.httpRequestMilliseconds,
+      maxHeaderSize: GATEWAY_LIMITS.maximumHttpHeadBytes,
       // The check is made here, for an answer with a failure object.
       requireHostHeader: false,
     });
@@ -182,7 +176,7 @@ class Gateway implements HttpServer {
     for (const socket of this.#sockets) socket.destroySoon();
     const timer = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy();
-    }, FAREWELL_LIMITS.silenceMilliseconds);
+    }, GATEWAY_LIMITS.farewell.silenceMilliseconds);
     await closed;
     clearTimeout(timer);
     this.#watch.close();
@@ -222,7 +216,7 @@ class Gateway implements HttpServer {
       const isHead = latest === seen && latest?.complete !== false;
       seen = latest;
       headBytes = isHead ? headBytes + data.length : 0;
-      if (headBytes <= MAX_UNFINISHED_HEAD_BYTES) return;
+      if (headBytes <= GATEWAY_LIMITS.maximumUnfinishedHeadBytes) return;
       // Neither this nor the parser is to see any more of it.
       socket.removeAllListeners("data");
       refuseSocket(

@@ -33,8 +33,6 @@ const PORTAL = 0x50;
 const ALONE = { inPipeline: false } as const;
 const IN_PIPELINE = { inPipeline: true } as const;
 const NO_TYPES: readonly (SqlType | undefined)[] = [];
-/** Longer texts are not kept. */
-const MAX_RECENT_LENGTH = 4096;
 /** `unknown`: the client leaves the type to the server. */
 const UNKNOWN_OID = 705;
 
@@ -280,7 +278,7 @@ export class ExtendedQuery {
   /** Statements without plans, and those of a transaction that may have changed the catalog, are always made anew. */
   #prepareUnnamed(text: string, types: readonly (SqlType | undefined)[]): PreparedStatement {
     const session = this.#session;
-    if (types.length > 0 || session.status === "failed" || text.length > MAX_RECENT_LENGTH) {
+    if (types.length > 0 || session.status === "failed" || text.length > PG_LIMITS.maximumUnnamedLength) {
       return session.prepare(text, types);
     }
     if (session.currentTransaction?.hasDdl === true) {

@@ -42,6 +42,10 @@ export const PG_LIMITS = {
   keptReadBuffers: 64,
   /** Unnamed statements kept by text, per connection. */
   unnamedStatements: 64,
+  /** UTF-16 units of such a text; longer ones are prepared anew. */
+  maximumUnnamedLength: 4096,
+  /** Characters of the nonce that a client sends to log in. */
+  maximumNonceLength: 1024,
 } as const;
 
 assert(

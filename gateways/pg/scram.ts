@@ -10,6 +10,7 @@ import { pbkdf2 } from "@noble/hashes/pbkdf2.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeUtf8Strict, encodeUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import { PG_LIMITS } from "./limits.ts";
 
 /** The one mechanism that is offered. */
 export const SCRAM_MECHANISM = "SCRAM-SHA-256";
@@ -17,7 +18,6 @@ const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 18;
 const PROOF_BYTES = 32;
-const MAX_NONCE_LENGTH = 1024;
 
 /** What the server keeps of the password. */
 export class ScramVerifier {
@@ -75,7 +75,7 @@ export class ScramExchange {
     if (bare.startsWith("m=")) {
       throw new DatabaseError(SQLSTATE.featureNotSupported, "client requires an unsupported SCRAM extension");
     }
-    if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(clientNonce) || clientNonce.length > MAX_NONCE_LENGTH) {
+    if (!/^[\x21-\x2b\x2d-\x7e]+$/.test(clientNonce) || clientNonce.length > PG_LIMITS.maximumNonceLength) {
       throw malformed("The nonce is not made of printable characters.");
     }
     this.#header = header;

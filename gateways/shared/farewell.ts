@@ -7,6 +7,7 @@
  * or bytes.
  */
 import type { Duplex } from "node:stream";
+import { GATEWAY_LIMITS } from "./limits.ts";
 
 /** Limits of a farewell. */
 export interface FarewellLimits {
@@ -18,15 +19,8 @@ export interface FarewellLimits {
   readonly bytes: number;
 }
 
-/** What every gateway grants. */
-export const FAREWELL_LIMITS: FarewellLimits = {
-  silenceMilliseconds: 2_000,
-  totalMilliseconds: 20_000,
-  bytes: 64 << 20,
-};
-
 /** Waits for the client to close; to be called once, after `end`. */
-export function sayFarewell(socket: Duplex, limits: FarewellLimits = FAREWELL_LIMITS): void {
+export function sayFarewell(socket: Duplex, limits: FarewellLimits = GATEWAY_LIMITS.farewell): void {
   if (socket.destroyed) return;
   let bytes = 0;
   const destroy = (): void => {

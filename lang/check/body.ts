@@ -6,6 +6,7 @@
  * Nodes of the typed tree are made while some of their types are variables; {@link Session.finish} puts the types in
  * that the variables stand for.
  */
+import { LANG_LIMITS } from "../limits.ts";
 import type * as ast from "../syntax/ast.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Expression, Place } from "../typed/tree.ts";
@@ -24,9 +25,6 @@ import {
 } from "./symbols.ts";
 import type { SymbolTable } from "./symbol_table.ts";
 import type { World } from "./world.ts";
-
-/** Parts that the type of an expression may have. */
-const MAX_WEIGHT = 2_000;
 
 /** Why a type is expected. */
 export type Reason =
@@ -244,7 +242,9 @@ export class Body {
 
   /** Keeps a node whose type is not known yet. */
   node<T extends Expression>(node: T): T {
-    return weightOf(node.type) > MAX_WEIGHT ? this.#tooLarge(node) : this.session.keep(node);
+    return weightOf(node.type) > LANG_LIMITS.maximumTypeParts
+      ? this.#tooLarge(node)
+      : this.session.keep(node);
   }
 
   /** Types that double at each step would take all memory. */

@@ -5,6 +5,7 @@
  * Whole numbers and characters are cut into the intervals that the column's patterns tell apart; lists are pairs of a
  * first element and a rest. The work is bounded: a match too large to be decided counts as one that misses something.
  */
+import { LANG_LIMITS } from "../limits.ts";
 import type { Pattern } from "../typed/tree.ts";
 import { ERROR_TYPE, resolve } from "../types/primitives.ts";
 import type { Type, VariantDefinition } from "../types/type.ts";
@@ -35,7 +36,6 @@ type Shape =
   | { readonly kind: "either"; readonly alternatives: readonly Shape[] };
 
 const ANY: Shape = { kind: "any" };
-const MAX_STEPS = 20_000;
 const MAX_WITNESSES = 12;
 
 /** What a match leaves out, as patterns to be written, and which of its arms are never reached. */
@@ -191,7 +191,7 @@ class Matcher {
     const [type, ...rest] = types;
     if (type === undefined) return rows.length === 0 ? [[]] : [];
     if (rows.some(takesAll)) return [];
-    if (++this.#steps > MAX_STEPS) return [types.map(() => ANY)];
+    if (++this.#steps > LANG_LIMITS.exhaustivenessSteps) return [types.map(() => ANY)];
     const all = expand(rows);
     const heads = all.flatMap(([first]) => first === undefined || first.kind === "any" ? [] : [first]);
     if (heads.length === 0) {
@@ -233,7 +233,7 @@ class Matcher {
     const [first, ...others] = row;
     if (type === undefined || first === undefined) return rows.length === 0;
     if (rows.some(takesAll)) return false;
-    if (++this.#steps > MAX_STEPS) return true;
+    if (++this.#steps > LANG_LIMITS.exhaustivenessSteps) return true;
     const all = expand(rows);
     switch (first.kind) {
       case "either":

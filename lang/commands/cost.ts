@@ -11,6 +11,7 @@ import { polynomialText } from "../ir/polynomial.ts";
 import { addProbes, PROBE_MODULE } from "../ir/probe.ts";
 import { bodiesOf } from "../ir/visit.ts";
 import { externsOf, type HostFunction } from "../host/wasm_program.ts";
+import { LANG_LIMITS } from "../limits.ts";
 import { CannotGenerate, PropertyMaker } from "../testing/generators.ts";
 import { type PlannedTest, planTests } from "../testing/test_plan.ts";
 import type { TypedProgram } from "../typed/tree.ts";
@@ -51,7 +52,6 @@ export interface CostReport {
 const GAS = 1n << 50n;
 /** How often properties are tried to measure them. */
 const PROPERTY_TRIES = 20;
-const MAX_PAGES = 4096;
 /** What functions tell of themselves by. */
 const PROBES: readonly HostFunction[] = ["enter", "leave"].map((name) => ({
   module: PROBE_MODULE,
@@ -98,7 +98,7 @@ export async function measureCost(
   const functions = module.functions.filter((target) => target.body !== null && isOwn(target));
   const static_ = functions.map((target) => ({ bound: bounds.of(target), copies: copiesOf(target) }));
   const probed = addProbes(module, isOwn);
-  const { bytes } = encodeModule(probed.module, { maximumPages: MAX_PAGES, hasNames: false });
+  const { bytes } = encodeModule(probed.module, { maximumPages: LANG_LIMITS.memoryPages, hasNames: false });
   const measured = await meter.measure({
     module: { bytes, externs: [...externsOf(program), ...PROBES] },
     functionCount: probed.functions.length,

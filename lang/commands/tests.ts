@@ -6,6 +6,7 @@
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { applyToFiles } from "../diagnostics/edits.ts";
+import { LANG_LIMITS } from "../limits.ts";
 import { prepareTests, RUN_HERE } from "../testing/run_tests.ts";
 import { snapshotEdits } from "../testing/snapshots.ts";
 import { planTests, type TestSelection } from "../testing/test_plan.ts";
@@ -44,9 +45,6 @@ export interface TestOutcome {
   readonly updatedPaths: readonly string[];
 }
 
-/** Most snapshots that one test may have to be renewed at once. */
-const MAX_ROUNDS = 200;
-
 /** How long one test may take when nobody says. */
 export const DEFAULT_TIMEOUT_MILLISECONDS = 10_000;
 
@@ -63,7 +61,9 @@ export async function test(workspace: Workspace, options: TestOptions = {}): Pro
     const prepared = prepareTests(program, planned, options);
     const limits = { timeoutMilliseconds, ...(signal === undefined ? {} : { signal }) };
     const results = prepared.results(await runner.run(prepared.suite, limits));
-    const edits = options.update === true && round < MAX_ROUNDS ? snapshotEdits(program, results) : [];
+    const edits = options.update === true && round < LANG_LIMITS.maximumSnapshotRounds
+      ? snapshotEdits(program, results)
+      : [];
     if (edits.length === 0) {
       return {
         diagnostics,

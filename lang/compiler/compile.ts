@@ -3,6 +3,7 @@
  *
  * The same program and options give the same bytes, whatever was compiled before.
  */
+import { LANG_LIMITS } from "../limits.ts";
 import type { TypedFunction, TypedModule, TypedProgram, TypedTest } from "../typed/tree.ts";
 import { RESERVED_EXPORTS } from "../check/entry_points.ts";
 import { internally } from "../diagnostics/internal_error.ts";
@@ -56,9 +57,6 @@ export interface CompiledModule extends EncodedModule {
   sourceMap(fileName: string): string;
 }
 
-/** 256 MiB. */
-const MAX_PAGES = 4096;
-
 /** Compiles a program. */
 export function compile(program: TypedProgram, options: CompileOptions): CompiledModule {
   return internally("compiling", () => encode(lowerProgram(program, options), options));
@@ -84,7 +82,7 @@ export function compileComponent(program: TypedProgram, options: CompileOptions)
 
 function encode(module: IrModule, options: CompileOptions): CompiledModule {
   const encoded = encodeModule(module, {
-    maximumPages: options.maximumPages ?? MAX_PAGES,
+    maximumPages: options.maximumPages ?? LANG_LIMITS.memoryPages,
     hasNames: true,
   });
   return {

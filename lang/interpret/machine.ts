@@ -1,8 +1,8 @@
 /**
  * A program that is being run: instances of its functions, made when they are first called, and what they share.
  */
+import { LANG_LIMITS } from "../limits.ts";
 import type { Callee, TypedConstant, TypedFunction, TypedProgram } from "../typed/tree.ts";
-import { DEPTH_LIMIT } from "../typed/trap.ts";
 import type { InterfaceDefinition, Type } from "../types/type.ts";
 import { type Code, ControlSignal, Frame } from "./frame.ts";
 import { FunctionCompiler } from "./function_compiler.ts";
@@ -170,7 +170,7 @@ export class Machine {
       if (arg instanceof Reference) frame.references[-1 - slot] = arg;
       else frame.slots[slot] = arg;
     }
-    if (this.#depth >= DEPTH_LIMIT) throw depthTrap(body.entry);
+    if (this.#depth >= LANG_LIMITS.maximumCallDepth) throw depthTrap(body.entry);
     this.#depth++;
     try {
       return body.code(frame);
@@ -179,7 +179,9 @@ export class Machine {
       // The stack of the interpreter itself may end first; where there is no room for the trap either, the caller
       // makes it.
       if (error instanceof RangeError) throw depthTrap(body.entry);
-      if (error instanceof ProgramTrap && error.calls.length < DEPTH_LIMIT) error.calls.push(site);
+      if (error instanceof ProgramTrap && error.calls.length < LANG_LIMITS.maximumCallDepth) {
+        error.calls.push(site);
+      }
       throw error;
     } finally {
       this.#depth--;

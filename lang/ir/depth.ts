@@ -4,7 +4,7 @@
  * The depth is a global, so that it is the same on every machine; functions that cannot recur are bounded by the
  * program's text and count nothing.
  */
-import { DEPTH_LIMIT } from "../typed/trap.ts";
+import { LANG_LIMITS } from "../limits.ts";
 import {
   get,
   i32,
@@ -50,7 +50,7 @@ export function limitDepth(functions: readonly IrFunction[], options: {
       { kind: "set", local: before, value: { kind: "global", global } },
       {
         kind: "check",
-        condition: op("i32.gt_u", get(before), i32(DEPTH_LIMIT - weight)),
+        condition: op("i32.gt_u", get(before), i32(LANG_LIMITS.maximumCallDepth - weight)),
         site: options.site(target),
       },
       { kind: "set-global", global, value: op("i32.add", get(before), i32(weight)) },
@@ -73,7 +73,10 @@ function weightOf(body: readonly Statement[]): number {
     }
   };
   visit(body);
-  return Math.min(DEPTH_LIMIT, Math.ceil((FRAME_BYTES + locals.size * 8) / STACK_BYTES_PER_CALL));
+  return Math.min(
+    LANG_LIMITS.maximumCallDepth,
+    Math.ceil((FRAME_BYTES + locals.size * 8) / STACK_BYTES_PER_CALL),
+  );
 }
 
 function callsIndirectly(body: readonly Statement[]): boolean {

@@ -12,6 +12,7 @@
  * Blocks:  count i32 | length i32 | capacity i32 | reserved i32 | elements
  * Closures: count i32 | number of the code i32 | number of the function that releases i32 | captured values
  */
+import { LANG_LIMITS } from "../limits.ts";
 import { resolve } from "../types/primitives.ts";
 import { typeText } from "../types/type_text.ts";
 import { ProgramError } from "../diagnostics/internal_error.ts";
@@ -21,12 +22,6 @@ import type { IrFunction, PointerKind, ScalarType } from "./node.ts";
 
 /** Records and tuples of more slots become boxes. */
 const MAX_FLAT_SLOTS = 16;
-/**
- * Types nested deeper, or of more parts than the checker lets anybody write, are taken for types that grow without
- * end.
- */
-const MAX_TYPE_DEPTH = 64;
-const MAX_TYPE_WEIGHT = 4_000;
 
 /** Bytes before the elements of a block. */
 export const BLOCK_HEADER = 16;
@@ -212,7 +207,9 @@ export class Layouts {
 
   /** A text that is the same for equal types and for no others. */
   key(type: Type): string {
-    if (weightOf(type) > MAX_TYPE_WEIGHT || isDeeper(type, MAX_TYPE_DEPTH)) throw endless(type);
+    if (
+      weightOf(type) > LANG_LIMITS.maximumLaidOutTypeParts || isDeeper(type, LANG_LIMITS.maximumTypeDepth)
+    ) throw endless(type);
     return this.#key(type);
   }
 

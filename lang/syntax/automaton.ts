@@ -3,15 +3,13 @@
  *
  * What is built is a matter of the {@link Builders}: the syntax tree, or the formatter's tree of tokens. Without
  * default reductions a wrong token is never shifted, so the place of an error is exact. Limit: values nested deeper
- * than {@link NESTING_LIMIT} are an error at the token that made them so, since whatever walks over trees calls
- * itself.
+ * than `LANG_LIMITS.maximumNestingDepth` are an error at the token that made them so, since whatever walks over trees
+ * calls itself.
  */
+import { LANG_LIMITS } from "../limits.ts";
 import type { Declaration } from "./ast.ts";
 import { ACCEPT, type Rule, type Tables, tables } from "./lalr_tables.ts";
 import { TERMINALS, type Token } from "./token.ts";
-
-/** How deep values may lie in one another. */
-const NESTING_LIMIT = 500;
 
 /** Ways to build that need no call. */
 const FIRST = 0;
@@ -120,7 +118,7 @@ export function run(tokens: readonly Token[], from: number, to: number, builders
       }
       if (kind === CALL) {
         depth++;
-        if (depth > NESTING_LIMIT) return { kind: "error", index, isTooDeep: true };
+        if (depth > LANG_LIMITS.maximumNestingDepth) return { kind: "error", index, isTooDeep: true };
         values[top] = functions[rule]?.(parts);
       } else {
         values[top] = parts;

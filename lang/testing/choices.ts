@@ -4,14 +4,11 @@
  * Donaldson, "Test-Case Reduction via Test-Case Generation: Insights from the Hypothesis Reducer", 2020.
  */
 import type { Host, HostCall, HostValue } from "../interpret/host.ts";
+import { LANG_LIMITS } from "../limits.ts";
 import { TestHost } from "./test_host.ts";
 
-/** Most numbers for one value; then all further ones are 0, which ends it. */
-const MAX_CHOICES = 1_000;
 /** From so many numbers on, more and more are 0, so that values that contain one another end soon. */
 const MANY_CHOICES = 64;
-/** Most tries to make a failure small. */
-const MAX_SHRINKS = 2_000;
 /** Numbers that are taken out or set to 0 together, at most. */
 const MAX_CHUNK_LENGTH = 8;
 
@@ -66,14 +63,15 @@ export class ChoiceHost implements Host {
   }
 
   #moreAt(index: number, limit: number): number {
-    const isEnding = index > MANY_CHOICES && this.#more(MAX_CHOICES) < 2 * (index - MANY_CHOICES);
+    const isEnding = index > MANY_CHOICES &&
+      this.#more(LANG_LIMITS.maximumChoices) < 2 * (index - MANY_CHOICES);
     return isEnding ? 0 : this.#more(limit);
   }
 
   #choose(limit: number): number {
     const index = this.choices.length;
     const given = this.#given[index];
-    const chosen = index >= MAX_CHOICES
+    const chosen = index >= LANG_LIMITS.maximumChoices
       ? 0
       : given !== undefined
       ? Math.min(given, limit - 1)
@@ -99,14 +97,14 @@ export function shrink(
   let best = start;
   let tries = 0;
   const improve = (candidate: readonly number[]): boolean => {
-    if (tries >= MAX_SHRINKS || !isSimpler(candidate, best)) return false;
+    if (tries >= LANG_LIMITS.maximumShrinks || !isSimpler(candidate, best)) return false;
     tries++;
     const used = attempt(candidate);
     if (used === null || !isSimpler(used, best)) return false;
     best = used;
     return true;
   };
-  for (let before: readonly number[] | null = null; before !== best && tries < MAX_SHRINKS;) {
+  for (let before: readonly number[] | null = null; before !== best && tries < LANG_LIMITS.maximumShrinks;) {
     before = best;
     for (const size of chunkSizes(best.length)) {
       for (let at = best.length - size; at >= 0; at--) {

@@ -1,9 +1,7 @@
 /** The world of a test: what it prints is kept, up to a limit; nothing else is answered. */
 import { outputTrap } from "../host/wasm_trap.ts";
 import type { Host, HostCall } from "../interpret/host.ts";
-
-/** Most that a test may print, in UTF-16 units; one that prints more is stopped. */
-const MAX_OUTPUT = 1024 * 1024;
+import { LANG_LIMITS } from "../limits.ts";
 
 /** Keeps what is printed. */
 export class TestHost implements Host {
@@ -20,7 +18,9 @@ export class TestHost implements Host {
     if (!module.startsWith("lang:host/log@")) return null;
     const line = `${String(args[0])}\n`;
     this.#length += line.length;
-    if (this.#length > MAX_OUTPUT) throw outputTrap(MAX_OUTPUT);
+    if (this.#length > LANG_LIMITS.maximumTestOutputLength) {
+      throw outputTrap(LANG_LIMITS.maximumTestOutputLength);
+    }
     this.#lines.push(line);
     return null;
   }

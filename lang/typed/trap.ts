@@ -21,18 +21,12 @@ export type TrapKind =
   | "panic"
   /** `expect(…)` that does not hold, and a snapshot that differs. */
   | "expect"
-  /** Calls deeper than {@link DEPTH_LIMIT}, or a full stack. */
+  /** Calls deeper than `LANG_LIMITS.maximumCallDepth`, or a full stack. */
   | "depth"
   /** The heap's cap is reached. */
   | "memory"
   /** With `--gas`: none is left. */
   | "gas";
-
-/**
- * How deep calls may be within one another. Calls that the compiler inlines do not count, so only recursion without
- * end is sure to trap.
- */
-export const DEPTH_LIMIT = 2_000;
 
 /** What is told of an index outside of a list. */
 export function indexMessage(index: number, length: number): string {

@@ -3,6 +3,7 @@ import { CommandError } from "../../../lang/commands/command_error.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";
 import type { Diagnostic } from "../../../lang/diagnostics/diagnostic.ts";
 import { renderReport } from "../../../lang/diagnostics/human.ts";
+import { CLI_LIMITS } from "../../shared/limits.ts";
 import { DiskFiles } from "./disk_files.ts";
 import { LoneSource } from "./lone_source.ts";
 import { findPackage } from "./package_folder.ts";
@@ -55,17 +56,14 @@ export function wholeNumber(name: string, text: string): number {
 /** Milliseconds of an option in seconds; 0 is none, null. */
 export function timeLimit(name: string, text: string): number | null {
   const seconds = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || seconds > MAX_SECONDS) {
+  if (!/^\d+(\.\d+)?$/.test(text) || seconds > CLI_LIMITS.maximumTimeoutSeconds) {
     throw new CommandError(
-      `Cannot use ${name} "${text}": it is not a number of seconds from 0 to ${MAX_SECONDS}`,
+      `Cannot use ${name} "${text}": it is not a number of seconds from 0 to ${CLI_LIMITS.maximumTimeoutSeconds}`,
       "Use 0 for no limit.",
     );
   }
   return seconds === 0 ? null : seconds * 1000;
 }
-
-/** Longest limit: a day. */
-const MAX_SECONDS = 86_400;
 
 /** Gas of an option, at least 1. */
 export function gasLimit(text: string): number {

@@ -14,11 +14,10 @@ import {
   timeoutTrap,
   trappedOutcome,
 } from "../../../lang/testing/test_suite.ts";
+import { CLI_LIMITS } from "../../shared/limits.ts";
 import { jobWord, SHARED_WORDS_PER_THREAD, tryWord } from "./messages.ts";
 import { failureOf, Thread } from "./thread.ts";
 
-/** Most threads at a time. */
-const MAX_THREADS = 8;
 /** After how long one thread alone is joined by more: starting them costs about as much as it saves before. */
 const ALONE_MILLISECONDS = 200;
 /** How long the arguments of a try that did not end are waited for. */
@@ -31,7 +30,8 @@ export class TestThreads implements TestRunner, Disposable {
   #spare: Thread | null = new Thread();
 
   constructor(options: { readonly threads?: number; readonly aloneMilliseconds?: number } = {}) {
-    this.#maximum = options.threads ?? Math.min(MAX_THREADS, Math.max(1, navigator.hardwareConcurrency));
+    this.#maximum = options.threads ??
+      Math.min(CLI_LIMITS.testThreads, Math.max(1, navigator.hardwareConcurrency));
     this.#aloneMilliseconds = options.aloneMilliseconds ?? ALONE_MILLISECONDS;
   }
 

@@ -5,6 +5,7 @@
  * what needs more passes through here.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { forbidsDuplicates } from "../../catalog/index_keys.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
@@ -31,8 +32,6 @@ export interface ModifyFacts {
 
 /** Rows created in one piece. */
 const PIECE = 64;
-/** A statement that keeps losing against rows it cannot see gives up after so many attempts. */
-const MAX_CONFLICT_RETRIES = 20;
 const NO_ARBITERS: readonly (readonly number[])[] = [];
 const conflictRetries = new WeakMap<RowTransaction, number>();
 
@@ -154,7 +153,7 @@ export class ModifyRun {
           : arbiter.name === thrown.constraint
       );
       const attempts = (conflictRetries.get(this.#writer) ?? 0) + 1;
-      if (!isArbiter || attempts > MAX_CONFLICT_RETRIES) throw thrown;
+      if (!isArbiter || attempts > LIMITS.maximumConflictRetries) throw thrown;
       conflictRetries.set(this.#writer, attempts);
       throw new StaleSnapshot(this.table.id, id);
     }

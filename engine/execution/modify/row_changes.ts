@@ -11,6 +11,7 @@
  * check looks at the state of its time, so that work taken back by a savepoint needs no bookkeeping.
  */
 import { assertDefined } from "../../base/assert.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
@@ -23,8 +24,6 @@ import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillRefere
 
 /** Rows looked up or changed in one piece. */
 const PIECE = 64;
-/** Parent keys remembered for each foreign key. */
-const MAX_REMEMBERED_KEYS = 65_536;
 /** Rough memory of a queued check or action. */
 const TASK_BYTES = 160;
 
@@ -181,7 +180,7 @@ export class RowChanges implements UnfinishedChanges {
     if (!this.#parentExists(rule, key)) return false;
     if (this.#keysGo) return true;
     if (present === undefined) this.#present.set(rule, new Set([noted]));
-    else if (present.size < MAX_REMEMBERED_KEYS) present.add(noted);
+    else if (present.size < LIMITS.keptParentKeys) present.add(noted);
     return true;
   }
 

@@ -7,6 +7,7 @@
  */
 import { SQLSTATE } from "../../base/errors.ts";
 import { unreachable } from "../../base/assert.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { Expression as Ast, GroupingElement } from "../parser/ast.ts";
 import { columnReference, expressionKey, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
@@ -14,9 +15,6 @@ import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import type { Binding } from "./binding.ts";
 import type { QueryLevel, ScopeTable } from "./scope.ts";
-
-/** Limit on what CUBE and combinations of grouping sets may expand to, as in PostgreSQL. */
-const MAX_GROUPING_SETS = 4096;
 
 /** A grouped expression and the column that stands for it above the grouping. */
 export interface GroupKey {
@@ -65,10 +63,10 @@ export class Grouping {
     for (const list of lists) {
       const next: number[][] = [];
       for (const left of combined) for (const right of list) next.push([...new Set([...left, ...right])]);
-      if (next.length > MAX_GROUPING_SETS) {
+      if (next.length > LIMITS.maximumGroupingSets) {
         throw this.#binding.error(
           SQLSTATE.statementTooComplex,
-          `too many grouping sets present (maximum ${MAX_GROUPING_SETS})`,
+          `too many grouping sets present (maximum ${LIMITS.maximumGroupingSets})`,
         );
       }
       combined = next;

@@ -10,7 +10,7 @@
 import { formatInternalChar, internalCharOf, parseInternalChar } from "../../types/internal_char.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { intervalRange, limitsTime, type SqlType } from "../../types/sql_type.ts";
-import { trimTrailingSpaces } from "../../types/text.ts";
+import { trimTrailingSpaces, truncateName } from "../../types/text.ts";
 import { formatText, padCharacters, parseText, type TextOptions } from "../../types/text_io.ts";
 import { applyTypeModifier } from "../../types/type_modifier.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -248,20 +248,6 @@ function limitText(to: SqlType, text: string, place: CastContext): SqlValue {
     default:
       return text;
   }
-}
-
-/** A `name` has at most 63 bytes of UTF-8; more are cut at a character boundary. */
-function truncateName(text: string): string {
-  if (text.length <= 15) return text;
-  let bytes = 0;
-  let kept = "";
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0;
-    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    if (bytes > 63) return kept;
-    kept += character;
-  }
-  return text;
 }
 
 function conversionToText(from: SqlType, to: SqlType, place: CastContext): Conversion {

@@ -4,6 +4,7 @@
  * filled with NULL; missing objects and arrays on the way are made. Limits: arrays of 16 777 216 elements.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import {
   formatJsonb,
   isJsonArray,
@@ -16,8 +17,6 @@ import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { BoundFunction } from "./definition.ts";
-
-const MAX_ELEMENTS = 16_777_216;
 
 /** The array with one element replaced: takes the array, its subscripts and the element. */
 export function arrayAssignment(
@@ -100,10 +99,10 @@ function assignInLine(array: SqlArray, index: number, value: SqlValue): SqlArray
   const offset = index - lower;
   const { elements } = array;
   const length = offset < 0 ? elements.length - offset : Math.max(elements.length, offset + 1);
-  if (length > MAX_ELEMENTS) {
+  if (length > LIMITS.maximumArrayElements) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `array size exceeds the maximum allowed (${MAX_ELEMENTS})`,
+      `array size exceeds the maximum allowed (${LIMITS.maximumArrayElements})`,
     );
   }
   const gap = (count: number): SqlValue[] => Array<SqlValue>(Math.max(0, count)).fill(null);
@@ -160,10 +159,10 @@ function missing(path: readonly string[], depth: number, part: JsonValue): JsonV
 }
 
 function nulls(count: number): JsonValue[] {
-  if (count > MAX_ELEMENTS) {
+  if (count > LIMITS.maximumArrayElements) {
     throw new DatabaseError(
       SQLSTATE.programLimitExceeded,
-      `array size exceeds the maximum allowed (${MAX_ELEMENTS})`,
+      `array size exceeds the maximum allowed (${LIMITS.maximumArrayElements})`,
     );
   }
   return Array<JsonValue>(count).fill(null);

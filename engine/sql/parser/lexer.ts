@@ -12,10 +12,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { errorPosition } from "./source_text.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
-import { requireWellFormed } from "../../types/text.ts";
-
-/** Bytes of UTF-8 that an identifier keeps; the rest is cut, as PostgreSQL does. */
-const MAX_IDENTIFIER_BYTES = 63;
+import { requireWellFormed, truncateName } from "../../types/text.ts";
 
 /** Classes of the first 128 character codes; everything above starts or continues an identifier. */
 const CLASS = { other: 0, space: 1, letter: 2, digit: 3, operator: 4, punctuation: 5 } as const;
@@ -208,7 +205,7 @@ class Lexer {
     const slice = text.slice(start, end);
     const folded = hasUpperCase ? foldCase(slice) : slice;
     const keyword = KEYWORDS.get(folded);
-    if (keyword === undefined) this.#push(TOKEN.word, cutIdentifier(folded), start, end);
+    if (keyword === undefined) this.#push(TOKEN.word, truncateName(folded), start, end);
     else this.#push(TOKEN.word, keyword.word, start, end, keyword.category);
   }
 
@@ -223,7 +220,7 @@ class Lexer {
     if (name.length === 0) {
       throw this.#nearError(SQLSTATE.syntaxError, "zero-length delimited identifier", start, end);
     }
-    this.#push(TOKEN.quotedIdentifier, cutIdentifier(name), start, end);
+    this.#push(TOKEN.quotedIdentifier, truncateName(name), start, end);
   }
 
   /**
@@ -741,18 +738,4 @@ function foldCase(name: string): string {
     folded += character >= "A" && character <= "Z" ? character.toLowerCase() : character;
   }
   return folded;
-}
-
-/** The identifier cut to {@link MAX_IDENTIFIER_BYTES} bytes of UTF-8, at a character's boundary. */
-function cutIdentifier(name: string): string {
-  if (name.length * 3 <= MAX_IDENTIFIER_BYTES) return name;
-  let bytes = 0;
-  let cut = "";
-  for (const character of name) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > MAX_IDENTIFIER_BYTES) return cut;
-    cut += character;
-  }
-  return name;
 }

@@ -6,24 +6,13 @@
  * statement.
  */
 
+import { LIMITS } from "../../base/limits.ts";
 import { closest } from "../../base/suggest.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { KEYWORD_CATEGORY, SUGGESTED_KEYWORDS } from "./keywords.ts";
 import { errorPosition } from "./source_text.ts";
 import { tokenize } from "./lexer.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
-
-/** Nested levels of expressions, subqueries and joins that a statement may have. */
-export const MAX_NESTING_DEPTH = 500;
-
-/**
- * Levels that a syntax tree may have. Chains of left-associative operators (`a + b + c …`, `… UNION ALL …`) are read
- * without recursion but are trees as deep as they are long, and whoever walks the tree recurses.
- */
-export const MAX_TREE_DEPTH = 1000;
-
-/** The highest number of a parameter, as in the wire protocol. */
-const MAX_PARAMETER_NUMBER = 65_535;
 
 /** Options of a parse. */
 export interface ParseOptions {
@@ -234,9 +223,9 @@ export class TokenStream {
     return this.take();
   }
 
-  /** Goes one level deeper; raises 54001 behind {@link MAX_NESTING_DEPTH}. */
+  /** Goes one level deeper; raises 54001 behind `LIMITS.maximumNestingDepth`. */
   enter(): void {
-    if (++this.#depth > MAX_NESTING_DEPTH) throw this.tooDeep();
+    if (++this.#depth > LIMITS.maximumNestingDepth) throw this.tooDeep();
   }
 
   /** Comes back from the level that `enter` went to. */
@@ -256,9 +245,9 @@ export class TokenStream {
     this.#treeDepth = Math.max(outer, this.#treeDepth + 1);
   }
 
-  /** Puts one more level on top of what has been read; raises 54001 behind {@link MAX_TREE_DEPTH}. */
+  /** Puts one more level on top of what has been read; raises 54001 behind `LIMITS.maximumExpressionDepth`. */
   deepen(): void {
-    if (++this.#treeDepth > MAX_TREE_DEPTH) throw this.tooDeep();
+    if (++this.#treeDepth > LIMITS.maximumExpressionDepth) throw this.tooDeep();
   }
 
   /** The error of a statement that nests too deeply. */
@@ -273,7 +262,7 @@ export class TokenStream {
   takeParameter(): number {
     const digits = this.value();
     const number = Number(digits);
-    if (number < 1 || number > MAX_PARAMETER_NUMBER) {
+    if (number < 1 || number > LIMITS.maximumParameters) {
       throw this.error(SQLSTATE.undefinedParameter, `there is no parameter $${digits}`, this.position);
     }
     this.advance();

@@ -5,6 +5,7 @@
  * business, and the block runs again.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { OpNumber } from "../../operations/effect.ts";
 import type { Statement } from "../../sql/parser/ast.ts";
 import type { Block } from "../../sql/procedural/block.ts";
@@ -33,16 +34,13 @@ export async function runDo(
       return { ...outcome, durableOp: Math.max(durableOp, outcome.durableOp) as OpNumber };
     } catch (thrown) {
       const isConflict = thrown instanceof DatabaseError && RETRIED.has(thrown.code);
-      if (!isConflict || attempt >= MAX_ATTEMPTS) throw thrown;
+      if (!isConflict || attempt >= LIMITS.maximumConflictRetries) throw thrown;
       session.takeNotices();
       session.endBlock(true);
       await session.engine.yieldToLoop();
     }
   }
 }
-
-/** How often a block is run when others keep coming in its way. */
-const MAX_ATTEMPTS = 20;
 
 const RETRIED: ReadonlySet<string> = new Set([SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]);
 

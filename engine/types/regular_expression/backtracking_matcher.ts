@@ -3,18 +3,14 @@
  * way after the other, the preferred first, and takes the first match. A reference to a group that has not matched
  * fails, as in PostgreSQL.
  *
- * Limit: a search takes {@link MAX_STEPS} steps at most, all matches of one text together, then it raises 54001: the
- * ways may double with each character.
+ * Limit: a search takes `LIMITS.regularExpressionSteps` steps at most, all matches of one text together, then it
+ * raises 54001: the ways may double with each character.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { CharacterSet } from "./character_set.ts";
 import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
-
-/** Some tenths of a second. */
-const MAX_STEPS = 1e7;
-/** Ways that are still to be tried, at once. */
-const MAX_WAYS = 1e6;
 
 /** A matcher for what no automaton can serve: back references, and look-around with repetitions inside. */
 export class BacktrackingMatcher implements Matcher {
@@ -87,7 +83,10 @@ export class BacktrackingMatcher implements Matcher {
       let place = ways.pop() as number;
       let at = ways.pop() as number;
       for (let goesOn = true; goesOn;) {
-        if (++this.#steps > MAX_STEPS || ways.length > MAX_WAYS * 3) throw this.#tooComplex();
+        if (
+          ++this.#steps > LIMITS.regularExpressionSteps ||
+          ways.length > LIMITS.regularExpressionAlternatives * 3
+        ) throw this.#tooComplex();
         const operand = first[at] as number;
         switch (operations[at]) {
           case OPERATION.set:

@@ -4,6 +4,7 @@
  * Virtual Machine Approach, 2009).
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { Node, ParsedSource } from "./syntax.ts";
 
 /** Instructions. */
@@ -51,9 +52,6 @@ export interface Program {
   readonly slots: number;
 }
 
-/** Instructions that a program may have; repetition counts multiply. */
-const MAX_INSTRUCTIONS = 50_000;
-
 /** Compiles a tree. Raises 2201B when counts make it too large. */
 export function compileProgram({ root, groups, isRegular }: ParsedSource): Program {
   const compiler = new Compiler(groups, !isRegular);
@@ -79,7 +77,7 @@ class Compiler {
   readonly assertions: string[] = [];
 
   emit(operation: number, first = 0, second = 0): number {
-    if (this.operations.length >= MAX_INSTRUCTIONS) {
+    if (this.operations.length >= LIMITS.maximumRegularExpressionInstructions) {
       throw new DatabaseError(
         SQLSTATE.invalidRegularExpression,
         "invalid regular expression: regular expression is too complex",

@@ -13,6 +13,7 @@ import { requireWellFormed } from "../../../engine/types/text.ts";
 import { LIMITS } from "../../../engine/base/limits.ts";
 import { readRowId, readValue, writeRowId, writeValue } from "../../../engine/operations/value_codec.ts";
 import type { RowId } from "../../../engine/operations/effect.ts";
+import { GATEWAY_LIMITS } from "../limits.ts";
 import {
   type Aggregate,
   AGGREGATE_FUNCTIONS,
@@ -61,7 +62,6 @@ const KIND_OF_CODE: ReadonlyMap<number, Kind> = new Map(
 );
 
 const FLAG_CLIENT = 1;
-const MAX_TXN_OPERATIONS = 1_000_000;
 const MAX_U64 = (1n << 64n) - 1n;
 
 /** The bytes of a request. */
@@ -225,7 +225,10 @@ function readBody(reader: ByteReader, kind: Kind): Operation | Continuation {
       };
     }
     case "txn":
-      return { kind, operations: readList(reader, readRowOperation, MAX_TXN_OPERATIONS) };
+      return {
+        kind,
+        operations: readList(reader, readRowOperation, GATEWAY_LIMITS.maximumTransactionOperations),
+      };
     case "create":
     case "update":
     case "delete":

@@ -12,6 +12,7 @@ import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 import type { CopyFormat, CopyTarget, StatementOutcome } from "../../../engine/statements/outcome.ts";
 import type { Session } from "../../../engine/session/session.ts";
+import { GATEWAY_LIMITS } from "../limits.ts";
 import { CopyIn } from "./copy_in.ts";
 import type { ClientSequence, Continuation, Operation, Request } from "./operation.ts";
 import { decodeRequest, encodeOperation, requestNumberOf } from "./operation_codec.ts";
@@ -43,8 +44,6 @@ interface Waiting {
   readonly bytes: number;
 }
 
-const MAX_WAITING_REQUESTS = 10_000;
-const MAX_WAITING_BYTES = 64 << 20;
 /** Requests that arrived together and are answered before other connections get a turn. */
 const REQUESTS_PER_TURN = 64;
 
@@ -387,8 +386,8 @@ export class OperationConnection implements ReplyTarget {
   }
 
   #updatePause(): void {
-    const tooMany = this.#waiting.length > MAX_WAITING_REQUESTS ||
-      this.#waitingBytes > MAX_WAITING_BYTES;
+    const tooMany = this.#waiting.length > GATEWAY_LIMITS.maximumWaitingRequests ||
+      this.#waitingBytes > GATEWAY_LIMITS.maximumWaitingBytes;
     if (tooMany && this.#copy !== null) {
       // The data that the running COPY waits for is behind those requests: neither would ever move.
       this.#end(

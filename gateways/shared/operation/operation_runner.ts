@@ -18,6 +18,7 @@ import type { SessionEngine } from "../../../engine/session/session_engine.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../../engine/types/sql_type.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
+import { GATEWAY_LIMITS } from "../limits.ts";
 import type { Operation, Parameter, RowOperation } from "./operation.ts";
 import {
   quoteTable,
@@ -115,7 +116,6 @@ export function runStatement(
 
 /** Statements that sessions have run before, so that each is parsed once for a connection that repeats it. */
 const preparedOf = new WeakMap<Session, Map<string, PreparedStatement>>();
-const MAX_PREPARED = 200;
 
 function prepare(session: Session, text: string, parameters: readonly Parameter[]): PreparedStatement {
   const declared = parameters.map(declaredType);
@@ -130,7 +130,7 @@ function prepare(session: Session, text: string, parameters: readonly Parameter[
   if (found !== undefined && session.status === "idle") return found;
   const prepared = session.prepare(text, declared);
   if (session.status !== "idle" || text.length > 10_000) return prepared;
-  if (known.size >= MAX_PREPARED) known.clear();
+  if (known.size >= GATEWAY_LIMITS.keptStatements) known.clear();
   known.set(key, prepared);
   return prepared;
 }

@@ -9,7 +9,6 @@
 import { unreachable } from "../../../engine/base/assert.ts";
 import { ByteReader, type ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE, type SqlState } from "../../../engine/base/errors.ts";
-import { LIMITS } from "../../../engine/base/limits.ts";
 import { readRowId, readValue, writeRowId, writeValue } from "../../../engine/operations/value_codec.ts";
 import type { Notice, StatementOutcome, TransactionStatus } from "../../../engine/statements/outcome.ts";
 import type { StoredValue } from "../../../engine/types/stored_value.ts";
@@ -266,6 +265,3 @@ export function errorOf(failure: Failure): DatabaseError {
   const { code, message, ...fields } = failure;
   return new DatabaseError(code as SqlState, message, fields);
 }
-
-/** Bytes that a message may have. */
-export const MAX_MESSAGE_BYTES = LIMITS.maximumFrameBytes;

@@ -9,6 +9,7 @@
 import { assertDefined } from "../../../engine/base/assert.ts";
 import { ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
+import { LIMITS } from "../../../engine/base/limits.ts";
 import { writeValue } from "../../../engine/operations/value_codec.ts";
 import type { CopyFormat, CopyTarget, ResultSink } from "../../../engine/statements/outcome.ts";
 import type { ResultColumn } from "../../../engine/sql/plan/plan.ts";
@@ -17,7 +18,7 @@ import { toStored } from "../../../engine/types/stored_value.ts";
 import { formatText, type TextOptions } from "../../../engine/types/text_io.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
 import type { Reply } from "./operation.ts";
-import { MAX_MESSAGE_BYTES, REPLY_CODES, writeReply } from "./reply_codec.ts";
+import { REPLY_CODES, writeReply } from "./reply_codec.ts";
 
 /** A message of rows is handed on when it has grown to this. */
 const PIECE_BYTES = 64 * 1024;
@@ -156,7 +157,7 @@ export class ReplySink implements ResultSink {
 
   endRow(): void {
     const size = this.#writer.length - this.#messageStart;
-    if (size - 4 > MAX_MESSAGE_BYTES) this.#splitMessage();
+    if (size - 4 > LIMITS.maximumFrameBytes) this.#splitMessage();
     this.#messageRows++;
     if (size < PIECE_BYTES) return;
     this.#endMessage();
@@ -197,10 +198,10 @@ export class ReplySink implements ResultSink {
   /** The row that made the message too large gets a message of its own. */
   #splitMessage(): void {
     const row = this.#writer.view().slice(this.#rowStart);
-    if (row.length + 64 > MAX_MESSAGE_BYTES) {
+    if (row.length + 64 > LIMITS.maximumFrameBytes) {
       throw new DatabaseError(
         SQLSTATE.programLimitExceeded,
-        `a row of ${row.length} bytes does not fit into a message of ${MAX_MESSAGE_BYTES} bytes`,
+        `a row of ${row.length} bytes does not fit into a message of ${LIMITS.maximumFrameBytes} bytes`,
         { hint: "Select fewer columns, or read the value in pieces with substring()." },
       );
     }

@@ -14,8 +14,10 @@
  */
 import { unreachable } from "../../../engine/base/assert.ts";
 import type { ByteReader, ByteWriter } from "../../../engine/base/bytes.ts";
+import { LIMITS } from "../../../engine/base/limits.ts";
 import { temporalPrecision } from "../../../engine/types/sql_type.ts";
 import type { RecordField, SqlType, SqlTypeKind } from "../../../engine/types/sql_type.ts";
+import { GATEWAY_LIMITS } from "../limits.ts";
 import { undecodable } from "./undecodable.ts";
 
 const KINDS: readonly SqlTypeKind[] = [
@@ -59,9 +61,6 @@ const KINDS: readonly SqlTypeKind[] = [
 ];
 
 const KIND_NUMBERS: ReadonlyMap<SqlTypeKind, number> = new Map(KINDS.map((kind, index) => [kind, index]));
-const MAX_DEPTH = 8;
-const MAX_FIELDS = 1600;
-const MAX_LENGTH = 10_485_760;
 
 /** Appends a type. */
 export function writeType(writer: ByteWriter, type: SqlType): void {
@@ -108,7 +107,7 @@ export function writeType(writer: ByteWriter, type: SqlType): void {
 
 /** Reads what {@link writeType} wrote. */
 export function readType(reader: ByteReader, depth = 0): SqlType {
-  if (depth > MAX_DEPTH) throw undecodable("a type that is nested too deeply");
+  if (depth > GATEWAY_LIMITS.maximumTypeDepth) throw undecodable("a type that is nested too deeply");
   const kind = KINDS[reader.readU8()];
   switch (kind) {
     case undefined:
@@ -140,16 +139,16 @@ export function readType(reader: ByteReader, depth = 0): SqlType {
       };
     }
     case "varchar": {
-      const length = bounded(reader.readVarint(), MAX_LENGTH + 1);
+      const length = bounded(reader.readVarint(), LIMITS.maximumCharacterLength + 1);
       return length === 0 ? { kind } : { kind, length: length - 1 };
     }
     case "char":
     case "bytes":
-      return { kind, length: bounded(reader.readVarint(), MAX_LENGTH) };
+      return { kind, length: bounded(reader.readVarint(), LIMITS.maximumCharacterLength) };
     case "array":
       return { kind, element: readType(reader, depth + 1) };
     case "record": {
-      const count = bounded(reader.readVarint(), MAX_FIELDS);
+      const count = bounded(reader.readVarint(), LIMITS.maximumTableColumns);
       const fields: RecordField[] = [];
       for (let i = 0; i < count; i++) {
         fields.push({ name: reader.readText(), type: readType(reader, depth + 1) });

@@ -2,6 +2,7 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { diagnosticToJson } from "../../diagnostics/json.ts";
 import type { Patch } from "../../commands/patch.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 import type { ErrorCode, ResultFields } from "./lines.ts";
 import type { Op, RequestId } from "./requests.ts";
 
@@ -104,14 +105,11 @@ export class AnswerLines {
   }
 }
 
-/** Most lines of source that a diagnostic is given with. */
-const MAX_SOURCE_LINES = 20;
-
 /** The lines that a diagnostic's place touches. */
 function sourceOf({ file, span }: Diagnostic): string {
   const first = file.lineIndexAt(span.start);
   const last = Math.min(
-    first + MAX_SOURCE_LINES - 1,
+    first + LANG_LIMITS.answeredSourceLines - 1,
     span.end > span.start ? file.lineIndexAt(span.end - 1) : first,
   );
   const lines: string[] = [];

@@ -62,6 +62,3 @@ export interface AgentEnvironment {
   /** The package that a path leads to, or the one that the agent works in. */
   open(path: string | undefined): OpenedPackage;
 }
-
-/** Most bytes that a program may write; it is stopped at the first one more. */
-export const MAX_OUTPUT_BYTES = 1024 * 1024;

@@ -1,5 +1,6 @@
 /** From a line to a request, or to why it is none. */
 import type * as z from "zod";
+import { LANG_LIMITS } from "../../limits.ts";
 import type { ErrorCode } from "./lines.ts";
 import { type AgentRequest, isOp, type Op, OPS, REQUEST_ID, type RequestId, REQUESTS } from "./requests.ts";
 import { nearest } from "../../../engine/base/suggest.ts";
@@ -20,9 +21,6 @@ export interface ReadRequest {
   /** Fields that mean nothing, sorted. */
   readonly ignored: readonly string[];
 }
-
-/** Longest line or body, in bytes. */
-export const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
 /** Reads a line. */
 export function readRequest(line: string): ReadRequest | ProtocolFailure {
@@ -116,10 +114,7 @@ function unknownOp(op: string): string {
   return `Cannot take the request: there is no op "${shown}"; ${hint}`;
 }
 
-/** Most fields that are named as meaningless. */
-const MAX_NAMED = 20;
-
 function unknownFields(op: Op, value: object): readonly string[] {
   return Object.keys(value).filter((name) => !Object.hasOwn(REQUESTS[op].shape, name)).sort()
-    .slice(0, MAX_NAMED).map((name) => name.slice(0, 80));
+    .slice(0, LANG_LIMITS.namedUnknownFields).map((name) => name.slice(0, 80));
 }

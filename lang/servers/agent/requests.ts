@@ -6,6 +6,7 @@
  * protocol error.
  */
 import * as z from "zod";
+import { LANG_LIMITS } from "../../limits.ts";
 
 /** What may name a request. */
 export const REQUEST_ID = z.union([z.string().max(1024), z.number()]);
@@ -13,8 +14,6 @@ export const REQUEST_ID = z.union([z.string().max(1024), z.number()]);
 /** A name of a request. */
 export type RequestId = z.infer<typeof REQUEST_ID>;
 
-/** Most seconds that a request may give a program. */
-export const MAX_SECONDS = 600;
 /** Gas that a test may use when `inspect` measures, and nobody says how much. */
 export const DEFAULT_COST_GAS = 100_000_000;
 /** Seconds that a program has when nobody says. */
@@ -40,7 +39,7 @@ const BUDGET = {
 };
 
 const LIMITS = {
-  timeout: z.number().min(0.001).max(MAX_SECONDS).optional().describe(
+  timeout: z.number().min(0.001).max(LANG_LIMITS.maximumRequestSeconds).optional().describe(
     `seconds after which the program, or each test, is stopped (default ${DEFAULT_SECONDS})`,
   ),
   gas: z.int().min(1).optional().describe("stop when this much gas is used (default: no limit)"),

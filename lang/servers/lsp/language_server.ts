@@ -34,6 +34,7 @@ import type {
 import { wholeDeclaration } from "../../check/declare.ts";
 import { moduleNameOf } from "../../check/package_analysis.ts";
 import type { Edit, Location } from "../../diagnostics/diagnostic.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 import { MemoryFiles } from "../../package/package_files.ts";
 import type { SourceFile } from "../../source/source_file.ts";
 import { librarySource } from "../../ide/lookups.ts";
@@ -44,7 +45,7 @@ import { codeActions, editorDiagnostic } from "./diagnostics.ts";
 import { changed, type EditorDocument } from "./documents.ts";
 import { foldingRanges } from "./folding.ts";
 import { formattingEdits } from "./formatting.ts";
-import { type EditorPackage, MAX_VIEWED_LENGTH, PackageSession } from "./package_session.ts";
+import { type EditorPackage, PackageSession } from "./package_session.ts";
 import {
   documentSymbol,
   editorCompletion,
@@ -265,7 +266,7 @@ export class LanguageServer {
     const placement = this.#placement(uri);
     const file = placement?.session.file(placement.path) ?? null;
     const isViewed = moduleNameOf(placement?.path ?? "") !== null &&
-      (file?.text.length ?? 0) <= MAX_VIEWED_LENGTH;
+      (file?.text.length ?? 0) <= LANG_LIMITS.maximumEditedLength;
     return placement === null || file === null || !isViewed
       ? null
       : { ...placement, file, lines: linesOf(file) };

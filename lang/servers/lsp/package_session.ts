@@ -7,16 +7,11 @@
 import { CommandError } from "../../commands/command_error.ts";
 import { type CheckedPackage, Workspace } from "../../commands/workspace.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 import type { PackageFiles } from "../../package/package_files.ts";
 import { SourceFile } from "../../source/source_file.ts";
 import { SymbolLookups } from "../../ide/lookups.ts";
 import type { SymbolService } from "../../ide/symbol_service.ts";
-
-/**
- * Longest source, in UTF-16 units, that is looked into; of longer ones, which nobody writes by hand, mistakes are
- * told and nothing else.
- */
-export const MAX_VIEWED_LENGTH = 400_000;
 
 /** Files that are read once, until they are forgotten. */
 class RememberedFiles implements PackageFiles {
@@ -143,7 +138,7 @@ export class PackageSession {
   /** Look-ups in the package as it is now. */
   symbols(): SymbolService {
     const texts = this.#workspace.sources(this.#overlay);
-    for (const [path, text] of texts) if (text.length > MAX_VIEWED_LENGTH) texts.delete(path);
+    for (const [path, text] of texts) if (text.length > LANG_LIMITS.maximumEditedLength) texts.delete(path);
     return this.#lookups.of(texts, this.#checked?.analysis.files);
   }
 

@@ -4,15 +4,15 @@
  *
  * Clients of the revision of 2026 and later ask without a session, each request for itself. Older ones begin with
  * `initialize` and get a session, so that a cancellation, which is a request of its own to them, finds what it is
- * for. Sessions are few and cost little: what is known of the package is shared. When there are {@link MAX_SESSIONS},
- * the one that was quiet for the longest time ends.
+ * for. Sessions are few and cost little: what is known of the package is shared. When there are
+ * `LANG_LIMITS.mcpSessions`, the one that was quiet for the longest time ends.
  */
 import type {
   McpHttpHandler,
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { MAX_MESSAGE_BYTES, MAX_SESSIONS } from "./limits.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 
 /** Where the protocol is spoken. */
 export const ENDPOINT_PATH = "/mcp";
@@ -46,7 +46,7 @@ export class HttpEndpoint {
     this.#options = options;
     this.#modern = options.sdk.createMcpHandler(options.createServer, {
       legacy: "reject",
-      maxRequestBodySize: MAX_MESSAGE_BYTES,
+      maxRequestBodySize: LANG_LIMITS.maximumMcpMessageBytes,
       ...(options.onError === undefined ? {} : { onerror: options.onError }),
     });
   }
@@ -107,7 +107,7 @@ export class HttpEndpoint {
 
   #keep(name: string, session: Session): void {
     this.#sessions.set(name, session);
-    const maximum = this.#options.maximumSessions ?? MAX_SESSIONS;
+    const maximum = this.#options.maximumSessions ?? LANG_LIMITS.mcpSessions;
     for (const [oldest, { server }] of this.#sessions) {
       if (this.#sessions.size <= maximum) break;
       this.#sessions.delete(oldest);

@@ -3,13 +3,13 @@
  * output.
  *
  * What is no message is answered with an error without an id, and the next line is read: one bad line never ends a
- * session. A line is held only up to {@link MAX_MESSAGE_BYTES}; the rest of a longer one is dropped as it comes.
- * Requests beyond {@link MAX_IN_FLIGHT} are refused at once. Reading waits for its own refusals to be written, so a
- * client that sends without reading stops itself. When the input ends, what was asked before is still answered, for a
- * while.
+ * session. A line is held only up to `LANG_LIMITS.maximumMcpMessageBytes`; the rest of a longer one is dropped as it
+ * comes. Requests beyond `LANG_LIMITS.mcpRequestsInFlight` are refused at once. Reading waits for its own refusals to
+ * be written, so a client that sends without reading stops itself. When the input ends, what was asked before is
+ * still answered, for a while.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { MAX_IN_FLIGHT, MAX_MESSAGE_BYTES } from "./limits.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 
 /** The implementation of the protocol. */
 type Sdk = typeof import("./sdk.ts");
@@ -55,7 +55,10 @@ export class LineTransport implements Transport {
   constructor(
     sdk: Sdk,
     streams: LineStreams,
-    limits: LineLimits = { maximumBytes: MAX_MESSAGE_BYTES, maximumInFlight: MAX_IN_FLIGHT },
+    limits: LineLimits = {
+      maximumBytes: LANG_LIMITS.maximumMcpMessageBytes,
+      maximumInFlight: LANG_LIMITS.mcpRequestsInFlight,
+    },
   ) {
     this.#sdk = sdk;
     this.#streams = streams;

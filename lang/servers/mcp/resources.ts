@@ -8,9 +8,9 @@ import { explain, renderExplanation } from "../../commands/explain.ts";
 import { CODE_PAGES, findCodePage } from "../../diagnostics/codes/registry.ts";
 import { LIBRARY_MODULES, type LibraryModule } from "../../library/library.ts";
 import { libraryModuleReference } from "../../library/reference.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 import type { PackageFiles } from "../../package/package_files.ts";
 import { languageReference } from "./language_reference.ts";
-import { MAX_LISTED_FILES } from "./limits.ts";
 
 /** A resource as it is listed. */
 export interface ResourceEntry {
@@ -138,7 +138,7 @@ export class Resources {
           mimeType: MARKDOWN,
         }));
       case "path":
-        return this.#paths().slice(0, MAX_LISTED_FILES).map((path) => ({
+        return this.#paths().slice(0, LANG_LIMITS.mcpListedFiles).map((path) => ({
           uri: `lang://package/${encodedPath(path)}`,
           name: path,
           title: path,

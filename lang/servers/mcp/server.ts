@@ -7,7 +7,7 @@
  */
 import type { CallToolResult, GetPromptResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { MAX_ARGUMENT_VALUES } from "./limits.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 import { type Prompt, type PromptPart, PROMPTS } from "./prompts.ts";
 import { READ_ARGUMENTS, READ_TOOL, readPage } from "./read_tool.ts";
 import { FAMILIES, FIXED_RESOURCES, type ResourceFamily, type Resources } from "./resources.ts";
@@ -45,7 +45,7 @@ export function createServer(context: PackageContext): McpServer {
       resources: { listChanged: false },
       prompts: { listChanged: false },
     },
-    maxToolInputElements: MAX_ARGUMENT_VALUES,
+    maxToolInputElements: LANG_LIMITS.mcpArgumentValues,
   });
   for (const tool of TOOLS) addTool(server, tool, context);
   addReadTool(server, context);

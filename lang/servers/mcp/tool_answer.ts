@@ -6,8 +6,8 @@
  * none: the tool did what it is for, and `ok` says what it found.
  */
 import * as z from "zod";
+import { LANG_LIMITS } from "../../limits.ts";
 import { LINES, type ResultFields, RESULTS } from "../agent/lines.ts";
-import { MAX_TEXT_CHARACTERS } from "./limits.ts";
 import { type AnsweredDiagnostic, type AnsweredPatch, type AnswerParts, toolText } from "./tool_text.ts";
 import type { ToolOp } from "./tools.ts";
 
@@ -134,8 +134,8 @@ function withoutFrame<Framed extends { readonly kind: string; readonly id?: unkn
 }
 
 function shortened(text: string): string {
-  if (text.length <= MAX_TEXT_CHARACTERS) return text;
-  return `${text.slice(0, MAX_TEXT_CHARACTERS)}\n… and ${
-    text.length - MAX_TEXT_CHARACTERS
+  if (text.length <= LANG_LIMITS.mcpTextLength) return text;
+  return `${text.slice(0, LANG_LIMITS.mcpTextLength)}\n… and ${
+    text.length - LANG_LIMITS.mcpTextLength
   } characters more; ask for less, by \`path\`, \`filter\`, \`top\` or \`max_diagnostics\`\n`;
 }

@@ -13,6 +13,7 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { countText } from "../../diagnostics/human.ts";
 import { diagnosticToJson, type JsonDiagnostic } from "../../diagnostics/json.ts";
+import { LANG_LIMITS } from "../../limits.ts";
 import type { BuildAttempt } from "./build_page.ts";
 import { type ReportPiece, reportPieces } from "./report_pieces.ts";
 
@@ -39,9 +40,6 @@ export type BuildMessage =
     }
   );
 
-/** So many diagnostics are reported. */
-const MAX_DIAGNOSTICS = 100;
-
 /** The message of a build. */
 export function buildMessage(
   attempt: BuildAttempt,
@@ -55,7 +53,10 @@ export function buildMessage(
 ): BuildMessage {
   const { version, reload, milliseconds, isBuilt } = options;
   const all: readonly Diagnostic[] = attempt.kind === "failed" ? [] : attempt.diagnostics;
-  const told = [...all].sort((left, right) => rank(left) - rank(right)).slice(0, MAX_DIAGNOSTICS);
+  const told = [...all].sort((left, right) => rank(left) - rank(right)).slice(
+    0,
+    LANG_LIMITS.servedDiagnostics,
+  );
   const common = {
     version,
     reload,

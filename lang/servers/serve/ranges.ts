@@ -5,6 +5,7 @@
  * player does or for parts that overlap, which costs more than the whole file. Parts that begin behind the end are
  * left out; when nothing is left, none can be given.
  */
+import { LANG_LIMITS } from "../../limits.ts";
 
 /** A part of a file: from its first to its last byte. */
 export interface ByteRange {
@@ -19,9 +20,6 @@ export type RangeChoice =
   | { readonly kind: "parts"; readonly parts: readonly ByteRange[] }
   | { readonly kind: "unsatisfiable" };
 
-/** More parts than this are not given one by one. */
-const MAX_PARTS = 16;
-
 const WHOLE: RangeChoice = { kind: "whole" };
 
 /** What a `Range` header asks for. */
@@ -29,7 +27,7 @@ export function chooseRanges(header: string | null, size: number): RangeChoice {
   const [, list] = /^\s*bytes\s*=\s*(.*?)\s*$/i.exec(header ?? "") ?? [];
   if (list === undefined) return WHOLE;
   const specifications = list.split(",").map((each) => each.trim()).filter((each) => each !== "");
-  if (specifications.length === 0 || specifications.length > MAX_PARTS) return WHOLE;
+  if (specifications.length === 0 || specifications.length > LANG_LIMITS.maximumRangeParts) return WHOLE;
   const parts: ByteRange[] = [];
   for (const specification of specifications) {
     const part = readRange(specification, size);

@@ -5,6 +5,7 @@
  * A path with `..` is refused in every spelling that a proxy or file system might resolve: raw, percent-encoded in part
  * or whole and in any case, encoded again and again, as overlong UTF-8, with backslashes. Then it is decoded once.
  */
+import { LANG_LIMITS } from "../../limits.ts";
 
 /** What a target asks for. */
 export type RequestTarget =
@@ -14,9 +15,6 @@ export type RequestTarget =
   | { readonly kind: "forbidden" }
   /** It can be no file's name. */
   | { readonly kind: "unknown" };
-
-/** So many times a path may be encoded before it is refused unread. */
-const MAX_LAYERS = 8;
 
 /** Two bytes that careless decoders take for a dot (overlong UTF-8). */
 const OVERLONG_DOT = "\xc0\xae";
@@ -38,7 +36,7 @@ export function readTarget(target: string): RequestTarget {
 
 function leadsUp(raw: string): boolean {
   let text = raw;
-  for (let layer = 0; layer < MAX_LAYERS; layer++) {
+  for (let layer = 0; layer < LANG_LIMITS.maximumPathEncodings; layer++) {
     if (text.replaceAll(OVERLONG_DOT, ".").includes("..")) return true;
     // Bytes as they are, valid UTF-8 or not.
     const decoded = text.replace(

@@ -1,8 +1,8 @@
 /** Who comes in over HTTP, and what is held for him: headers, bodies that are wrong, long or slow, and sessions. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { httpDoor } from "../../../cli/lang/servers/mcp/http_server.ts";
+import { LANG_LIMITS } from "../../../lang/limits.ts";
 import { HttpEndpoint } from "../../../lang/servers/mcp/http_endpoint.ts";
-import { MAX_MESSAGE_BYTES } from "../../../lang/servers/mcp/limits.ts";
 import * as sdk from "../../../lang/servers/mcp/sdk.ts";
 import { createServer } from "../../../lang/servers/mcp/server.ts";
 import { memoryEnvironment } from "./memory_environment.ts";
@@ -127,7 +127,7 @@ Deno.test("the door answers what is no message with 400, and goes on", async () 
 
 Deno.test("the door takes bodies up to its limit, whether they say their length or not", async () => {
   await withDoor({}, async ({ send }) => {
-    const long = "x".repeat(MAX_MESSAGE_BYTES + 1);
+    const long = "x".repeat(LANG_LIMITS.maximumMcpMessageBytes + 1);
     const said = await send({ body: long, headers: { ...HEADERS, "content-length": String(long.length) } });
     strictEqual(said.status, 413);
     let pulled = 0;

@@ -1,25 +1,22 @@
 /** The agent's surroundings in this process: packages on disk, programs and tests in threads. */
+import { LANG_LIMITS } from "../../../../lang/limits.ts";
 import type {
   AgentEnvironment,
   OpenedPackage,
   ProgramEnvironment,
 } from "../../../../lang/servers/agent/environment.ts";
-import { AgentFailure, MAX_OUTPUT_BYTES } from "../../../../lang/servers/agent/environment.ts";
+import { AgentFailure } from "../../../../lang/servers/agent/environment.ts";
 import type { CostMeter } from "../../../../lang/commands/cost_run.ts";
 import type { CommandRunner } from "../../../../lang/commands/run.ts";
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import type { TestRunner } from "../../../../lang/testing/test_suite.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 import { version } from "../../../shared/version.ts";
 import { CommandThread } from "../../threads/command_thread.ts";
 import { CostThread } from "../../threads/cost_thread.ts";
 import { TestThreads } from "../../threads/test_threads.ts";
 import { DryFiles } from "./dry_files.ts";
 import { FolderPackages } from "./folder_packages.ts";
-
-/** Most programs and suites of tests that run at a time. */
-const MAX_RUNNING = 4;
-/** Most that wait for it. */
-const MAX_WAITING = 256;
 
 /**  An environment in a folder. */
 export class FolderEnvironment implements AgentEnvironment, Disposable {
@@ -57,7 +54,13 @@ export class FolderEnvironment implements AgentEnvironment, Disposable {
     const thread = new CommandThread({
       onWritten,
       hasInput: false,
-      guest: { folder, stdin, seed, isDry: this.#isDry, maximumOutputBytes: MAX_OUTPUT_BYTES },
+      guest: {
+        folder,
+        stdin,
+        seed,
+        isDry: this.#isDry,
+        maximumOutputBytes: LANG_LIMITS.maximumProgramOutputBytes,
+      },
     });
     return {
       run: (module, options) => this.#turns.take(options.signal, () => thread.run(module, options)),
@@ -93,9 +96,9 @@ class Turns {
 
   async take<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
     signal?.throwIfAborted();
-    if (this.#running >= MAX_RUNNING) {
-      if (this.#waiting.length >= MAX_WAITING) {
-        throw new AgentFailure("busy", `Cannot run it: ${MAX_WAITING} others wait already`);
+    if (this.#running >= CLI_LIMITS.agentRuns) {
+      if (this.#waiting.length >= CLI_LIMITS.agentWaitingRuns) {
+        throw new AgentFailure("busy", `Cannot run it: ${CLI_LIMITS.agentWaitingRuns} others wait already`);
       }
       await this.#turn(signal);
     } else this.#running++;

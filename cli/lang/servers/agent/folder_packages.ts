@@ -10,13 +10,11 @@ import type { OpenedPackage } from "../../../../lang/servers/agent/environment.t
 import type { PackageFiles } from "../../../../lang/package/package_files.ts";
 import { isPlainPath } from "../../../../lang/package/plain_path.ts";
 import { SymbolLookups } from "../../../../lang/ide/lookups.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 import { isInside, realPathOf } from "../../shared/confined_path.ts";
 import { DiskFiles } from "../../shared/disk_files.ts";
 import { LoneSource } from "../../shared/lone_source.ts";
 import { ConfinedFiles } from "./confined_files.ts";
-
-/** Most packages that are kept; the one that was not asked for longest goes. */
-const MAX_PACKAGES = 16;
 
 /** Packages in and below a folder. */
 export class FolderPackages {
@@ -86,7 +84,7 @@ export class FolderPackages {
     this.#open.delete(key);
     this.#open.set(key, known);
     const [oldest] = this.#open.keys();
-    if (this.#open.size > MAX_PACKAGES && oldest !== undefined) this.#open.delete(oldest);
+    if (this.#open.size > CLI_LIMITS.agentPackages && oldest !== undefined) this.#open.delete(oldest);
     return known;
   }
 

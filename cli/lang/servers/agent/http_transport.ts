@@ -8,28 +8,21 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { MAX_REQUEST_BYTES, readRequest } from "../../../../lang/servers/agent/request_reader.ts";
+import { LANG_LIMITS } from "../../../../lang/limits.ts";
+import { readRequest } from "../../../../lang/servers/agent/request_reader.ts";
 import { RunningRequests } from "../../../../lang/servers/agent/running_requests.ts";
 import { PROTOCOL_VERSION } from "../../../../lang/servers/agent/schema.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
 import type { AgentEnvironment } from "../../../../lang/servers/agent/environment.ts";
 import type { ErrorCode } from "../../../../lang/servers/agent/lines.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 import { hasToken, hostRefusal } from "../../shared/loopback_guard.ts";
 import { ByteBudget, lineOf, type ReadLine } from "./line_reader.ts";
 import { failureLines, problemOf, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** Most connections at a time; one more is answered with 503 and closed. */
-const MAX_CONNECTIONS = 1_024;
-/** Bytes of bodies that are read at the same time. */
-const BUDGET_BYTES = 8 * MAX_REQUEST_BYTES;
-const HEADERS_MILLISECONDS = 15_000;
-/** Longest time that a request may take to arrive. */
-const REQUEST_MILLISECONDS = 30_000;
-const KEEP_ALIVE_MILLISECONDS = 75_000;
-const MAX_HEADER_BYTES = 16 * 1024;
 /** How long a refused client may take to read the reason. */
 const GOODBYE_MILLISECONDS = 2_000;
 
@@ -89,17 +82,17 @@ class HttpService implements AgentHttpServer {
   readonly #options: HttpOptions;
   readonly #server: Server;
   readonly #running = new RunningRequests();
-  readonly #budget = new ByteBudget(BUDGET_BYTES);
+  readonly #budget = new ByteBudget(CLI_LIMITS.agentRequestBytes);
   readonly #sockets = new Set<Socket>();
 
   constructor(environment: AgentEnvironment, options: HttpOptions) {
     this.#environment = environment;
     this.#options = options;
     this.#server = createServer({
-      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
-      headersTimeout: HEADERS_MILLISECONDS,
-      requestTimeout: REQUEST_MILLISECONDS,
-      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: CLI_LIMITS.agentKeepAliveMilliseconds,
+      headersTimeout: CLI_LIMITS.agentHeadMilliseconds,
+      requestTimeout: CLI_LIMITS.agentRequestMilliseconds,
+      maxHeaderSize: CLI_LIMITS.maximumAgentHeadBytes,
       // Missing, it is refused as a wrong one is.
       requireHostHeader: false,
     });
@@ -139,7 +132,7 @@ class HttpService implements AgentHttpServer {
     const [attach] = this.#server.listeners("connection");
     this.#server.removeAllListeners("connection");
     this.#server.on("connection", (socket: Socket) => {
-      if (this.#sockets.size >= MAX_CONNECTIONS) {
+      if (this.#sockets.size >= CLI_LIMITS.agentConnections) {
         socket.on("error", () => {});
         socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
         return letGo(socket);
@@ -236,9 +229,9 @@ class HttpService implements AgentHttpServer {
       new Refusal(
         413,
         "too_large",
-        `Cannot take the request: its body is longer than ${MAX_REQUEST_BYTES} bytes`,
+        `Cannot take the request: its body is longer than ${LANG_LIMITS.maximumRequestBytes} bytes`,
       );
-    if (Number(request.headers["content-length"] ?? 0) > MAX_REQUEST_BYTES) {
+    if (Number(request.headers["content-length"] ?? 0) > LANG_LIMITS.maximumRequestBytes) {
       return Promise.reject(tooLarge());
     }
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array[]>();
@@ -250,7 +243,7 @@ class HttpService implements AgentHttpServer {
       reject(refusal);
     };
     request.on("data", (part: Uint8Array) => {
-      if (length + part.length > MAX_REQUEST_BYTES) return fail(tooLarge());
+      if (length + part.length > LANG_LIMITS.maximumRequestBytes) return fail(tooLarge());
       if (!this.#budget.take(part.length)) {
         return fail(new Refusal(503, "busy", "Cannot take the request: too much of others is being read"));
       }

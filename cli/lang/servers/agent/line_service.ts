@@ -1,18 +1,17 @@
 /**
  * Lets a session answer the lines of a connection: standard input and output, a socket, the body of a batch.
  *
- * Reading goes on while a request is worked on, so that a `cancel` is seen, up to {@link MAX_WAITING} requests;
- * answers go out whole, one after the other.
+ * Reading goes on while a request is worked on, so that a `cancel` is seen, up to `CLI_LIMITS.agentWaitingRequests`
+ * requests; answers go out whole, one after the other.
  */
 import { setImmediate } from "node:timers";
+import { LANG_LIMITS } from "../../../../lang/limits.ts";
 import { type Answer, failureAnswer } from "../../../../lang/servers/agent/answer.ts";
-import { MAX_REQUEST_BYTES, type ProtocolFailure } from "../../../../lang/servers/agent/request_reader.ts";
+import { type ProtocolFailure } from "../../../../lang/servers/agent/request_reader.ts";
 import type { AgentSession } from "../../../../lang/servers/agent/session.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 import type { ReadLine } from "./line_reader.ts";
 import type { SessionRecorder } from "./recorder.ts";
-
-/** Most requests of a connection that wait. */
-export const MAX_WAITING = 64;
 
 /** How long one connection may work before others get their turn. */
 const TURN_MILLISECONDS = 20;
@@ -63,7 +62,7 @@ export async function serveLines(
     const answered = problem === null ? session.submit(request) : session.submitRead(problem);
     const before = written;
     written = before.then(() => send(request, answered));
-    if (session.waiting >= MAX_WAITING) await written;
+    if (session.waiting >= CLI_LIMITS.agentWaitingRequests) await written;
     if (problem !== null || session.hasEnded || isBroken) break;
   }
   await written;
@@ -78,7 +77,7 @@ export function problemOf(line: ReadLine): ProtocolFailure | null {
     case "too_large":
       return unread(
         "too_large",
-        `Cannot take the request: it is longer than ${MAX_REQUEST_BYTES} bytes`,
+        `Cannot take the request: it is longer than ${LANG_LIMITS.maximumRequestBytes} bytes`,
       );
     case "busy":
       return unread("busy", "Cannot take the request: too much of other requests is being read");

@@ -1,6 +1,6 @@
 /** The agent on standard input and output: a session of lines, or one request. */
+import { LANG_LIMITS } from "../../../../lang/limits.ts";
 import { failureAnswer } from "../../../../lang/servers/agent/answer.ts";
-import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
 import type { AgentEnvironment } from "../../../../lang/servers/agent/environment.ts";
 import { ByteBudget, lineOf, readLines } from "./line_reader.ts";
@@ -21,9 +21,9 @@ export async function serveStdio(
 ): Promise<number> {
   const session = new AgentSession(environment);
   const reader = input.getReader();
-  const budget = new ByteBudget(2 * MAX_REQUEST_BYTES);
+  const budget = new ByteBudget(2 * LANG_LIMITS.maximumRequestBytes);
   await serveLines(session, {
-    lines: readLines(reader, { maximumBytes: MAX_REQUEST_BYTES, budget }),
+    lines: readLines(reader, { maximumBytes: LANG_LIMITS.maximumRequestBytes, budget }),
     write,
     stopReading: () => void reader.cancel().catch(() => {}),
   }, recorder?.session() ?? null);
@@ -40,11 +40,11 @@ export async function serveSingleShot(
   let length = 0;
   for await (const part of input) {
     length += part.length;
-    if (length > MAX_REQUEST_BYTES) break;
+    if (length > LANG_LIMITS.maximumRequestBytes) break;
     parts.push(part);
   }
   const session = new AgentSession(environment);
-  const line = length > MAX_REQUEST_BYTES ? { kind: "too_large" } as const : lineOf(parts);
+  const line = length > LANG_LIMITS.maximumRequestBytes ? { kind: "too_large" } as const : lineOf(parts);
   const failure = line === null ? null : problemOf(line);
   const request = line?.kind === "line" ? line.text : "";
   const answer = await (failure === null ? session.submit(request) : session.submitRead(failure)) ??

@@ -4,19 +4,16 @@
  * Only its owner may connect. What stands at the path is removed when it is a socket, and left alone when it is
  * anything else.
  */
-import { MAX_REQUEST_BYTES } from "../../../../lang/servers/agent/request_reader.ts";
+import { LANG_LIMITS } from "../../../../lang/limits.ts";
 import { AgentSession } from "../../../../lang/servers/agent/session.ts";
 import type { AgentEnvironment } from "../../../../lang/servers/agent/environment.ts";
 import { CommandError } from "../../../../lang/commands/command_error.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 import { ByteBudget, ConnectionReader, readLines } from "./line_reader.ts";
 import { failureLines, serveLines } from "./line_service.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** Most connections at a time; one more is refused and closed. */
-const MAX_CONNECTIONS = 1_024;
-/** Bytes of lines that are not whole yet, of all connections together. */
-const BUDGET_BYTES = 8 * MAX_REQUEST_BYTES;
 /** Longest path of a socket. */
 const MAX_PATH_BYTES = Deno.build.os === "linux" ? 107 : 103;
 /** Only the owner may read and write. */
@@ -41,9 +38,9 @@ export function serveUnix(
   const open = new Set<Deno.Conn>();
   let isClosed = false;
   const accept = async (): Promise<void> => {
-    const budget = new ByteBudget(BUDGET_BYTES);
+    const budget = new ByteBudget(CLI_LIMITS.agentRequestBytes);
     for await (const connection of listener) {
-      if (open.size >= MAX_CONNECTIONS) {
+      if (open.size >= CLI_LIMITS.agentConnections) {
         await refuse(connection);
         continue;
       }
@@ -102,7 +99,7 @@ async function serveConnection(connection: Deno.Conn, { environment, recorder, b
   const reader = new ConnectionReader(connection);
   try {
     await serveLines(new AgentSession(environment), {
-      lines: readLines(reader, { maximumBytes: MAX_REQUEST_BYTES, budget }),
+      lines: readLines(reader, { maximumBytes: LANG_LIMITS.maximumRequestBytes, budget }),
       write: (text) => writeAll(connection, text),
       stopReading: () => reader.cancel(),
     }, recorder?.session() ?? null);
@@ -122,7 +119,7 @@ async function refuse(connection: Deno.Conn): Promise<void> {
   try {
     await writeAll(
       connection,
-      failureLines("busy", `Cannot serve the connection: ${MAX_CONNECTIONS} are open`),
+      failureLines("busy", `Cannot serve the connection: ${CLI_LIMITS.agentConnections} are open`),
     );
   } catch {
     // Nobody reads it.

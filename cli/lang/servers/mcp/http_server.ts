@@ -2,20 +2,16 @@
  * `lang mcp --http`: the protocol on a port of the loopback address.
  *
  * Before anything is read: a foreign `Host` or `Origin` is 403, a missing token 401, another path 404. Bodies are at
- * most {@link MAX_MESSAGE_BYTES} (413), have {@link BODY_TIMEOUT_MILLISECONDS} to arrive (408), and only {@link
- * MAX_BODIES} arrive at a time (503), so that clients, however many and slow, hold a bounded part of memory. There
- * are no headers that let a page of another site read an answer.
+ * most `LANG_LIMITS.maximumMcpMessageBytes` (413), have `LANG_LIMITS.mcpBodyMilliseconds` to arrive (408), and only
+ * `LANG_LIMITS.mcpBodies` arrive at a time (503), so that clients, however many and slow, hold a bounded part of
+ * memory. There are no headers that let a page of another site read an answer.
  */
+import { LANG_LIMITS } from "../../../../lang/limits.ts";
 import {
   ENDPOINT_PATH,
   type HttpEndpoint,
   jsonRpcError,
 } from "../../../../lang/servers/mcp/http_endpoint.ts";
-import {
-  BODY_TIMEOUT_MILLISECONDS,
-  MAX_BODIES,
-  MAX_MESSAGE_BYTES,
-} from "../../../../lang/servers/mcp/limits.ts";
 import { hasToken, hostRefusal } from "../../shared/loopback_guard.ts";
 
 /** What the door of a server asks and holds. */
@@ -32,8 +28,8 @@ export interface DoorOptions {
 /** A function that answers requests as `Deno.serve` hands them over. */
 export function httpDoor(options: DoorOptions): (request: Request) => Promise<Response> {
   const { endpoint, sdk, token } = options;
-  const maximumBodies = options.maximumBodies ?? MAX_BODIES;
-  const timeout = options.bodyTimeoutMilliseconds ?? BODY_TIMEOUT_MILLISECONDS;
+  const maximumBodies = options.maximumBodies ?? LANG_LIMITS.mcpBodies;
+  const timeout = options.bodyTimeoutMilliseconds ?? LANG_LIMITS.mcpBodyMilliseconds;
   let bodies = 0;
   return async (request) => {
     const refused = refusal(request, token);
@@ -45,7 +41,10 @@ export function httpDoor(options: DoorOptions): (request: Request) => Promise<Re
     bodies++;
     let body: unknown;
     try {
-      const read = await withTimeout(sdk.readRequestBody(request, MAX_MESSAGE_BYTES), timeout);
+      const read = await withTimeout(
+        sdk.readRequestBody(request, LANG_LIMITS.maximumMcpMessageBytes),
+        timeout,
+      );
       if (read === null) {
         return closing(jsonRpcError(408, -32_000, "Cannot take the request: its body takes too long"));
       }
@@ -54,7 +53,7 @@ export function httpDoor(options: DoorOptions): (request: Request) => Promise<Re
           jsonRpcError(
             413,
             -32_000,
-            `Cannot take the request: its body is over ${MAX_MESSAGE_BYTES} bytes`,
+            `Cannot take the request: its body is over ${LANG_LIMITS.maximumMcpMessageBytes} bytes`,
           ),
         );
       }

@@ -1,9 +1,8 @@
 /** The WebSockets of `lang serve` (RFC 6455): the handshake's conditions, and the pages that are connected. */
 import { plainReply, type Reply } from "../../../../lang/servers/serve/reply.ts";
 import type { SocketRoute } from "../../../../lang/servers/serve/site.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 
-/** More pages than anybody has open. */
-const MAX_SOCKETS = 512;
 /** A page that does not answer a ping for so long is gone. */
 const IDLE_SECONDS = 30;
 /** The server goes away (RFC 6455, section 7.4.1). */
@@ -18,7 +17,7 @@ export class Sockets {
     const refusal = refuse(request.headers);
     if (refusal !== null) return refusal;
     const open = this.#open[route];
-    if (this.#open.reload.size + this.#open.events.size >= MAX_SOCKETS) {
+    if (this.#open.reload.size + this.#open.events.size >= CLI_LIMITS.pageSockets) {
       return plainReply(503, "too many pages are connected", "GET");
     }
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: IDLE_SECONDS });

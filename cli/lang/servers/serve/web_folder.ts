@@ -10,12 +10,9 @@ import { CommandError } from "../../../../lang/commands/command_error.ts";
 import type { PageFiles } from "../../../../lang/commands/archive.ts";
 import { PAGE_RUNTIME, usesPageRuntime } from "../../../../lang/page_runtime/page_runtime.ts";
 import type { WebFile, WebFiles } from "../../../../lang/servers/serve/site.ts";
+import { CLI_LIMITS } from "../../../shared/limits.ts";
 import { messageOf } from "../../shared/disk_files.ts";
 
-/** Larger files are read as they are sent. */
-const MAX_FILE_KEPT_BYTES = 32 * 1024 * 1024;
-/** All files that are kept. */
-const MAX_KEPT_BYTES = 128 * 1024 * 1024;
 /** A change within this time before reading may be followed by another with the same time. */
 const COARSE_MILLISECONDS = 2_000;
 const PART_BYTES = 256 * 1024;
@@ -52,7 +49,9 @@ export class WebFolder implements WebFiles, PageFiles {
     if (!info.isFile) return null;
     const modified = info.mtime?.getTime() ?? null;
     const identity = `${info.dev} ${info.ino} ${info.size} ${modified}`;
-    if (info.size > MAX_FILE_KEPT_BYTES) return largeFile(real, { size: info.size, modified, identity });
+    if (info.size > CLI_LIMITS.maximumKeptFileBytes) {
+      return largeFile(real, { size: info.size, modified, identity });
+    }
     const known = this.#kept.get(real);
     if (
       known !== undefined && known.identity === identity &&
@@ -97,7 +96,7 @@ export class WebFolder implements WebFiles, PageFiles {
     this.#kept.set(real, { identity, readAt, changedAt: modified ?? readAt, file });
     this.#keptBytes += bytes.length;
     for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes <= MAX_KEPT_BYTES) break;
+      if (this.#keptBytes <= CLI_LIMITS.keptFileBytes) break;
       this.#drop(oldest);
     }
     return file;
