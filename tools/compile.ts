@@ -40,7 +40,7 @@ const usage = `Usage: deno task compile [--features LIST] [--only LIST] [--outpu
   --output DIR     where to put them (default: dist)
   --launcher       make self-extracting files without trying deno compile`;
 
-/** A mistake in the command line. */
+/** An error in the command line. */
 class UsageError extends Error {}
 
 interface Request {

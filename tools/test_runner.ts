@@ -4,9 +4,10 @@
  *
  * - `unit`: every `_test.ts` outside the folders of the other groups; the files run in parallel, so they share no
  *   port and no folder.
- * - `oracles`: whole engines compared with recorded answers, other databases, models and themselves; in parallel, too.
+ * - `oracles`: whole engines compared with recorded answers, other databases, models and themselves, and put under
+ *   large, slow and hostile input; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
- * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, one file after the other.
+ * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of their own.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
  * line. Every test runs with `check_input.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1
@@ -32,24 +33,39 @@ const oracleFolders = [
   "tests/bench",
   "tests/faults",
   "tests/fuzz",
+  "tests/hostile",
   "tests/isolation",
+  "tests/large",
   "tests/mutation",
   "tests/pruning",
   "tests/simulation",
   "tests/slt",
 ] as const;
-/**
- * The files that take longest come first, or a processor would wait for one of them at the end. They are oracles,
- * wherever they are: each compares a part of the engine with a model or with a second evaluator over random histories.
- */
+/** The files that take longest come first, or a processor would wait for one of them at the end. */
 const longestFiles = [
-  "tests/answers/answers_test.ts",
   "tests/bench/smoke_test.ts",
+  "tests/answers/answers_test.ts",
+  "tests/pruning/index_ranges_test.ts",
   "tests/fuzz/sql_oracle_test.ts",
   "tests/slt/storage_states_test.ts",
-  "tests/slt/logic_test.ts",
+  "tests/fuzz/mutated_statements_test.ts",
+  "tests/lang/run_test.ts",
   "tests/fuzz/metamorphic/metamorphic_test.ts",
   "tests/fuzz/programs/programs_test.ts",
+  "tests/e2e/postgresql_random_statements_test.ts",
+  "tests/e2e/tour_test.ts",
+  "tests/lang/browser/serve_test.ts",
+  "tests/e2e/sigkill_test.ts",
+  "tests/e2e/postgresql_answers_test.ts",
+] as const;
+/** Oracles outside of those folders: next to what they compare with a model or with a second evaluator. */
+const otherOracles = [
+  "tests/lang/run_test.ts",
+  "tests/lang/agent/hostile_test.ts",
+  "tests/lang/lsp/hostile_test.ts",
+  "tests/lang/mcp/hostile_test.ts",
+  "tests/pg/long_statements_test.ts",
+  "lang/wasm/library_test.ts",
   "engine/execution/compile_statement_test.ts",
   "engine/storage/storage_engine_test.ts",
   "engine/storage/table/table_store_test.ts",
@@ -101,15 +117,18 @@ function groupsOf(files: readonly string[]): Group[] {
   const tests = files.filter((path) => /(^|[/_])test\.tsx?$/.test(path));
   const within = (folders: readonly string[]) =>
     tests.filter((path) => folders.some((folder) => path.startsWith(`${folder}/`)));
-  const longest: readonly string[] = longestFiles.filter((path) => tests.includes(path));
+  const inOrder = (chosen: readonly string[]): string[] => {
+    const longest = longestFiles.filter((path) => chosen.includes(path));
+    return [...new Set([...longest, ...chosen])];
+  };
   const endToEnd = within(endToEndFolders);
-  const oracles = [...new Set([...longest, ...within(oracleFolders)])];
+  const oracles = [...within(oracleFolders), ...otherOracles.filter((path) => tests.includes(path))];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
   return [
     { name: "unit", parameters: ["--parallel"], files: rest },
-    { name: "oracles", parameters: ["--parallel"], files: oracles },
+    { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
-    { name: "e2e", parameters: [], files: endToEnd },
+    { name: "e2e", parameters: ["--parallel"], files: inOrder(endToEnd) },
   ];
 }
 

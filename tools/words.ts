@@ -15,8 +15,8 @@ export interface RefusedWord {
 
 const inExecution = /^engine\/execution\//;
 const inStorage = /^engine\/(storage|transactions)\//;
-/** The language, except for the folders whose words are still to be replaced. */
-const inLanguage = /^(lang\/(?!check\/|ir\/)|cli\/lang|tests\/lang\/).*\.(ts|js)$/;
+/** The language and its tests. */
+const inLanguage = /^(lang\/|cli\/lang|tests\/lang\/).*\.(ts|js)$/;
 
 /** The database and its tools. */
 const inDatabase = /^(engine|gateways|registry|tools|cli(?!\/lang\/))\/.*\.ts$/;
@@ -65,16 +65,13 @@ export const refusedWords: readonly RefusedWord[] = [
     instead: "repair, another session (or the passive), sent or reported",
     within: inDatabase,
   },
-  {
-    pattern: /\b[A-Za-z]+World\b(?!:)/,
-    instead: "…Environment",
-    within: /^(lang\/servers|cli\/lang|tests\/lang)\//,
-  },
+  { pattern: /\b(?!open)[A-Za-z]*World\b/, instead: "ModuleGraph, …Environment", within: inLanguage },
+  { pattern: /\b[mM]istake|[a-z]Mistake/, instead: "error", within: inLanguage },
   { pattern: /\b(tell|tells|told)[A-Z]|\w(Told|Tell)\b|\bTold/, instead: "report", within: inLanguage },
   { pattern: /\bl(end|ends|ent)\b|\blend[A-Z]/, instead: "borrow, pass as inout", within: inLanguage },
   { pattern: /\b[sS]keleton/, instead: "module interface", within: inLanguage },
   {
-    pattern: /\b(Symbol|Trap|Reported|Cost|Code|Test|Mistake)Place\b/,
+    pattern: /\b(Symbol|Trap|Reported|Cost|Code|Test|Error)Place\b/,
     instead: "…Position",
     within: inLanguage,
   },

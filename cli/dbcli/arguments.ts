@@ -1,7 +1,7 @@
 /** The command line of `dbcli`, and the environment behind it. Pure. */
 import { closest } from "../../engine/base/suggest.ts";
 
-/** A mistake in how the program was called; exit code 2. */
+/** An error in how the program was called; exit code 2. */
 export class UsageError extends Error {}
 
 /** What the program is to do. */

@@ -10,7 +10,7 @@ import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { type Address, formatAddress, isLoopback, parseAddress } from "../../gateways/binary/address.ts";
 
-/** A mistake in how the program was called; exit code 2. */
+/** An error in how the program was called; exit code 2. */
 export class UsageError extends Error {}
 
 /** How a setting's text is read. */

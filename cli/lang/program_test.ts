@@ -159,7 +159,7 @@ Deno.test("lang: errors of the command line have exit code 2, a reason and no st
   await withFolder(async (folder) => {
     await Deno.mkdir(`${folder}/full`);
     await Deno.writeTextFile(`${folder}/full/file`, "");
-    const mistakes: [string[], RegExp][] = [
+    const errors: [string[], RegExp][] = [
       [[], /^Usage: lang /],
       [["chek"], /^error: unknown command 'chek'\n\(Did you mean check\?\)\n$/],
       [["check", "--fromat", "json"], /^error: unknown option '--fromat'\n\(Did you mean --format\?\)\n$/],
@@ -177,7 +177,7 @@ Deno.test("lang: errors of the command line have exit code 2, a reason and no st
       [["explain", "ZZ9999"], /^error: Cannot find the code ZZ9999: there is no such code\n/],
       [["test", "--seed", "x", folder], /^error: Cannot find a package/],
     ];
-    for (const [parameters, expected] of mistakes) {
+    for (const [parameters, expected] of errors) {
       const { code, stdout, stderr } = await lang(parameters);
       deepStrictEqual([code, stdout], [2, ""], parameters.join(" "));
       match(stderr, expected);

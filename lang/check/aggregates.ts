@@ -32,7 +32,7 @@ export function inferTuple(body: Body, expression: ast.TupleLiteral, expected: T
 /** `[a, b]`. */
 export function inferList(body: Body, expression: ast.ListLiteral, expected: Type | null): Expression {
   const { span } = expression;
-  const definition = body.world.coreDefinition("List");
+  const definition = body.graph.coreDefinition("List");
   if (definition === null) return body.broken(span);
   const want = expected === null ? null : resolve(expected);
   let element: Type | null = want?.kind === "named" && want.definition === definition
@@ -54,7 +54,7 @@ export function inferList(body: Body, expression: ast.ListLiteral, expected: Typ
       element,
       isFirst || isHinted || first === undefined ? null : { kind: "element", span: first.span },
     );
-    // A whole list of another type is one mistake.
+    // A whole list of another type is one error.
     const reported = body.reporter.diagnostics.slice(before);
     if (isHinted && reported.some((each) => each.severity === "error")) element = ERROR_TYPE;
     return typed;
@@ -83,7 +83,7 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
   let entry: TypeEntry | null = null;
   if (named.kind === "name") {
     // A record may have the name of a variant: braces mean the record.
-    const own = body.world.typesNamed(body.scope, name.text);
+    const own = body.graph.typesNamed(body.scope, name.text);
     const candidate = own[0];
     if (own.length === 1 && candidate !== undefined) {
       if (candidate.through !== null) candidate.through.isUsed = true;
@@ -133,7 +133,7 @@ function recordDefinition(body: Body, expression: ast.RecordLiteral): TypeDefini
   }
   if (entry.kind === "broken") return null;
   if (entry.kind === "alias") {
-    resolveAlias(body.world, entry.scope, entry.alias);
+    resolveAlias(body.graph, entry.scope, entry.alias);
     const { typeParameters } = entry.alias;
     const types = typeParameters.map((each) => body.session.freshAt(named.span, `\`${each.name}\``));
     const type = resolve(substitute(entry.alias.type, typeParameters, types));

@@ -1,5 +1,5 @@
 /**
- * Arguments of calls: by position, then by name; values held to the parameters' types, places lent to `inout`
+ * Arguments of calls: by position, then by name; values held to the parameters' types, places borrowed by `inout`
  * parameters.
  *
  * Function values are checked last, when the other arguments have told the types of their parameters. The order of
@@ -10,10 +10,10 @@ import type { SourceFile, Span } from "../source/source_file.ts";
 import type { Argument, Expression, Place, Statement } from "../typed/tree.ts";
 import type { Body } from "./body.ts";
 import { nearest } from "../../engine/base/suggest.ts";
-import { checkExclusive, type Lent } from "./exclusivity.ts";
+import { type Borrow, checkExclusive } from "./exclusivity.ts";
 import { check, infer } from "./infer.ts";
 import type { SignatureParameter } from "./symbols.ts";
-import { lendPlace } from "./places.ts";
+import { borrowPlace } from "./places.ts";
 
 /** What is called, for messages. */
 export interface CalledThing {
@@ -40,7 +40,7 @@ export interface Receiver {
   readonly span: Span;
 }
 
-const NO_WRITES: Lent["writes"] = [];
+const NO_WRITES: Borrow["writes"] = [];
 
 /** Checks the arguments against the parameters; what is wrong in number or names is reported. */
 export function checkArguments(
@@ -54,10 +54,10 @@ export function checkArguments(
   const offset = receiver === null ? 0 : 1;
   const targets = matchParameters(body, written, parameters, called, callSpan, offset);
   const typed: (Argument | null)[] = parameters.map(() => null);
-  const lent: Lent[] = [];
+  const borrows: Borrow[] = [];
   if (receiver !== null) {
     typed[0] = receiver.argument;
-    lent.push({
+    borrows.push({
       place: receiver.argument.kind === "inout" ? receiver.argument.place : null,
       span: receiver.span,
       writes: NO_WRITES,
@@ -83,7 +83,7 @@ export function checkArguments(
       });
       typed[target] = result;
       const place: Place | null = result.kind === "inout" ? result.place : null;
-      lent.push({
+      borrows.push({
         place,
         span: argument.span,
         writes: body.writes.length === mark
@@ -92,7 +92,7 @@ export function checkArguments(
       });
     }
   }
-  if (lent.some(({ place }) => place !== null)) checkExclusive(body, lent);
+  if (borrows.some(({ place }) => place !== null)) checkExclusive(body, borrows);
   const order = targets.positions.filter((target) => target >= 0);
   return {
     arguments: typed.flatMap((argument) => argument ?? []),
@@ -125,7 +125,7 @@ function checkArgument(
         { fixes: [reporter.insert("add `&`", "safe", start, "&")] },
       );
     }
-    const place = lendPlace(body, argument.value, parameter.type, { kind: "argument", ...reason });
+    const place = borrowPlace(body, argument.value, parameter.type, { kind: "argument", ...reason });
     if (place === null) return { kind: "value", value: body.broken(argument.span) };
     return { kind: "inout", place };
   }

@@ -24,7 +24,7 @@ import {
   Variable,
 } from "./symbols.ts";
 import type { SymbolTable } from "./symbol_table.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** Why a type is expected. */
 export type Reason =
@@ -60,7 +60,7 @@ export interface Obligation {
 
 /** The checking of one module, or of one function of the library. */
 export class Session {
-  readonly world: World;
+  readonly graph: ModuleGraph;
   readonly scope: ModuleScope;
   readonly reporter: Reporter;
   readonly unifier: Unifier = new Unifier();
@@ -86,13 +86,13 @@ export class Session {
 
   constructor(
     options: {
-      readonly world: World;
+      readonly graph: ModuleGraph;
       readonly scope: ModuleScope;
       readonly symbols: SymbolTable | null;
       readonly inferBody: (session: Session, symbol: FunctionSymbol) => void;
     },
   ) {
-    this.world = options.world;
+    this.graph = options.graph;
     this.scope = options.scope;
     this.reporter = options.scope.reporter;
     this.symbols = options.symbols;
@@ -130,7 +130,7 @@ export class Session {
     return types;
   }
 
-  /** What is given to something broken: that its type cannot be told is no second mistake. */
+  /** What is given to something broken: that its type cannot be told is no second error. */
   forgive(type: Type): void {
     this.#broken.push(type);
   }
@@ -194,7 +194,7 @@ export interface IndexedRead {
 /** The checking of one function, constant or test. */
 export class Body {
   readonly session: Session;
-  readonly world: World;
+  readonly graph: ModuleGraph;
   readonly scope: ModuleScope;
   readonly reporter: Reporter;
   readonly unifier: Unifier;
@@ -224,7 +224,7 @@ export class Body {
     },
   ) {
     this.session = session;
-    this.world = session.world;
+    this.graph = session.graph;
     this.scope = session.scope;
     this.reporter = session.reporter;
     this.unifier = session.unifier;

@@ -59,10 +59,10 @@ export function inferCall(body: Body, expression: ast.Call, expected: Type | nul
   return callValue(body, expression, infer(body, callee, null));
 }
 
-/** A call whose arguments are looked at for mistakes of their own. */
+/** A call whose arguments are looked at for errors of their own. */
 export function brokenCall(body: Body, expression: ast.Call): Expression {
   for (const { value } of expression.arguments) {
-    // Nothing tells what a function value would be given: that is no second mistake.
+    // Nothing tells what a function value would be given: that is no second error.
     const { type } = infer(body, value, value.kind === "closure" ? ERROR_TYPE : null);
     body.session.forgive(type);
   }
@@ -97,7 +97,7 @@ function callType(body: Body, expression: ast.Call, callee: ast.Expression): Exp
 /** `panic`, `expect` and `expect_snapshot`; null when the name is something else. */
 function inferKnown(body: Body, expression: ast.Call, name: string): Expression | null {
   if (name !== "panic" && name !== "expect" && name !== "expect_snapshot") return null;
-  const own = body.world.valueNamed(body.scope, name);
+  const own = body.graph.valueNamed(body.scope, name);
   if (own !== null && own.scope.name !== "std.prelude") return null;
   const { span } = expression;
   const wanted = name === "expect_snapshot" ? 2 : 1;
@@ -120,7 +120,7 @@ function inferKnown(body: Body, expression: ast.Call, name: string): Expression 
     return { kind: "expect", span, type: UNIT, condition, source: body.reporter.text(first.value.span) };
   }
   const value = infer(body, first.value, null);
-  const show = body.world.coreInterface("Show");
+  const show = body.graph.coreInterface("Show");
   if (show !== null) {
     body.session.require({
       type: value.type,

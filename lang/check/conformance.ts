@@ -11,7 +11,7 @@ import { substitute, Unifier } from "../types/unification.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Body, Obligation } from "./body.ts";
 import { FunctionSymbol } from "./symbols.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** Why a type does not fit: a sentence, from the outermost reason to the innermost. */
 export interface Misfit {
@@ -39,7 +39,7 @@ class Seen {
 
 /** Null when the type fits. Types that are not known yet fit. */
 export function misfit(
-  world: World,
+  graph: ModuleGraph,
   type: Type,
   wanted: InterfaceDefinition,
   seen: Seen = new Seen(),
@@ -55,12 +55,12 @@ export function misfit(
     };
   }
   if (at.kind === "variable" && at.literal === null) return null;
-  if (at.kind === "named" && (world.endlessTypes.has(at.definition) || !seen.add(at, wanted))) return null;
-  return misfitOf(world, at, wanted, seen);
+  if (at.kind === "named" && (graph.endlessTypes.has(at.definition) || !seen.add(at, wanted))) return null;
+  return misfitOf(graph, at, wanted, seen);
 }
 
-function misfitOf(world: World, at: Type, wanted: InterfaceDefinition, seen: Seen): Misfit | null {
-  const own = ownFunctions(world, at, wanted, seen);
+function misfitOf(graph: ModuleGraph, at: Type, wanted: InterfaceDefinition, seen: Seen): Misfit | null {
+  const own = ownFunctions(graph, at, wanted, seen);
   if (own === "fits") return null;
   if (wanted.derived === null || own !== "none") {
     if (own !== "none") return own;
@@ -70,17 +70,17 @@ function misfitOf(world: World, at: Type, wanted: InterfaceDefinition, seen: See
       functionName: wanted.functions[0]?.name ?? null,
     };
   }
-  return derivedMisfit(world, at, wanted, seen);
+  return derivedMisfit(graph, at, wanted, seen);
 }
 
 /** Whether the type has all of the interface's functions itself; "none" when it has not one of them. */
 function ownFunctions(
-  world: World,
+  graph: ModuleGraph,
   type: Type,
   wanted: InterfaceDefinition,
   seen: Seen,
 ): "fits" | "none" | Misfit {
-  const members = world.membersOf(type);
+  const members = graph.membersOf(type);
   let problem: Misfit | null = null;
   let count = 0;
   for (const each of wanted.functions) {
@@ -90,14 +90,14 @@ function ownFunctions(
       continue;
     }
     count++;
-    problem ??= functionMisfit(world, member, type, wanted, each, seen);
+    problem ??= functionMisfit(graph, member, type, wanted, each, seen);
   }
   if (count === 0 && wanted.functions.length > 0) return "none";
   return problem ?? "fits";
 }
 
 function functionMisfit(
-  world: World,
+  graph: ModuleGraph,
   member: FunctionSymbol,
   type: Type,
   wanted: InterfaceDefinition,
@@ -125,7 +125,7 @@ function functionMisfit(
   }
   for (const [index, parameter] of member.typeParameters.entries()) {
     for (const bound of parameter.bounds) {
-      const problem = misfit(world, types[index] ?? ERROR_TYPE, bound, seen);
+      const problem = misfit(graph, types[index] ?? ERROR_TYPE, bound, seen);
       if (problem !== null) return problem;
     }
   }
@@ -133,7 +133,7 @@ function functionMisfit(
 }
 
 function derivedMisfit(
-  world: World,
+  graph: ModuleGraph,
   type: Type,
   wanted: InterfaceDefinition,
   seen: Seen,
@@ -164,9 +164,9 @@ function derivedMisfit(
     case "parameter":
       return null;
     case "tuple":
-      return firstMisfit(world, type.elements, wanted, seen);
+      return firstMisfit(graph, type.elements, wanted, seen);
     case "named":
-      return firstMisfit(world, partsOf(type), wanted, seen);
+      return firstMisfit(graph, partsOf(type), wanted, seen);
   }
 }
 
@@ -180,13 +180,13 @@ function partsOf(type: Extract<Type, { kind: "named" }>): readonly Type[] {
 }
 
 function firstMisfit(
-  world: World,
+  graph: ModuleGraph,
   parts: readonly Type[],
   wanted: InterfaceDefinition,
   seen: Seen,
 ): Misfit | null {
   for (const part of parts) {
-    const problem = misfit(world, part, wanted, seen);
+    const problem = misfit(graph, part, wanted, seen);
     if (problem !== null) return problem;
   }
   return null;
@@ -194,7 +194,7 @@ function firstMisfit(
 
 /** Notes which functions stand for those of an interface, whose effects are compared when all are known. */
 function noteFitting(body: Body, type: Type, wanted: InterfaceDefinition, span: Obligation["span"]): void {
-  const members = body.world.membersOf(type);
+  const members = body.graph.membersOf(type);
   for (const each of wanted.functions) {
     const member = members?.get(each.name);
     if (member instanceof FunctionSymbol) {
@@ -205,7 +205,7 @@ function noteFitting(body: Body, type: Type, wanted: InterfaceDefinition, span: 
 
 /** Reports, in the end, a type that lacks an interface which something asks for. */
 export function requireInterface({ type, interface: wanted, span, asker, body }: Obligation): void {
-  const problem = misfit(body.world, type, wanted);
+  const problem = misfit(body.graph, type, wanted);
   if (problem === null) {
     if (wanted.derived === null) noteFitting(body, type, wanted, span);
     return;

@@ -180,7 +180,7 @@ export function bindRecord(binding: Binding, pattern: ast.RecordPattern, type: T
   const expression = pathExpression(pattern.path);
   const last = pattern.path.at(-1);
   const own = pattern.path.length === 1 && last !== undefined
-    ? body.world.typesNamed(body.scope, last.text)
+    ? body.graph.typesNamed(body.scope, last.text)
     : [];
   const [candidate] = own;
   const found = own.length === 1 && candidate !== undefined

@@ -326,7 +326,7 @@ export function noteAlways(
   type: Type,
   what: "if let" | "let-else",
 ): void {
-  if (resolve(type) === ERROR_TYPE || checkMatch(body.world, [pattern], type).missing.length > 0) return;
+  if (resolve(type) === ERROR_TYPE || checkMatch(body.graph, [pattern], type).missing.length > 0) return;
   body.reporter.report(
     what === "if let" ? "MX0009" : "MX0007",
     written.span,
@@ -379,7 +379,7 @@ function reportMatch(
   if (type === ERROR_TYPE || isNever(type)) return;
   const { reporter } = body;
   const found = checkMatch(
-    body.world,
+    body.graph,
     arms.flatMap((arm) => arm.guard === null ? [arm.pattern] : []),
     type,
     arms.map((arm) => ({ pattern: arm.pattern, isGuarded: arm.guard !== null })),

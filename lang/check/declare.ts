@@ -26,7 +26,7 @@ import {
   Variable,
 } from "./symbols.ts";
 import { boundOf, type TypeContext, typeOf } from "./type_expressions.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** Sets to what a readonly field of a definition that is still being made. */
 type Unfinished<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -47,7 +47,7 @@ export function wholeDeclaration(declaration: ast.Declaration): ast.Declaration 
 }
 
 /** First step: every name gets its symbol. */
-export function declareNames(world: World, scope: ModuleScope): void {
+export function declareNames(graph: ModuleGraph, scope: ModuleScope): void {
   for (const declaration of scope.module.declarations) {
     const whole = wholeDeclaration(declaration);
     if (whole === null) {
@@ -59,7 +59,7 @@ export function declareNames(world: World, scope: ModuleScope): void {
     }
     switch (whole.kind) {
       case "type":
-        declareType(world, scope, whole);
+        declareType(graph, scope, whole);
         break;
       case "interface":
         declareInterface(scope, whole);
@@ -90,14 +90,14 @@ function parametersOf(declarations: readonly ast.TypeParameter[]): TypeParameter
   return declarations.map((each) => ({ name: each.name.text, bounds: [] }));
 }
 
-function declareType(world: World, scope: ModuleScope, declaration: ast.TypeDeclaration): void {
+function declareType(graph: ModuleGraph, scope: ModuleScope, declaration: ast.TypeDeclaration): void {
   const { name, body, isPublic } = declaration;
   const place = { isPublic, scope, span: name.span };
   reportDuplicates(scope, "NM0010", "type parameter", declaration.typeParameters.map((each) => each.name));
   if (body.kind === "builtin") {
     const type = PRIMITIVES.get(name.text);
     if (type !== undefined && scope.isLibrary) {
-      world.primitiveScopes.set(name.text, scope);
+      graph.primitiveScopes.set(name.text, scope);
       claimType(scope, name, { ...place, kind: "primitive", type, name: name.text });
       return;
     }
@@ -150,28 +150,28 @@ function declareInterface(scope: ModuleScope, declaration: ast.InterfaceDeclarat
 }
 
 /** Second step: what records, unions and aliases hold, and which functions belong to types. */
-export function declareTypes(world: World, scope: ModuleScope): void {
+export function declareTypes(graph: ModuleGraph, scope: ModuleScope): void {
   for (const declaration of scope.module.declarations) {
     const whole = wholeDeclaration(declaration);
     if (whole?.kind !== "type") continue;
     const entry = scope.types.get(whole.name.text);
     if (entry === undefined || entry.span !== whole.name.span) continue;
-    if (entry.kind === "alias") resolveAlias(world, scope, entry.alias);
-    else if (entry.kind === "definition") fillDefinition(world, scope, entry, whole);
+    if (entry.kind === "alias") resolveAlias(graph, scope, entry.alias);
+    else if (entry.kind === "definition") fillDefinition(graph, scope, entry, whole);
   }
   for (const symbol of [...scope.functions, ...scope.constants]) {
-    if (symbol.owner !== null) declareMember(world, scope, symbol);
+    if (symbol.owner !== null) declareMember(graph, scope, symbol);
   }
 }
 
 function fillDefinition(
-  world: World,
+  graph: ModuleGraph,
   scope: ModuleScope,
   entry: Extract<TypeEntry, { kind: "definition" }>,
   declaration: ast.TypeDeclaration,
 ): void {
   const { definition } = entry;
-  const context: TypeContext = { world, scope, typeParameters: definition.typeParameters };
+  const context: TypeContext = { graph, scope, typeParameters: definition.typeParameters };
   refuseBounds(scope, declaration);
   const { body } = declaration;
   if (body.kind === "record") {
@@ -235,7 +235,7 @@ function fillBounds(
 }
 
 /** Works out what an alias stands for; one that stands for itself is reported. */
-export function resolveAlias(world: World, scope: ModuleScope, alias: AliasSymbol): void {
+export function resolveAlias(graph: ModuleGraph, scope: ModuleScope, alias: AliasSymbol): void {
   if (alias.state === "resolved") return;
   if (alias.state === "resolving") {
     scope.reporter.report("TY0025", alias.name.span, `\`${alias.name.text}\` refers to itself.`, {
@@ -245,7 +245,7 @@ export function resolveAlias(world: World, scope: ModuleScope, alias: AliasSymbo
     return;
   }
   alias.state = "resolving";
-  const context: TypeContext = { world, scope, typeParameters: alias.typeParameters };
+  const context: TypeContext = { graph, scope, typeParameters: alias.typeParameters };
   refuseBounds(scope, alias.declaration);
   const { body } = alias.declaration;
   const type = body.kind === "alias" ? typeOf(context, body.type) : ERROR_TYPE;
@@ -253,7 +253,11 @@ export function resolveAlias(world: World, scope: ModuleScope, alias: AliasSymbo
   alias.state = "resolved";
 }
 
-function declareMember(world: World, scope: ModuleScope, symbol: FunctionSymbol | ConstantSymbol): void {
+function declareMember(
+  graph: ModuleGraph,
+  scope: ModuleScope,
+  symbol: FunctionSymbol | ConstantSymbol,
+): void {
   const owner = symbol.declaration.owner;
   if (owner === null) return;
   const own = scope.types.get(owner.text);
@@ -269,11 +273,11 @@ function declareMember(world: World, scope: ModuleScope, symbol: FunctionSymbol 
     claimMember(scope, owner.text, symbol);
     return;
   }
-  const foreign = world.typesNamed(scope, owner.text)[0]?.item;
+  const foreign = graph.typesNamed(scope, owner.text)[0]?.item;
   if (foreign !== undefined) reportForeignOwner(scope, owner, foreign);
   else if (!scope.brokenNames.has(owner.text)) {
     // Reports that there is no such type, with what may be meant.
-    typeOf({ world, scope, typeParameters: [] }, {
+    typeOf({ graph, scope, typeParameters: [] }, {
       kind: "named-type",
       span: owner.span,
       module: null,
@@ -304,14 +308,14 @@ function reportForeignOwner(scope: ModuleScope, owner: ast.Name, entry: TypeEntr
 }
 
 /** Third step: what functions take and give, and the types of constants. */
-export function declareSignatures(world: World, scope: ModuleScope): void {
+export function declareSignatures(graph: ModuleGraph, scope: ModuleScope): void {
   for (const entry of scope.types.values()) {
-    if (entry.kind === "interface" && entry.scope === scope) fillInterface(world, scope, entry);
+    if (entry.kind === "interface" && entry.scope === scope) fillInterface(graph, scope, entry);
   }
-  for (const symbol of scope.functions) declareFunction(world, scope, symbol);
+  for (const symbol of scope.functions) declareFunction(graph, scope, symbol);
   for (const symbol of scope.constants) {
     const { type } = symbol.declaration;
-    if (type !== null) symbol.type = typeOf({ world, scope, typeParameters: [] }, type);
+    if (type !== null) symbol.type = typeOf({ graph, scope, typeParameters: [] }, type);
     else {
       symbol.isTypeKnown = false;
       symbol.type = signatureUnifier.fresh();
@@ -320,7 +324,7 @@ export function declareSignatures(world: World, scope: ModuleScope): void {
 }
 
 function fillInterface(
-  world: World,
+  graph: ModuleGraph,
   scope: ModuleScope,
   entry: Extract<TypeEntry, { kind: "interface" }>,
 ): void {
@@ -332,7 +336,7 @@ function fillInterface(
   reportDuplicates(scope, "NM0009", "function", declaration.functions.map((each) => each.name));
   definition.functions = declaration.functions.map((each): InterfaceFunction => {
     const typeParameters = [definition.self, ...parametersOf(each.typeParameters)];
-    const context: TypeContext = { world, scope, typeParameters };
+    const context: TypeContext = { graph, scope, typeParameters };
     if (each.typeParameters.length > 0) {
       scope.reporter.report(
         "TY0037",
@@ -373,13 +377,13 @@ function reportMissingType(scope: ModuleScope, parameter: ast.Parameter): Type {
 }
 
 /** The type that `self` has when none is written: the owner, when that takes no types. */
-function ownerType(world: World, scope: ModuleScope, symbol: FunctionSymbol): Type | null {
+function ownerType(graph: ModuleGraph, scope: ModuleScope, symbol: FunctionSymbol): Type | null {
   const owner = symbol.owner;
   if (owner === null) return null;
   const entry = scope.types.get(owner);
   if (entry?.kind === "primitive") return entry.type;
   if (entry?.kind === "alias") {
-    resolveAlias(world, scope, entry.alias);
+    resolveAlias(graph, scope, entry.alias);
     return entry.alias.typeParameters.length === 0 ? entry.alias.type : null;
   }
   if (entry?.kind !== "definition") return null;
@@ -394,17 +398,17 @@ function ownerType(world: World, scope: ModuleScope, symbol: FunctionSymbol): Ty
   };
 }
 
-function declareFunction(world: World, scope: ModuleScope, symbol: FunctionSymbol): void {
+function declareFunction(graph: ModuleGraph, scope: ModuleScope, symbol: FunctionSymbol): void {
   const { declaration } = symbol;
   symbol.typeParameters = parametersOf(declaration.typeParameters);
-  const context: TypeContext = { world, scope, typeParameters: symbol.typeParameters };
+  const context: TypeContext = { graph, scope, typeParameters: symbol.typeParameters };
   reportDuplicates(scope, "NM0010", "type parameter", declaration.typeParameters.map((each) => each.name));
   fillBounds(context, symbol.typeParameters, declaration.typeParameters);
   reportDuplicates(scope, "NM0010", "parameter", declaration.parameters.map((parameter) => parameter.name));
   const types = declaration.parameters.map((parameter, index): Type => {
     if (parameter.type !== null) return typeOf(context, parameter.type);
     if (index === 0 && parameter.name.text === "self") {
-      const type = ownerType(world, scope, symbol);
+      const type = ownerType(graph, scope, symbol);
       if (type !== null) return type;
       // That the owner is no type of this module has been told.
       if (symbol.owner !== null && !scope.types.has(symbol.owner)) return ERROR_TYPE;
@@ -483,7 +487,7 @@ function checkSelf(scope: ModuleScope, symbol: FunctionSymbol): void {
 }
 
 /** Makes the inferred parts of signatures unknown again. */
-export function redeclareInferred(world: World, scope: ModuleScope): void {
+export function redeclareInferred(graph: ModuleGraph, scope: ModuleScope): void {
   for (const symbol of scope.functions) {
     if (symbol.areParametersKnown && symbol.isResultKnown) {
       if (symbol.declaredEffects === null) symbol.effects = new Set();
@@ -491,7 +495,7 @@ export function redeclareInferred(world: World, scope: ModuleScope): void {
     }
     symbol.areParametersKnown = true;
     symbol.isResultKnown = true;
-    declareFunction(world, scope, symbol);
+    declareFunction(graph, scope, symbol);
   }
   for (const symbol of scope.constants) if (!symbol.isTypeKnown) symbol.type = signatureUnifier.fresh();
 }

@@ -13,7 +13,7 @@ import type { Type, TypeDefinition, TypeParameter } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
 import type { FunctionSymbol, ModuleScope } from "./symbols.ts";
 import { visitExpressions } from "./typed_walk.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** A type that is put in for a type parameter, and a parameter in it. */
 interface Arrow {
@@ -27,7 +27,7 @@ interface Arrow {
 }
 
 /** Reports the generic types of a module that would never end; nothing looks into them from then on. */
-export function checkEndlessTypes(world: World, scope: ModuleScope): void {
+export function checkEndlessTypes(graph: ModuleGraph, scope: ModuleScope): void {
   const arrows: Arrow[] = [];
   const definitions = [...scope.types.values()].flatMap((entry) =>
     entry.kind === "definition" && entry.definition.typeParameters.length > 0 ? [entry.definition] : []
@@ -35,7 +35,7 @@ export function checkEndlessTypes(world: World, scope: ModuleScope): void {
   for (const definition of definitions) addParts(arrows, definition);
   const endless = reportCircles(scope, arrows);
   for (const definition of definitions) {
-    if (definition.typeParameters.some((each) => endless.has(each))) world.endlessTypes.add(definition);
+    if (definition.typeParameters.some((each) => endless.has(each))) graph.endlessTypes.add(definition);
   }
 }
 

@@ -2,7 +2,7 @@
  * While a function holds a place `inout`, nobody else touches that place.
  *
  * Two places overlap unless their roots, or fields on the way, or whole numbers that index the same list, differ. A
- * value that is read from within a lent place before the call is a copy, and allowed.
+ * value that is read from within a borrowed place before the call is a copy, and allowed.
  */
 import type { Span } from "../source/source_file.ts";
 import type { Expression, Local, Place } from "../typed/tree.ts";
@@ -10,7 +10,7 @@ import type { Body } from "./body.ts";
 import { visitExpressions } from "./typed_walk.ts";
 
 /** One argument: its place when it is `inout`, and what evaluating it writes. */
-export interface Lent {
+export interface Borrow {
   readonly place: Place | null;
   readonly span: Span;
   readonly writes: readonly { readonly place: Place; readonly span: Span }[];
@@ -83,12 +83,12 @@ function placesOverlap(left: Place, right: Place): boolean {
 }
 
 /** Reports arguments of one call that hold, or change, the same place. */
-export function checkExclusive(body: Body, lent: readonly Lent[]): void {
+export function checkExclusive(body: Body, borrows: readonly Borrow[]): void {
   const { reporter } = body;
-  for (const [index, mine] of lent.entries()) {
+  for (const [index, mine] of borrows.entries()) {
     const { place } = mine;
     if (place === null) continue;
-    for (const [otherIndex, other] of lent.entries()) {
+    for (const [otherIndex, other] of borrows.entries()) {
       if (otherIndex === index) continue;
       if (other.place !== null && otherIndex < index && placesOverlap(place, other.place)) {
         const isElement = place.kind === "element" && other.place.kind === "element";

@@ -11,7 +11,7 @@ import { ERROR_TYPE, resolve } from "../types/primitives.ts";
 import type { Type, VariantDefinition } from "../types/type.ts";
 import { substitute } from "../types/unification.ts";
 
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** What a record's pattern is written with. */
 interface RecordFields {
@@ -46,12 +46,12 @@ export interface MatchFindings {
 
 /** Looks at the unguarded patterns for what is missing, and at all arms for what is never reached. */
 export function checkMatch(
-  world: World,
+  graph: ModuleGraph,
   unguarded: readonly Pattern[],
   type: Type,
   arms: readonly { readonly pattern: Pattern; readonly isGuarded: boolean }[] = [],
 ): MatchFindings {
-  const matcher = new Matcher(world);
+  const matcher = new Matcher(graph);
   const rows = unguarded.map((pattern) => [shapeOf(pattern)]);
   const missing = matcher.missing(rows, [type]).map((witness) => witnessText(witness[0] ?? ANY));
   const unreachable: number[] = [];
@@ -179,11 +179,11 @@ function pieces(rows: readonly Row[], type: Type): { readonly low: bigint; reado
 }
 
 class Matcher {
-  readonly #world: World;
+  readonly #graph: ModuleGraph;
   #steps = 0;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(graph: ModuleGraph) {
+    this.#graph = graph;
   }
 
   /** Values that no row takes, as rows of shapes. */
@@ -289,7 +289,7 @@ class Matcher {
     if (at.kind === "named") {
       const { definition } = at;
       const put = (each: Type) => substitute(each, definition.typeParameters, at.arguments);
-      if (this.#world.isCore(at, "List")) {
+      if (this.#graph.isCore(at, "List")) {
         return [
           { constructor: { kind: "empty" }, types: [] },
           { constructor: { kind: "element" }, types: [at.arguments[0] ?? ERROR_TYPE, at] },

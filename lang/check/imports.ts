@@ -4,7 +4,7 @@
 import type * as ast from "../syntax/ast.ts";
 import { nearest } from "../../engine/base/suggest.ts";
 import type { ModuleScope } from "./symbols.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** The path of a `use` as a module's name. */
 export function pathOf(declaration: ast.UseDeclaration): string {
@@ -23,7 +23,7 @@ export type IsInternal = (name: string) => boolean;
 
 /** Enters the imports of a module into its scope. */
 export function declareImports(
-  world: World,
+  graph: ModuleGraph,
   scope: ModuleScope,
   names: Iterable<string>,
   isInternal: IsInternal,
@@ -53,7 +53,7 @@ export function declareImports(
     }
     paths.set(path, declaration);
     const name = scope.link(path);
-    let target = world.scopes.get(name) ?? null;
+    let target = graph.scopes.get(name) ?? null;
     if (name === scope.name) {
       reporter.report("MD0003", pathSpan, "A module cannot import itself; its names are already in scope.", {
         fixes: [reporter.fix("remove the import", "safe", lineOf(scope, declaration), "")],

@@ -23,7 +23,7 @@ export function inferIndex(body: Body, expression: ast.Index): Expression {
 }
 
 function method(body: Body, type: Type, name: string): FunctionSymbol | null {
-  const member = body.world.membersOf(type)?.get(name);
+  const member = body.graph.membersOf(type)?.get(name);
   return member instanceof FunctionSymbol && member.isMethod ? member : null;
 }
 
@@ -34,7 +34,7 @@ function elementOf(body: Body, expression: ast.Index, target: Expression): Expre
     infer(body, expression.index, null);
     return body.broken(span);
   }
-  if (type.kind === "named" && body.world.isCore(type, "List")) {
+  if (type.kind === "named" && body.graph.isCore(type, "List")) {
     if (expression.index.kind === "range") {
       body.reporter.report(
         "TY0021",
@@ -60,7 +60,7 @@ function elementOf(body: Body, expression: ast.Index, target: Expression): Expre
   body.unifier.unify(instance.parameters[0]?.type ?? ERROR_TYPE, type);
   const key = check(body, expression.index, instance.parameters[1]?.type ?? ERROR_TYPE, {
     kind: "index",
-    what: type.kind === "named" && body.world.isCore(type, "Pool")
+    what: type.kind === "named" && body.graph.isCore(type, "Pool")
       ? "The id of a pool's value"
       : "The key of a map",
   });
@@ -95,7 +95,7 @@ function reportNotIndexed(body: Body, expression: ast.Index, type: Type): void {
       ? "The characters of a string have different lengths; `text.chars()` returns the list of them."
       : type.kind === "tuple"
       ? "The elements of a tuple are `.0`, `.1` and so on."
-      : type.kind === "named" && body.world.isCore(type, "Set")
+      : type.kind === "named" && body.graph.isCore(type, "Set")
       ? "Use `set.contains(value)` to test whether a value is in a set."
       : undefined,
     fixes:

@@ -127,7 +127,7 @@ function isFunctionOfKnownResult(body: Body, expected: Type, actual: Type): bool
   });
 }
 
-/** Warns of a value that nobody takes; at the end of a function without a result it is a mistake. */
+/** Warns of a value that nobody takes; at the end of a function without a result it is an error. */
 function noteDiscarded(
   body: Body,
   expression: ast.Expression,
@@ -174,7 +174,7 @@ function inferString(body: Body, expression: ast.StringLiteral): Expression {
   if (parts.length === 1 && typeof first === "string") {
     return { kind: "string", span, type: STRING, value: first };
   }
-  const show = body.world.coreInterface("Show");
+  const show = body.graph.coreInterface("Show");
   return {
     kind: "interpolation",
     span,

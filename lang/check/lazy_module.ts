@@ -56,7 +56,7 @@ function parseAlone(file: SourceFile, block: Block): ast.Declaration | undefined
     .declarations[0];
 }
 
-/** The module of a file, whose mistakes are not told: the library has none. */
+/** The module of a file, whose errors are not told: the library has none. */
 export function lazyModule(file: SourceFile): LazyModule {
   const { text } = file;
   const blocks = blocksOf(text);

@@ -11,7 +11,7 @@ import { checkTests } from "./module_tests.ts";
 import { Reporter } from "./report.ts";
 import { ConstantSymbol, FunctionSymbol, ModuleScope } from "./symbols.ts";
 import { SymbolTable } from "./symbol_table.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** What checking them gives. */
 export interface LoneDeclarations {
@@ -24,7 +24,11 @@ export interface LoneDeclarations {
  * Checks the functions, constants and tests of a piece of a module. Types and interfaces are those that the module
  * had.
  */
-export function checkLoneDeclarations(world: World, home: ModuleScope, piece: ast.Module): LoneDeclarations {
+export function checkLoneDeclarations(
+  graph: ModuleGraph,
+  home: ModuleScope,
+  piece: ast.Module,
+): LoneDeclarations {
   const scope = new ModuleScope(home.name, home.isLibrary, piece, new Reporter(piece.file));
   scope.isDependency = home.isDependency;
   scope.link = home.link;
@@ -47,10 +51,10 @@ export function checkLoneDeclarations(world: World, home: ModuleScope, piece: as
     else scope.constants.push(symbol);
     if (symbol.owner === null) scope.values.set(symbol.name, symbol);
   }
-  declareSignatures(world, scope);
+  declareSignatures(graph, scope);
   for (const symbol of scope.functions) takeInferred(symbol, home);
   const symbols = new SymbolTable();
-  const session = newSession(world, scope, symbols);
+  const session = newSession(graph, scope, symbols);
   for (const symbol of [...scope.functions, ...scope.constants]) symbols.define(symbol.nameSpan, symbol);
   for (const symbol of scope.constants) symbol.checkValue = () => checkConstantValue(session, symbol);
   for (const symbol of scope.functions) symbol.checkBody = () => checkFunction(session, symbol);

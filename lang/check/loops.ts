@@ -61,7 +61,7 @@ export function checkFor(body: Body, statement: ast.ForStatement): CheckedStatem
   if (subject.kind === "range") return checkForRange(body, statement, subject);
   const typed = infer(body, subject, null);
   const type = resolve(typed.type);
-  if (type.kind === "named" && body.world.isCore(type, "List")) {
+  if (type.kind === "named" && body.graph.isCore(type, "List")) {
     const mark = body.enter();
     const pattern = bindLoopPattern(body, statement, type.arguments[0] ?? ERROR_TYPE);
     const { typed: loop } = checkLoopBody(body, statement.body);
@@ -71,7 +71,7 @@ export function checkFor(body: Body, statement: ast.ForStatement): CheckedStatem
       isOver: isNever(typed.type),
     };
   }
-  if (type.kind === "named" && body.world.isCore(type, "Range")) {
+  if (type.kind === "named" && body.graph.isCore(type, "Range")) {
     return checkForRangeValue(body, statement, typed);
   }
   return checkForIterator(body, statement, typed);
@@ -82,7 +82,7 @@ function bindLoopPattern(body: Body, statement: ast.ForStatement, type: Type) {
   if (statement.pattern.kind !== "binding" && statement.pattern.kind !== "wildcard") {
     body.session.finishers.push(() => {
       if (isError(type)) return;
-      const [missing] = checkMatch(body.world, [pattern], type).missing;
+      const [missing] = checkMatch(body.graph, [pattern], type).missing;
       if (missing === undefined) return;
       body.reporter.report(
         "MX0004",
@@ -194,7 +194,7 @@ function rangeLoop(body: Body, statement: ast.ForStatement, range: RangeParts): 
 }
 
 function methodOf(body: Body, type: Type, name: string): FunctionSymbol | null {
-  const member = body.world.membersOf(type)?.get(name);
+  const member = body.graph.membersOf(type)?.get(name);
   return member instanceof FunctionSymbol && member.isMethod && member.parameters.length === 1
     ? member
     : null;
@@ -232,7 +232,7 @@ function checkForIterator(body: Body, statement: ast.ForStatement, subject: Expr
     return expressionStatement(subject, false);
   }
   body.uses(next, subject.span);
-  const option = body.world.coreDefinition("Option");
+  const option = body.graph.coreDefinition("Option");
   const variants = option?.body.kind === "union" ? option.body.variants : [];
   const some = variants.find((variant) => variant.name === "Some");
   const none = variants.find((variant) => variant.name === "None");
@@ -305,7 +305,7 @@ function itemType(
   const instance = instantiate(body, next, span);
   body.unifier.unify(instance.parameters[0]?.type ?? ERROR_TYPE, iterator);
   const option = resolve(instance.result);
-  if (option.kind !== "named" || !body.world.isCore(option, "Option")) return null;
+  if (option.kind !== "named" || !body.graph.isCore(option, "Option")) return null;
   return { option, element: option.arguments[0] ?? ERROR_TYPE, typeArguments: instance.typeArguments };
 }
 
@@ -347,7 +347,7 @@ function checkForInout(body: Body, statement: ast.ForStatement): CheckedStatemen
   const typed = infer(body, subject, null);
   const type = resolve(typed.type);
   const isList = type.kind === "named" &&
-    (body.world.isCore(type, "List") || body.world.isCore(type, "Pool"));
+    (body.graph.isCore(type, "List") || body.graph.isCore(type, "Pool"));
   if (!isList && !isError(type)) {
     body.reporter.report(
       "TY0022",

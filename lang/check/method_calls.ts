@@ -28,7 +28,7 @@ export function callMethod(
   const { name } = callee;
   const type = settle(body, target.type);
   if (isError(type)) return brokenCall(body, expression);
-  const member = body.world.membersOf(type)?.get(name.text);
+  const member = body.graph.membersOf(type)?.get(name.text);
   if (member !== undefined && member.kind === "function" && member.isMethod) {
     if (!member.isPublic && member.scope !== body.scope) {
       reportPrivate(body, name, member.scope, member.nameSpan);
@@ -64,7 +64,7 @@ export function callMethod(
 function settle(body: Body, type: Type): Type {
   const at = resolve(type);
   if (at.kind === "variable" && at.literal !== null) {
-    const known = body.world.coreType(at.literal === "integer" ? "Int" : "Float");
+    const known = body.graph.coreType(at.literal === "integer" ? "Int" : "Float");
     if (known?.kind === "primitive") body.unifier.unify(at, known.type);
     return resolve(at);
   }
@@ -95,7 +95,7 @@ function receiverOf(
 
 /** The method that gives a changed copy, by its name: `sorted_by` for `sort_by`. */
 function copyingMethod(body: Body, type: Type, name: string): string | null {
-  const members = body.world.membersOf(type);
+  const members = body.graph.membersOf(type);
   const names = ["ed", "d"].map((ending) => name.replace(/^[a-z]+/, (verb) => verb + ending));
   return names.find((each) => members?.has(each) === true) ?? null;
 }
@@ -107,8 +107,8 @@ function boundWith(body: Body, type: Type, name: string): InterfaceDefinition | 
   if (type.kind === "parameter") return type.parameter.bounds.find(has) ?? null;
   if (type.kind === "variable") return null;
   for (const derived of ["Eq", "Ord", "Hash", "Show"]) {
-    const each = body.world.coreInterface(derived);
-    if (each !== null && has(each) && misfit(body.world, type, each) === null) return each;
+    const each = body.graph.coreInterface(derived);
+    if (each !== null && has(each) && misfit(body.graph, type, each) === null) return each;
   }
   return null;
 }
@@ -164,7 +164,7 @@ function reportUnknownMethod(
   type: Type,
   member: FunctionSymbol | null,
 ): void {
-  const { reporter, world, scope } = body;
+  const { reporter, graph, scope } = body;
   const { name } = callee;
   if (type.kind === "variable") {
     reporter.report(
@@ -188,16 +188,16 @@ function reportUnknownMethod(
     );
     return;
   }
-  const members = [...(world.membersOf(type)?.values() ?? [])]
+  const members = [...(graph.membersOf(type)?.values() ?? [])]
     .filter((each) => each.kind === "function" && each.isMethod && (each.isPublic || each.scope === scope))
     .map((each) => each.name);
   const foreign = (FOREIGN_METHODS[name.text] ?? []).filter((each) => members.includes(each));
   const names = foreign.length > 0 ? foreign : nearest(name.text, members);
-  const plain = world.valueNamed(scope, name.text);
-  const option = type.kind === "named" && world.isCore(type, "Option")
+  const plain = graph.valueNamed(scope, name.text);
+  const option = type.kind === "named" && graph.isCore(type, "Option")
     ? resolve(type.arguments[0] ?? ERROR_TYPE)
     : null;
-  const isInside = option !== null && world.membersOf(option)?.has(name.text) === true;
+  const isInside = option !== null && graph.membersOf(option)?.has(name.text) === true;
   reporter.report("NM0005", name.span, `\`${text}\` has no method \`${name.text}\`.`, {
     hint: name.text === "clone" || name.text === "iter"
       ? "Values are copied on assignment, and `for` iterates over them directly."

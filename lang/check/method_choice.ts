@@ -6,16 +6,16 @@ import { ERROR_TYPE } from "../types/primitives.ts";
 import type { InterfaceDefinition, Type } from "../types/type.ts";
 import { substitute, Unifier, zonk } from "../types/unification.ts";
 import { FunctionSymbol } from "./symbols.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** The type's own function with the types to put in; null when it is derived. */
 export function methodFor(
-  world: World,
+  graph: ModuleGraph,
   type: Type,
   definition: InterfaceDefinition,
   name: string,
 ): MethodChoice | null {
-  const member = world.membersOf(type)?.get(name);
+  const member = graph.membersOf(type)?.get(name);
   if (!(member instanceof FunctionSymbol)) return null;
   const wanted = definition.functions.find((each) => each.name === name);
   if (wanted === undefined || wanted.parameters.length !== member.parameters.length) return null;

@@ -148,7 +148,7 @@ function reasonLabels(body: Body, reason: Reason | null): Label[] {
 function mismatchHint(body: Body, expected: Type, actual: Type): string | undefined {
   const want = resolve(expected);
   const have = resolve(actual);
-  if (have.kind === "named" && body.world.isCore(have, "Option") && want.kind !== "named") {
+  if (have.kind === "named" && body.graph.isCore(have, "Option") && want.kind !== "named") {
     return "Unwrap the `Option` with `match`, `?` or `unwrap_or`.";
   }
   if (have.kind === "function" && want.kind !== "function") {
@@ -241,7 +241,7 @@ function literalFix(body: Body, expression: ast.Expression, want: string): Fix |
 
 /** What could be written in place of an expression so that it has the type that is wanted. */
 export function conversionFixes(body: Body, expression: ast.Expression, expected: Type, actual: Type): Fix[] {
-  const { reporter, world } = body;
+  const { reporter, graph } = body;
   const want = resolve(expected);
   const have = resolve(actual);
   const fixes: Fix[] = [];
@@ -274,16 +274,16 @@ export function conversionFixes(body: Body, expression: ast.Expression, expected
   }
   const fits = (left: Type, right: Type | undefined) =>
     right !== undefined && body.unifier.attempt(left, right);
-  if (want.kind === "named" && world.isCore(want, "Option") && fits(want.arguments[0] ?? UNIT, have)) {
+  if (want.kind === "named" && graph.isCore(want, "Option") && fits(want.arguments[0] ?? UNIT, have)) {
     fixes.push(wrapFix(body, expression, "Some(", ")"));
   }
-  if (want.kind === "named" && world.isCore(want, "Result") && fits(want.arguments[0] ?? UNIT, have)) {
+  if (want.kind === "named" && graph.isCore(want, "Result") && fits(want.arguments[0] ?? UNIT, have)) {
     fixes.push(wrapFix(body, expression, "Ok(", ")"));
   }
-  if (want.kind === "named" && world.isCore(want, "List") && fits(want.arguments[0] ?? UNIT, have)) {
+  if (want.kind === "named" && graph.isCore(want, "List") && fits(want.arguments[0] ?? UNIT, have)) {
     fixes.push(wrapFix(body, expression, "[", "]"));
   }
-  if (have.kind === "named" && (world.isCore(have, "Option") || world.isCore(have, "Result"))) {
+  if (have.kind === "named" && (graph.isCore(have, "Option") || graph.isCore(have, "Result"))) {
     const returns = body.returns === null ? null : resolve(body.returns.type);
     const isSameKind = returns?.kind === "named" && returns.definition === have.definition;
     if (isTight(expression) && fits(want, have.arguments[0])) {

@@ -21,20 +21,20 @@ import { ConstantSymbol, EffectSources, FunctionSymbol, type ModuleScope, Variab
 import { SymbolTable } from "./symbol_table.ts";
 import { checkExamples, checkTests } from "./module_tests.ts";
 import { checkTypeSizes } from "./type_sizes.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** Makes bodies and values of a module answer when they are asked for. */
-export function prepareLazily(world: World, scope: ModuleScope): void {
+export function prepareLazily(graph: ModuleGraph, scope: ModuleScope): void {
   for (const symbol of scope.functions) {
     symbol.checkBody = () => {
-      const session = newSession(world, scope, null);
+      const session = newSession(graph, scope, null);
       checkFunction(session, symbol);
       session.finish();
     };
   }
   for (const symbol of scope.constants) {
     symbol.checkValue = () => {
-      const session = newSession(world, scope, null);
+      const session = newSession(graph, scope, null);
       checkConstantValue(session, symbol);
       session.finish();
     };
@@ -42,8 +42,8 @@ export function prepareLazily(world: World, scope: ModuleScope): void {
 }
 
 /** A session for a module or one function of it. */
-export function newSession(world: World, scope: ModuleScope, symbols: SymbolTable | null): Session {
-  return new Session({ world, scope, symbols, inferBody: checkFunction });
+export function newSession(graph: ModuleGraph, scope: ModuleScope, symbols: SymbolTable | null): Session {
+  return new Session({ graph, scope, symbols, inferBody: checkFunction });
 }
 
 /** What checking a module gives. */
@@ -53,13 +53,13 @@ export interface CheckedModule {
 }
 
 /** Checks everything in a module. */
-export function checkModule(world: World, scope: ModuleScope, withSymbols: boolean): CheckedModule {
+export function checkModule(graph: ModuleGraph, scope: ModuleScope, withSymbols: boolean): CheckedModule {
   const symbols = withSymbols ? new SymbolTable() : null;
-  const session = newSession(world, scope, symbols);
+  const session = newSession(graph, scope, symbols);
   for (const symbol of scope.functions) symbol.checkBody = () => checkFunction(session, symbol);
   for (const symbol of scope.constants) symbol.checkValue = () => checkConstantValue(session, symbol);
   if (symbols !== null) defineSymbols(scope, symbols);
-  checkEndlessTypes(world, scope);
+  checkEndlessTypes(graph, scope);
   for (const symbol of scope.constants) {
     if (symbol.valueState === "unchecked") checkConstantValue(session, symbol);
   }
@@ -84,9 +84,9 @@ export function checkModule(world: World, scope: ModuleScope, withSymbols: boole
   checkConstants(scope);
   checkTypeSizes(scope);
   checkEndlessFunctions(scope);
-  checkInterfaceEffects(world, scope);
+  checkInterfaceEffects(graph, scope);
   checkFittings(scope);
-  if (!scope.isLibrary && !scope.isDependency) reportUnusedDeclarations(world, scope);
+  if (!scope.isLibrary && !scope.isDependency) reportUnusedDeclarations(graph, scope);
   dropDoubtfulWarnings(scope);
   if (scope.isDependency) scope.reporter.keepOnly(({ severity }) => severity === "error");
   return { typed: typedModule(scope, [...tests, ...(examples?.tests ?? [])]), symbols };

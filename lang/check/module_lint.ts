@@ -7,7 +7,7 @@ import { causeOf } from "./effects.ts";
 import { isReachable } from "./duplicates.ts";
 import { isEntryPoint } from "./module_body.ts";
 import type { ImportSymbol, ModuleScope } from "./symbols.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** Methods that texts, comparisons and maps call must not do anything else. */
 const DERIVED_METHODS: Readonly<Record<string, string>> = {
@@ -18,11 +18,11 @@ const DERIVED_METHODS: Readonly<Record<string, string>> = {
 };
 
 /** Reports methods that stand for a derived interface and use something. */
-export function checkInterfaceEffects(world: World, scope: ModuleScope): void {
+export function checkInterfaceEffects(graph: ModuleGraph, scope: ModuleScope): void {
   for (const symbol of scope.functions) {
     const name = symbol.isMethod ? DERIVED_METHODS[symbol.name] : undefined;
     if (name === undefined || symbol.effects.size === 0) continue;
-    const wanted = world.coreInterface(name)?.functions[0];
+    const wanted = graph.coreInterface(name)?.functions[0];
     if (wanted === undefined || wanted.parameters.length !== symbol.parameters.length) continue;
     const effect = EFFECTS.find((each) => symbol.effects.has(each));
     if (effect === undefined) continue;
@@ -63,7 +63,7 @@ export function checkFittings(scope: ModuleScope): void {
 }
 
 /** Warns of imports and private declarations that nobody uses. */
-export function reportUnusedDeclarations(world: World, scope: ModuleScope): void {
+export function reportUnusedDeclarations(graph: ModuleGraph, scope: ModuleScope): void {
   const { reporter } = scope;
   for (const through of scope.imports.values()) {
     if (!through.isUsed && through.scope !== null) reportUnusedImport(scope, through);
@@ -73,7 +73,7 @@ export function reportUnusedDeclarations(world: World, scope: ModuleScope): void
     if (isEntryPoint(symbol) || !isReachable(scope, symbol) || DERIVED_METHODS[symbol.name] !== undefined) {
       continue;
     }
-    if (symbol.owner !== null && isOfInterface(world, scope, symbol.name)) continue;
+    if (symbol.owner !== null && isOfInterface(graph, scope, symbol.name)) continue;
     reporter.report("LI0006", symbol.nameSpan, `The function \`${symbol.displayName}\` is never used.`, {
       hint: "Export it with `pub`, or prefix the name with `_` if this is intended.",
     });
@@ -87,10 +87,10 @@ export function reportUnusedDeclarations(world: World, scope: ModuleScope): void
 }
 
 /** Whether an interface that the module sees has a function of that name, through which it may be called. */
-function isOfInterface(world: World, scope: ModuleScope, name: string): boolean {
+function isOfInterface(graph: ModuleGraph, scope: ModuleScope, name: string): boolean {
   const seen = [
     scope,
-    ...world.core,
+    ...graph.core,
     ...[...scope.imports.values()].flatMap((through) => through.scope ?? []),
   ];
   return seen.some((each) =>

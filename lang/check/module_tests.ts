@@ -41,7 +41,7 @@ export function checkTests(session: Session): TypedTest[] {
         break;
       case "property": {
         const parameters = declaration.parameters.map((parameter, index) => {
-          const context = { world: session.world, scope, typeParameters: [] };
+          const context = { graph: session.graph, scope, typeParameters: [] };
           if (parameter.type === null) {
             session.reporter.report(
               "TY0015",
@@ -116,7 +116,7 @@ export function checkExamples(
   const { examples, diagnostics } = docExamples(scope.module);
   for (const diagnostic of diagnostics) scope.reporter.add(diagnostic);
   if (examples.length === 0) return null;
-  const inner = newSession(session.world, exampleScope(scope), session.symbols);
+  const inner = newSession(session.graph, exampleScope(scope), session.symbols);
   const tests = examples.map((example): TypedTest => {
     const body = new Body(inner, {});
     body.returns = { type: UNIT, reason: null, isDiscarded: false, isClosure: false };

@@ -182,7 +182,7 @@ export function fieldOf(body: Body, expression: ast.FieldAccess, target: Express
 
 function reportUnknownField(body: Body, expression: ast.FieldAccess, type: Type): void {
   const { name } = expression;
-  const { reporter, world } = body;
+  const { reporter, graph } = body;
   if (type.kind === "variable" && type.literal === null) {
     reporter.report(
       "TY0012",
@@ -195,7 +195,7 @@ function reportUnknownField(body: Body, expression: ast.FieldAccess, type: Type)
     return;
   }
   const text = typeText(type);
-  const method = world.membersOf(type)?.get(name.text);
+  const method = graph.membersOf(type)?.get(name.text);
   if (method?.kind === "function") {
     reporter.report("NM0004", name.span, `\`${name.text}\` of \`${text}\` is a method and must be called.`, {
       fixes: [reporter.insert("call it", "safe", name.span.end, "()")],

@@ -99,7 +99,7 @@ function isUndecided(type: Type): boolean {
 
 function reportNoOperator(body: Body, operator: string, type: Type, span: Span): void {
   const at = resolve(type);
-  const isOption = at.kind === "named" && body.world.isCore(at, "Option");
+  const isOption = at.kind === "named" && body.graph.isCore(at, "Option");
   body.reporter.report("TY0003", span, `\`${operator}\` is not defined for \`${typeText(type)}\`.`, {
     hint: isUndecided(type)
       ? "Add a type annotation to the operands."
@@ -120,7 +120,7 @@ function arithmeticFits(body: Body, operator: ArithmeticOperator, type: Type): b
   switch (operator) {
     case "+":
       return isNumber(at) || at === STRING || at.kind === "primitive" && at.name === "String" ||
-        at.kind === "named" && body.world.isCore(at, "List");
+        at.kind === "named" && body.graph.isCore(at, "List");
     case "-":
     case "*":
     case "/":
@@ -300,7 +300,7 @@ function inferComparison(body: Body, expression: ast.Binary, operator: Compariso
   const right = infer(body, expression.right, isNever(left.type) ? null : left.type);
   const type = sameType(body, expression, left, right);
   const isEquality = operator === "==" || operator === "!=";
-  const wanted = body.world.coreInterface(isEquality ? "Eq" : "Ord");
+  const wanted = body.graph.coreInterface(isEquality ? "Eq" : "Ord");
   if (wanted !== null && !isNumber(type)) {
     body.session.require({
       type,
@@ -334,7 +334,7 @@ export function inferRange(body: Body, expression: ast.RangeExpression): Express
   const { span } = expression;
   const start = check(body, expression.start, INT, { kind: "index", what: "The start of a range" });
   const end = check(body, expression.end, INT, { kind: "index", what: "The end of a range" });
-  const type = body.world.coreNamed("Range") ?? ERROR_TYPE;
+  const type = body.graph.coreNamed("Range") ?? ERROR_TYPE;
   const one: Expression = { kind: "integer", span: end.span, type: INT, value: 1n };
   const last: Expression = expression.isInclusive
     ? { kind: "arithmetic", operator: "+", span: end.span, type: INT, left: end, right: one }

@@ -13,7 +13,7 @@ import { DependencyModules } from "./dependency_modules.ts";
 import { PackageChecker } from "./package_checker.ts";
 import { STANDARD_LIBRARY } from "./standard_library.ts";
 import type { SymbolTable } from "./symbol_table.ts";
-import type { LibrarySource } from "./world.ts";
+import type { LibrarySource } from "./module_graph.ts";
 
 /** Texts of a package by their paths: `src/main.lang`. */
 export type PackageTexts = ReadonlyMap<string, string>;

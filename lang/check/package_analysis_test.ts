@@ -179,7 +179,7 @@ Deno.test("symbolsOf() finds definitions, references and types", () => {
   assert.deepEqual(local.span, { start: main.indexOf("body ="), end: main.indexOf("body =") + 4 });
 });
 
-Deno.test("analyze() tells one error for a mistake of syntax, whoever uses what is broken", () => {
+Deno.test("analyze() tells one error for a syntax error, whoever uses what is broken", () => {
   const check = (broken: string, rest: string) => {
     const { diagnostics } = new PackageAnalyzer().analyze(
       new Map([["src/main.lang", `${broken}\n${rest}\n`]]),

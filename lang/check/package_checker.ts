@@ -15,10 +15,10 @@ import { declareImports, importedPaths, reportImportCycle, sortByImports } from 
 import { methodFor } from "./method_choice.ts";
 import { checkModule, prepareLazily, typedModule } from "./module_body.ts";
 import { Reporter } from "./report.ts";
-import { refreshScope, skeletonOf } from "./skeleton.ts";
+import { moduleInterfaceOf, refreshScope } from "./module_interface.ts";
 import { type FunctionSymbol, ModuleScope } from "./symbols.ts";
 import type { SymbolTable } from "./symbol_table.ts";
-import { type LibrarySource, World } from "./world.ts";
+import { type LibrarySource, ModuleGraph } from "./module_graph.ts";
 
 /** A parsed module and its name: `physics`, `fx.particles`, `main`. */
 export interface NamedModule {
@@ -50,7 +50,7 @@ export interface CheckResult {
 
 interface ModuleState {
   readonly scope: ModuleScope;
-  readonly skeleton: string;
+  readonly interfaceText: string;
   readonly dependencies: readonly ModuleState[];
   typed: TypedModule;
   diagnostics: readonly Diagnostic[];
@@ -61,7 +61,7 @@ interface ModuleState {
 export class PackageChecker {
   readonly #withSymbols: boolean;
   #library: LibrarySource | null = null;
-  #base: World = new World();
+  #base: ModuleGraph = new ModuleGraph();
   readonly #libraryStates = new Map<string, ModuleState>();
   #states = new Map<string, ModuleState>();
 
@@ -73,8 +73,8 @@ export class PackageChecker {
   check(input: CheckInput): CheckResult {
     if (this.#library !== input.library) this.#startOver(input.library);
     const { modules, diagnostics: clashes } = ownModules(input);
-    const world = this.#base;
-    for (const name of this.#states.keys()) world.scopes.delete(name);
+    const graph = this.#base;
+    for (const name of this.#states.keys()) graph.scopes.delete(name);
     for (const { module, link } of modules) {
       for (const path of linkedPaths(module, link)) this.#loadLibrary(path);
       // Who runs properties makes their arguments with it.
@@ -90,13 +90,13 @@ export class PackageChecker {
     const checked: string[] = [];
     const declare = (group: readonly string[]) => {
       const modules = group.flatMap((name) => byName.get(name) ?? []);
-      const kept = this.#reuse(world, modules, before, states);
+      const kept = this.#reuse(graph, modules, before, states);
       if (kept !== null) {
         for (const [name, state] of kept.states) states.set(name, state);
         checked.push(...kept.checked);
         return;
       }
-      const fresh = this.#declare(world, modules, states, names, input.library);
+      const fresh = this.#declare(graph, modules, states, names, input.library);
       for (const [name, state] of fresh) states.set(name, state);
       checked.push(...fresh.keys());
     };
@@ -119,13 +119,13 @@ export class PackageChecker {
   }
 
   /** All modules that were checked last, and those of the library that were needed. */
-  get world(): World {
+  get graph(): ModuleGraph {
     return this.#base;
   }
 
   #startOver(library: LibrarySource): void {
     this.#library = library;
-    this.#base = new World(library);
+    this.#base = new ModuleGraph(library);
     this.#libraryStates.clear();
     this.#states = new Map();
     // The core's modules see one another, so all are declared before any is looked into.
@@ -151,24 +151,24 @@ export class PackageChecker {
   #declareLibrary(names: readonly string[]): void {
     const library = this.#library;
     if (library === null) return;
-    const world = this.#base;
+    const graph = this.#base;
     const scopes = names.flatMap((name) => {
       const module = library.module(name);
       if (module === null) return [];
       const scope = new ModuleScope(name, true, module, new Reporter(module.file));
-      world.scopes.set(name, scope);
-      if (library.isPrelude(name) && !library.isInternal(name)) world.core.push(scope);
+      graph.scopes.set(name, scope);
+      if (library.isPrelude(name) && !library.isInternal(name)) graph.core.push(scope);
       return [scope];
     });
-    for (const scope of scopes) declareImports(world, scope, library.names, () => false);
-    for (const scope of scopes) declareNames(world, scope);
-    for (const scope of scopes) declareTypes(world, scope);
-    for (const scope of scopes) declareSignatures(world, scope);
+    for (const scope of scopes) declareImports(graph, scope, library.names, () => false);
+    for (const scope of scopes) declareNames(graph, scope);
+    for (const scope of scopes) declareTypes(graph, scope);
+    for (const scope of scopes) declareSignatures(graph, scope);
     for (const scope of scopes) {
-      prepareLazily(world, scope);
+      prepareLazily(graph, scope);
       this.#libraryStates.set(scope.name, {
         scope,
-        skeleton: "",
+        interfaceText: "",
         dependencies: [],
         typed: typedModule(scope, []),
         diagnostics: [],
@@ -197,7 +197,7 @@ export class PackageChecker {
 
   /** Modules of a group as they were, or with new bodies; null when they must be declared anew. */
   #reuse(
-    world: World,
+    graph: ModuleGraph,
     modules: readonly NamedModule[],
     before: ReadonlyMap<string, ModuleState>,
     now: ReadonlyMap<string, ModuleState>,
@@ -225,20 +225,22 @@ export class PackageChecker {
         )
       );
       if (isFixed) {
-        world.scopes.set(first.name, scope);
+        graph.scopes.set(first.name, scope);
         return { states: new Map([[first.name, { ...state, dependencies }]]), checked: [] };
       }
     }
-    const skeleton = skeletonOf(first.module);
-    if (skeleton !== state.skeleton || state.diagnostics.some((each) => isDeclarationCode(each.code))) {
+    const interfaceText = moduleInterfaceOf(first.module);
+    if (
+      interfaceText !== state.interfaceText || state.diagnostics.some((each) => isDeclarationCode(each.code))
+    ) {
       return null;
     }
-    world.scopes.set(first.name, scope);
-    refreshScope(world, scope, first.module);
-    const { typed, symbols } = checkModule(world, scope, this.#withSymbols);
+    graph.scopes.set(first.name, scope);
+    refreshScope(graph, scope, first.module);
+    const { typed, symbols } = checkModule(graph, scope, this.#withSymbols);
     const fresh: ModuleState = {
       scope,
-      skeleton,
+      interfaceText,
       dependencies,
       typed,
       diagnostics: scope.reporter.diagnostics,
@@ -248,7 +250,7 @@ export class PackageChecker {
   }
 
   #declare(
-    world: World,
+    graph: ModuleGraph,
     modules: readonly NamedModule[],
     states: ReadonlyMap<string, ModuleState>,
     names: readonly string[],
@@ -259,20 +261,20 @@ export class PackageChecker {
       scope.isDependency = isDependency ?? false;
       scope.link = link ?? scope.link;
       scope.hidden = hidden ?? scope.hidden;
-      world.scopes.set(name, scope);
+      graph.scopes.set(name, scope);
       return scope;
     });
-    for (const scope of scopes) declareImports(world, scope, names, (name) => library.isInternal(name));
+    for (const scope of scopes) declareImports(graph, scope, names, (name) => library.isInternal(name));
     if (scopes.length > 1) reportImportCycle(scopes);
-    for (const scope of scopes) declareNames(world, scope);
-    for (const scope of scopes) declareTypes(world, scope);
-    for (const scope of scopes) declareSignatures(world, scope);
+    for (const scope of scopes) declareNames(graph, scope);
+    for (const scope of scopes) declareTypes(graph, scope);
+    for (const scope of scopes) declareSignatures(graph, scope);
     const fresh = new Map<string, ModuleState>();
     for (const scope of scopes) {
-      const { typed, symbols } = checkModule(world, scope, this.#withSymbols);
+      const { typed, symbols } = checkModule(graph, scope, this.#withSymbols);
       fresh.set(scope.name, {
         scope,
-        skeleton: skeletonOf(scope.module),
+        interfaceText: moduleInterfaceOf(scope.module),
         dependencies: linkedPaths(scope.module, scope.link).flatMap((path) =>
           states.get(path) ?? this.#libraryStates.get(path) ?? []
         ),
@@ -285,7 +287,7 @@ export class PackageChecker {
   }
 
   #program(states: readonly ModuleState[]): TypedProgram {
-    const world = this.#base;
+    const graph = this.#base;
     const library = [...this.#libraryStates.values()].map((state) => state.typed);
     const modules = [...library, ...states.map((state) => state.typed)];
     const functions = new Map<string, FunctionSymbol>();
@@ -295,7 +297,7 @@ export class PackageChecker {
     return {
       modules,
       root: states.find((state) => state.scope.name === "main")?.typed ?? null,
-      method: (type, definition, name) => methodFor(world, type, definition, name),
+      method: (type, definition, name) => methodFor(graph, type, definition, name),
       libraryFunction(id: string): TypedFunction {
         const symbol = functions.get(id);
         if (symbol === undefined) {
@@ -304,7 +306,7 @@ export class PackageChecker {
         return symbol;
       },
       libraryType(name: string): TypeDefinition {
-        const definition = world.coreDefinition(name);
+        const definition = graph.coreDefinition(name);
         if (definition === null) throw new Error(`Cannot find the library's type ${name}: no module has it`);
         return definition;
       },

@@ -41,7 +41,7 @@ for (const page of pages) {
     const diagnostics = check(page, page.bad);
     const [first, ...more] = diagnostics.filter((diagnostic) => diagnostic.code === page.code);
     assert.ok(first !== undefined, `raised: ${diagnostics.map((diagnostic) => diagnostic.code)}`);
-    assert.equal(more.length, 0, "one mistake is told once");
+    assert.equal(more.length, 0, "one error is told once");
     const others = diagnostics.filter(({ code, severity }) => severity === "error" && code !== page.code);
     assert.deepEqual(others.map(({ code, message }) => `${code} ${message}`), []);
     assert.equal(first.title, page.title);

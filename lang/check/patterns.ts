@@ -245,7 +245,7 @@ function bindList(binding: Binding, pattern: ast.ListPattern, type: Type): Patte
   const { body } = binding;
   const { span } = pattern;
   const element = body.unifier.fresh();
-  const own = body.world.coreNamed("List", element) ?? ERROR_TYPE;
+  const own = body.graph.coreNamed("List", element) ?? ERROR_TYPE;
   const fits = expect(binding, pattern, type, own);
   const elements = pattern.elements.map((each) => bind(binding, each, fits ? element : ERROR_TYPE));
   const rest = pattern.rest;

@@ -59,7 +59,12 @@ function isWritable(body: Body, variable: Variable): boolean {
 }
 
 /** Lends a place to an `inout` parameter; null after a report. */
-export function lendPlace(body: Body, expression: ast.Expression, type: Type, reason: Reason): Place | null {
+export function borrowPlace(
+  body: Body,
+  expression: ast.Expression,
+  type: Type,
+  reason: Reason,
+): Place | null {
   const typed = infer(body, expression, type);
   const place = placeOf(body, expression, typed);
   if (place === null) {

@@ -12,12 +12,12 @@ import { infer } from "./infer.ts";
 /** `e?`. */
 export function inferPropagate(body: Body, expression: ast.Propagate): Expression {
   const { span } = expression;
-  const { reporter, world } = body;
+  const { reporter, graph } = body;
   const target = infer(body, expression.target, null);
   const type = resolve(target.type);
   if (isError(type)) return body.broken(span);
-  const isOption = type.kind === "named" && world.isCore(type, "Option");
-  const isResult = type.kind === "named" && world.isCore(type, "Result");
+  const isOption = type.kind === "named" && graph.isCore(type, "Option");
+  const isResult = type.kind === "named" && graph.isCore(type, "Result");
   if (type.kind !== "named" || !isOption && !isResult) {
     const end = expression.target.span.end;
     reporter.report(
@@ -82,8 +82,8 @@ function reportNoWayOut(
   const { span } = expression;
   const mark = { start: expression.target.span.end, end: span.end };
   const known = result === null ? null : resolve(body.returns?.type ?? ERROR_TYPE);
-  const wantsResult = known?.kind === "named" && body.world.isCore(known, "Result");
-  const wantsOption = known?.kind === "named" && body.world.isCore(known, "Option");
+  const wantsResult = known?.kind === "named" && body.graph.isCore(known, "Result");
+  const wantsOption = known?.kind === "named" && body.graph.isCore(known, "Option");
   reporter.report(
     "TY0019",
     span,

@@ -1,6 +1,6 @@
 /**
  * Collects the diagnostics of one module: fills in title and severity from the registry of codes, and tells one
- * mistake once.
+ * error once.
  */
 import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Applicability, Diagnostic, Edit, Fix, Label } from "../diagnostics/diagnostic.ts";

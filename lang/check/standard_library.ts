@@ -4,7 +4,7 @@
  */
 import { LIBRARY_MODULES, libraryModuleNamed } from "../library/library.ts";
 import { type LazyModule, lazyModule } from "./lazy_module.ts";
-import type { LibrarySource } from "./world.ts";
+import type { LibrarySource } from "./module_graph.ts";
 
 const parsed = new Map<string, LazyModule>();
 

@@ -84,7 +84,7 @@ function checkLet(body: Body, statement: ast.LetStatement): CheckedStatement {
     if (statement.pattern.kind !== "binding" && statement.pattern.kind !== "wildcard") {
       body.session.finishers.push(() => {
         if (isError(value.declared)) return;
-        const found = checkMatch(body.world, [pattern], value.declared);
+        const found = checkMatch(body.graph, [pattern], value.declared);
         const [missing] = found.missing;
         if (missing === undefined) return;
         body.reporter.report(
@@ -217,7 +217,7 @@ function checkOperand(
     if (isError(at) || isNever(at)) return;
     const isJoin = operator === "+" &&
       (at.kind === "primitive" && at.name === "String" ||
-        at.kind === "named" && body.world.isCore(at, "List"));
+        at.kind === "named" && body.graph.isCore(at, "List"));
     const needsInteger = operator === "+%" || operator === "-%" || operator === "*%";
     if (isJoin || (needsInteger ? isInteger(at) : isNumber(at))) return;
     const isPush = operator === "+" && at.kind === "named";

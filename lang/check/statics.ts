@@ -29,7 +29,7 @@ export type Static =
     readonly name: string;
     readonly self: Type;
   }
-  /** Its mistake has been reported, or is somebody else's. */
+  /** Its error has been reported, or is somebody else's. */
   | { readonly kind: "broken" };
 
 /** Whether a name begins with a capital, as types and variants do. */
@@ -51,10 +51,10 @@ export function resolveStatic(body: Body, expression: ast.Expression): Static | 
 }
 
 function resolveName(body: Body, name: ast.Name): Static | null {
-  const { scope, world } = body;
+  const { scope, graph } = body;
   if (!isCapital(name.text)) {
     if (body.variable(name.text) !== null) return null;
-    const symbol = world.valueNamed(scope, name.text);
+    const symbol = graph.valueNamed(scope, name.text);
     if (symbol !== null) return { kind: "value", symbol };
     const through = scope.imports.get(name.text);
     if (through !== undefined) {
@@ -65,8 +65,8 @@ function resolveName(body: Body, name: ast.Name): Static | null {
   }
   const parameter = body.typeParameters.find((each) => each.name === name.text);
   if (parameter !== undefined) return { kind: "parameter", parameter };
-  const variants = world.variantsNamed(scope, name.text);
-  const types = world.typesNamed(scope, name.text);
+  const variants = graph.variantsNamed(scope, name.text);
+  const types = graph.typesNamed(scope, name.text);
   // A type with a variant of its own name: the variant where a value is meant; `Name.f` looks at both.
   if (variants.length > 0) {
     for (const { through } of variants) if (through !== null) through.isUsed = true;
@@ -97,7 +97,7 @@ function reportAmbiguousType(body: Body, name: ast.Name, aliases: readonly strin
 function entryOf(body: Body, base: Static, name: string): TypeEntry | null {
   if (base.kind === "type") return base.entry;
   if (base.kind !== "variants") return null;
-  return body.world.typesNamed(body.scope, name)[0]?.item ?? null;
+  return body.graph.typesNamed(body.scope, name)[0]?.item ?? null;
 }
 
 function resolveMember(body: Body, base: Static, name: ast.Name): Static | null {
@@ -188,9 +188,9 @@ export function reportPrivate(
 }
 
 function resolveInType(body: Body, entry: TypeEntry, name: ast.Name): Static {
-  const { reporter, world } = body;
+  const { reporter, graph } = body;
   if (entry.kind === "broken") return { kind: "broken" };
-  if (entry.kind === "alias") resolveAlias(world, entry.scope, entry.alias);
+  if (entry.kind === "alias") resolveAlias(graph, entry.scope, entry.alias);
   const type = entry.kind === "alias" ? resolve(entry.alias.type) : null;
   const definition = entry.kind === "definition"
     ? entry.definition
@@ -215,7 +215,7 @@ function resolveInType(body: Body, entry: TypeEntry, name: ast.Name): Static {
     });
     return { kind: "broken" };
   }
-  const members = world.membersOfEntry(entry);
+  const members = graph.membersOfEntry(entry);
   const symbol = members?.get(name.text);
   if (symbol !== undefined) {
     if (!symbol.isPublic && symbol.scope !== body.scope) {
@@ -249,7 +249,7 @@ function makers(names: string, here: readonly string[]): [string, readonly strin
 
 /** Reports a name that stands for nothing, with what may be meant. */
 export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix[] = []): void {
-  const { reporter, scope, world } = body;
+  const { reporter, scope, graph } = body;
   if (scope.hasNameless) return;
   if (isCapital(name.text)) {
     reportUnknownVariant(body, name);
@@ -260,12 +260,12 @@ export function reportUnknownName(body: Body, name: ast.Name, more: readonly Fix
     ...body.variables.map((variable) => variable.name).filter((each) => each !== "_"),
     ...scope.values.keys(),
     ...scope.imports.keys(),
-    ...[...(world.scopes.get("std.prelude")?.values.values() ?? [])].filter((each) => each.isPublic)
+    ...[...(graph.scopes.get("std.prelude")?.values.values() ?? [])].filter((each) => each.isPublic)
       .map((each) => each.name),
     "panic",
     "expect",
   ];
-  const homes = foreign === undefined ? unimportedHome(world, scope, name, ["module", "value"]) : [];
+  const homes = foreign === undefined ? unimportedHome(graph, scope, name, ["module", "value"]) : [];
   const similar = foreign?.replacement !== undefined ? [foreign.replacement] : nearest(name.text, candidates);
   // What there is by just that name is meant rather than what is only like it.
   const fixes: Fix[] = [
@@ -329,10 +329,10 @@ const FOREIGN_NAMES: Readonly<Record<string, { readonly hint: string; readonly r
 
 /** Reports a capitalized name that is neither variant nor type. */
 export function reportUnknownVariant(body: Body, name: ast.Name): void {
-  const { reporter, scope, world } = body;
+  const { reporter, scope, graph } = body;
   if (scope.hasNameless) return;
   const names = new Set<string>([...scope.variants.keys(), ...scope.types.keys()]);
-  for (const other of [...world.core, ...[...scope.imports.values()].flatMap((each) => each.scope ?? [])]) {
+  for (const other of [...graph.core, ...[...scope.imports.values()].flatMap((each) => each.scope ?? [])]) {
     for (const [key, variants] of other.variants) {
       if (variants.some((each) => each.definition.isPublic)) names.add(key);
     }
@@ -351,7 +351,7 @@ export function reportUnknownVariant(body: Body, name: ast.Name): void {
   const similar = replacement === undefined ? nearest(name.text, names) : [replacement];
   reporter.report("NM0003", name.span, `Cannot find the type or variant \`${name.text}\` in this scope.`, {
     fixes: [
-      ...(replacement === undefined ? unimportedHome(world, scope, name, ["type", "variant"]) : []),
+      ...(replacement === undefined ? unimportedHome(graph, scope, name, ["type", "variant"]) : []),
       ...similar.map((other) => reporter.fix(`use \`${other}\``, "maybe", name.span, other)),
     ],
   });

@@ -6,7 +6,7 @@ import type { Fix } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 import type { ModuleScope } from "./symbols.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** What is missing: a module by the last name of its path, a type or variant, or a function or constant. */
 export type MissingKind = "module" | "type" | "variant" | "value";
@@ -16,13 +16,13 @@ export type MissingKind = "module" | "type" | "variant" | "value";
  * behind it from then on.
  */
 export function unimportedHome(
-  world: World,
+  graph: ModuleGraph,
   scope: ModuleScope,
   name: ast.Name,
   kinds: readonly MissingKind[],
 ): readonly Fix[] {
   const imported = new Set([...scope.imports.values()].map((each) => each.path));
-  const found = homes(world).filter(({ path, module }) =>
+  const found = homes(graph).filter(({ path, module }) =>
     path !== scope.name && !imported.has(path) &&
     kinds.some((kind) => has(kind, { path, module: module() }, name.text))
   ).map(({ path }) => path);
@@ -43,9 +43,9 @@ export function unimportedHome(
  * The modules that may be imported: those of the package, and those of the library, whether anybody has asked for
  * them yet or not.
  */
-function homes(world: World): { readonly path: string; readonly module: () => ast.Module | null }[] {
-  const { library } = world;
-  const own = [...world.scopes.values()].filter((scope) => !scope.isLibrary && !scope.isDependency)
+function homes(graph: ModuleGraph): { readonly path: string; readonly module: () => ast.Module | null }[] {
+  const { library } = graph;
+  const own = [...graph.scopes.values()].filter((scope) => !scope.isLibrary && !scope.isDependency)
     .map((scope) => ({ path: scope.name, module: () => scope.module }));
   const others = library?.names.filter((name) => !library.isPrelude(name) && !library.isInternal(name)) ?? [];
   return [...own, ...others.map((path) => ({ path, module: () => library?.module(path) ?? null }))];

@@ -34,7 +34,7 @@ export class Variable implements Local {
   writeCount = 0;
   /** Whether a record's pattern names it by the field alone. */
   isShorthand = false;
-  /** Whether it has been told that it cannot be changed; the next change is the same mistake. */
+  /** Whether it has been told that it cannot be changed; the next change is the same error. */
   isToldFixed = false;
 
   constructor(
@@ -64,7 +64,7 @@ export interface EffectCause {
   readonly through: string;
 }
 
-/** What a body does to the world: by itself and through whom. */
+/** What a body does outside of itself, and through which calls. */
 export class EffectSources {
   /** Effects of functions whose effects are known, with the first place of each. */
   readonly direct = new Map<Effect, EffectCause>();

@@ -8,12 +8,12 @@ import { substitute } from "../types/unification.ts";
 import { nearest } from "../../engine/base/suggest.ts";
 import { resolveAlias } from "./declare.ts";
 import { publishFix, unimportedHome } from "./suggestions.ts";
-import type { Candidate, World } from "./world.ts";
+import type { Candidate, ModuleGraph } from "./module_graph.ts";
 import type { ModuleScope, TypeEntry } from "./symbols.ts";
 
 /** Where types are written: the module and the type parameters in scope. */
 export interface TypeContext {
-  readonly world: World;
+  readonly graph: ModuleGraph;
   readonly scope: ModuleScope;
   readonly typeParameters: readonly TypeParameter[];
 }
@@ -73,7 +73,7 @@ function namedType(context: TypeContext, expression: ast.NamedTypeExpression): T
     case "primitive":
       return hasArguments(context, expression, 0) ? entry.type : ERROR_TYPE;
     case "alias": {
-      resolveAlias(context.world, entry.scope, entry.alias);
+      resolveAlias(context.graph, entry.scope, entry.alias);
       const count = entry.alias.typeParameters.length;
       if (!hasArguments(context, expression, count)) return ERROR_TYPE;
       const types = expression.arguments.map((argument) => typeOf(context, argument));
@@ -117,9 +117,9 @@ function hasArguments(context: TypeContext, expression: ast.NamedTypeExpression,
 
 /** What a capitalized name, perhaps of a module, stands for; null after a report. */
 function typeEntry(context: TypeContext, module: ast.Name | null, name: ast.Name): TypeEntry | null {
-  const { scope, world } = context;
+  const { scope, graph } = context;
   if (module !== null) return qualifiedType(context, module, name);
-  const candidates = world.typesNamed(scope, name.text);
+  const candidates = graph.typesNamed(scope, name.text);
   if (candidates.length > 1) {
     reportAmbiguous(scope, name, candidates);
     return null;
@@ -218,18 +218,18 @@ const foreignTypes: Readonly<Record<string, string>> = {
 };
 
 function reportUnknownType(context: TypeContext, name: ast.Name): void {
-  const { scope, world } = context;
+  const { scope, graph } = context;
   const { reporter } = scope;
   const names = new Set<string>(context.typeParameters.map((parameter) => parameter.name));
   for (const key of scope.types.keys()) names.add(key);
   for (const through of scope.imports.values()) {
     for (const [key, entry] of through.scope?.types ?? []) if (entry.isPublic) names.add(key);
   }
-  for (const core of world.core) for (const [key, entry] of core.types) if (entry.isPublic) names.add(key);
+  for (const core of graph.core) for (const [key, entry] of core.types) if (entry.isPublic) names.add(key);
   const foreign = foreignTypes[name.text];
   const suggestions = foreign !== undefined ? [foreign] : nearest(name.text, names);
-  const home = foreign === undefined ? unimportedHome(world, scope, name, ["type"]) : [];
-  const variants = world.variantsNamed(scope, name.text);
+  const home = foreign === undefined ? unimportedHome(graph, scope, name, ["type"]) : [];
+  const variants = graph.variantsNamed(scope, name.text);
   const variant = variants[0]?.item;
   reporter.report("NM0002", name.span, `Cannot find the type \`${name.text}\` in this scope.`, {
     hint: variant !== undefined

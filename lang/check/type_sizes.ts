@@ -47,7 +47,7 @@ export function checkTypeSizes(scope: ModuleScope): void {
       `The recursive type \`${definition.name}\` has infinite size.`,
       { hint: "Put an `Option`, a `List`, or a union with a variant that does not contain it in between." },
     );
-    // Types that hold one another are one mistake.
+    // Types that hold one another are one error.
     ended.add(definition);
     settle();
   }

@@ -5,7 +5,7 @@ import type { Argument, Callee, Expression, Place, Statement } from "../typed/tr
 
 /** Called with each expression; what is inside is visited when it gives true. */
 export type ExpressionVisitor = (expression: Expression) => boolean;
-/** Called with each place that is written or lent. */
+/** Called with each place that is written or borrowed. */
 export type PlaceVisitor = (place: Place) => void;
 
 /** Visits an expression and what is inside of it, in order of evaluation. */

@@ -37,7 +37,7 @@ export function chooseVariant(
 
 function qualifiedVariant(body: Body, variant: VariantDefinition): string {
   const { definition } = variant;
-  const sameName = body.world.typesNamed(body.scope, definition.name);
+  const sameName = body.graph.typesNamed(body.scope, definition.name);
   if (sameName.length <= 1) return `${definition.name}.${variant.name}`;
   const through = [...body.scope.imports.values()].find((each) => each.scope?.name === definition.module);
   return `${through?.alias ?? definition.module}.${definition.name}.${variant.name}`;

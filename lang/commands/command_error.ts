@@ -1,6 +1,6 @@
 /**
  * A command that cannot be done as asked: a missing file or manifest, or a wrong argument. Not the program's
- * mistakes, which are diagnostics.
+ * errors, which are diagnostics.
  */
 export class CommandError extends Error {
   /** What to do instead. */

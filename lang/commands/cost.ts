@@ -6,7 +6,7 @@
  * a build would put small functions in their place, so that each can be measured; a build uses less.
  */
 import { type CostBound, CostBounds } from "../ir/cost_bound.ts";
-import type { IrFunction, IrModule, IrPlace, Statement } from "../ir/node.ts";
+import type { IrFunction, IrModule, IrPosition, Statement } from "../ir/node.ts";
 import { polynomialText } from "../ir/polynomial.ts";
 import { addProbes, PROBE_MODULE } from "../ir/probe.ts";
 import { bodiesOf } from "../ir/visit.ts";
@@ -127,7 +127,7 @@ function boundOf(bound: CostBound): Pick<FunctionCost, "bound" | "unbounded"> {
     : { bound: null, unbounded: { reason: bound.reason, place: placeOf(bound.place) } };
 }
 
-function placeOf(place: IrPlace | null): CostPosition | null {
+function placeOf(place: IrPosition | null): CostPosition | null {
   if (place === null) return null;
   const { line, column } = place.file.positionOf({ start: place.offset, end: place.offset });
   return { file: place.file.path, line, column };

@@ -1,5 +1,5 @@
 /**
- * `fix`: fixes mistakes by the fixes that their diagnostics suggest.
+ * `fix`: fixes errors by the fixes that their diagnostics suggest.
  *
  * All diagnostics of a code are fixed by the fix of one number, those of a file or line alone where asked. Fixes
  * that would change the same text are left for the next time. Nothing is written unless asked.
@@ -17,7 +17,7 @@ export interface FixOptions {
   readonly code: string;
   /** Which of the suggested fixes, from 0. */
   readonly alternative?: number;
-  /** Only mistakes of this file, and on this line. */
+  /** Only errors of this file, and on this line. */
   readonly file?: string | null;
   readonly line?: number | null;
   readonly write?: boolean;
@@ -50,7 +50,7 @@ export function knownCode(code: string): string {
   );
 }
 
-/** Fixes the mistakes of a code. */
+/** Fixes the errors of a code. */
 export function fix(workspace: Workspace, options: FixOptions): FixOutcome {
   const code = knownCode(options.code);
   const plan = planFix(workspace.check().diagnostics, { ...options, code });

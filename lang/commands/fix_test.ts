@@ -1,4 +1,4 @@
-/** Fixes and patches: which mistakes are fixed, and that a file that changed meanwhile is left alone. */
+/** Fixes and patches: which errors are fixed, and that a file that changed meanwhile is left alone. */
 import assert from "node:assert/strict";
 import { MemoryFiles } from "../package/package_files.ts";
 import { newPackageFiles, TEMPLATES } from "../package/new_package.ts";
@@ -21,7 +21,7 @@ pub fn b(flag: Bool) -> Int {
 }
 `;
 
-Deno.test("fix() fixes every mistake of a code, or those of a line, and writes when asked", () => {
+Deno.test("fix() fixes every error of a code, or those of a line, and writes when asked", () => {
   const { workspace, files } = workspaceOf(source);
   const shown = fix(workspace, { code: "mx0001", alternative: 1 });
   assert.deepEqual([shown.fixed.length, shown.left.length, shown.isWritten], [2, 0, false]);

@@ -31,7 +31,7 @@ export interface ModuleReport {
   readonly lines: number;
   /** Modules that it uses. */
   readonly uses: readonly string[];
-  /** What its functions may do to the world. */
+  /** What its functions may do to the graph. */
   readonly effects: readonly string[];
   readonly api: readonly ApiItem[];
   readonly tests: number;

@@ -1,5 +1,5 @@
 /**
- * `run`: builds a command and runs it, in this thread or by a runner that can stop it; what it asks of the world goes
+ * `run`: builds a command and runs it, in this thread or by a runner that can stop it; what it asks of the graph goes
  * to a host.
  *
  * The exit code is `main`'s result when it is 0 to 255, else 1; a trap gives 1.
@@ -34,7 +34,7 @@ export interface RunLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Runs compiled commands in another thread, where they can be stopped, and knows their world. */
+/** Runs compiled commands in another thread, where they can be stopped, and knows their graph. */
 export interface CommandRunner {
   /** Runs one; a stopped one ends with a trap of the kind `timeout`. */
   run(module: RunnableModule, options: RunLimits & { readonly args: readonly string[] }): Promise<CommandEnd>;

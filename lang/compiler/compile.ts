@@ -94,7 +94,7 @@ function encode(module: IrModule, options: CompileOptions): CompiledModule {
 
 /**
  * What modules export beside the program's functions; a library's function of that name gets `_` behind it, for a
- * database it is a mistake.
+ * database it is an error.
  */
 const OWN_EXPORTS: ReadonlySet<string> = new Set([...RESERVED_EXPORTS, "cabi_realloc"]);
 

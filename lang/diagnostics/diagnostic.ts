@@ -3,7 +3,7 @@
  * are given.
  *
  * Inside the compiler a place is a file and a span; `toJson` of `json.ts` turns it into the form with lines, columns
- * and bytes. Invariants: `code` is in the registry (`codes/`); the edits of a fix do not overlap; one mistake gives
+ * and bytes. Invariants: `code` is in the registry (`codes/`); the edits of a fix do not overlap; one error gives
  * one diagnostic.
  */
 import type { Severity } from "./codes/code_page.ts";
@@ -21,7 +21,7 @@ export interface Location {
   readonly span: Span;
 }
 
-/** A remark on another place that explains the mistake. */
+/** A remark on another place that explains the error. */
 export interface Label extends Location {
   readonly message: string;
 }
@@ -31,7 +31,7 @@ export interface Edit extends Location {
   readonly text: string;
 }
 
-/** One way to fix a mistake. */
+/** One way to fix an error. */
 export interface Fix {
   /** Imperative and short: "add the missing cases". */
   readonly title: string;
@@ -39,18 +39,18 @@ export interface Fix {
   readonly edits: readonly Edit[];
 }
 
-/** One mistake. */
+/** One error. */
 export interface Diagnostic extends Location {
   /** Two letters for the phase and four digits, never renumbered. */
   readonly code: string;
   readonly severity: Severity;
-  /** What kind of mistake this is, the same for every case of the code. */
+  /** What kind of error this is, the same for every case of the code. */
   readonly title: string;
   /** What was expected, what was found and why, for this case; names in backquotes. */
   readonly message: string;
   readonly labels: readonly Label[];
   readonly hint?: string;
-  /** The type or token that was expected, where that is the mistake. */
+  /** The type or token that was expected, where that is the error. */
   readonly expected?: string;
   /** What stands there instead. */
   readonly actual?: string;

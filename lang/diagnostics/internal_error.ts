@@ -1,4 +1,4 @@
-/** Mistakes of `lang` itself, each with a code whose page says what to send. */
+/** Errors of `lang` itself, each with a code whose page says what to send. */
 
 /** The codes, by the work that was being done. */
 export const INTERNAL_CODES = {
@@ -11,7 +11,7 @@ export const INTERNAL_CODES = {
 /** What was being done. */
 export type InternalWork = keyof typeof INTERNAL_CODES;
 
-/** A mistake of `lang`, not of the program that it works on; `cause` is what was thrown. */
+/** An error of `lang`, not of the program that it works on; `cause` is what was thrown. */
 export class InternalError extends Error {
   readonly code: string;
 
@@ -33,7 +33,7 @@ export class ProgramError extends Error {
   }
 }
 
-/** Does work in which nothing can go wrong but by a mistake of `lang`, or by one that the program turns out to have. */
+/** Does work in which nothing can go wrong but by an error of `lang`, or by one that the program turns out to have. */
 export function internally<T>(work: InternalWork, task: () => T): T {
   try {
     return task();

@@ -17,7 +17,7 @@ export interface JsonSpan {
   readonly byte_end: number;
 }
 
-/** One way to fix a mistake; `index` is what `fix --alternative` takes. */
+/** One way to fix an error; `index` is what `fix --alternative` takes. */
 export interface JsonFix {
   readonly index: number;
   readonly title: string;
@@ -25,7 +25,7 @@ export interface JsonFix {
   readonly edits: readonly { readonly span: JsonSpan; readonly text: string }[];
 }
 
-/** One mistake. */
+/** One error. */
 export interface JsonDiagnostic {
   readonly code: string;
   readonly severity: Severity;

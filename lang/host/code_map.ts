@@ -2,10 +2,10 @@
  * Where in the sources a compiled program trapped: at its site, and at the calls that led there.
  *
  * A trap inside of the library is reported by the line of the package that called it. What was lowered in place knows
- * where it was called ({@link IrPlace}); for other calls the engine's trace has the offsets in the code, and the
+ * where it was called ({@link IrPosition}); for other calls the engine's trace has the offsets in the code, and the
  * places of the source map the rest.
  */
-import type { IrPlace } from "../ir/node.ts";
+import type { IrPosition } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
 import type { CodePosition } from "../wasm/function_encoder.ts";
 import { type EncodedModule, lineAndColumn } from "../wasm/module_encoder.ts";
@@ -35,7 +35,7 @@ export class CodeMap {
   }
 
   /** The place of an offset, when its function has any. */
-  #placeAt(offset: number): IrPlace | null {
+  #placeAt(offset: number): IrPosition | null {
     const { places, functionStarts } = this.#module;
     const start = functionStarts[lastUpTo(functionStarts, offset, (each) => each)];
     const found: CodePosition | undefined = places[lastUpTo(places, offset, (each) => each.offset)];
@@ -56,9 +56,9 @@ function lastUpTo<Item>(items: readonly Item[], offset: number, offsetOf: (item:
   return low - 1;
 }
 
-function chainOf(place: IrPlace): ReportedPosition[] {
+function chainOf(place: IrPosition): ReportedPosition[] {
   const chain: ReportedPosition[] = [];
-  for (let at: IrPlace | null = place; at !== null; at = at.caller ?? null) {
+  for (let at: IrPosition | null = place; at !== null; at = at.caller ?? null) {
     chain.push({ file: at.file.path, ...lineAndColumn(at) });
   }
   return chain;

@@ -12,7 +12,7 @@ import {
   type ValueSymbol,
   Variable,
 } from "../check/symbols.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import type { Edit } from "../diagnostics/diagnostic.ts";
 import type { Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
@@ -53,7 +53,7 @@ function isAlike(left: Type, right: Type): boolean {
 export class CompletionWriter {
   readonly #input: CompletionInput;
   readonly #trial: Trial;
-  readonly #world: World;
+  readonly #graph: ModuleGraph;
   readonly #scope: ModuleScope;
   readonly #found: CompletionItem[] = [];
   /** The type of the value that is wanted at the place; null when any will do. */
@@ -64,7 +64,7 @@ export class CompletionWriter {
   constructor(input: CompletionInput, trial: Trial, word: Span) {
     this.#input = input;
     this.#trial = trial;
-    this.#world = trial.world;
+    this.#graph = trial.graph;
     this.#scope = trial.index.scope;
     this.#wanted = trial.index.table.wanted.get(wordStart(trial)) ?? null;
     this.#isCalled = /^\s*\(/.test(input.parsed.module.file.text.slice(word.end, word.end + 20));
@@ -119,7 +119,7 @@ export class CompletionWriter {
   }
 
   #push(target: Target, label: string, rank: number, text = label): void {
-    const { signature, type, documentation } = describe(this.#world, target);
+    const { signature, type, documentation } = describe(this.#graph, target);
     const kind = targetKind(target);
     const detail = kind === "function" || kind === "method" || kind === "type" || kind === "record" ||
         kind === "union" || kind === "interface" || kind === "module" || kind === "variant"
@@ -187,7 +187,7 @@ export class CompletionWriter {
   }
 
   #ofModule(path: string): void {
-    const scope = this.#world.scopes.get(path);
+    const scope = this.#graph.scopes.get(path);
     if (scope === undefined) return;
     for (const symbol of scope.values.values()) {
       if (this.#isSeen(symbol)) this.#value(symbol, RANK.member);
@@ -198,7 +198,7 @@ export class CompletionWriter {
   }
 
   #ofType(entry: TypeEntry): void {
-    if (entry.kind === "alias") resolveAlias(this.#world, entry.scope, entry.alias);
+    if (entry.kind === "alias") resolveAlias(this.#graph, entry.scope, entry.alias);
     const aliased = entry.kind === "alias" ? resolve(entry.alias.type) : null;
     const definition = entry.kind === "definition"
       ? entry.definition
@@ -210,7 +210,7 @@ export class CompletionWriter {
         this.#push({ kind: "variant", variant }, variant.name, RANK.wanted, this.#variantText(variant));
       }
     }
-    for (const symbol of this.#world.membersOfEntry(entry)?.values() ?? []) {
+    for (const symbol of this.#graph.membersOfEntry(entry)?.values() ?? []) {
       if (!this.#isSeen(symbol)) continue;
       const isMethod = symbol.kind === "function" && symbol.isMethod;
       this.#value(symbol, isMethod ? RANK.derived : RANK.member);
@@ -228,12 +228,12 @@ export class CompletionWriter {
       for (const [index, field] of fieldsOf(definition).entries()) {
         if (field.name === null) continue;
         const own = substitute(field.type, definition.typeParameters, type.arguments);
-        const { documentation } = describe(this.#world, { kind: "field", definition, index });
+        const { documentation } = describe(this.#graph, { kind: "field", definition, index });
         const rank = this.#wanted === null ? RANK.wanted : this.#ranked(own, RANK.field);
         this.#found.push(plain(field.name, "field", rank, typeText(own), documentation));
       }
     }
-    for (const symbol of this.#world.membersOf(type)?.values() ?? []) {
+    for (const symbol of this.#graph.membersOf(type)?.values() ?? []) {
       if (symbol.kind === "function" && symbol.isMethod && this.#isSeen(symbol)) {
         this.#value(symbol, RANK.member, true);
       }
@@ -241,8 +241,8 @@ export class CompletionWriter {
     const bounds = type.kind === "parameter"
       ? type.parameter.bounds
       : ["Show", "Ord", "Eq", "Hash"].flatMap((name) => {
-        const each = this.#world.coreInterface(name);
-        return each === null || misfit(this.#world, type, each) !== null ? [] : [each];
+        const each = this.#graph.coreInterface(name);
+        return each === null || misfit(this.#graph, type, each) !== null ? [] : [each];
       });
     for (const bound of bounds) {
       for (const { name, parameters } of bound.functions) {
@@ -293,7 +293,7 @@ export class CompletionWriter {
         if (entry.isPublic) this.#push({ kind: "type", entry, name }, name, RANK.type);
       }
     }
-    for (const core of this.#world.core) {
+    for (const core of this.#graph.core) {
       for (const [name, entry] of core.types) {
         if (entry.isPublic) this.#push({ kind: "type", entry, name }, name, RANK.core);
       }
@@ -322,7 +322,7 @@ export class CompletionWriter {
     const own = this.#input.modules.filter((name) => name !== this.#scope.name && name !== "main");
     return [...own, ...libraryModules()].flatMap((path): [string, ast.Module][] => {
       if (imported.has(path)) return [];
-      const module = STANDARD_LIBRARY.module(path) ?? this.#world.scopes.get(path)?.module;
+      const module = STANDARD_LIBRARY.module(path) ?? this.#graph.scopes.get(path)?.module;
       return module === undefined ? [] : [[path, module]];
     });
   }
@@ -395,7 +395,7 @@ export class CompletionWriter {
       ...[...this.#scope.imports.values()].flatMap(({ scope }) =>
         scope === null ? [] : [{ scope, isOwn: false }]
       ),
-      ...this.#world.core.map((scope) => ({ scope, isOwn: false })),
+      ...this.#graph.core.map((scope) => ({ scope, isOwn: false })),
     ];
     for (const { scope, isOwn } of scopes) {
       for (const variants of scope.variants.values()) {
@@ -483,7 +483,7 @@ export class CompletionWriter {
     this.#modules();
     this.#typeNames(name !== null);
     this.#variants();
-    for (const symbol of this.#world.scopes.get("std.prelude")?.values.values() ?? []) {
+    for (const symbol of this.#graph.scopes.get("std.prelude")?.values.values() ?? []) {
       if (symbol.isPublic) this.#value(symbol, RANK.core);
     }
     for (const [label, text, detail] of KNOWN) {

@@ -1,6 +1,6 @@
 /** What is told of a target: its signature, type, effects and documentation. */
 import { wholeDeclaration } from "../check/declare.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import { resolve } from "../types/primitives.ts";
 import { typeText } from "../types/type_text.ts";
 import { type Effect, EFFECTS, type Type } from "../types/type.ts";
@@ -29,7 +29,7 @@ export function knownType(type: Type): string | null {
 }
 
 /** Tells what a target is. */
-export function describe(world: World, target: Target): Description {
+export function describe(graph: ModuleGraph, target: Target): Description {
   const type = targetType(target);
   const text = type === null ? null : knownType(type);
   const plain = (signature: string, documentation: string | null = null): Description => ({
@@ -82,7 +82,7 @@ export function describe(world: World, target: Target): Description {
           );
         }
         case "primitive":
-          return plain(`type ${name}`, primitiveDocumentation(world, name));
+          return plain(`type ${name}`, primitiveDocumentation(graph, name));
         case "broken":
           return plain(`type ${name}`);
       }
@@ -100,11 +100,11 @@ export function describe(world: World, target: Target): Description {
     case "variant-field":
       return plain(
         `${target.variant.name}(${targetName(target) ?? "_"}: ${text ?? "_"})`,
-        variantDeclarationOf(world, target.variant)?.documentation?.text,
+        variantDeclarationOf(graph, target.variant)?.documentation?.text,
       );
     case "interface-function": {
       const found = target.interface.functions.find((each) => each.name === target.name);
-      const declared = world.scopes.get(target.interface.module)?.module.declarations.map(wholeDeclaration)
+      const declared = graph.scopes.get(target.interface.module)?.module.declarations.map(wholeDeclaration)
         .find((each) => each?.kind === "interface" && each.name.text === target.interface.name);
       const documentation = declared?.kind === "interface"
         ? declared.functions.find((each) => each.name.text === target.name)?.documentation?.text
@@ -129,21 +129,21 @@ export function describe(world: World, target: Target): Description {
     }
     case "module":
     case "alias":
-      return plain(`module ${target.path}`, introductionOf(world, target.path));
+      return plain(`module ${target.path}`, introductionOf(graph, target.path));
   }
 }
 
-function primitiveDocumentation(world: World, name: string): string | null {
-  const declared = world.primitiveScopes.get(name)?.module.declarations.find((each) =>
+function primitiveDocumentation(graph: ModuleGraph, name: string): string | null {
+  const declared = graph.primitiveScopes.get(name)?.module.declarations.find((each) =>
     each.kind === "type" && each.name.text === name
   );
   return declared?.documentation?.text ?? null;
 }
 
 /** The `//!` lines at the start of a module. */
-export function introductionOf(world: World, module: string): string | null {
+export function introductionOf(graph: ModuleGraph, module: string): string | null {
   const lines: string[] = [];
-  for (const line of world.scopes.get(module)?.file.text.split("\n", 200) ?? []) {
+  for (const line of graph.scopes.get(module)?.file.text.split("\n", 200) ?? []) {
     if (!line.startsWith("//!")) break;
     lines.push(line.slice(3).trim());
   }

@@ -156,11 +156,11 @@ class Lookups implements SymbolService {
   }
 
   #declarations(path: string, targets: readonly Target[]): readonly Location[] {
-    const world = this.#at(path)?.world;
-    if (world === undefined) return [];
+    const graph = this.#at(path)?.graph;
+    if (graph === undefined) return [];
     const found = new Map<string, Location>();
     for (const target of targets) {
-      const declared = declarationOf(world, target);
+      const declared = declarationOf(graph, target);
       const location = declared === null ? null : this.#view.original(declared);
       if (location !== null) found.set(`${location.file.path} ${location.span.start}`, location);
     }
@@ -170,12 +170,12 @@ class Lookups implements SymbolService {
   typeDefinitions(place: SymbolPosition): readonly Location[] {
     const viewed = this.#at(place.path);
     if (viewed === null) return [];
-    const { world, index } = viewed;
+    const { graph, index } = viewed;
     const types = this.#namesAt(place).flatMap(({ target }) => targetType(target) ?? []);
     const inner = types.length > 0 ? types : [this.#expressionAt(place)?.type].flatMap((type) => type ?? []);
     return this.#declarations(
       place.path,
-      inner.flatMap((type) => targetOfType(world, resultOf(type), index.scope) ?? []),
+      inner.flatMap((type) => targetOfType(graph, resultOf(type), index.scope) ?? []),
     );
   }
 
@@ -188,7 +188,7 @@ class Lookups implements SymbolService {
     const references: Reference[] = [];
     const paths = this.#ready.files.keys();
     for (
-      const { file, index } of own.world === this.#view.world
+      const { file, index } of own.graph === this.#view.graph
         ? [...paths].flatMap((path) => this.#at(path) ?? [])
         : [own]
     ) {
@@ -233,13 +233,13 @@ class Lookups implements SymbolService {
   hover(place: SymbolPosition): Hover | null {
     const viewed = this.#at(place.path);
     if (viewed === null) return null;
-    const { file, world } = viewed;
+    const { file, graph } = viewed;
     const names = this.#namesAt(place);
     const name = names.find(({ target }) => target.kind === "local") ?? names[0];
     const span = name === undefined ? null : file.spanBack(name.span);
     if (name === undefined || span === null) return this.#hoverExpression(place);
     const { target } = name;
-    const { signature, type, effects, documentation } = describe(world, target);
+    const { signature, type, effects, documentation } = describe(graph, target);
     const own = target.kind === "field" ? this.#fieldType(place.path, name) : null;
     const [definition = null] = this.#declarations(place.path, [target]);
     return {
@@ -337,7 +337,7 @@ class Lookups implements SymbolService {
   semanticNames(path: string): readonly SemanticName[] {
     const viewed = this.#at(path);
     if (viewed === null) return [];
-    const { file, index, world } = viewed;
+    const { file, index, graph } = viewed;
     const found: SemanticName[] = [];
     for (const { span, target, isDefinition, isShorthand } of index.occurrences) {
       // A field that is named by itself is colored as the variable.
@@ -349,7 +349,7 @@ class Lookups implements SymbolService {
         kind: targetKind(target),
         isDefinition,
         isReadonly: isReadonly(target),
-        isLibrary: isOfLibrary(world, target),
+        isLibrary: isOfLibrary(graph, target),
       });
     }
     return found;

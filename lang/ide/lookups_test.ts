@@ -256,7 +256,7 @@ Deno.test("hover() tells signature, type, effects and documentation", () => {
   check(inMain("T: Ord", "T: Or|>d"), { kind: "interface", module: "std.prelude" });
 });
 
-Deno.test("hover() and definitions() work in a declaration with a mistake of syntax, and in one that is not written to its end", () => {
+Deno.test("hover() and definitions() work in a declaration with a syntax error, and in one that is not written to its end", () => {
   const broken = inMain("let event = ball.fall(", "let other = (1 + \n    let event = ball.fa|>ll(");
   const { service, place } = of(broken);
   assert.equal(service.hover(place)?.name, "fall");

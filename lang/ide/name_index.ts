@@ -10,7 +10,7 @@ import { docExamples } from "../check/doc_examples.ts";
 import { wholeDeclaration } from "../check/declare.ts";
 import type { SymbolTable, SymbolTarget } from "../check/symbol_table.ts";
 import { type FunctionSymbol, type ModuleScope, type ValueSymbol, Variable } from "../check/symbols.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 import { resolve } from "../types/primitives.ts";
@@ -79,12 +79,12 @@ export class NameIndex {
 }
 
 /** Finds the names of a module that was checked with a table of symbols. */
-export function indexNames(world: World, scope: ModuleScope, table: SymbolTable): NameIndex {
-  return new Collector(world, scope, table).index();
+export function indexNames(graph: ModuleGraph, scope: ModuleScope, table: SymbolTable): NameIndex {
+  return new Collector(graph, scope, table).index();
 }
 
 class Collector {
-  readonly #world: World;
+  readonly #graph: ModuleGraph;
   readonly #scope: ModuleScope;
   readonly #table: SymbolTable;
   readonly #found = new Map<string, Occurrence>();
@@ -94,8 +94,8 @@ class Collector {
   readonly #parameters = new Map<Variable, Target>();
   #typeParameters: readonly { readonly parameter: TypeParameter; readonly name: ast.Name }[] = [];
 
-  constructor(world: World, scope: ModuleScope, table: SymbolTable) {
-    this.#world = world;
+  constructor(graph: ModuleGraph, scope: ModuleScope, table: SymbolTable) {
+    this.#graph = graph;
     this.#scope = scope;
     this.#table = table;
     for (const symbol of scope.functions) {
@@ -152,7 +152,7 @@ class Collector {
       }
     }
     if ("definition" in target) return { kind: "variant", variant: target };
-    const entry = this.#world.scopes.get(target.module)?.types.get(target.name);
+    const entry = this.#graph.scopes.get(target.module)?.types.get(target.name);
     return entry === undefined ? null : { kind: "type", entry, name: target.name };
   }
 
@@ -348,7 +348,7 @@ class Collector {
       this.#add(name.span, { kind: "type-parameter", ...own, file: this.#scope.file });
       return;
     }
-    const entry = this.#world.typesNamed(this.#scope, name.text)[0]?.item;
+    const entry = this.#graph.typesNamed(this.#scope, name.text)[0]?.item;
     if (entry !== undefined) this.#add(name.span, { kind: "type", entry, name: name.text });
   }
 
@@ -594,7 +594,7 @@ class Collector {
     if (last === undefined) return null;
     const module = path.length > 1 ? path[0] : undefined;
     const entry = module === undefined
-      ? this.#world.typesNamed(this.#scope, last.text)[0]?.item
+      ? this.#graph.typesNamed(this.#scope, last.text)[0]?.item
       : this.#scope.imports.get(module.text)?.scope?.types.get(last.text);
     if (entry?.kind === "definition") return entry.definition;
     const aliased = entry?.kind === "alias" ? resolve(entry.alias.type) : null;

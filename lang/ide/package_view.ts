@@ -6,7 +6,7 @@ import type { SymbolTable } from "../check/symbol_table.ts";
 import { type NamedModule, PackageChecker } from "../check/package_checker.ts";
 import { moduleNameOf } from "../check/package_analysis.ts";
 import { STANDARD_LIBRARY } from "../check/standard_library.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import type { Diagnostic, Location } from "../diagnostics/diagnostic.ts";
 import { libraryModuleNamed } from "../library/library.ts";
 import { SourceFile } from "../source/source_file.ts";
@@ -22,7 +22,7 @@ export interface ViewedFile {
   readonly file: RepairedFile;
   readonly index: NameIndex;
   /** The modules that its names are in. */
-  readonly world: World;
+  readonly graph: ModuleGraph;
 }
 
 /** Modules of the library, analyzed when their sources are opened. */
@@ -46,13 +46,13 @@ export class LibraryView {
     const checker = this.#checker;
     checker.checkLibraryModule(STANDARD_LIBRARY, name);
     const table = checker.symbolsOf(name);
-    const scope = checker.world.scopes.get(name);
+    const scope = checker.graph.scopes.get(name);
     if (table === null || scope === undefined) return null;
     const parsed = parse(known.file);
     return {
       file: new RepairedFile(parsed, parsed, []),
-      index: indexNames(checker.world, scope, table),
-      world: checker.world,
+      index: indexNames(checker.graph, scope, table),
+      graph: checker.graph,
     };
   }
 }
@@ -102,15 +102,15 @@ export class PackageView {
   }
 
   /** All modules. */
-  get world(): World {
-    return this.#checker.world;
+  get graph(): ModuleGraph {
+    return this.#checker.graph;
   }
 
   /** A file of the package; null when it is none. */
   at(path: string): ViewedFile | null {
     const file = this.#files.get(path);
     const index = this.index(path);
-    return file === undefined || index === null ? null : { file, index, world: this.world };
+    return file === undefined || index === null ? null : { file, index, graph: this.graph };
   }
 
   /** The names of a file; null when it is none of the package. */
@@ -118,11 +118,11 @@ export class PackageView {
     const name = moduleNameOf(path);
     if (name === null || !this.#files.has(path)) return null;
     const table = this.#checker.symbolsOf(name);
-    const scope = this.world.scopes.get(name);
+    const scope = this.graph.scopes.get(name);
     if (table === null || scope === undefined) return null;
     let index = this.#indexes.get(table);
     if (index === undefined) {
-      index = indexNames(this.world, scope, table);
+      index = indexNames(this.graph, scope, table);
       this.#indexes.set(table, index);
     }
     return index;

@@ -7,7 +7,7 @@
  */
 import { moduleNameOf } from "../check/package_analysis.ts";
 import type { ModuleScope } from "../check/symbols.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import { SourceFile } from "../source/source_file.ts";
 import type { UseDeclaration } from "../syntax/ast.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
@@ -22,7 +22,7 @@ export interface Piece {
   readonly parsed: ParsedFile;
   /** The module as it was analyzed last. */
   readonly home: ModuleScope;
-  readonly world: World;
+  readonly graph: ModuleGraph;
   /** The imports of the file; they stand before the piece. */
   readonly uses: readonly UseDeclaration[];
 }
@@ -31,7 +31,7 @@ export interface Piece {
 export function pieceAt(view: PackageView, texts: Texts, { path, offset }: SymbolPosition): Piece | null {
   const text = texts.get(path);
   const file = view.files.get(path);
-  const home = view.world.scopes.get(moduleNameOf(path) ?? "");
+  const home = view.graph.scopes.get(moduleNameOf(path) ?? "");
   if (text === undefined || file === undefined || home === undefined) return null;
   if (!areOthersSame(view, texts, path)) return null;
   const before = file.original.text;
@@ -50,7 +50,7 @@ export function pieceAt(view: PackageView, texts: Texts, { path, offset }: Symbo
   const uses = file.parsed.module.declarations.flatMap((each) => each.kind === "use" ? [each] : []);
   if (uses.some(({ span }) => span.end > start)) return null;
   const parsed = parse(new SourceFile(path, text.slice(start, end)));
-  return { start, parsed, home, world: view.world, uses };
+  return { start, parsed, home, graph: view.graph, uses };
 }
 
 /** Whether all files but one are those that were analyzed. */

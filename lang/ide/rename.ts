@@ -1,7 +1,7 @@
 /**
  * Renaming: the edits that give a thing another name everywhere, tried before they are handed out.
  *
- * The package is analyzed as the edits would leave it. They are refused when that brings a mistake that was not
+ * The package is analyzed as the edits would leave it. They are refused when that brings an error that was not
  * there, or when the new name is meant somewhere else than where it was put, as when it hides another variable.
  */
 import { isEntryPoint } from "../check/module_body.ts";
@@ -34,7 +34,7 @@ const CALLED_BY_NAME: ReadonlySet<string> = new Set([
 /** Why a target keeps its name; null when it may have another. */
 function keptName(view: PackageView, target: Target): Refusal | null {
   const name = targetName(target) ?? "";
-  if (isOfLibrary(view.world, target)) {
+  if (isOfLibrary(view.graph, target)) {
     return refused(`Cannot rename \`${name}\`: it belongs to the library`);
   }
   switch (target.kind) {
@@ -55,7 +55,7 @@ function keptName(view: PackageView, target: Target): Refusal | null {
       if (symbol.kind === "constant") return null;
       if (isEntryPoint(symbol)) return refused(`Cannot rename \`${name}\`: the host calls it by its name`);
       const isFitting =
-        [...view.world.scopes.values()].some((scope) =>
+        [...view.graph.scopes.values()].some((scope) =>
           scope.fittings.some((each) => each.function === symbol)
         ) || symbol.owner !== null && CALLED_BY_NAME.has(name);
       return isFitting
@@ -166,7 +166,7 @@ export function rename(
     }
   }
   if (anchor === null) return refused(`Cannot rename \`${old}\`: nothing refers to it`);
-  const before = mistakeCounts(view.diagnostics);
+  const before = errorCounts(view.diagnostics);
   const tried = trials.with(texts);
   const added = tried.diagnostics.find((each) =>
     each.severity === "error" && take(before, `${each.file.path} ${each.code}`)
@@ -193,7 +193,7 @@ export function rename(
   return { kind: "edits", name: old, edits };
 }
 
-function mistakeCounts(diagnostics: readonly Diagnostic[]): Map<string, number> {
+function errorCounts(diagnostics: readonly Diagnostic[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { severity, file, code } of diagnostics) {
     if (severity !== "error") continue;

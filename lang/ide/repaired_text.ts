@@ -1,8 +1,8 @@
 /**
- * A text with its mistakes of syntax repaired by the best of their fixes, so that unfinished code can be
+ * A text with its syntax errors repaired by the best of their fixes, so that unfinished code can be
  * looked at; and which place is where.
  *
- * Repairing goes round by round, since one mistake hides others; what is still wrong after {@link ROUNDS} stays wrong.
+ * Repairing goes round by round, since one error hides others; what is still wrong after {@link ROUNDS} stays wrong.
  */
 import { applyEdits, compatibleFixes } from "../diagnostics/edits.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
@@ -82,7 +82,7 @@ export class RepairedFile {
     return this.#maps.length === 0 && !hasErrors(this.parsed);
   }
 
-  /** Whether mistakes of syntax are left. */
+  /** Whether syntax errors are left. */
   get isBroken(): boolean {
     return hasErrors(this.repaired);
   }
@@ -107,7 +107,7 @@ function hasErrors(parsed: ParsedFile): boolean {
   return parsed.diagnostics.some(({ severity }) => severity === "error");
 }
 
-/** Repairs a file, as far as its mistakes have fixes. */
+/** Repairs a file, as far as its errors have fixes. */
 export function repair(parsed: ParsedFile): RepairedFile {
   const maps: TextMap[] = [];
   let at = parsed;

@@ -19,7 +19,7 @@ interface Called {
 }
 
 /** The call around the place of a trial. */
-export function signatureHelp({ world, index, path }: Trial): SignatureHelp | null {
+export function signatureHelp({ graph, index, path }: Trial): SignatureHelp | null {
   const around = path.findLast((node) => node.kind === "argument");
   if (around?.kind !== "argument") return null;
   const { call, argument } = around;
@@ -40,7 +40,7 @@ export function signatureHelp({ world, index, path }: Trial): SignatureHelp | nu
   const position = name === null ? call.arguments.indexOf(argument) : names.indexOf(name.text);
   return {
     signature: called.signature.text,
-    documentation: describe(world, target).documentation,
+    documentation: describe(graph, target).documentation,
     parameters,
     active: position >= 0 && position < parameters.length ? position : null,
   };

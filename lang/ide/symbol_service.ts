@@ -3,7 +3,7 @@
  * answered with.
  *
  * {@link SymbolLookups} remembers between versions: `of(texts)` analyzes what changed and gives the {@link
- * SymbolService} of these texts, which stays good until the next call. Files with mistakes of syntax are looked at as
+ * SymbolService} of these texts, which stays good until the next call. Files with syntax errors are looked at as
  * their best repairs make them, so that look-ups work during typing.
  *
  * Places are a path and an offset in UTF-16 units of the text as it stands, never of a repaired one; `offsetAt` of

@@ -6,7 +6,7 @@
  */
 import type { FunctionSymbol, ModuleScope, TypeEntry, ValueSymbol, Variable } from "../check/symbols.ts";
 import { wholeDeclaration } from "../check/declare.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import type { Location } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
@@ -183,11 +183,11 @@ export function targetModule(target: Target): string | null {
 
 /** The declaration of a type or interface in its module. */
 export function typeDeclarationOf(
-  world: World,
+  graph: ModuleGraph,
   module: string,
   nameSpan: Span,
 ): ast.TypeDeclaration | ast.InterfaceDeclaration | null {
-  for (const declaration of world.scopes.get(module)?.module.declarations ?? []) {
+  for (const declaration of graph.scopes.get(module)?.module.declarations ?? []) {
     const whole = wholeDeclaration(declaration);
     if (whole?.kind !== "type" && whole?.kind !== "interface") continue;
     if (whole.name.span.start === nameSpan.start) return whole;
@@ -196,15 +196,15 @@ export function typeDeclarationOf(
 }
 
 /** The variant as it is declared. */
-export function variantDeclarationOf(world: World, variant: VariantDefinition): ast.Variant | null {
+export function variantDeclarationOf(graph: ModuleGraph, variant: VariantDefinition): ast.Variant | null {
   const { module, nameSpan } = variant.definition;
-  const declaration = typeDeclarationOf(world, module, nameSpan);
+  const declaration = typeDeclarationOf(graph, module, nameSpan);
   if (declaration?.kind !== "type" || declaration.body.kind !== "union") return null;
   return declaration.body.variants[variant.index] ?? null;
 }
 
 /** Where it is declared, in the texts that were checked; null for what only the compiler knows. */
-export function declarationOf(world: World, target: Target): Location | null {
+export function declarationOf(graph: ModuleGraph, target: Target): Location | null {
   switch (target.kind) {
     case "local":
       return { file: target.file, span: target.variable.span };
@@ -218,7 +218,7 @@ export function declarationOf(world: World, target: Target): Location | null {
       const { entry } = target;
       if (entry.kind === "broken") return null;
       if (entry.kind === "primitive") {
-        const home = world.primitiveScopes.get(target.name);
+        const home = graph.primitiveScopes.get(target.name);
         const declared = home?.module.declarations.find((each) =>
           each.kind === "type" && each.name.text === target.name
         );
@@ -229,26 +229,26 @@ export function declarationOf(world: World, target: Target): Location | null {
       return { file: entry.scope.file, span: entry.span };
     }
     case "variant": {
-      const declared = variantDeclarationOf(world, target.variant);
+      const declared = variantDeclarationOf(graph, target.variant);
       return declared === null ? null : { file: target.variant.definition.file, span: declared.name.span };
     }
     case "field": {
       const { definition, index } = target;
-      const declared = typeDeclarationOf(world, definition.module, definition.nameSpan);
+      const declared = typeDeclarationOf(graph, definition.module, definition.nameSpan);
       const field = declared?.kind === "type" && declared.body.kind === "record"
         ? declared.body.fields[index]
         : undefined;
       return field === undefined ? null : { file: definition.file, span: field.name.span };
     }
     case "variant-field": {
-      const field = variantDeclarationOf(world, target.variant)?.fields[target.index];
+      const field = variantDeclarationOf(graph, target.variant)?.fields[target.index];
       return field === undefined
         ? null
         : { file: target.variant.definition.file, span: field.name?.span ?? field.span };
     }
     case "interface-function": {
       const { module, nameSpan, file } = target.interface;
-      const declared = typeDeclarationOf(world, module, nameSpan);
+      const declared = typeDeclarationOf(graph, module, nameSpan);
       const found = declared?.kind === "interface"
         ? declared.functions.find((each) => each.name.text === target.name)
         : undefined;
@@ -258,17 +258,17 @@ export function declarationOf(world: World, target: Target): Location | null {
     case "alias":
       return { file: target.file, span: target.name.span };
     case "module": {
-      const scope = world.scopes.get(target.path);
+      const scope = graph.scopes.get(target.path);
       return scope === undefined ? null : { file: scope.file, span: { start: 0, end: 0 } };
     }
   }
 }
 
 /** Whether the library declares it. */
-export function isOfLibrary(world: World, target: Target): boolean {
+export function isOfLibrary(graph: ModuleGraph, target: Target): boolean {
   if (target.kind === "type" && target.entry.kind === "primitive") return true;
   const module = targetModule(target);
-  return module !== null && world.scopes.get(module)?.isLibrary === true;
+  return module !== null && graph.scopes.get(module)?.isLibrary === true;
 }
 
 /** The type that a target's values have; null for modules and types. */
@@ -315,15 +315,15 @@ export function targetType(target: Target): Type | null {
 }
 
 /** The declaration of a type, as a target; null for tuples, functions and what is not known. */
-export function targetOfType(world: World, type: Type, scope: ModuleScope): Target | null {
+export function targetOfType(graph: ModuleGraph, type: Type, scope: ModuleScope): Target | null {
   const at = resolve(type);
   if (at.kind === "primitive") {
-    const entry = world.coreType(at.name);
+    const entry = graph.coreType(at.name);
     return entry === null ? null : { kind: "type", entry, name: at.name };
   }
   if (at.kind !== "named") return null;
   const { definition } = at;
-  const home = world.scopes.get(definition.module) ?? scope;
+  const home = graph.scopes.get(definition.module) ?? scope;
   const entry = home.types.get(definition.name);
   return entry === undefined ? null : { kind: "type", entry, name: definition.name };
 }

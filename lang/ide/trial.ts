@@ -1,12 +1,12 @@
 /**
  * A place that is being written, with a name put in where one belongs, so that what stands around it can be looked at.
  *
- * What kind of name belongs there is not known, so several are tried, and the one that gives the fewest mistakes of
+ * What kind of name belongs there is not known, so several are tried, and the one that gives the fewest errors of
  * syntax is taken.
  */
 import { wholeDeclaration } from "../check/declare.ts";
 import { checkLoneDeclarations } from "../check/lone_declarations.ts";
-import type { World } from "../check/world.ts";
+import type { ModuleGraph } from "../check/module_graph.ts";
 import { SourceFile, type Span } from "../source/source_file.ts";
 import type * as ast from "../syntax/ast.ts";
 import { parse, type ParsedFile } from "../syntax/parser.ts";
@@ -23,7 +23,7 @@ const CAPITAL = "Completion__";
 
 /** A place with a name put in. */
 export interface Trial {
-  readonly world: World;
+  readonly graph: ModuleGraph;
   readonly index: NameIndex;
   /** Within the name that was put in. */
   readonly offset: number;
@@ -64,18 +64,18 @@ export class Trials {
     const index = this.#view.index(path);
     const trial = file === undefined || index === null
       ? null
-      : lookAt(this.#view.world, index, file.forward(word.start + 1));
+      : lookAt(this.#view.graph, index, file.forward(word.start + 1));
     this.#last = { key, text, trial };
     return trial;
   }
 
   /** Looks at a place in a piece by itself, at an offset in it. */
   inPiece(piece: Piece, offset: number): Trial {
-    const { world, home, parsed: { module } } = piece;
+    const { graph, home, parsed: { module } } = piece;
     const word = wordAt(module.file.text, offset);
     const file = repair(bestOf(module.file.path, module.file.text, word));
-    const { scope, symbols } = checkLoneDeclarations(world, home, file.repaired.module);
-    return lookAt(world, indexNames(world, scope, symbols), file.forward(word.start + 1));
+    const { scope, symbols } = checkLoneDeclarations(graph, home, file.repaired.module);
+    return lookAt(graph, indexNames(graph, scope, symbols), file.forward(word.start + 1));
   }
 
   /** Analyzes texts on request. */
@@ -86,13 +86,13 @@ export class Trials {
   }
 }
 
-function lookAt(world: World, index: NameIndex, offset: number): Trial {
+function lookAt(graph: ModuleGraph, index: NameIndex, offset: number): Trial {
   const declaration =
     index.scope.module.declarations.map(wholeDeclaration).find((each) =>
       each !== null && each.span.start <= offset && offset <= each.span.end
     ) ?? null;
   return {
-    world,
+    graph,
     index,
     offset,
     declaration,

@@ -99,7 +99,7 @@ export class Reference {
 /** What a parameter is given. */
 export type Argument = Value | Reference;
 
-/** A mistake of the compiler or of this interpreter, not of the program. */
+/** An error of the compiler or of this interpreter, not of the program. */
 export class InterpreterFault extends Error {
   constructor(message: string) {
     super(`Cannot interpret the program: ${message}`);

@@ -12,7 +12,7 @@ import {
   type IrExpression,
   type IrFunction,
   type IrLocal,
-  type IrPlace,
+  type IrPosition,
   type Statement,
 } from "./node.ts";
 import { constantOf, greater, plus, type Polynomial, sizeOf, substituted, times } from "./polynomial.ts";
@@ -21,12 +21,12 @@ import { bodiesOf, expressionsOf, visitExpression } from "./visit.ts";
 /** What is known of a function's gas. */
 export type CostBound =
   | { readonly kind: "bounded"; readonly formula: Polynomial }
-  | { readonly kind: "unbounded"; readonly reason: string; readonly place: IrPlace | null };
+  | { readonly kind: "unbounded"; readonly reason: string; readonly place: IrPosition | null };
 
 /** Thrown where no bound can be told. */
 class Unbounded extends Error {
-  readonly place: IrPlace | null;
-  constructor(reason: string, place: IrPlace | null) {
+  readonly place: IrPosition | null;
+  constructor(reason: string, place: IrPosition | null) {
     super(reason);
     this.place = place;
   }
@@ -84,7 +84,7 @@ class FunctionCost {
   readonly #bounds: CostBounds;
   readonly #target: IrFunction;
   #variables = new Map<IrLocal, Known>();
-  #place: IrPlace | null;
+  #place: IrPosition | null;
 
   constructor(bounds: CostBounds, target: IrFunction) {
     this.#bounds = bounds;
@@ -392,7 +392,7 @@ function changesBy(body: readonly Statement[], local: IrLocal, op: string): bool
   return isOwn && step?.kind === "const" && Number(step.value) === 1;
 }
 
-function firstPlace(body: readonly Statement[]): IrPlace | null {
+function firstPlace(body: readonly Statement[]): IrPosition | null {
   for (const statement of body) {
     if (statement.kind === "at") return statement.place;
     for (const inner of bodiesOf(statement)) {

@@ -53,11 +53,11 @@ export interface IrSlot {
 }
 
 /** A place in a source. */
-export interface IrPlace {
+export interface IrPosition {
   readonly file: SourceFile;
   readonly offset: number;
   /** Where the function around it was called, when it was lowered in place. */
-  readonly caller?: IrPlace;
+  readonly caller?: IrPosition;
 }
 
 /** Types of what goes between a module and its host. */
@@ -81,7 +81,7 @@ export interface IrFunction {
   /** Null until lowered, and for imports. */
   body: Statement[] | null;
   imported: ImportedFunction | null;
-  readonly place: IrPlace | null;
+  readonly place: IrPosition | null;
   /** Helpers of the run-time, whose pointers are plain addresses: they need no ownership pass. */
   isRaw: boolean;
   /** Number among functions as values, or -1. */
@@ -133,11 +133,11 @@ export type IrCall =
     readonly function: IrFunction;
     readonly args: readonly IrExpression[];
     /** Where it stands in the source; traps inside of the library are told by it. */
-    readonly place?: IrPlace;
+    readonly place?: IrPosition;
   }
   | {
     readonly kind: "indirect";
-    readonly place?: IrPlace;
+    readonly place?: IrPosition;
     readonly parameters: readonly IrSlot[];
     readonly results: readonly IrSlot[];
     readonly index: IrExpression;
@@ -148,7 +148,7 @@ export type IrCall =
 export interface TrapSite {
   readonly number: number;
   readonly kind: TrapKind;
-  readonly place: IrPlace | null;
+  readonly place: IrPosition | null;
 }
 
 /** Where a branch goes, told apart by identity. */
@@ -207,7 +207,7 @@ export type Statement =
   /** Gas for what follows: an amount, and eighths of bytes known when the program runs. */
   | { readonly kind: "charge"; readonly amount: number; readonly bytes: IrExpression | null }
   /** The place in the source of what follows. */
-  | { readonly kind: "at"; readonly place: IrPlace };
+  | { readonly kind: "at"; readonly place: IrPosition };
 
 /** Something that ends the module's data: bytes at an address. */
 export interface DataSegment {
@@ -266,7 +266,7 @@ export function load(name: string, address: IrExpression, offset: number): IrExp
 /** A function without a body yet. */
 export function newFunction(name: string, options: {
   readonly imported?: ImportedFunction;
-  readonly place?: IrPlace | null;
+  readonly place?: IrPosition | null;
   readonly isRaw?: boolean;
 }): IrFunction {
   return {

@@ -62,8 +62,8 @@ async function passes(files: MemoryFiles, count: number): Promise<void> {
   strictEqual(results?.length, count);
 }
 
-/** The package's mistakes. */
-function mistakes(files: MemoryFiles): string[] {
+/** The package's errors. */
+function errors(files: MemoryFiles): string[] {
   return workspaceOf(files).check().diagnostics.map(({ code, file }) => `${code} ${file.path}`);
 }
 
@@ -180,7 +180,7 @@ Deno.test("tests, examples and warnings of a used package are its author's; its 
   const fx = (text: string): Used => ({ name: "fx", version: "1.0.0", files: { "src/main.lang": text } });
   const check = (text: string, expected: readonly string[]) => {
     const source = "use fx\n\npub fn start() -> Int {\n  fx.value()\n}\n";
-    deepStrictEqual(mistakes(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, [fx(text)])), expected);
+    deepStrictEqual(errors(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, [fx(text)])), expected);
   };
   const tested = `${constant(1)}\nfn unused() {\n  let x = 1\n}\n\ntest "wrong" {\n  expect(nothing())\n}\n`;
   check(tested, []);
@@ -192,7 +192,7 @@ Deno.test("a used package may do no more than its user: neither intrinsics nor t
   const check = (text: string) => {
     const fx: Used = { name: "fx", version: "1.0.0", files: { "src/main.lang": text } };
     const source = "use fx\n\npub fn start() -> Int {\n  fx.value()\n}\n";
-    const found = mistakes(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, [fx]));
+    const found = errors(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, [fx]));
     ok(found.some((each) => each.endsWith(".lang/packages/fx-1.0.0/src/main.lang")), found.join());
   };
   check(`use std.raw\n\n${constant(1)}`);
@@ -213,7 +213,7 @@ Deno.test("a module that no package has, and one of a package that is only used 
   for (const path of ["fx.nothing", "noise"]) {
     const source = `use ${path} as other\n\npub fn start() -> Int {\n  other.value()\n}\n`;
     match(
-      mistakes(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, used)).join(),
+      errors(packageOf({ "src/main.lang": source }, { fx: "1.0.0" }, used)).join(),
       /^MD0001 src\/main\.lang/,
     );
   }

@@ -177,7 +177,7 @@ export interface StringText extends Node {
 }
 
 /**
- * What could not be parsed; its mistake has been reported. The name, where there is one, keeps its uses from being
+ * What could not be parsed; its error has been reported. The name, where there is one, keeps its uses from being
  * reported as well, and what the best repair made of it serves those who need a signature.
  */
 export interface BrokenDeclaration extends DeclarationNode {

@@ -2,7 +2,7 @@
 import { type Builders, type Outcome, run } from "./automaton.ts";
 import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
-import type { TextEdit } from "./mistake.ts";
+import type { TextEdit } from "./error_context.ts";
 import { bracketPartners, declarationEnd } from "./split.ts";
 import { Token } from "./token.ts";
 

@@ -4,7 +4,7 @@
  * All tokens and comments are kept, but for commas behind the last element in brackets, which stand where each
  * element has a line of its own, and the bar before the first variant of a union, likewise. At most one blank line
  * stays in a row. Blocks and records stay on one line, or on several, as they were written, if they fit. A
- * declaration with mistakes in it is left as it is, byte for byte. Formatting twice changes nothing more.
+ * declaration with errors in it is left as it is, byte for byte. Formatting twice changes nothing more.
  */
 import type { SourceFile } from "../source/source_file.ts";
 import { run } from "./automaton.ts";
@@ -22,7 +22,7 @@ export const LINE_WIDTH = 100;
 /** A part of a file: a declaration to be laid out, or text that stays. */
 interface Segment {
   readonly first: Token;
-  /** Null when it has mistakes in it. */
+  /** Null when it has errors in it. */
   readonly tree: ConcreteNode | null;
   readonly start: number;
   end: number;
@@ -30,11 +30,11 @@ interface Segment {
 
 /** The text of a file in the one style. */
 export function format(file: SourceFile): string {
-  const { tokens, comments, mistakes } = lex(file.text);
+  const { tokens, comments, errors } = lex(file.text);
   // Nobody knows where a text ends that nothing closes.
-  if (mistakes.some(({ kind }) => kind === "long_text")) return file.text;
+  if (errors.some(({ kind }) => kind === "long_text")) return file.text;
   const segments: Segment[] = [];
-  let mistake = 0;
+  let error = 0;
   for (const { from, to } of declarationRanges(tokens)) {
     const first = tokens[from];
     const last = tokens[to - 1];
@@ -44,8 +44,8 @@ export function format(file: SourceFile): string {
     let end = last.end;
     let isRight = true;
     const next = tokens[to]?.start ?? Infinity;
-    for (; mistake < mistakes.length && (mistakes[mistake]?.start ?? 0) < next; mistake++) {
-      const found = mistakes[mistake];
+    for (; error < errors.length && (errors[error]?.start ?? 0) < next; error++) {
+      const found = errors[error];
       if (found === undefined) break;
       start = Math.min(start, found.start);
       end = Math.max(end, found.end);
@@ -55,7 +55,7 @@ export function format(file: SourceFile): string {
     const tree = outcome?.kind === "done" && outcome.value instanceof ConcreteNode ? outcome.value : null;
     segments.push({ first, tree, start: tree === null ? start : first.start, end });
   }
-  if (segments.length === 0 && mistakes.length > 0) return file.text;
+  if (segments.length === 0 && errors.length > 0) return file.text;
   return joined(file, tokens, comments, segments);
 }
 

@@ -146,7 +146,7 @@ Deno.test("format() keeps comments apart that its lines would join", () => {
   check("use a. // one\nb // two\n", "use a.b // one\n// two\n");
 });
 
-Deno.test("format() leaves texts and declarations with mistakes as they are", () => {
+Deno.test("format() leaves texts and declarations with errors as they are", () => {
   check(
     'fn f() {\n      let a   = """\n   {  x  }\n """\n}\n',
     'fn f() {\n  let a = """\n   {  x  }\n """\n}\n',

@@ -1,5 +1,5 @@
 /**
- * Repairs by trial for mistakes that nobody recognizes: each terminal that fits is put in, or takes the place of the
+ * Repairs by trial for errors that nobody recognizes: each terminal that fits is put in, or takes the place of the
  * wrong token, or that is taken away.
  *
  * They are tried on the states of the automaton first, which costs nothing; only the best become edits of the text.
@@ -15,7 +15,7 @@ import {
   quoted,
   replacement,
   typeOf,
-} from "./mistake.ts";
+} from "./error_context.ts";
 import { CONTEXTUAL_TERMINALS, terminalNumber, TERMINALS } from "./token.ts";
 
 /** How many tokens behind the edit are looked at. */
@@ -63,49 +63,49 @@ const costs: Readonly<Record<string, number>> = {
 };
 
 /** Proposes what the trials on the automaton's states find best. */
-export function generalProposal(place: ErrorContext): GeneralProposal {
-  const stack = statesBefore(place.tokens, place.from, place.index);
+export function generalProposal(context: ErrorContext): GeneralProposal {
+  const stack = statesBefore(context.tokens, context.from, context.index);
   const candidates: Candidate[] = [];
   const add = (fix: ProposedFix, progress: number, cost: number) => {
     if (progress > 0) candidates.push({ fix, score: progress - cost });
   };
-  for (const terminal of place.expected) {
+  for (const terminal of context.expected) {
     const name = TERMINALS[terminal] ?? "";
-    const progress = progressWith(place, stack, [terminal], place.index);
-    const inserted = insertionOf(place, name);
+    const progress = progressWith(context, stack, [terminal], context.index);
+    const inserted = insertionOf(context, name);
     if (inserted !== null) add(inserted, progress, insertionCost(name));
-    const replaced = replacementOf(place, name);
+    const replaced = replacementOf(context, name);
     if (replaced !== null) {
-      add(replaced, progressWith(place, stack, [terminal], place.index + 1), insertionCost(name) + 2);
+      add(replaced, progressWith(context, stack, [terminal], context.index + 1), insertionCost(name) + 2);
     }
   }
-  if (place.expectsExpression) {
-    const progress = progressWith(place, stack, [terminalNumber("name")], place.index);
+  if (context.expectsExpression) {
+    const progress = progressWith(context, stack, [terminalNumber("name")], context.index);
     add(
-      insertFix(place, missingExpression, "put an expression in", "placeholder"),
+      insertFix(context, missingExpression, "put an expression in", "placeholder"),
       progress,
       2.5,
     );
   }
-  if (place.expects("_")) {
-    const progress = progressWith(place, stack, [terminalNumber("_")], place.index);
-    add(insertFix(place, "_", "put a pattern in", "placeholder"), progress, 2.5);
+  if (context.expects("_")) {
+    const progress = progressWith(context, stack, [terminalNumber("_")], context.index);
+    add(insertFix(context, "_", "put a pattern in", "placeholder"), progress, 2.5);
   }
-  if (!place.isAtEnd) {
+  if (!context.isAtEnd) {
     add(
       {
-        title: `remove ${quoted(place.wrong)}`,
+        title: `remove ${quoted(context.wrong)}`,
         applicability: "maybe",
-        edits: [deletion(place, place.wrong)],
+        edits: [deletion(context, context.wrong)],
       },
-      progressWith(place, stack, [], place.index + 1),
+      progressWith(context, stack, [], context.index + 1),
       2,
     );
   }
   candidates.sort((a, b) => b.score - a.score);
   return {
     fixes: candidates.slice(0, TRIED_EDITS).map((candidate) => candidate.fix),
-    describe: (fix) => describe(place, fix),
+    describe: (fix) => describe(context, fix),
   };
 }
 
@@ -114,7 +114,7 @@ export function generalProposal(place: ErrorContext): GeneralProposal {
  * too.
  */
 function progressWith(
-  place: ErrorContext,
+  context: ErrorContext,
   states: readonly number[],
   terminals: readonly number[],
   from: number,
@@ -122,8 +122,8 @@ function progressWith(
   const stack = [...states];
   for (const terminal of terminals) if (!advance(stack, terminal)) return 0;
   let count = 0;
-  for (let index = from; index < place.to && count < LOOKAHEAD; index++) {
-    if (!advance(stack, place.tokens[index]?.terminal ?? 0)) return count;
+  for (let index = from; index < context.to && count < LOOKAHEAD; index++) {
+    if (!advance(stack, context.tokens[index]?.terminal ?? 0)) return count;
     count++;
   }
   if (count < LOOKAHEAD && !advance(stack, 0)) return count;
@@ -136,20 +136,20 @@ function insertionCost(name: string): number {
   return name in placeholders ? 2.2 : /^\w/.test(name) ? 3 : 4;
 }
 
-function insertionOf(place: ErrorContext, name: string): ProposedFix | null {
+function insertionOf(context: ErrorContext, name: string): ProposedFix | null {
   const placeholder = placeholders[name];
   if (placeholder !== undefined) {
     // Where an expression may stand, a name is not what is missing.
-    if (place.expectsExpression || place.expects("_")) return null;
+    if (context.expectsExpression || context.expects("_")) return null;
     // Where a type may stand, that of nothing can.
-    if (name === "type_name" && place.expects("open_paren")) {
-      return insertFix(place, "()", "put a type in", "placeholder");
+    if (name === "type_name" && context.expects("open_paren")) {
+      return insertFix(context, "()", "put a type in", "placeholder");
     }
-    if (name === "name" && place.expects("type_name") && place.expects("open_paren")) return null;
-    return insertFix(place, placeholder, `put ${name === "text" ? "a text" : "a name"} in`, "placeholder");
+    if (name === "name" && context.expects("type_name") && context.expects("open_paren")) return null;
+    return insertFix(context, placeholder, `put ${name === "text" ? "a text" : "a name"} in`, "placeholder");
   }
   if (!isWritable(name)) return null;
-  return insertFix(place, name, `put \`${name}\` in`, "maybe");
+  return insertFix(context, name, `put \`${name}\` in`, "maybe");
 }
 
 /** Terminals with values, and those that only their place makes what they are, are not made up. */
@@ -159,24 +159,24 @@ function isWritable(name: string): boolean {
 }
 
 function insertFix(
-  place: ErrorContext,
+  context: ErrorContext,
   text: string,
   title: string,
   applicability: ProposedFix["applicability"],
 ): ProposedFix {
-  const before = place.at(-1);
+  const before = context.at(-1);
   const hugsLeft = /^[)\],:.?([]$/.test(text) ||
-    (text === "}" && typeOf(place.wrong) === "interpolation_end");
-  const offset = before.text === "" ? place.wrong.start : before.end;
-  const next = place.file.text[offset] ?? "\n";
+    (text === "}" && typeOf(context.wrong) === "interpolation_end");
+  const offset = before.text === "" ? context.wrong.start : before.end;
+  const next = context.file.text[offset] ?? "\n";
   const left = hugsLeft || /^[([.]?$/.test(before.text) ? "" : " ";
   const right = /[\s)\],.]/.test(next) || text === "(" || text === "[" || text === "." ? "" : " ";
   return { title, applicability, edits: [insertion(offset, `${left}${text}${right}`)] };
 }
 
-function replacementOf(place: ErrorContext, name: string): ProposedFix | null {
-  const wrong = place.wrong;
-  if (place.isAtEnd || !isWritable(name) || name in placeholders) return null;
+function replacementOf(context: ErrorContext, name: string): ProposedFix | null {
+  const wrong = context.wrong;
+  if (context.isAtEnd || !isWritable(name) || name in placeholders) return null;
   // Only like for like: punctuation for punctuation.
   if (/^\w/.test(name) || /^[\w"']/.test(wrong.text)) return null;
   return {
@@ -186,12 +186,12 @@ function replacementOf(place: ErrorContext, name: string): ProposedFix | null {
   };
 }
 
-function describe(place: ErrorContext, fix: ProposedFix | null): Proposal {
-  const expected = expectationText(place.expected);
-  const wrong = place.wrong;
+function describe(context: ErrorContext, fix: ProposedFix | null): Proposal {
+  const expected = expectationText(context.expected);
+  const wrong = context.wrong;
   const isInserted = fix?.edits.every((edit) => edit.start === edit.end) === true;
-  if (place.isAtEnd) {
-    const last = place.at(-1);
+  if (context.isAtEnd) {
+    const last = context.at(-1);
     return {
       code: "SY0002",
       span: last,
@@ -201,7 +201,7 @@ function describe(place: ErrorContext, fix: ProposedFix | null): Proposal {
       fixes: [],
     };
   }
-  if (isInserted && place.expectsExpression && fix?.applicability === "placeholder") {
+  if (isInserted && context.expectsExpression && fix?.applicability === "placeholder") {
     return {
       code: "SY0003",
       span: wrong,

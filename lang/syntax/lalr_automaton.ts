@@ -4,7 +4,7 @@
  * States are sets of LR(0) items; lookaheads are spread over them until nothing changes (Aho, Sethi, Ullman,
  * "Compilers", 4.7; DeRemer and Pennello, "Efficient computation of LALR(1) look-ahead sets", TOPLAS 4(4), 1982, have
  * the theory). Sets of terminals are bits of a bigint. Runs when the grammar is generated, never when a program is
- * compiled. There are no rules of precedence: a conflict is a mistake in the grammar.
+ * compiled. There are no rules of precedence: a conflict is an error in the grammar.
  */
 
 /** A symbol of a rule: a terminal, or the name of other rules. */

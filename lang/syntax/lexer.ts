@@ -3,13 +3,13 @@
  *
  * Nothing of the text is lost: what stands between tokens and comments is white space. A text without expressions is
  * one token; one with expressions, or of several lines, is a start, parts and an end, and inside of its braces stand
- * tokens as anywhere. A mistake is reported and repaired on its line, so that the parser goes on: an unclosed text ends
+ * tokens as anywhere. An error is reported and repaired on its line, so that the parser goes on: an unclosed text ends
  * with its line, a character that means nothing is left out. Limits: at most {@link REPAIRED_TEXTS} texts are
  * repaired on one line, and as many that are open at the end of the file; the rest of such a line is one text.
  */
 import moo from "moo";
 import type { Documentation } from "./ast.ts";
-import { type LexicalMistake, numberMistake, textMistakes } from "./lexical_mistakes.ts";
+import { type LexicalError, numberError, textErrors } from "./lexical_errors.ts";
 import { type Comment, KEYWORDS, PUNCTUATION, terminalNumber, Token } from "./token.ts";
 
 /** How many texts are repaired before the rest of a line, or of the file, is given up. */
@@ -19,7 +19,7 @@ const REPAIRED_TEXTS = 4;
 export interface Lexed {
   readonly tokens: Token[];
   readonly comments: Comment[];
-  readonly mistakes: LexicalMistake[];
+  readonly errors: LexicalError[];
 }
 
 const signs = PUNCTUATION.flatMap((text) => [text, `${text} `]);
@@ -119,7 +119,7 @@ class Run {
   readonly #text: string;
   readonly #tokens: Token[] = [];
   readonly #comments: Comment[] = [];
-  readonly #mistakes: LexicalMistake[] = [];
+  readonly #errors: LexicalError[] = [];
   readonly #open: OpenText[] = [];
   /** Offset of what the lexer was last given. */
   #base = 0;
@@ -147,7 +147,7 @@ class Run {
       }
       this.#take(token);
     }
-    return { tokens: this.#tokens, comments: this.#comments, mistakes: this.#mistakes };
+    return { tokens: this.#tokens, comments: this.#comments, errors: this.#errors };
   }
 
   #take(token: moo.Token): void {
@@ -181,7 +181,7 @@ class Run {
         this.#comment(value, start);
         break;
       case "foreign_comment":
-        this.#mistakes.push({
+        this.#errors.push({
           kind: "comment",
           start,
           end: start + value.trimEnd().length,
@@ -263,8 +263,8 @@ class Run {
   }
 
   #number(text: string, start: number): void {
-    const mistake = numberMistake(text, start);
-    if (mistake !== null) this.#mistakes.push(mistake);
+    const error = numberError(text, start);
+    if (error !== null) this.#errors.push(error);
     this.#push(/^0[xXbBoO]/.test(text) || !/[.eE]/.test(text) ? INTEGER : FLOAT, text, start);
   }
 
@@ -275,25 +275,25 @@ class Run {
       this.#push(CHARACTER, text, start);
       return;
     }
-    this.#mistakes.push({ kind: "quotes", start, end: start + text.length, text });
+    this.#errors.push({ kind: "quotes", start, end: start + text.length, text });
     // It goes on as the text that was meant.
     this.#push(codePoints === 0 ? CHARACTER : TEXT, text, start);
   }
 
   #checkEscapes(text: string, start: number, isCharacter: boolean): void {
-    if (text.includes("\\")) this.#mistakes.push(...textMistakes(text, start, isCharacter));
+    if (text.includes("\\")) this.#errors.push(...textErrors(text, start, isCharacter));
   }
 
   #bad(text: string, start: number): void {
-    const last = this.#mistakes.at(-1);
+    const last = this.#errors.at(-1);
     if (last?.kind === "character" && last.end === start) {
-      this.#mistakes[this.#mistakes.length - 1] = {
+      this.#errors[this.#errors.length - 1] = {
         ...last,
         end: start + text.length,
         text: last.text + text,
       };
     } else {
-      this.#mistakes.push({ kind: "character", start, end: start + text.length, text });
+      this.#errors.push({ kind: "character", start, end: start + text.length, text });
     }
   }
 
@@ -382,7 +382,7 @@ class Run {
     const brace = this.#tokens.slice(unclosed.tokenIndex).find((token) =>
       token.terminal === INTERPOLATION_START
     );
-    this.#mistakes.push({
+    this.#errors.push({
       kind: isInterpolation ? "interpolation" : unclosed.isLong ? "long_text" : "unclosed_text",
       start: isInterpolation ? brace?.start ?? inside : unclosed.start,
       end,

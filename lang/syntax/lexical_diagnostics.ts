@@ -1,9 +1,9 @@
-/** Puts the lexer's mistakes into words. */
+/** Puts the lexer's errors into words. */
 import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../source/source_file.ts";
-import type { LexicalMistake } from "./lexical_mistakes.ts";
-import { numberMistake } from "./lexical_mistakes.ts";
+import type { LexicalError } from "./lexical_errors.ts";
+import { numberError } from "./lexical_errors.ts";
 
 interface Description {
   readonly code: string;
@@ -48,23 +48,23 @@ const replacements: Readonly<Record<string, string>> = {
 /** Longest text between backticks that is reported as one. */
 const MAX_TEXT = 1_000;
 
-/** The diagnostics of all mistakes of a file. Semicolons are one mistake, however many there are. */
-export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalMistake[]): Diagnostic[] {
-  const semicolons = mistakes.filter(isSemicolon);
+/** The diagnostics of all errors of a file. Semicolons are one error, however many there are. */
+export function lexicalDiagnostics(file: SourceFile, errors: readonly LexicalError[]): Diagnostic[] {
+  const semicolons = errors.filter(isSemicolon);
   const [first] = semicolons;
-  // What stands between two backticks is one mistake.
+  // What stands between two backticks is one error.
   let open = -1;
-  const apart = mistakes.filter((mistake) => {
-    if (mistake.start < open) return false;
-    const length = mistake.text.startsWith("`")
-      ? /^`[^`\n]*`/.exec(file.text.slice(mistake.start, mistake.start + MAX_TEXT))?.[0].length ?? 0
+  const apart = errors.filter((error) => {
+    if (error.start < open) return false;
+    const length = error.text.startsWith("`")
+      ? /^`[^`\n]*`/.exec(file.text.slice(error.start, error.start + MAX_TEXT))?.[0].length ?? 0
       : 0;
-    open = Math.max(open, mistake.start + length);
+    open = Math.max(open, error.start + length);
     return true;
   });
-  return apart.filter((mistake) => mistake === first || !isSemicolon(mistake)).map((mistake) => {
-    const diagnostic = lexicalDiagnostic(file, mistake);
-    if (mistake !== first || semicolons.length < 2) return diagnostic;
+  return apart.filter((error) => error === first || !isSemicolon(error)).map((error) => {
+    const diagnostic = lexicalDiagnostic(file, error);
+    if (error !== first || semicolons.length < 2) return diagnostic;
     const others = semicolons.length === 2
       ? "nor is the one after it"
       : `nor are the ${semicolons.length - 1} after it`;
@@ -77,14 +77,14 @@ export function lexicalDiagnostics(file: SourceFile, mistakes: readonly LexicalM
   });
 }
 
-function isSemicolon(mistake: LexicalMistake): boolean {
-  return mistake.kind === "character" && /^;+$/.test(mistake.text);
+function isSemicolon(error: LexicalError): boolean {
+  return error.kind === "character" && /^;+$/.test(error.text);
 }
 
-function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnostic {
-  const description = describe(file, mistake);
+function lexicalDiagnostic(file: SourceFile, error: LexicalError): Diagnostic {
+  const description = describe(file, error);
   const page = codePage(description.code);
-  const span = { start: mistake.start, end: mistake.end };
+  const span = { start: error.start, end: error.end };
   const wholes = (description.fixes ?? []).flatMap((fix) =>
     fix === null ? [] : [{ title: fix[0], applicability: fix[1], edits: [{ file, span, text: fix[2] }] }]
   );
@@ -94,7 +94,7 @@ function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnosti
     title: page.title,
     message: description.message,
     file,
-    span: spanToShow(mistake),
+    span: spanToShow(error),
     labels: [],
     ...(description.hint === undefined ? {} : { hint: description.hint }),
     fixes: [...wholes, ...description.others ?? []],
@@ -103,41 +103,41 @@ function lexicalDiagnostic(file: SourceFile, mistake: LexicalMistake): Diagnosti
 }
 
 /** Of an unclosed text its quote is shown. */
-function spanToShow(mistake: LexicalMistake): { start: number; end: number } {
-  const { start, end } = mistake;
-  if (mistake.kind === "unclosed_text" || mistake.kind === "interpolation") return { start, end: start + 1 };
-  return mistake.kind === "long_text" ? { start, end: start + 3 } : { start, end };
+function spanToShow(error: LexicalError): { start: number; end: number } {
+  const { start, end } = error;
+  if (error.kind === "unclosed_text" || error.kind === "interpolation") return { start, end: start + 1 };
+  return error.kind === "long_text" ? { start, end: start + 3 } : { start, end };
 }
 
-function describe(file: SourceFile, mistake: LexicalMistake): Description {
-  switch (mistake.kind) {
+function describe(file: SourceFile, error: LexicalError): Description {
+  switch (error.kind) {
     case "character":
-      return describeCharacter(file, mistake);
+      return describeCharacter(file, error);
     case "escape":
-      return describeEscape(mistake);
+      return describeEscape(error);
     case "number":
-      return describeNumber(mistake);
+      return describeNumber(error);
     case "quotes":
       return {
         code: "SY0063",
-        message: mistake.text === "''"
+        message: error.text === "''"
           ? "This character literal is empty."
           : "Single quotes hold exactly one character; a string is written in double quotes.",
-        fixes: [["write a string", "safe", asText(mistake.text)]],
+        fixes: [["write a string", "safe", asText(error.text)]],
       };
     case "unclosed_text":
       return {
         code: "SY0064",
         message: "This string is not closed before the end of the line.",
         hint: 'A text of several lines stands between `"""`.',
-        others: [insertFix(file, mistake.end, '"', "close the string")],
+        others: [insertFix(file, error.end, '"', "close the string")],
       };
     case "long_text":
       return {
         code: "SY0065",
         message: 'Nothing closes this text: its end, another `"""`, is missing.',
         others: [
-          insertFix(file, mistake.end, `\n${indentation(file, mistake.start)}"""`, "close the string"),
+          insertFix(file, error.end, `\n${indentation(file, error.start)}"""`, "close the string"),
         ],
       };
     case "interpolation":
@@ -145,15 +145,15 @@ function describe(file: SourceFile, mistake: LexicalMistake): Description {
         code: "SY0066",
         message: "The `{` in this string has no matching `}`.",
         others: [
-          insertFix(file, mistake.end - 1, "}", "close the braces"),
-          insertFix(file, mistake.start, "\\", "escape the brace"),
+          insertFix(file, error.end - 1, "}", "close the braces"),
+          insertFix(file, error.start, "\\", "escape the brace"),
         ],
       };
     case "comment":
       return {
         code: "SY0067",
         message: "A comment begins with `//` and ends at the end of the line.",
-        fixes: [["write it with `//`", "safe", asComment(mistake.text)]],
+        fixes: [["write it with `//`", "safe", asComment(error.text)]],
       };
   }
 }
@@ -166,9 +166,9 @@ function insertFix(file: SourceFile, offset: number, text: string, title: string
   return { title, applicability: "maybe", edits: [{ file, span: { start: offset, end: offset }, text }] };
 }
 
-function describeCharacter(file: SourceFile, mistake: LexicalMistake): Description {
-  const { text } = mistake;
-  if (isSemicolon(mistake)) {
+function describeCharacter(file: SourceFile, error: LexicalError): Description {
+  const { text } = error;
+  if (isSemicolon(error)) {
     return {
       code: "SY0068",
       message: "Statements end at the end of the line, without a semicolon.",
@@ -176,10 +176,10 @@ function describeCharacter(file: SourceFile, mistake: LexicalMistake): Descripti
     };
   }
   if (text.startsWith("`")) {
-    const description = describeBackticks(file, mistake);
+    const description = describeBackticks(file, error);
     if (description !== null) return description;
   }
-  if (isMacroSign(file, mistake)) {
+  if (isMacroSign(file, error)) {
     return {
       code: "SY0069",
       message: "There are no macros; a call has no `!`.",
@@ -206,21 +206,19 @@ function describeCharacter(file: SourceFile, mistake: LexicalMistake): Descripti
     ...(/^\p{L}+$/u.test(text) ? { hint: "Names consist of `a` to `z`, digits and `_`." } : {}),
     fixes: [
       meant === null ? null : [meant === "" ? "remove it" : `write \`${meant}\``, "maybe", meant],
-      meant === null && !(isName && touchesName(file, mistake)) ? ["remove it", "maybe", ""] : null,
-      meant === null && isName && touchesName(file, mistake)
-        ? ["remove it from the name", "maybe", ""]
-        : null,
+      meant === null && !(isName && touchesName(file, error)) ? ["remove it", "maybe", ""] : null,
+      meant === null && isName && touchesName(file, error) ? ["remove it from the name", "maybe", ""] : null,
     ],
   };
 }
 
 /** Whether it is the `!` of `println!("…")`. */
-export function isMacroSign(file: SourceFile, { text, start, end }: LexicalMistake): boolean {
+export function isMacroSign(file: SourceFile, { text, start, end }: LexicalError): boolean {
   return text === "!" && /\w/.test(file.text[start - 1] ?? "") && /[([]/.test(file.text[end] ?? "");
 }
 
 /** A text between backticks, with its expressions in braces. */
-function describeBackticks(file: SourceFile, { start }: LexicalMistake): Description | null {
+function describeBackticks(file: SourceFile, { start }: LexicalError): Description | null {
   const line = file.text.slice(start).split("\n", 1)[0] ?? "";
   const written = /^`([^`]*)`/.exec(line);
   if (written === null) return null;
@@ -234,12 +232,12 @@ function describeBackticks(file: SourceFile, { start }: LexicalMistake): Descrip
   };
 }
 
-function touchesName(file: SourceFile, mistake: LexicalMistake): boolean {
-  return /\w/.test(file.text[mistake.start - 1] ?? "") || /\w/.test(file.text[mistake.end] ?? "");
+function touchesName(file: SourceFile, error: LexicalError): boolean {
+  return /\w/.test(file.text[error.start - 1] ?? "") || /\w/.test(file.text[error.end] ?? "");
 }
 
-function describeEscape(mistake: LexicalMistake): Description {
-  const { text } = mistake;
+function describeEscape(error: LexicalError): Description {
+  const { text } = error;
   const known: Readonly<Record<string, string>> = {
     "\\0": "\\u{0}",
     "\\}": "}",
@@ -261,11 +259,11 @@ function describeEscape(mistake: LexicalMistake): Description {
   };
 }
 
-function describeNumber(mistake: LexicalMistake): Description {
-  const meant = meantNumber(mistake.text);
+function describeNumber(error: LexicalError): Description {
+  const meant = meantNumber(error.text);
   return {
     code: "SY0062",
-    message: `\`${mistake.text}\` is not a valid number.`,
+    message: `\`${error.text}\` is not a valid number.`,
     hint:
       "Integers are written `12`, `1_000`, `0xff` and `0b1010`, floating-point numbers `1.5` and `1.0e-3`.",
     fixes: [meant === null ? null : [`write \`${meant}\``, "maybe", meant]],
@@ -282,7 +280,7 @@ function meantNumber(text: string): string | null {
     text.replace(/[eE][+-]?$/, ""),
     /^[0-9]+[eE][+-]?$/.test(text) ? text.replace(/[eE][+-]?$/, "") : text,
   ];
-  return candidates.find((candidate) => candidate !== text && numberMistake(candidate, 0) === null) ?? null;
+  return candidates.find((candidate) => candidate !== text && numberError(candidate, 0) === null) ?? null;
 }
 
 function asText(character: string): string {

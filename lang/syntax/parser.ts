@@ -2,7 +2,7 @@
  * The parser: a source file → its syntax tree, tokens and what is wrong in it.
  *
  * Tokens are split at declarations, and each is parsed alone by the automaton. One that is wrong does not touch the
- * others: its mistakes are reported by `repair.ts`, and in the tree stands a {@link BrokenDeclaration} with what the
+ * others: its errors are reported by `repair.ts`, and in the tree stands a {@link BrokenDeclaration} with what the
  * best repair made of it. Linear in the size of the file but for what repairs try, which is bounded.
  */
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
@@ -12,7 +12,7 @@ import { builtDeclaration, run, syntaxBuilders } from "./automaton.ts";
 import { classify } from "./classify.ts";
 import { lex } from "./lexer.ts";
 import { isMacroSign, lexicalDiagnostics } from "./lexical_diagnostics.ts";
-import type { LexicalMistake } from "./lexical_mistakes.ts";
+import type { LexicalError } from "./lexical_errors.ts";
 import { briefDiagnostic, repair, type TrialBudget, trialBudget } from "./repair.ts";
 import { anchorWithin, bracketPartners, declarationEnd } from "./split.ts";
 import { terminalNumber, Token } from "./token.ts";
@@ -30,7 +30,7 @@ export interface ParsedFile {
 
 /** Parses a file; never fails. */
 export function parse(file: SourceFile): ParsedFile {
-  const { tokens, comments, mistakes } = lex(file.text);
+  const { tokens, comments, errors } = lex(file.text);
   const found: Diagnostic[] = [];
   const budget = trialBudget();
   const declarations: Declaration[] = [];
@@ -48,11 +48,11 @@ export function parse(file: SourceFile): ParsedFile {
     const broken = recover(file, tokens, range, budget);
     const start = tokens[range.from]?.start ?? 0;
     const end = tokens[range.to - 1]?.end ?? 0;
-    const inside = mistakes.filter((mistake) => start <= mistake.start && mistake.start <= end);
+    const inside = errors.filter((error) => start <= error.start && error.start <= end);
     found.push(...withoutConsequences(file, broken.diagnostics, inside));
     declarations.push(...broken.declarations);
   }
-  const lexical = lexicalDiagnostics(file, mistakes.filter((mistake) => !isExplained(mistake, found)));
+  const lexical = lexicalDiagnostics(file, errors.filter((error) => !isExplained(error, found)));
   const usage = usageDiagnostics(file, declarations, tokens, comments);
   const diagnostics = [...lexical, ...found, ...usage].sort((a, b) => a.span.start - b.span.start);
   return { module: { file, declarations }, tokens, comments, diagnostics };
@@ -176,35 +176,35 @@ function nameOf(declaration: Declaration): Name | null {
 function withoutConsequences(
   file: SourceFile,
   diagnostics: readonly Diagnostic[],
-  mistakes: readonly LexicalMistake[],
+  errors: readonly LexicalError[],
 ): Diagnostic[] {
   // A text that nothing closes may have swallowed anything.
-  if (mistakes.some((mistake) => mistake.kind === "long_text")) return [];
+  if (errors.some((error) => error.kind === "long_text")) return [];
   return diagnostics.filter((diagnostic) =>
-    !mistakes.some((mistake) => {
-      if (isHarmless(file, mistake) || isExplained(mistake, [diagnostic])) return false;
-      const line = file.lineIndexAt(mistake.start);
+    !errors.some((error) => {
+      if (isHarmless(file, error) || isExplained(error, [diagnostic])) return false;
+      const line = file.lineIndexAt(error.start);
       const distance = file.lineIndexAt(diagnostic.span.start) - line;
-      return (distance === 0 && mistake.start <= diagnostic.span.start) ||
-        (distance > 0 && distance <= 1 && /text|interpolation/.test(mistake.kind));
+      return (distance === 0 && error.start <= diagnostic.span.start) ||
+        (distance > 0 && distance <= 1 && /text|interpolation/.test(error.kind));
     })
   );
 }
 
-/** Whether leaving a mistake out leaves what was meant. */
-function isHarmless(file: SourceFile, mistake: LexicalMistake): boolean {
-  if (isMacroSign(file, mistake)) return false;
-  return mistake.kind === "escape" || mistake.kind === "number" || mistake.kind === "comment" ||
-    (mistake.kind === "character" && /^[;!]+$/.test(mistake.text));
+/** Whether leaving an error out leaves what was meant. */
+function isHarmless(file: SourceFile, error: LexicalError): boolean {
+  if (isMacroSign(file, error)) return false;
+  return error.kind === "escape" || error.kind === "number" || error.kind === "comment" ||
+    (error.kind === "character" && /^[;!]+$/.test(error.text));
 }
 
-/** Whether a mistake of the lexer is a part of one that has been reported: the semicolons of `for (i = 0; …)`. */
-function isExplained(mistake: LexicalMistake, diagnostics: readonly Diagnostic[]): boolean {
-  return mistake.kind === "character" &&
+/** Whether an error of the lexer is a part of one that has been reported: the semicolons of `for (i = 0; …)`. */
+function isExplained(error: LexicalError, diagnostics: readonly Diagnostic[]): boolean {
+  return error.kind === "character" &&
     diagnostics.some(({ span, fixes }) =>
-      (span.start <= mistake.start && mistake.end <= span.end) ||
+      (span.start <= error.start && error.end <= span.end) ||
       fixes.some((fix) =>
-        fix.edits.some((edit) => edit.span.start <= mistake.start && mistake.end <= edit.span.end)
+        fix.edits.some((edit) => edit.span.start <= error.start && error.end <= edit.span.end)
       )
     );
 }

@@ -1,4 +1,4 @@
-/** Mistakes in declarations and types. */
+/** Errors in declarations and types. */
 import { FOREIGN_DECLARATIONS, FOREIGN_MODIFIERS, FOREIGN_TYPES } from "./foreign_words.ts";
 import {
   deletion,
@@ -10,19 +10,21 @@ import {
   replacement,
   type TextEdit,
   typeOf,
-} from "./mistake.ts";
+} from "./error_context.ts";
 import { endOfExpression, isClosureArrow } from "./recognize_operators.ts";
 import { hasFieldsAlone, typeBodyEdits, typeBodyRecognizers } from "./recognize_type_bodies.ts";
 
 /** `function f`, `struct Ball`, `import x`. */
-const foreignDeclaration: Recognizer = (place) => {
-  const word = place.wrong;
+const foreignDeclaration: Recognizer = (context) => {
+  const word = context.wrong;
   const known = FOREIGN_DECLARATIONS.get(word.text);
-  const canBegin = place.isBetweenDeclarations || (place.expects("fn") && !place.expectsExpression);
+  const canBegin = context.isBetweenDeclarations || (context.expects("fn") && !context.expectsExpression);
   if (known === undefined || !canBegin) return null;
-  const next = place.at(1);
+  const next = context.at(1);
   if (!/^(name|type_name|text|open_paren)$/.test(typeOf(next))) return null;
-  const from = place.text(2) === "from" && typeOf(place.at(3)) === "text" ? modulePath(place.text(3)) : "";
+  const from = context.text(2) === "from" && typeOf(context.at(3)) === "text"
+    ? modulePath(context.text(3))
+    : "";
   if (known === "use" && from !== "") {
     return {
       code: "SY0040",
@@ -33,7 +35,7 @@ const foreignDeclaration: Recognizer = (place) => {
       fixes: [{
         title: `write \`use ${from}\``,
         applicability: "maybe",
-        edits: [replacement({ start: word.start, end: place.at(3).end }, `use ${from}`)],
+        edits: [replacement({ start: word.start, end: context.at(3).end }, `use ${from}`)],
       }],
       isCertain: true,
     };
@@ -46,39 +48,39 @@ const foreignDeclaration: Recognizer = (place) => {
       : `This language writes \`${known}\`, not \`${word.text}\`.`,
     expected: `\`${known}\``,
     actual: quoted(word),
-    ...(known === "type" && !hasFieldsAlone(place)
+    ...(known === "type" && !hasFieldsAlone(context)
       ? {
         hint: "The functions of a type are declared outside of it: `fn Ball.move(self: inout Ball) { … }`.",
       }
       : {}),
-    fixes: known === "type" && !hasFieldsAlone(place) ? [] : [{
+    fixes: known === "type" && !hasFieldsAlone(context) ? [] : [{
       title: `write \`${known}\``,
       applicability: known === "const" ? "maybe" : "safe",
-      edits: [replacement(word, known), ...typeBodyEdits(place, known)],
+      edits: [replacement(word, known), ...typeBodyEdits(context, known)],
     }],
     isCertain: true,
   };
 };
 
 /** `impl Ball { fn move(self) { … } }`. */
-const methodBlock: Recognizer = (place) => {
-  const [word, type, open] = [place.at(0), place.at(1), place.at(2)];
+const methodBlock: Recognizer = (context) => {
+  const [word, type, open] = [context.at(0), context.at(1), context.at(2)];
   if (
     !/^(impl|extension|extend)$/.test(word.text) || typeOf(type) !== "type_name" ||
-    !place.isBetweenDeclarations
+    !context.isBetweenDeclarations
   ) {
     return null;
   }
   const edits: TextEdit[] = [replacement({ start: word.start, end: open.end }, "")];
-  for (let index = place.index + 3, depth = 0; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = context.index + 3, depth = 0; index < context.to; index++) {
+    const token = context.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) {
-      edits.push(deletion(place, token));
+      edits.push(deletion(context, token));
       break;
     }
     if (depth === 0 && token.text === "fn") {
-      edits.push(insertion(place.token(index + 1).start, `${type.text}.`));
+      edits.push(insertion(context.token(index + 1).start, `${type.text}.`));
     }
   }
   return {
@@ -101,69 +103,73 @@ function modulePath(text: string): string {
 }
 
 /** `use "physics"`. */
-const importedText: Recognizer = (place) => {
-  if (place.text(-1) !== "use" || typeOf(place.wrong) !== "text") return null;
-  const path = modulePath(place.text(0));
+const importedText: Recognizer = (context) => {
+  if (context.text(-1) !== "use" || typeOf(context.wrong) !== "text") return null;
+  const path = modulePath(context.text(0));
   return {
     code: "SY0030",
-    span: place.wrong,
+    span: context.wrong,
     message: "The parts of a module path are separated by dots.",
     expected: "a name",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: path !== ""
-      ? [{ title: `write \`${path}\``, applicability: "maybe", edits: [replacement(place.wrong, path)] }]
+      ? [{ title: `write \`${path}\``, applicability: "maybe", edits: [replacement(context.wrong, path)] }]
       : [],
     isCertain: true,
   };
 };
 
 /** `test name { … }`. */
-const unquotedTestName: Recognizer = (place) => {
-  if (!/^(test|property|eval)$/.test(place.text(0)) || !place.isBetweenDeclarations) return null;
-  let end = place.index + 1;
-  while (end < place.to && /^\w/.test(place.token(end).text) && place.token(end).text !== "threshold") end++;
-  if (end === place.index + 1 || !/^(\{|\(|threshold)$/.test(place.token(end).text)) return null;
+const unquotedTestName: Recognizer = (context) => {
+  if (!/^(test|property|eval)$/.test(context.text(0)) || !context.isBetweenDeclarations) return null;
+  let end = context.index + 1;
+  while (end < context.to && /^\w/.test(context.token(end).text) && context.token(end).text !== "threshold") {
+    end++;
+  }
+  if (end === context.index + 1 || !/^(\{|\(|threshold)$/.test(context.token(end).text)) return null;
   return {
     code: "SY0059",
-    span: { start: place.at(1).start, end: place.token(end - 1).end },
-    message: `The name of a ${place.text(0)} is a text.`,
+    span: { start: context.at(1).start, end: context.token(end - 1).end },
+    message: `The name of a ${context.text(0)} is a text.`,
     expected: "a text",
-    actual: quoted(place.at(1)),
+    actual: quoted(context.at(1)),
     fixes: [{
       title: "put quotes around it",
       applicability: "safe",
-      edits: [insertion(place.at(1).start, '"'), insertion(place.token(end - 1).end, '"')],
+      edits: [insertion(context.at(1).start, '"'), insertion(context.token(end - 1).end, '"')],
     }],
   };
 };
 
 /** `interface A { fn f(self) { … } }`. */
-const bodyInInterface: Recognizer = (place) => {
-  const isInterface = place.open.length === 1 && place.expects("fn") && place.expects("}") &&
-    !place.expectsExpression;
-  if (place.text(0) !== "{" || !isInterface) return null;
-  const close = place.closing(place.index);
+const bodyInInterface: Recognizer = (context) => {
+  const isInterface = context.open.length === 1 && context.expects("fn") && context.expects("}") &&
+    !context.expectsExpression;
+  if (context.text(0) !== "{" || !isInterface) return null;
+  const close = context.closing(context.index);
   return {
     code: "SY0058",
-    span: place.wrong,
+    span: context.wrong,
     message: "A function of an interface has no body; the types that implement the interface provide it.",
     fixes: [{
       title: "remove the body",
       applicability: "maybe",
-      edits: [replacement({ start: place.at(-1).end, end: place.token(close).end }, "")],
+      edits: [replacement({ start: context.at(-1).end, end: context.token(close).end }, "")],
     }],
   };
 };
 
 /** `Ball { x = 1.0 }`, `Ball { x }`. */
-const fieldValue: Recognizer = (place) => {
-  const open = place.open.at(-1);
-  if (!place.expects(":") || open === undefined || typeOf(place.token(open)) !== "record_brace") return null;
-  const name = place.at(-1);
-  if (place.text(0) === "=") {
+const fieldValue: Recognizer = (context) => {
+  const open = context.open.at(-1);
+  if (!context.expects(":") || open === undefined || typeOf(context.token(open)) !== "record_brace") {
+    return null;
+  }
+  const name = context.at(-1);
+  if (context.text(0) === "=") {
     return {
       code: "SY0072",
-      span: place.wrong,
+      span: context.wrong,
       message: "A field and its value are separated by `:`.",
       expected: "`:`",
       actual: "`=`",
@@ -171,14 +177,16 @@ const fieldValue: Recognizer = (place) => {
         title: "write `:`",
         applicability: "safe",
         edits: otherFields(
-          place,
+          context,
           "=",
-          (token) => [replacement({ start: place.token(token - 1).end, end: place.token(token).end }, ":")],
+          (
+            token,
+          ) => [replacement({ start: context.token(token - 1).end, end: context.token(token).end }, ":")],
         ),
       }],
     };
   }
-  if (place.text(0) !== "," && place.text(0) !== "}") return null;
+  if (context.text(0) !== "," && context.text(0) !== "}") return null;
   return {
     code: "SY0073",
     span: name,
@@ -186,93 +194,94 @@ const fieldValue: Recognizer = (place) => {
     fixes: [{
       title: `write \`${name.text}: ${name.text}\``,
       applicability: "maybe",
-      edits: otherFields(place, null, (token) => [
-        insertion(place.token(token - 1).end, `: ${place.token(token - 1).text}`),
+      edits: otherFields(context, null, (token) => [
+        insertion(context.token(token - 1).end, `: ${context.token(token - 1).text}`),
       ]),
     }],
   };
 };
 
 /**
- * The edits for this field and those behind it that have the same mistake: `sign` before the value, or no value at
+ * The edits for this field and those behind it that have the same error: `sign` before the value, or no value at
  * all.
  */
 function otherFields(
-  place: ErrorContext,
+  context: ErrorContext,
   sign: string | null,
   edit: (index: number) => readonly TextEdit[],
 ): readonly TextEdit[] {
-  const edits = [...edit(place.index)];
-  for (let index = place.index + (sign === null ? 0 : 1), depth = 0; index < place.to; index++) {
-    const token = place.token(index);
+  const edits = [...edit(context.index)];
+  for (let index = context.index + (sign === null ? 0 : 1), depth = 0; index < context.to; index++) {
+    const token = context.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
-    if (depth !== 0 || token.text !== "," || typeOf(place.token(index + 1)) !== "name") continue;
-    const next = place.token(index + 2).text;
+    if (depth !== 0 || token.text !== "," || typeOf(context.token(index + 1)) !== "name") continue;
+    const next = context.token(index + 2).text;
     if (sign === null ? next === "," || next === "}" : next === sign) edits.push(...edit(index + 2));
   }
   return edits;
 }
 
 /** `fn f(x: Int = 3)`. */
-const defaultValue: Recognizer = (place) => {
-  const open = place.open.at(-1);
+const defaultValue: Recognizer = (context) => {
+  const open = context.open.at(-1);
   if (
-    place.text(0) !== "=" || open === undefined || place.token(open).text !== "(" || place.isAfterExpression
+    context.text(0) !== "=" || open === undefined || context.token(open).text !== "(" ||
+    context.isAfterExpression
   ) return null;
-  if (place.open.length !== 1 || !/^(fn|pub)$/.test(place.token(place.from).text)) return null;
-  const end = endOfExpression(place, place.index + 1);
-  if (end <= place.index + 1) return null;
+  if (context.open.length !== 1 || !/^(fn|pub)$/.test(context.token(context.from).text)) return null;
+  const end = endOfExpression(context, context.index + 1);
+  if (end <= context.index + 1) return null;
   return {
     code: "SY0075",
-    span: place.wrong,
+    span: context.wrong,
     message: "Parameters have no default values.",
     fixes: [{
       title: "remove the value",
       applicability: "maybe",
-      edits: [replacement({ start: place.at(-1).end, end: place.token(end - 1).end }, "")],
+      edits: [replacement({ start: context.at(-1).end, end: context.token(end - 1).end }, "")],
     }],
   };
 };
 
 /** `[Int]`, `Int?`. */
-const foreignType: Recognizer = (place) => {
-  const isList = place.text(0) === "[" && place.expects("type_name") && !place.expects("integer");
-  const isOption = place.text(0) === "?" && typeOf(place.at(-1)) === "type_name" && place.expects("[");
+const foreignType: Recognizer = (context) => {
+  const isList = context.text(0) === "[" && context.expects("type_name") && !context.expects("integer");
+  const isOption = context.text(0) === "?" && typeOf(context.at(-1)) === "type_name" && context.expects("[");
   if (!isList && !isOption) return null;
   const [written, kept] = isList ? ["[T]", "List[T]"] : ["T?", "Option[T]"];
   return {
     code: "SY0076",
-    span: place.wrong,
+    span: context.wrong,
     message: `This type is written \`${kept}\`, not \`${written}\`.`,
     fixes: [{
       title: `write \`${kept}\``,
       applicability: "safe",
       edits: isList
-        ? [insertion(place.wrong.start, "List")]
-        : [insertion(place.at(-1).start, "Option["), replacement(place.wrong, "]")],
+        ? [insertion(context.wrong.start, "List")]
+        : [insertion(context.at(-1).start, "Option["), replacement(context.wrong, "]")],
     }],
   };
 };
 
 /** `uses Input Log`. */
-const effectsWithoutCommas: Recognizer = (place) => {
-  let uses = place.index - 1;
-  while (uses > place.from && /^(type_name|,)$/.test(typeOf(place.token(uses)))) uses--;
-  if (place.token(uses).text !== "uses" || typeOf(place.wrong) !== "type_name" || !place.expects(",")) {
+const effectsWithoutCommas: Recognizer = (context) => {
+  let uses = context.index - 1;
+  while (uses > context.from && /^(type_name|,)$/.test(typeOf(context.token(uses)))) uses--;
+  if (context.token(uses).text !== "uses" || typeOf(context.wrong) !== "type_name" || !context.expects(",")) {
     return null;
   }
   const edits: TextEdit[] = [];
-  for (let index = place.index; typeOf(place.token(index)) === "type_name"; index++) {
-    edits.push(insertion(place.token(index - 1).end, ","));
-    if (place.token(index + 1).text === ",") index++;
+  for (let index = context.index; typeOf(context.token(index)) === "type_name"; index++) {
+    edits.push(insertion(context.token(index - 1).end, ","));
+    if (context.token(index + 1).text === ",") index++;
   }
   return {
     code: "SY0008",
-    span: place.wrong,
-    message: `Missing comma between effects, before ${quoted(place.wrong)}.`,
+    span: context.wrong,
+    message: `Missing comma between effects, before ${quoted(context.wrong)}.`,
     expected: "`,`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: edits.length === 1 ? "insert a comma" : "insert commas",
       applicability: "safe",
@@ -282,31 +291,33 @@ const effectsWithoutCommas: Recognizer = (place) => {
 };
 
 /** `use a, b`. */
-const severalModules: Recognizer = (place) => {
-  if (place.text(0) !== "," || place.token(place.from).text !== "use" || typeOf(place.at(1)) !== "name") {
+const severalModules: Recognizer = (context) => {
+  if (
+    context.text(0) !== "," || context.token(context.from).text !== "use" || typeOf(context.at(1)) !== "name"
+  ) {
     return null;
   }
   return {
     code: "SY0030",
-    span: place.wrong,
+    span: context.wrong,
     message: "Each module needs its own `use`.",
     expected: "`use`",
     actual: "`,`",
     fixes: [{
       title: "begin another `use`",
       applicability: "safe",
-      edits: [replacement({ start: place.wrong.start, end: place.at(1).start }, "\nuse ")],
+      edits: [replacement({ start: context.wrong.start, end: context.at(1).start }, "\nuse ")],
     }],
   };
 };
 
 /** `public fn`, `static fn`. */
-const foreignModifier: Recognizer = (place) => {
-  const word = place.wrong;
+const foreignModifier: Recognizer = (context) => {
+  const word = context.wrong;
   const known = FOREIGN_MODIFIERS.get(word.text);
-  if (known === undefined || !place.isBetweenDeclarations) return null;
-  const next = FOREIGN_DECLARATIONS.get(place.text(1));
-  const behind = next === undefined ? [] : [replacement(place.at(1), next)];
+  if (known === undefined || !context.isBetweenDeclarations) return null;
+  const next = FOREIGN_DECLARATIONS.get(context.text(1));
+  const behind = next === undefined ? [] : [replacement(context.at(1), next)];
   return {
     code: "SY0041",
     span: word,
@@ -319,7 +330,7 @@ const foreignModifier: Recognizer = (place) => {
         ? {
           title: `remove \`${word.text}\``,
           applicability: "safe",
-          edits: [deletion(place, word), ...behind],
+          edits: [deletion(context, word), ...behind],
         }
         : { title: "write `pub`", applicability: "safe", edits: [replacement(word, "pub"), ...behind] },
     ],
@@ -327,18 +338,18 @@ const foreignModifier: Recognizer = (place) => {
 };
 
 /** `pub use`, `pub test`, `pub pub`; also inside of an interface. */
-const misplacedPub: Recognizer = (place) => {
-  const isBefore = place.text(-1) === "pub" && /^(use|test|property|eval|pub)$/.test(place.text(0));
-  const isInside = place.text(0) === "pub" && place.open.length > 0;
+const misplacedPub: Recognizer = (context) => {
+  const isBefore = context.text(-1) === "pub" && /^(use|test|property|eval|pub)$/.test(context.text(0));
+  const isInside = context.text(0) === "pub" && context.open.length > 0;
   if (!isBefore && !isInside) return null;
-  const word = isBefore ? place.at(-1) : place.wrong;
+  const word = isBefore ? context.at(-1) : context.wrong;
   return {
     code: "SY0042",
     span: word,
     message: isInside
       ? "`pub` is only allowed before a top-level declaration."
-      : `\`pub\` is not allowed before \`${place.text(0)}\`.`,
-    fixes: [{ title: "remove `pub`", applicability: "safe", edits: [deletion(place, word)] }],
+      : `\`pub\` is not allowed before \`${context.text(0)}\`.`,
+    fixes: [{ title: "remove `pub`", applicability: "safe", edits: [deletion(context, word)] }],
   };
 };
 
@@ -350,13 +361,14 @@ const snakeCase = (text: string) =>
   text.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2").toLowerCase();
 
 /** `type ball`, `interface area`, `fn ball.move`. */
-const smallTypeName: Recognizer = (place) => {
-  const isDeclared = typeOf(place.wrong) === "name" && place.expects("type_name") && !place.expects("name") &&
-    !place.isAfterExpression;
-  const isOwner = place.text(0) === "." && /^(fn|const)$/.test(place.text(-2)) &&
-    typeOf(place.at(-1)) === "name";
+const smallTypeName: Recognizer = (context) => {
+  const isDeclared = typeOf(context.wrong) === "name" && context.expects("type_name") &&
+    !context.expects("name") &&
+    !context.isAfterExpression;
+  const isOwner = context.text(0) === "." && /^(fn|const)$/.test(context.text(-2)) &&
+    typeOf(context.at(-1)) === "name";
   if (!isDeclared && !isOwner) return null;
-  const name = isDeclared ? place.wrong : place.at(-1);
+  const name = isDeclared ? context.wrong : context.at(-1);
   return {
     code: "SY0043",
     span: name,
@@ -371,14 +383,15 @@ const smallTypeName: Recognizer = (place) => {
 };
 
 /** `fn Move()`, `x: Int` with a capital. */
-const capitalName: Recognizer = (place) => {
-  const isFunction = place.text(-2) === "fn" && typeOf(place.at(-1)) === "type_name" &&
-    /^[([]$/.test(place.text(0));
-  const isConstant = place.text(-2) === "const" && typeOf(place.at(-1)) === "type_name" &&
-    /^[:=]$/.test(place.text(0));
-  const isName = typeOf(place.wrong) === "type_name" && place.expects("name") && !place.expects("type_name");
+const capitalName: Recognizer = (context) => {
+  const isFunction = context.text(-2) === "fn" && typeOf(context.at(-1)) === "type_name" &&
+    /^[([]$/.test(context.text(0));
+  const isConstant = context.text(-2) === "const" && typeOf(context.at(-1)) === "type_name" &&
+    /^[:=]$/.test(context.text(0));
+  const isName = typeOf(context.wrong) === "type_name" && context.expects("name") &&
+    !context.expects("type_name");
   if (!isFunction && !isName && !isConstant) return null;
-  const name = isName ? place.wrong : place.at(-1);
+  const name = isName ? context.wrong : context.at(-1);
   return {
     code: "SY0044",
     span: name,
@@ -393,10 +406,10 @@ const capitalName: Recognizer = (place) => {
 };
 
 /** `x: int`, `List[string]`. */
-const smallType: Recognizer = (place) => {
-  const name = place.at(-1);
-  const isRead = typeOf(name) === "name" && place.expects(".") && place.expected.size === 1 &&
-    !isClosureArrow(place, place.index - 2);
+const smallType: Recognizer = (context) => {
+  const name = context.at(-1);
+  const isRead = typeOf(name) === "name" && context.expects(".") && context.expected.size === 1 &&
+    !isClosureArrow(context, context.index - 2);
   if (!isRead) return null;
   const known = FOREIGN_TYPES.get(name.text.toLowerCase()) ?? capitalized(name.text);
   return {
@@ -411,12 +424,12 @@ const smallType: Recognizer = (place) => {
 };
 
 /** `List<Int>`, `fn f<T>(x: T)`. */
-const angleBrackets: Recognizer = (place) => {
-  if (place.text(0) !== "<" || !/^(type_name|name)$/.test(typeOf(place.at(-1)))) return null;
+const angleBrackets: Recognizer = (context) => {
+  if (context.text(0) !== "<" || !/^(type_name|name)$/.test(typeOf(context.at(-1)))) return null;
   const edits: TextEdit[] = [];
   let depth = 0;
-  for (let index = place.index; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = context.index; index < context.to; index++) {
+    const token = context.token(index);
     if (token.text === "<") {
       depth++;
       edits.push(replacement(token, "["));
@@ -429,7 +442,7 @@ const angleBrackets: Recognizer = (place) => {
   if (depth !== 0) return null;
   return {
     code: "SY0046",
-    span: place.wrong,
+    span: context.wrong,
     message: "Type arguments are written in `[ ]`.",
     expected: "`[`",
     actual: "`<`",
@@ -438,15 +451,15 @@ const angleBrackets: Recognizer = (place) => {
 };
 
 /** `fn f(): Int`, `fn f() => Int`, `fn f() Int`. */
-const resultArrow: Recognizer = (place) => {
-  if (!place.expects("->") || place.text(-1) !== ")" || place.isFirstOfLine(1)) return null;
-  const wrong = place.wrong;
+const resultArrow: Recognizer = (context) => {
+  if (!context.expects("->") || context.text(-1) !== ")" || context.isFirstOfLine(1)) return null;
+  const wrong = context.wrong;
   const isSign = /^(:|=>|=|-|>)$/.test(wrong.text);
   const isMissing = typeOf(wrong) === "type_name" || typeOf(wrong) === "open_paren";
-  if (!isSign && !isMissing || (wrong.text === "=" && !/^[A-Z(]/.test(place.text(1)))) return null;
+  if (!isSign && !isMissing || (wrong.text === "=" && !/^[A-Z(]/.test(context.text(1)))) return null;
   const edit = isSign
-    ? replacement({ start: place.at(-1).end, end: wrong.end }, " ->")
-    : insertion(place.at(-1).end, " ->");
+    ? replacement({ start: context.at(-1).end, end: wrong.end }, " ->")
+    : insertion(context.at(-1).end, " ->");
   return {
     code: "SY0047",
     span: wrong,
@@ -459,42 +472,46 @@ const resultArrow: Recognizer = (place) => {
 };
 
 /** `fn main { … }`. */
-const missingParameters: Recognizer = (place) => {
-  if (!place.expects("(") || !/^(\{|->|uses)$/.test(place.text(0))) return null;
-  if (!/^(fn|\.|\])$/.test(place.text(-2)) && place.text(-1) !== "]") return null;
+const missingParameters: Recognizer = (context) => {
+  if (!context.expects("(") || !/^(\{|->|uses)$/.test(context.text(0))) return null;
+  if (!/^(fn|\.|\])$/.test(context.text(-2)) && context.text(-1) !== "]") return null;
   return {
     code: "SY0048",
-    span: place.wrong,
+    span: context.wrong,
     message: "A function needs a parameter list, even an empty one.",
     expected: "`(`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: "put `()` in",
       applicability: "safe",
-      edits: [insertion(place.at(-1).end, "()")],
+      edits: [insertion(context.at(-1).end, "()")],
     }],
   };
 };
 
 /** `&self`, `&mut self`, `x: &Int`. */
-const reference: Recognizer = (place) => {
-  const open = place.open.at(-1);
-  if (place.text(0) !== "&" || open === undefined || place.token(open).text !== "(") return null;
-  const isMutable = place.text(1) === "mut";
-  const name = place.at(isMutable ? 2 : 1);
+const reference: Recognizer = (context) => {
+  const open = context.open.at(-1);
+  if (context.text(0) !== "&" || open === undefined || context.token(open).text !== "(") return null;
+  const isMutable = context.text(1) === "mut";
+  const name = context.at(isMutable ? 2 : 1);
   if (name.text === "self") {
-    const owner = place.token(place.from + (place.token(place.from).text === "pub" ? 2 : 1));
+    const owner = context.token(context.from + (context.token(context.from).text === "pub" ? 2 : 1));
     if (typeOf(owner) !== "type_name") return null;
     const written = `self: ${isMutable ? "inout " : ""}${owner.text}`;
-    return referenceProposal(place, name.end, written);
+    return referenceProposal(context, name.end, written);
   }
-  if (!place.expects("type_name")) return null;
-  return referenceProposal(place, isMutable ? place.at(1).end : place.wrong.end, isMutable ? "inout" : "");
+  if (!context.expects("type_name")) return null;
+  return referenceProposal(
+    context,
+    isMutable ? context.at(1).end : context.wrong.end,
+    isMutable ? "inout" : "",
+  );
 };
 
-function referenceProposal(place: ErrorContext, end: number, text: string): Proposal {
-  const span = { start: place.wrong.start, end };
-  const space = text === "" && place.file.text[end] === " " ? 1 : 0;
+function referenceProposal(context: ErrorContext, end: number, text: string): Proposal {
+  const span = { start: context.wrong.start, end };
+  const space = text === "" && context.file.text[end] === " " ? 1 : 0;
   return {
     code: "SY0049",
     span,
@@ -508,10 +525,10 @@ function referenceProposal(place: ErrorContext, end: number, text: string): Prop
 }
 
 /** `inout x: Int`. */
-const misplacedInout: Recognizer = (place) => {
-  const [inout, name, colon] = [place.at(0), place.at(1), place.at(2)];
+const misplacedInout: Recognizer = (context) => {
+  const [inout, name, colon] = [context.at(0), context.at(1), context.at(2)];
   if (!/^(inout|mut|var)$/.test(inout.text) || typeOf(name) !== "name" || colon.text !== ":") return null;
-  if (!place.expects("name") && place.text(-1) !== "mut") return null;
+  if (!context.expects("name") && context.text(-1) !== "mut") return null;
   return {
     code: "SY0051",
     span: inout,
@@ -528,63 +545,63 @@ const misplacedInout: Recognizer = (place) => {
 };
 
 /** A statement at the top of a module. */
-const statementAtTop: Recognizer = (place) => {
-  if (place.isAtEnd || !place.isBetweenDeclarations || place.text(-1) === "pub") return null;
-  if (/^[)\]},.:=]/.test(place.text(0))) return null;
-  const last = place.token(place.to - 1);
+const statementAtTop: Recognizer = (context) => {
+  if (context.isAtEnd || !context.isBetweenDeclarations || context.text(-1) === "pub") return null;
+  if (/^[)\]},.:=]/.test(context.text(0))) return null;
+  const last = context.token(context.to - 1);
   return {
     code: "SY0052",
-    span: place.wrong,
+    span: context.wrong,
     message: `At the top of a module stand declarations, such as \`fn\` or \`type\`, and ${
-      quoted(place.wrong)
+      quoted(context.wrong)
     } begins none.`,
     expected: "a declaration",
-    actual: quoted(place.wrong),
-    fixes: /^(?:pub )?fn main\b/m.test(place.file.text) ? [] : [{
+    actual: quoted(context.wrong),
+    fixes: /^(?:pub )?fn main\b/m.test(context.file.text) ? [] : [{
       title: "move it into `fn main`",
       applicability: "maybe",
-      edits: [insertion(place.wrong.start, "fn main() {\n"), insertion(last.end, "\n}")],
+      edits: [insertion(context.wrong.start, "fn main() {\n"), insertion(last.end, "\n}")],
     }],
     isCertain: true,
   };
 };
 
 /** `fn f() = 1`. */
-const equalsBody: Recognizer = (place) => {
-  if (!/^(=|=>|:)$/.test(place.text(0)) || !place.expects("{") || place.open.length > 0) return null;
-  if (place.text(0) === ":" && place.isFirstOfLine(1)) return null;
-  const end = endOfExpression(place, place.index + 1);
-  if (end <= place.index + 1) return null;
+const equalsBody: Recognizer = (context) => {
+  if (!/^(=|=>|:)$/.test(context.text(0)) || !context.expects("{") || context.open.length > 0) return null;
+  if (context.text(0) === ":" && context.isFirstOfLine(1)) return null;
+  const end = endOfExpression(context, context.index + 1);
+  if (end <= context.index + 1) return null;
   return {
     code: "SY0053",
-    span: place.wrong,
+    span: context.wrong,
     message: "The body of a function must be in braces; its value is the last expression.",
     expected: "`{`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: "put braces around it",
       applicability: "safe",
       edits: [
-        replacement(place.wrong, place.text(0) === ":" ? " {" : "{"),
-        insertion(place.token(end - 1).end, " }"),
+        replacement(context.wrong, context.text(0) === ":" ? " {" : "{"),
+        insertion(context.token(end - 1).end, " }"),
       ],
     }],
   };
 };
 
 /** `test "{x}" { … }`. */
-const textWithExpression: Recognizer = (place) => {
-  if (typeOf(place.wrong) !== "text_start" || !place.expects("text")) return null;
+const textWithExpression: Recognizer = (context) => {
+  if (typeOf(context.wrong) !== "text_start" || !context.expects("text")) return null;
   const edits: TextEdit[] = [];
-  for (let index = place.index; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = context.index; index < context.to; index++) {
+    const token = context.token(index);
     if (typeOf(token) === "text_end") break;
     if (typeOf(token) === "interpolation_start") edits.push(insertion(token.start, "\\"));
   }
-  const isLong = place.text(0) === '"""';
+  const isLong = context.text(0) === '"""';
   return {
     code: "SY0054",
-    span: place.wrong,
+    span: context.wrong,
     message: isLong
       ? "Expected a single-line string without interpolation."
       : "This string must be known at compile time, so it cannot contain interpolation.",
@@ -594,29 +611,29 @@ const textWithExpression: Recognizer = (place) => {
 };
 
 /** `{ x: 1.0 }` without the type before it. */
-const recordWithoutType: Recognizer = (place) => {
-  const isBody = typeOf(place.wrong) === "record_brace" && place.expects("{");
-  const isValue = place.text(0) === ":" && typeOf(place.at(-1)) === "name" && place.text(-2) === "{";
+const recordWithoutType: Recognizer = (context) => {
+  const isBody = typeOf(context.wrong) === "record_brace" && context.expects("{");
+  const isValue = context.text(0) === ":" && typeOf(context.at(-1)) === "name" && context.text(-2) === "{";
   if (!isBody && !isValue) return null;
   const base = { code: "SY0057", message: "A record literal begins with its type: `Ball { x: 1.0 }`." };
   if (isValue) {
-    const brace = place.at(-2);
+    const brace = context.at(-2);
     const edits = [insertion(brace.start, "Type ")];
     return {
       ...base,
-      span: { start: brace.start, end: place.wrong.end },
+      span: { start: brace.start, end: context.wrong.end },
       fixes: [{ title: "add the type", applicability: "placeholder", edits }],
     };
   }
-  const close = place.closing(place.index);
-  const type = place.text(-1);
+  const close = context.closing(context.index);
+  const type = context.text(-1);
   return {
     ...base,
-    span: place.wrong,
+    span: context.wrong,
     fixes: [{
       title: `make it a \`${type}\` in the body`,
       applicability: "safe",
-      edits: [insertion(place.wrong.start, `{ ${type} `), insertion(place.token(close).end, " }")],
+      edits: [insertion(context.wrong.start, `{ ${type} `), insertion(context.token(close).end, " }")],
     }],
   };
 };

@@ -1,11 +1,11 @@
 /**
  * Whole phrases of other languages, told by the text of their line: loops, imports, conditional values.
  *
- * What is reported here is wrong in more than one place, so token by token it would be several mistakes. A phrase
+ * What is reported here is wrong in more than one place, so token by token it would be several errors. A phrase
  * counts when the token that does not fit stands in it.
  */
 import { FOREIGN_TYPES } from "./foreign_words.ts";
-import { type ErrorContext, quoted, type Recognizer, replacement, typeOf } from "./mistake.ts";
+import { type ErrorContext, quoted, type Recognizer, replacement, typeOf } from "./error_context.ts";
 
 interface Habit {
   /** What is looked for on the line; the whole match is what is reported. */
@@ -236,13 +236,13 @@ const HABITS: readonly Habit[] = [
 ];
 
 /** A phrase of another language. */
-const phraseOnLine: Recognizer = (place) => {
-  const wrong = place.isAtEnd ? place.at(-1) : place.wrong;
-  const line = place.file.lineIndexAt(wrong.start);
-  const start = place.file.lineStarts[line] ?? 0;
-  const text = place.file.lineText(line);
+const phraseOnLine: Recognizer = (context) => {
+  const wrong = context.isAtEnd ? context.at(-1) : context.wrong;
+  const line = context.file.lineIndexAt(wrong.start);
+  const start = context.file.lineStarts[line] ?? 0;
+  const text = context.file.lineText(line);
   // Nobody's line of code is so long.
-  if (text.length > 160 || !worthLooking(place)) return null;
+  if (text.length > 160 || !worthLooking(context)) return null;
   for (const habit of HABITS) {
     const match = habit.phrase.exec(text);
     if (match === null) continue;
@@ -270,18 +270,18 @@ const phraseOnLine: Recognizer = (place) => {
 };
 
 /** Phrases stand at the top of a module or in a body, not within a text. */
-function worthLooking(place: ErrorContext): boolean {
-  return !/^(text_part|interpolation_start|interpolation_end)$/.test(typeOf(place.wrong));
+function worthLooking(context: ErrorContext): boolean {
+  return !/^(text_part|interpolation_start|interpolation_end)$/.test(typeOf(context.wrong));
 }
 
 /** `fn f(mut x: Int)`, `fn f(let x: Int)`, `fn f(int x)`. */
-const foreignParameter: Recognizer = (place) => {
-  const isHeading = place.open.length === 1 && /^(fn|pub)$/.test(place.token(place.from).text) &&
-    place.token(place.open[0] ?? 0).text === "(";
+const foreignParameter: Recognizer = (context) => {
+  const isHeading = context.open.length === 1 && /^(fn|pub)$/.test(context.token(context.from).text) &&
+    context.token(context.open[0] ?? 0).text === "(";
   if (!isHeading) return null;
-  const isBehind = typeOf(place.wrong) === "name" && typeOf(place.at(-1)) === "name";
-  const word = isBehind ? place.at(-1) : place.wrong;
-  const name = isBehind ? place.wrong : place.at(1);
+  const isBehind = typeOf(context.wrong) === "name" && typeOf(context.at(-1)) === "name";
+  const word = isBehind ? context.at(-1) : context.wrong;
+  const name = isBehind ? context.wrong : context.at(1);
   if (typeOf(name) !== "name") return null;
   if (/^(mut|let|const|var|val|final)$/.test(word.text)) {
     return {

@@ -1,4 +1,4 @@
-/** Mistakes in statements and expressions that look like another language's. */
+/** Errors in statements and expressions that look like another language's. */
 import { FOREIGN_TYPES } from "./foreign_words.ts";
 import {
   deletion,
@@ -10,14 +10,14 @@ import {
   replacement,
   type TextEdit,
   typeOf,
-} from "./mistake.ts";
+} from "./error_context.ts";
 import { endOfExpression } from "./recognize_operators.ts";
 import { isMatchBrace } from "./recognize_brackets.ts";
 import { KEYWORDS, type Token } from "./token.ts";
 
 /** `let mut x`. */
-const mutableLet: Recognizer = (place) => {
-  const [first, word] = [place.at(-2), place.at(-1)];
+const mutableLet: Recognizer = (context) => {
+  const [first, word] = [context.at(-2), context.at(-1)];
   if (first.text !== "let" || word.text !== "mut") return null;
   return {
     code: "SY0020",
@@ -34,89 +34,89 @@ const mutableLet: Recognizer = (place) => {
 };
 
 /** `var (a, b) = c`. */
-const variablePattern: Recognizer = (place) => {
-  if (place.text(-1) !== "var" || typeOf(place.wrong) === "name" || !place.expects("name")) return null;
-  if (!/^(open_paren|open_bracket|_|type_name)$/.test(typeOf(place.wrong))) return null;
+const variablePattern: Recognizer = (context) => {
+  if (context.text(-1) !== "var" || typeOf(context.wrong) === "name" || !context.expects("name")) return null;
+  if (!/^(open_paren|open_bracket|_|type_name)$/.test(typeOf(context.wrong))) return null;
   return {
     code: "SY0071",
-    span: { start: place.at(-1).start, end: place.wrong.end },
+    span: { start: context.at(-1).start, end: context.wrong.end },
     message: "`var` declares one variable; use `let` to destructure a value.",
     expected: "a name",
-    actual: quoted(place.wrong),
-    fixes: [{ title: "write `let`", applicability: "maybe", edits: [replacement(place.at(-1), "let")] }],
+    actual: quoted(context.wrong),
+    fixes: [{ title: "write `let`", applicability: "maybe", edits: [replacement(context.at(-1), "let")] }],
   };
 };
 
 /** `let a, b = c`. */
-const letWithCommas: Recognizer = (place) => {
-  if (place.text(0) !== "," || !/^(let|for)$/.test(place.text(-2)) || typeOf(place.at(-1)) !== "name") {
+const letWithCommas: Recognizer = (context) => {
+  if (context.text(0) !== "," || !/^(let|for)$/.test(context.text(-2)) || typeOf(context.at(-1)) !== "name") {
     return null;
   }
-  let end = place.index;
-  while (end < place.to && /^(name|,|_)$/.test(typeOf(place.token(end)))) end++;
+  let end = context.index;
+  while (end < context.to && /^(name|,|_)$/.test(typeOf(context.token(end)))) end++;
   return {
     code: "SY0071",
-    span: place.wrong,
+    span: context.wrong,
     message: "Write several names as a tuple pattern in parentheses.",
     fixes: [{
       title: "put parentheses around the names",
       applicability: "safe",
-      edits: [insertion(place.at(-1).start, "("), insertion(place.token(end - 1).end, ")")],
+      edits: [insertion(context.at(-1).start, "("), insertion(context.token(end - 1).end, ")")],
     }],
   };
 };
 
 /** `x as Int`. */
-const conversion: Recognizer = (place) => {
-  if (place.text(0) !== "as" || !place.isAfterExpression) return null;
-  const method = { Int: "to_int", Int64: "to_int64", Float: "to_float", F32: "to_f32" }[place.text(1)];
-  const isName = /^(name|\)|\]|integer|float)$/.test(typeOf(place.at(-1)));
+const conversion: Recognizer = (context) => {
+  if (context.text(0) !== "as" || !context.isAfterExpression) return null;
+  const method = { Int: "to_int", Int64: "to_int64", Float: "to_float", F32: "to_f32" }[context.text(1)];
+  const isName = /^(name|\)|\]|integer|float)$/.test(typeOf(context.at(-1)));
   return {
     code: "SY0074",
-    span: place.wrong,
+    span: context.wrong,
     message: "There are no casts; call a conversion method.",
     fixes: method === undefined || !isName ? [] : [{
       title: `call \`${method}\``,
       applicability: "maybe",
-      edits: [replacement({ start: place.at(-1).end, end: place.at(1).end }, `.${method}()`)],
+      edits: [replacement({ start: context.at(-1).end, end: context.at(1).end }, `.${method}()`)],
     }],
     isCertain: true,
   };
 };
 
 /** `const` in a block. */
-const constantInBlock: Recognizer = (place) => {
-  if (place.text(0) !== "const" || !place.expectsStatement) return null;
+const constantInBlock: Recognizer = (context) => {
+  if (context.text(0) !== "const" || !context.expectsStatement) return null;
   return {
     code: "SY0021",
-    span: place.wrong,
+    span: context.wrong,
     message: "`const` is only allowed at the top level of a module; use `let` in a block.",
     expected: "`let`",
     actual: "`const`",
-    fixes: [{ title: "write `let`", applicability: "safe", edits: [replacement(place.wrong, "let")] }],
+    fixes: [{ title: "write `let`", applicability: "safe", edits: [replacement(context.wrong, "let")] }],
   };
 };
 
 /** `elif`, `else if` in one word. */
-const elseIf: Recognizer = (place) => {
-  if (!/^(elif|elsif|elseif)$/.test(place.text(0))) return null;
+const elseIf: Recognizer = (context) => {
+  if (!/^(elif|elsif|elseif)$/.test(context.text(0))) return null;
   return {
     code: "SY0022",
-    span: place.wrong,
-    message: `\`${place.text(0)}\` must be written as two words, \`else if\`.`,
+    span: context.wrong,
+    message: `\`${context.text(0)}\` must be written as two words, \`else if\`.`,
     expected: "`else if`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: "write `else if`",
       applicability: "safe",
-      edits: [replacement(place.wrong, "else if")],
+      edits: [replacement(context.wrong, "else if")],
     }],
   };
 };
 
 /** `switch`, `loop`, `unless`, `until`, `foreach`, `throw`, `try`. */
-const foreignStatement: Recognizer = (place) => {
-  const word = place.wrong;
+const foreignStatement: Recognizer = (context) => {
+  const word = context.wrong;
   if (typeOf(word) !== "foreign" || !/^\w/.test(word.text)) return null;
   const propose = (code: string, message: string, fixes: Proposal["fixes"], hint?: string): Proposal => ({
     code,
@@ -128,7 +128,7 @@ const foreignStatement: Recognizer = (place) => {
   });
   switch (word.text) {
     case "switch":
-      if (hasCases(place)) {
+      if (hasCases(context)) {
         return propose(
           "SY0023",
           "Use `match` to compare a value with several patterns.",
@@ -141,7 +141,7 @@ const foreignStatement: Recognizer = (place) => {
       ]);
     case "case":
       return propose("SY0023", "Use `match`, with `=>` after each pattern.", [
-        { title: "write `match`", applicability: "safe", edits: matchOfCase(place) },
+        { title: "write `match`", applicability: "safe", edits: matchOfCase(context) },
       ]);
     case "loop":
       return propose("SY0024", "Write an infinite loop as `while true`.", [
@@ -167,15 +167,15 @@ const foreignStatement: Recognizer = (place) => {
       ]);
     case "throw":
     case "raise": {
-      const end = endOfExpression(place, place.index + 1);
-      const value = place.source(place.at(1).start, place.token(end - 1).end).replace(
+      const end = endOfExpression(context, context.index + 1);
+      const value = context.source(context.at(1).start, context.token(end - 1).end).replace(
         /^(?:new\s+)?\w*(?:Error|Exception)\((.*)\)$/s,
         "$1",
       );
       return propose("SY0025", "There are no exceptions: a function that can fail returns a `Result`.", [{
         title: "return an error",
         applicability: "maybe",
-        edits: [replacement({ start: word.start, end: place.token(end - 1).end }, `return Err(${value})`)],
+        edits: [replacement({ start: word.start, end: context.token(end - 1).end }, `return Err(${value})`)],
       }], "Return `Result[T, E]` from a function that can fail; `panic` ends the program.");
     }
     case "new":
@@ -185,7 +185,7 @@ const foreignStatement: Recognizer = (place) => {
         word.text === "new"
           ? "There is no `new`: write a record literal, `Ball { x: 1.0 }`."
           : "There is no `await`: a call returns its value directly.",
-        [{ title: `remove \`${word.text}\``, applicability: "maybe", edits: [deletion(place, word)] }],
+        [{ title: `remove \`${word.text}\``, applicability: "maybe", edits: [deletion(context, word)] }],
       );
     case "try":
       return propose(
@@ -195,26 +195,26 @@ const foreignStatement: Recognizer = (place) => {
         "Handle a `Result` with `match`, or propagate its error with `?`.",
       );
   }
-  return foreignFunction(place) ?? foreignVariable(place) ?? callWithoutParentheses(place);
+  return foreignFunction(context) ?? foreignVariable(context) ?? callWithoutParentheses(context);
 };
 
 /** Edits that make a `match` of `case x { 1 -> a }`. */
-function matchOfCase(place: ErrorContext): TextEdit[] {
-  const edits: TextEdit[] = [replacement(place.wrong, "match")];
-  const open = place.lineEnd(place.index) - 1;
+function matchOfCase(context: ErrorContext): TextEdit[] {
+  const edits: TextEdit[] = [replacement(context.wrong, "match")];
+  const open = context.lineEnd(context.index) - 1;
   const commas: Token[] = [];
-  for (let index = place.index + 1, depth = 0; index < open; index++) {
-    const token = place.token(index);
+  for (let index = context.index + 1, depth = 0; index < open; index++) {
+    const token = context.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text)) depth--;
     if (depth === 0 && token.text === ",") commas.push(token);
   }
   // Several values are distinguished as the parts of a tuple.
   const parenthesize = (from: number, to: number) =>
-    edits.push(insertion(place.token(from).start, "("), insertion(place.token(to).end, ")"));
-  if (commas.length > 0) parenthesize(place.index + 1, open - 1);
-  for (let index = open + 1, depth = 0, arm = index; index < place.to; index++) {
-    const token = place.token(index);
+    edits.push(insertion(context.token(from).start, "("), insertion(context.token(to).end, ")"));
+  if (commas.length > 0) parenthesize(context.index + 1, open - 1);
+  for (let index = open + 1, depth = 0, arm = index; index < context.to; index++) {
+    const token = context.token(index);
     if (depth === 0 && token.isFirstOfLine) arm = index;
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
@@ -222,28 +222,28 @@ function matchOfCase(place: ErrorContext): TextEdit[] {
     edits.push(replacement(token, "=>"));
     if (commas.length === 0) continue;
     let end = arm;
-    while (end < index && place.token(end).text !== "if") end++;
-    if (place.token(arm).text !== "_" || end > arm + 1) parenthesize(arm, end - 1);
+    while (end < index && context.token(end).text !== "if") end++;
+    if (context.token(arm).text !== "_" || end > arm + 1) parenthesize(arm, end - 1);
   }
   return edits.toSorted((left, right) => left.start - right.start || left.end - right.end);
 }
 
 /** Whether arms begin with `case` or `default` behind a `switch`. */
-function hasCases(place: ErrorContext): boolean {
-  for (let index = place.index + 1; index < place.to; index++) {
-    const token = place.token(index);
+function hasCases(context: ErrorContext): boolean {
+  for (let index = context.index + 1; index < context.to; index++) {
+    const token = context.token(index);
     if (token.isFirstOfLine && /^(case|default)$/.test(token.text)) {
-      return place.token(index + 1).text !== "=>";
+      return context.token(index + 1).text !== "=>";
     }
   }
   return false;
 }
 
 /** `function f() { … }` in a block. */
-function foreignFunction(place: ErrorContext): Proposal | null {
-  const word = place.wrong;
-  if (!/^(function|def|func|fun)$/.test(word.text) || place.expects("pub")) return null;
-  const hasName = typeOf(place.at(1)) === "name";
+function foreignFunction(context: ErrorContext): Proposal | null {
+  const word = context.wrong;
+  if (!/^(function|def|func|fun)$/.test(word.text) || context.expects("pub")) return null;
+  const hasName = typeOf(context.at(1)) === "name";
   return {
     code: "SY0026",
     span: word,
@@ -252,33 +252,35 @@ function foreignFunction(place: ErrorContext): Proposal | null {
       title: "make it a function value",
       applicability: "safe",
       edits: hasName
-        ? [replacement({ start: word.start, end: place.at(1).end }, `let ${place.text(1)} = fn`)]
+        ? [replacement({ start: word.start, end: context.at(1).end }, `let ${context.text(1)} = fn`)]
         : [replacement(word, "fn")],
     }],
   };
 }
 
 /** `fn f() { … }` in a block. */
-const functionInBlock: Recognizer = (place) => {
-  if (place.text(-1) !== "fn" || typeOf(place.wrong) !== "name" || !place.expects("open_paren")) return null;
-  if (place.index - 1 === place.from) return null;
+const functionInBlock: Recognizer = (context) => {
+  if (context.text(-1) !== "fn" || typeOf(context.wrong) !== "name" || !context.expects("open_paren")) {
+    return null;
+  }
+  if (context.index - 1 === context.from) return null;
   return {
     code: "SY0026",
-    span: { start: place.at(-1).start, end: place.wrong.end },
+    span: { start: context.at(-1).start, end: context.wrong.end },
     message: "A nested function is a function value, bound with `let`: `let f = fn(x) { … }`.",
     fixes: [{
       title: "make it a function value",
       applicability: "safe",
       edits: [
-        replacement({ start: place.at(-1).start, end: place.wrong.end }, `let ${place.text(0)} = fn`),
+        replacement({ start: context.at(-1).start, end: context.wrong.end }, `let ${context.text(0)} = fn`),
       ],
     }],
   };
 };
 
 /** `int x = 5`. */
-function foreignVariable(place: ErrorContext): Proposal | null {
-  const [type, name, equals] = [place.at(0), place.at(1), place.at(2)];
+function foreignVariable(context: ErrorContext): Proposal | null {
+  const [type, name, equals] = [context.at(0), context.at(1), context.at(2)];
   if (typeOf(name) !== "name" || equals.text !== "=") return null;
   const isInferred = /^(auto|val|const|my|local|final)$/.test(type.text);
   const known = FOREIGN_TYPES.get(type.text) ?? type.text;
@@ -296,69 +298,71 @@ function foreignVariable(place: ErrorContext): Proposal | null {
 }
 
 /** `print "x"`. */
-function callWithoutParentheses(place: ErrorContext): Proposal | null {
-  const end = endOfExpression(place, place.index + 1);
-  if (end <= place.index + 1) return null;
-  const last = place.token(end - 1).end;
+function callWithoutParentheses(context: ErrorContext): Proposal | null {
+  const end = endOfExpression(context, context.index + 1);
+  if (end <= context.index + 1) return null;
+  const last = context.token(end - 1).end;
   return {
     code: "SY0028",
-    span: place.wrong,
-    message: `The arguments of \`${place.text(0)}\` must be in parentheses.`,
+    span: context.wrong,
+    message: `The arguments of \`${context.text(0)}\` must be in parentheses.`,
     fixes: [{
       title: "put parentheses around the arguments",
       applicability: "safe",
-      edits: [replacement({ start: place.wrong.end, end: place.at(1).start }, "("), insertion(last, ")")],
+      edits: [replacement({ start: context.wrong.end, end: context.at(1).start }, "("), insertion(last, ")")],
     }],
   };
 }
 
 /** `x := 5`. */
-const shortDeclaration: Recognizer = (place) => {
-  if (place.text(0) !== ":" || place.text(1) !== "=" || typeOf(place.at(-1)) !== "name") return null;
-  const name = place.at(-1);
-  if (place.at(1).start !== place.wrong.end || !name.isFirstOfLine && place.text(-2) !== "{") return null;
+const shortDeclaration: Recognizer = (context) => {
+  if (context.text(0) !== ":" || context.text(1) !== "=" || typeOf(context.at(-1)) !== "name") return null;
+  const name = context.at(-1);
+  if (context.at(1).start !== context.wrong.end || !name.isFirstOfLine && context.text(-2) !== "{") {
+    return null;
+  }
   return {
     code: "SY0029",
-    span: { start: place.wrong.start, end: place.at(1).end },
+    span: { start: context.wrong.start, end: context.at(1).end },
     message: "Declare a name with `let` or `var`.",
     fixes: ["let", "var"].map((word) => ({
       title: `begin with \`${word}\``,
       applicability: "maybe",
       edits: [
         insertion(name.start, `${word} `),
-        replacement({ start: place.wrong.start, end: place.at(1).end }, "="),
+        replacement({ start: context.wrong.start, end: context.at(1).end }, "="),
       ],
     })),
   };
 };
 
 /** `let x 5`, `let x == 5`. */
-const missingEquals: Recognizer = (place) => {
-  if (!place.expects("=") || place.isAtEnd || place.wrong.isFirstOfLine) return null;
-  const start = place.token(place.lineStart(place.index - 1));
-  if (!/^(let|var|const|type|pub)$/.test(start.text) || place.isAfterExpression) return null;
+const missingEquals: Recognizer = (context) => {
+  if (!context.expects("=") || context.isAtEnd || context.wrong.isFirstOfLine) return null;
+  const start = context.token(context.lineStart(context.index - 1));
+  if (!/^(let|var|const|type|pub)$/.test(start.text) || context.isAfterExpression) return null;
   // The body of a type is wrong in more than this.
-  if (place.text(0) === "{" && place.expects("=") && /^(type|pub)$/.test(start.text)) return null;
-  const isDouble = place.text(0) === "==";
-  if (!isDouble && /^[^\w"'({[-]/.test(place.text(0))) return null;
-  const equals = isDouble ? replacement(place.wrong, "=") : insertion(place.at(-1).end, " =");
+  if (context.text(0) === "{" && context.expects("=") && /^(type|pub)$/.test(start.text)) return null;
+  const isDouble = context.text(0) === "==";
+  if (!isDouble && /^[^\w"'({[-]/.test(context.text(0))) return null;
+  const equals = isDouble ? replacement(context.wrong, "=") : insertion(context.at(-1).end, " =");
   return {
     code: "SY0030",
-    span: place.wrong,
+    span: context.wrong,
     message: "A name and its value are separated by `=`.",
     expected: "`=`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{ title: isDouble ? "write `=`" : "put `=` in", applicability: "safe", edits: [equals] }],
   };
 };
 
 /** `let type = 1`. */
-const reservedWord: Recognizer = (place) => {
-  const wrong = place.wrong;
-  if (!KEYWORDS.includes(wrong.text) || wrong.text === "_" || !place.expects("name")) return null;
-  if (wrong.isFirstOfLine || (place.expectsExpression && place.expectsStatement)) return null;
-  const next = place.text(1);
-  if (!/^[=:,).(\]}]$|^in$|^=>$|^[+\-*/%]=$|^\.\.$/.test(next) && !place.isFirstOfLine(1)) return null;
+const reservedWord: Recognizer = (context) => {
+  const wrong = context.wrong;
+  if (!KEYWORDS.includes(wrong.text) || wrong.text === "_" || !context.expects("name")) return null;
+  if (wrong.isFirstOfLine || (context.expectsExpression && context.expectsStatement)) return null;
+  const next = context.text(1);
+  if (!/^[=:,).(\]}]$|^in$|^=>$|^[+\-*/%]=$|^\.\.$/.test(next) && !context.isFirstOfLine(1)) return null;
   return {
     code: "SY0031",
     span: wrong,
@@ -374,18 +378,20 @@ const reservedWord: Recognizer = (place) => {
 };
 
 /** `if c then …`, `while c do …`. */
-const thenWord: Recognizer = (place) => {
-  if (!/^(then|do|:)$/.test(place.text(0)) || !place.expects("{") || place.open.length === 0) return null;
-  if (place.text(0) === ":" && (place.expectsStatement || headWord(place) === null)) return null;
-  const word = place.wrong;
+const thenWord: Recognizer = (context) => {
+  if (!/^(then|do|:)$/.test(context.text(0)) || !context.expects("{") || context.open.length === 0) {
+    return null;
+  }
+  if (context.text(0) === ":" && (context.expectsStatement || headWord(context) === null)) return null;
+  const word = context.wrong;
   const base = { code: "SY0032", span: word, expected: "`{`", actual: quoted(word) };
   const message = `There is no \`${word.text}\` here: the body of a condition or loop is in braces.`;
-  if (place.text(1) === "{") {
-    const edits = [deletion(place, word)];
+  if (context.text(1) === "{") {
+    const edits = [deletion(context, word)];
     return { ...base, message, fixes: [{ title: `remove \`${word.text}\``, applicability: "safe", edits }] };
   }
-  if (place.isFirstOfLine(1)) return { ...base, message, fixes: [], isCertain: true };
-  const wrapped = inBraces(place, place.index + 1, word);
+  if (context.isFirstOfLine(1)) return { ...base, message, fixes: [], isCertain: true };
+  const wrapped = inBraces(context, context.index + 1, word);
   return {
     ...base,
     message,
@@ -394,12 +400,12 @@ const thenWord: Recognizer = (place) => {
 };
 
 /** `if c return`, `else x`. */
-const missingBraces: Recognizer = (place) => {
-  const wrong = place.wrong;
-  if (!place.expects("{") || place.isAtEnd || /^[^\w"'([-]/.test(wrong.text)) return null;
+const missingBraces: Recognizer = (context) => {
+  const wrong = context.wrong;
+  if (!context.expects("{") || context.isAtEnd || /^[^\w"'([-]/.test(wrong.text)) return null;
   // Behind an effect, what is missing may be a comma.
-  if (place.expects(",")) return null;
-  const head = headWord(place);
+  if (context.expects(",")) return null;
+  const head = headWord(context);
   if (head === null) return null;
   return {
     code: "SY0033",
@@ -410,21 +416,21 @@ const missingBraces: Recognizer = (place) => {
     fixes: [{
       title: "put braces around it",
       applicability: "safe",
-      edits: inBraces(place, place.index, null),
+      edits: inBraces(context, context.index, null),
     }],
   };
 };
 
-function headWord(place: ErrorContext): string | null {
-  const first = place.token(place.from).text === "pub"
-    ? place.token(place.from + 1)
-    : place.token(place.from);
-  if (place.open.length === 0 && /^(fn|test|property)$/.test(first.text) && !place.wrong.isFirstOfLine) {
+function headWord(context: ErrorContext): string | null {
+  const first = context.token(context.from).text === "pub"
+    ? context.token(context.from + 1)
+    : context.token(context.from);
+  if (context.open.length === 0 && /^(fn|test|property)$/.test(first.text) && !context.wrong.isFirstOfLine) {
     return first.text;
   }
-  for (let index = place.index - 1; index >= place.from; index--) {
-    const text = place.token(index).text;
-    if (text === "if" && place.token(index - 1).text === "else") return "else";
+  for (let index = context.index - 1; index >= context.from; index--) {
+    const text = context.token(index).text;
+    if (text === "if" && context.token(index - 1).text === "else") return "else";
     if (/^(if|while|for|else)$/.test(text)) return text;
     if (/^[{}]$/.test(text)) return null;
   }
@@ -432,41 +438,44 @@ function headWord(place: ErrorContext): string | null {
 }
 
 /** Edits that put braces around the rest of a line, and around what follows an `else` there. */
-function inBraces(place: ErrorContext, from: number, replaced: { start: number; end: number } | null) {
-  const start = place.token(from);
+function inBraces(context: ErrorContext, from: number, replaced: { start: number; end: number } | null) {
+  const start = context.token(from);
   const edits = [
     replaced === null
       ? insertion(start.start, "{ ")
-      : replacement(replaced, place.file.text[replaced.start - 1] === " " ? "{" : " {"),
+      : replacement(replaced, context.file.text[replaced.start - 1] === " " ? "{" : " {"),
   ];
   let depth = 0;
   let index = from;
-  for (; index < place.to; index++) {
-    const token = place.token(index);
+  for (; index < context.to; index++) {
+    const token = context.token(index);
     if (depth === 0 && index > from && (token.isFirstOfLine || token.text === "else")) break;
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
   }
-  edits.push(insertion(place.token(index - 1).end, " }"));
-  if (place.token(index).text === "else" && !/^(if|\{)$/.test(place.token(index + 1).text)) {
-    const end = endOfExpression(place, index + 1);
+  edits.push(insertion(context.token(index - 1).end, " }"));
+  if (context.token(index).text === "else" && !/^(if|\{)$/.test(context.token(index + 1).text)) {
+    const end = endOfExpression(context, index + 1);
     if (end > index + 1) {
-      edits.push(insertion(place.token(index + 1).start, "{ "), insertion(place.token(end - 1).end, " }"));
+      edits.push(
+        insertion(context.token(index + 1).start, "{ "),
+        insertion(context.token(end - 1).end, " }"),
+      );
     }
   }
   return edits;
 }
 
 /** `for (let i = 0; i < n; i++)`. */
-const countedFor: Recognizer = (place) => {
-  const first = place.lineStart(Math.min(place.index, place.to - 1));
-  let start = place.index;
-  while (start > first && place.token(start).text !== "for") start--;
-  if (place.token(start).text !== "for") return null;
-  const rest = place.source(place.token(start).start, place.file.text.length).split("\n", 1)[0] ?? "";
+const countedFor: Recognizer = (context) => {
+  const first = context.lineStart(Math.min(context.index, context.to - 1));
+  let start = context.index;
+  while (start > first && context.token(start).text !== "for") start--;
+  if (context.token(start).text !== "for") return null;
+  const rest = context.source(context.token(start).start, context.file.text.length).split("\n", 1)[0] ?? "";
   const words = /^for\s+(\w+)\s*(?:=|in)\s*([^{]+?)\s+to\s+([^{]+?)(?=\s*(?:\{|do\b|$))/.exec(rest);
   if (words !== null) {
-    const offset = place.token(start).start;
+    const offset = context.token(start).start;
     const span = { start: offset, end: offset + words[0].length };
     const text = `for ${words[1]} in ${words[2]}..=${words[3]}`;
     return {
@@ -481,7 +490,7 @@ const countedFor: Recognizer = (place) => {
       .exec(rest);
   if (header === null) return null;
   const [whole, name, low, operator, high] = header;
-  const offset = place.token(start).start;
+  const offset = context.token(start).start;
   const span = { start: offset, end: offset + whole.length };
   return {
     code: "SY0034",
@@ -496,42 +505,43 @@ const countedFor: Recognizer = (place) => {
 };
 
 /** `for x of xs`, `for x : xs`. */
-const forOf: Recognizer = (place) => {
-  if (!place.expects("in") || !/^(of|:|=|from|<-)$/.test(place.text(0))) return null;
+const forOf: Recognizer = (context) => {
+  if (!context.expects("in") || !/^(of|:|=|from|<-)$/.test(context.text(0))) return null;
   return {
     code: "SY0035",
-    span: place.wrong,
+    span: context.wrong,
     message: "Expected `in` after the name in a loop.",
     expected: "`in`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: "write `in`",
       applicability: "safe",
       edits: [
-        replacement(place.wrong, place.file.text[place.wrong.start - 1] === " " ? "in" : " in"),
+        replacement(context.wrong, context.file.text[context.wrong.start - 1] === " " ? "in" : " in"),
       ],
     }],
   };
 };
 
 /** `case A`, `default`, `else` in a match. */
-const caseInMatch: Recognizer = (place) => {
-  const open = place.open.at(-1);
-  if (open === undefined || !isMatchBrace(place, open)) return null;
-  if (place.text(-1) === "case" && place.token(place.index - 1).isFirstOfLine) {
+const caseInMatch: Recognizer = (context) => {
+  const open = context.open.at(-1);
+  if (open === undefined || !isMatchBrace(context, open)) return null;
+  if (context.text(-1) === "case" && context.token(context.index - 1).isFirstOfLine) {
     return {
       code: "SY0036",
-      span: place.at(-1),
+      span: context.at(-1),
       message: "An arm of a `match` begins with its pattern.",
-      fixes: [{ title: "remove `case`", applicability: "safe", edits: everyCase(place, open) }],
+      fixes: [{ title: "remove `case`", applicability: "safe", edits: everyCase(context, open) }],
     };
   }
   if (
-    (place.text(0) !== "else" && place.text(-1) !== "default") || !place.expects("_") && !place.expects("=>")
+    (context.text(0) !== "else" && context.text(-1) !== "default") ||
+    !context.expects("_") && !context.expects("=>")
   ) {
     return null;
   }
-  const word = place.text(0) === "else" ? place.wrong : place.at(-1);
+  const word = context.text(0) === "else" ? context.wrong : context.at(-1);
   return {
     code: "SY0037",
     span: word,
@@ -541,55 +551,57 @@ const caseInMatch: Recognizer = (place) => {
     fixes: [{
       title: "write `_`",
       applicability: "safe",
-      edits: word === place.wrong
+      edits: word === context.wrong
         ? [replacement(word, "_")]
-        : [replacement(word, "_"), ...place.text(0) === ":" ? [replacement(place.wrong, " =>")] : []],
+        : [replacement(word, "_"), ...context.text(0) === ":" ? [replacement(context.wrong, " =>")] : []],
     }],
   };
 };
 
-function everyCase(place: ErrorContext, open: number) {
+function everyCase(context: ErrorContext, open: number) {
   const edits = [];
   let depth = 0;
-  for (let index = open + 1; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = open + 1; index < context.to; index++) {
+    const token = context.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
-    if (depth === 0 && token.text === "case" && token.isFirstOfLine) edits.push(deletion(place, token));
+    if (depth === 0 && token.text === "case" && token.isFirstOfLine) edits.push(deletion(context, token));
   }
   return edits;
 }
 
 /** `->` or `:` for `=>` in an arm. */
-const armArrow: Recognizer = (place) => {
-  const open = place.open.at(-1);
-  if (!place.expects("=>") || open === undefined || !/^(->|:|=|then|-|>)$/.test(place.text(0))) return null;
-  const span = place.wrong;
+const armArrow: Recognizer = (context) => {
+  const open = context.open.at(-1);
+  if (!context.expects("=>") || open === undefined || !/^(->|:|=|then|-|>)$/.test(context.text(0))) {
+    return null;
+  }
+  const span = context.wrong;
   return {
     code: "SY0038",
     span,
     message: "The pattern and the value of an arm are separated by `=>`.",
     expected: "`=>`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: "write `=>`",
       applicability: "safe",
       edits: [
-        replacement(span, place.file.text[span.start - 1] === " " ? "=>" : " =>"),
-        ...everyArrow(place),
+        replacement(span, context.file.text[span.start - 1] === " " ? "=>" : " =>"),
+        ...everyArrow(context),
       ],
     }],
   };
 };
 
 /** The same sign in the other arms of the match. */
-function everyArrow(place: ErrorContext) {
+function everyArrow(context: ErrorContext) {
   const edits = [];
   let depth = 0;
-  const sign = place.text(0);
+  const sign = context.text(0);
   let isBehindArrow = true;
-  for (let index = place.index + 1; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = context.index + 1; index < context.to; index++) {
+    const token = context.token(index);
     if (depth === 0 && token.isFirstOfLine) isBehindArrow = false;
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) break;
@@ -597,32 +609,32 @@ function everyArrow(place: ErrorContext) {
     if (token.text === "=>") return [];
     if (token.text !== sign) continue;
     isBehindArrow = true;
-    edits.push(replacement(token, place.file.text[token.start - 1] === " " ? "=>" : " =>"));
+    edits.push(replacement(token, context.file.text[token.start - 1] === " " ? "=>" : " =>"));
   }
   return edits;
 }
 
 /** `let Some(x) = match y { … } else { … }`. */
-const elseAfterBrace: Recognizer = (place) => {
-  if (place.text(0) !== "else" || place.text(-1) !== "}" || !place.expectsStatement) return null;
-  let start = place.index - 1;
-  for (let depth = 0; start >= place.from; start--) {
-    const text = place.token(start).text;
+const elseAfterBrace: Recognizer = (context) => {
+  if (context.text(0) !== "else" || context.text(-1) !== "}" || !context.expectsStatement) return null;
+  let start = context.index - 1;
+  for (let depth = 0; start >= context.from; start--) {
+    const text = context.token(start).text;
     if (/^[)\]}]$/.test(text)) depth++;
     if (/^[([{]$/.test(text) && --depth < 0) return null;
     if (depth === 0 && text === "let") break;
   }
   let equals = start;
-  while (equals < place.index && place.token(equals).text !== "=") equals++;
-  if (start < place.from || equals >= place.index) return null;
+  while (equals < context.index && context.token(equals).text !== "=") equals++;
+  if (start < context.from || equals >= context.index) return null;
   return {
     code: "SY0039",
-    span: place.wrong,
+    span: context.wrong,
     message: "An `else` after `}` belongs to an `if`, not to the `let`.",
     fixes: [{
       title: "put parentheses around the value",
       applicability: "safe",
-      edits: [insertion(place.token(equals + 1).start, "("), insertion(place.at(-1).end, ")")],
+      edits: [insertion(context.token(equals + 1).start, "("), insertion(context.at(-1).end, ")")],
     }],
   };
 };

@@ -12,67 +12,67 @@ import {
   replacement,
   type TextEdit,
   typeOf,
-} from "./mistake.ts";
+} from "./error_context.ts";
 
 /** Whether in the braces behind `struct Ball` nothing but fields or variants stands. */
-export function hasFieldsAlone(place: ErrorContext): boolean {
-  let open = place.index + 2;
-  while (open < place.to && !/^[{=:]$/.test(place.token(open).text)) open++;
-  if (place.token(open).text === ":") return false;
-  for (let index = open + 1, depth = 1; index < place.to && depth > 0; index++) {
-    const { text } = place.token(index);
+export function hasFieldsAlone(context: ErrorContext): boolean {
+  let open = context.index + 2;
+  while (open < context.to && !/^[{=:]$/.test(context.token(open).text)) open++;
+  if (context.token(open).text === ":") return false;
+  for (let index = open + 1, depth = 1; index < context.to && depth > 0; index++) {
+    const { text } = context.token(index);
     if (/^[([{]$/.test(text)) depth++;
     if (/^[)\]}]$/.test(text)) depth--;
     if (/^(fn|def|function|func|fun|constructor|public|private|static)$/.test(text)) return false;
     // A method of TypeScript has no word before its name.
-    if (text === ")" && place.token(index + 1).text === "{") return false;
+    if (text === ")" && context.token(index + 1).text === "{") return false;
   }
   return true;
 }
 
 /** What has to change behind `struct Ball` or `enum Phase` beside the word. */
-export function typeBodyEdits(place: ErrorContext, known: string): TextEdit[] {
+export function typeBodyEdits(context: ErrorContext, known: string): TextEdit[] {
   if (known !== "type") return [];
-  const name = place.at(1);
+  const name = context.at(1);
   const edits: TextEdit[] = /^[a-z]/.test(name.text)
     ? [replacement(name, name.text.charAt(0).toUpperCase() + name.text.slice(1))]
     : [];
-  let open = place.index + 2;
-  while (open < place.to && !/^[{=]$/.test(place.token(open).text)) open++;
-  if (place.token(open).text !== "{") return edits;
-  if (!/^(enum|union|data)$/.test(place.text(0))) {
-    return [...edits, insertion(place.token(open - 1).end, " ="), ...missingCommas(place, open)];
+  let open = context.index + 2;
+  while (open < context.to && !/^[{=]$/.test(context.token(open).text)) open++;
+  if (context.token(open).text !== "{") return edits;
+  if (!/^(enum|union|data)$/.test(context.text(0))) {
+    return [...edits, insertion(context.token(open - 1).end, " ="), ...missingCommas(context, open)];
   }
-  edits.push(replacement(place.token(open), "="));
+  edits.push(replacement(context.token(open), "="));
   let depth = 0;
-  for (let index = open + 1; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = open + 1; index < context.to; index++) {
+    const token = context.token(index);
     // `Over { score: Int }` is `Over(score: Int)` here.
     if (depth === 0 && token.text === "{") {
-      edits.push(replacement({ start: place.token(index - 1).end, end: token.end }, "("));
+      edits.push(replacement({ start: context.token(index - 1).end, end: token.end }, "("));
     } else if (depth === 1 && token.text === "}") edits.push(replacement(token, ")"));
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text) && --depth < 0) {
-      edits.push(deletion(place, token));
+      edits.push(deletion(context, token));
       break;
     }
     if (depth === 0 && token.text === ",") {
-      edits.push(replacement(token, place.token(index + 1).text === "}" ? "" : " |"));
+      edits.push(replacement(token, context.token(index + 1).text === "}" ? "" : " |"));
     }
   }
   return edits;
 }
 
 /** Fields on lines of their own without commas. */
-function missingCommas(place: ErrorContext, open: number): TextEdit[] {
+function missingCommas(context: ErrorContext, open: number): TextEdit[] {
   const edits: TextEdit[] = [];
   let depth = 0;
-  for (let index = open + 1; index < place.to; index++) {
-    const token = place.token(index);
+  for (let index = open + 1; index < context.to; index++) {
+    const token = context.token(index);
     if (/^[([{]$/.test(token.text)) depth++;
     if (/^[)\]}]$/.test(token.text)) depth--;
-    const before = place.token(index - 1);
-    const semicolon = /^\s*;/.exec(place.source(before.end, token.start))?.[0];
+    const before = context.token(index - 1);
+    const semicolon = /^\s*;/.exec(context.source(before.end, token.start))?.[0];
     if (depth <= 0 && semicolon !== undefined) {
       edits.push(
         replacement({ start: before.end, end: before.end + semicolon.length }, token.text === "}" ? "" : ","),
@@ -91,22 +91,22 @@ function missingCommas(place: ErrorContext, open: number): TextEdit[] {
 }
 
 /** Types of other languages between two tokens, `string` and the like, written as here. */
-function foreignTypes(place: ErrorContext, from: number, to: number): TextEdit[] {
+function foreignTypes(context: ErrorContext, from: number, to: number): TextEdit[] {
   const edits: TextEdit[] = [];
   for (let index = from; index < to; index++) {
-    const token = place.token(index);
+    const token = context.token(index);
     const known = FOREIGN_TYPES.get(token.text);
-    if (known !== undefined && /^(:|\[|,|->)$/.test(place.token(index - 1).text)) {
-      if (place.token(index + 1).text !== ":") edits.push(replacement(token, known));
+    if (known !== undefined && /^(:|\[|,|->)$/.test(context.token(index - 1).text)) {
+      if (context.token(index + 1).text !== ":") edits.push(replacement(token, known));
     }
   }
   return edits;
 }
 
 /** Takes away the semicolon behind a token, if there is one. */
-function semicolonBehind(place: ErrorContext, index: number): TextEdit[] {
-  const { end } = place.token(index);
-  const length = /^\s*;/.exec(place.source(end, place.file.text.length))?.[0].length ?? 0;
+function semicolonBehind(context: ErrorContext, index: number): TextEdit[] {
+  const { end } = context.token(index);
+  const length = /^\s*;/.exec(context.source(end, context.file.text.length))?.[0].length ?? 0;
   return length === 0 ? [] : [replacement({ start: end, end: end + length }, "")];
 }
 
@@ -120,29 +120,32 @@ function inOrder(edits: readonly TextEdit[]): TextEdit[] {
 }
 
 /** `type Ball { x: Float }`, `type Phase { Playing Over(Int) }`. */
-const bodyWithoutEquals: Recognizer = (place) => {
-  const start = place.token(place.from).text === "pub" ? place.from + 1 : place.from;
-  if (place.token(start).text !== "type" || place.text(0) !== "{" || !place.expects("=")) return null;
-  const close = place.closing(place.index);
-  const isUnion = typeOf(place.at(1)) === "type_name";
-  const edits: TextEdit[] = [...foreignTypes(place, place.index, close), ...semicolonBehind(place, close)];
+const bodyWithoutEquals: Recognizer = (context) => {
+  const start = context.token(context.from).text === "pub" ? context.from + 1 : context.from;
+  if (context.token(start).text !== "type" || context.text(0) !== "{" || !context.expects("=")) return null;
+  const close = context.closing(context.index);
+  const isUnion = typeOf(context.at(1)) === "type_name";
+  const edits: TextEdit[] = [
+    ...foreignTypes(context, context.index, close),
+    ...semicolonBehind(context, close),
+  ];
   if (isUnion) {
-    edits.push(replacement(place.wrong, "="));
-    for (let index = place.index + 2, depth = 0; index < close; index++) {
-      const token = place.token(index);
+    edits.push(replacement(context.wrong, "="));
+    for (let index = context.index + 2, depth = 0; index < close; index++) {
+      const token = context.token(index);
       if (depth === 0 && token.text === ",") {
         edits.push(replacement(token, index + 1 === close ? "" : " |"));
-      } else if (depth === 0 && typeOf(token) === "type_name" && place.token(index - 1).text !== ",") {
+      } else if (depth === 0 && typeOf(token) === "type_name" && context.token(index - 1).text !== ",") {
         edits.push(insertion(token.start, "| "));
       }
       if (/^[([{]$/.test(token.text)) depth++;
       if (/^[)\]}]$/.test(token.text)) depth--;
     }
-    if (close < place.to) edits.push(deletion(place, place.token(close)));
-  } else edits.push(insertion(place.at(-1).end, " ="), ...missingCommas(place, place.index));
+    if (close < context.to) edits.push(deletion(context, context.token(close)));
+  } else edits.push(insertion(context.at(-1).end, " ="), ...missingCommas(context, context.index));
   return {
     code: "SY0030",
-    span: place.wrong,
+    span: context.wrong,
     message: isUnion
       ? "The name of a type is followed by `=`, and the variants of a union are separated by `|`."
       : "A name and its value are separated by `=`.",
@@ -157,70 +160,72 @@ const bodyWithoutEquals: Recognizer = (place) => {
 };
 
 /** `type Ball = { x: number; y: number }`. */
-const fieldsBetweenSemicolons: Recognizer = (place) => {
-  const open = place.open[0];
-  const start = place.token(place.from).text === "pub" ? place.from + 1 : place.from;
-  if (place.token(start).text !== "type" || open === undefined || place.open.length !== 1) return null;
-  if (place.token(open).text !== "{" || place.token(open - 1).text !== "=") return null;
-  const close = place.closing(open);
-  if (!place.source(place.token(open).start, place.token(close).start).includes(";")) return null;
+const fieldsBetweenSemicolons: Recognizer = (context) => {
+  const open = context.open[0];
+  const start = context.token(context.from).text === "pub" ? context.from + 1 : context.from;
+  if (context.token(start).text !== "type" || open === undefined || context.open.length !== 1) return null;
+  if (context.token(open).text !== "{" || context.token(open - 1).text !== "=") return null;
+  const close = context.closing(open);
+  if (!context.source(context.token(open).start, context.token(close).start).includes(";")) return null;
   return {
     code: "SY0008",
-    span: place.wrong,
+    span: context.wrong,
     message: "The fields of a record are separated by commas.",
     expected: "`,`",
-    actual: quoted(place.wrong),
+    actual: quoted(context.wrong),
     fixes: [{
       title: "insert commas",
       applicability: "safe",
       edits: inOrder([
-        ...missingCommas(place, open),
-        ...foreignTypes(place, open, close),
-        ...semicolonBehind(place, close),
+        ...missingCommas(context, open),
+        ...foreignTypes(context, open, close),
+        ...semicolonBehind(context, close),
       ]),
     }],
   };
 };
 
 /** What stands in the braces of an interface: fields, functions without `fn`, or something else. */
-function membersOf(place: ErrorContext, open: number, close: number): "fields" | "functions" | "mixed" {
+function membersOf(context: ErrorContext, open: number, close: number): "fields" | "functions" | "mixed" {
   let fields = 0;
   let functions = 0;
   for (let index = open + 1; index < close;) {
     let next = index + 1;
-    if (place.token(next).text === "?") next++;
-    const sign = place.token(next).text;
-    if (typeOf(place.token(index)) !== "name" || !/^[:(]$/.test(sign)) return "mixed";
+    if (context.token(next).text === "?") next++;
+    const sign = context.token(next).text;
+    if (typeOf(context.token(index)) !== "name" || !/^[:(]$/.test(sign)) return "mixed";
     if (sign === ":") fields++;
     else functions++;
-    if (sign === "(") next = place.closing(next);
-    while (next < close && !(place.token(next + 1).isFirstOfLine || isSeparated(place, next))) next++;
+    if (sign === "(") next = context.closing(next);
+    while (next < close && !(context.token(next + 1).isFirstOfLine || isSeparated(context, next))) next++;
     index = next + 1;
-    if (place.token(index).text === ",") index++;
+    if (context.token(index).text === ",") index++;
   }
   return functions === 0 ? "fields" : fields === 0 ? "functions" : "mixed";
 }
 
 /** Whether a comma or semicolon stands behind a token. */
-function isSeparated(place: ErrorContext, index: number): boolean {
-  return /^\s*[;,]/.test(place.source(place.token(index).end, place.token(index + 1).end));
+function isSeparated(context: ErrorContext, index: number): boolean {
+  return /^\s*[;,]/.test(context.source(context.token(index).end, context.token(index + 1).end));
 }
 
 /** `interface Ball { x: number; move(): void }`. */
-const membersOfInterface: Recognizer = (place) => {
-  const start = place.token(place.from).text === "pub" ? place.from + 1 : place.from;
-  const open = place.open[0];
-  if (place.token(start).text !== "interface" || open === undefined || place.open.length !== 1) return null;
-  if (typeOf(place.wrong) !== "name" || !place.expects("fn")) return null;
-  const close = place.closing(open);
-  const kind = membersOf(place, open, close);
+const membersOfInterface: Recognizer = (context) => {
+  const start = context.token(context.from).text === "pub" ? context.from + 1 : context.from;
+  const open = context.open[0];
+  if (context.token(start).text !== "interface" || open === undefined || context.open.length !== 1) {
+    return null;
+  }
+  if (typeOf(context.wrong) !== "name" || !context.expects("fn")) return null;
+  const close = context.closing(open);
+  const kind = membersOf(context, open, close);
   const base = {
     code: "SY0077",
-    span: { start: place.token(start).start, end: place.token(start + 1).end },
-    actual: quoted(place.wrong),
+    span: { start: context.token(start).start, end: context.token(start + 1).end },
+    actual: quoted(context.wrong),
     isCertain: true,
   };
-  if (kind === "mixed" || place.index !== open + 1) {
+  if (kind === "mixed" || context.index !== open + 1) {
     return {
       ...base,
       message: "An interface contains only functions, each with `fn`.",
@@ -228,14 +233,14 @@ const membersOfInterface: Recognizer = (place) => {
       fixes: [],
     };
   }
-  const types = foreignTypes(place, open, close);
+  const types = foreignTypes(context, open, close);
   if (kind === "fields") {
     const edits = inOrder([
-      replacement(place.token(start), "type"),
-      insertion(place.token(open - 1).end, " ="),
-      ...missingCommas(place, open),
+      replacement(context.token(start), "type"),
+      insertion(context.token(open - 1).end, " ="),
+      ...missingCommas(context, open),
       ...types,
-      ...semicolonBehind(place, close),
+      ...semicolonBehind(context, close),
     ]);
     return {
       ...base,
@@ -243,23 +248,23 @@ const membersOfInterface: Recognizer = (place) => {
       fixes: [{ title: "make it a record", applicability: "safe", edits }],
     };
   }
-  const edits: TextEdit[] = [...types, ...semicolonBehind(place, close)];
+  const edits: TextEdit[] = [...types, ...semicolonBehind(context, close)];
   for (let index = open + 1; index < close;) {
     const parameters = index + 1;
-    const end = place.closing(parameters);
-    edits.push(insertion(place.token(index).start, "fn "));
+    const end = context.closing(parameters);
+    edits.push(insertion(context.token(index).start, "fn "));
     edits.push(
-      insertion(place.token(parameters).end, end === parameters + 1 ? "self: Self" : "self: Self, "),
+      insertion(context.token(parameters).end, end === parameters + 1 ? "self: Self" : "self: Self, "),
     );
-    if (place.token(end + 1).text === ":") {
-      edits.push(replacement({ start: place.token(end).end, end: place.token(end + 1).end }, " ->"));
+    if (context.token(end + 1).text === ":") {
+      edits.push(replacement({ start: context.token(end).end, end: context.token(end + 1).end }, " ->"));
     }
     let last = end;
-    while (last + 1 < close && !place.token(last + 1).isFirstOfLine && !isSeparated(place, last)) last++;
-    edits.push(...semicolonBehind(place, last));
+    while (last + 1 < close && !context.token(last + 1).isFirstOfLine && !isSeparated(context, last)) last++;
+    edits.push(...semicolonBehind(context, last));
     index = last + 1;
-    if (place.token(index).text !== ",") continue;
-    edits.push(deletion(place, place.token(index)));
+    if (context.token(index).text !== ",") continue;
+    edits.push(deletion(context, context.token(index)));
     index++;
   }
   return {

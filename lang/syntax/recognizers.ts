@@ -1,5 +1,5 @@
-/** All recognizers of mistakes, the most certain first. */
-import type { Recognizer } from "./mistake.ts";
+/** All recognizers of errors, the most certain first. */
+import type { Recognizer } from "./error_context.ts";
 import { bracketRecognizers, lateBracketRecognizers } from "./recognize_brackets.ts";
 import { declarationRecognizers, lateDeclarationRecognizers } from "./recognize_declarations.ts";
 import { habitRecognizers } from "./recognize_habits.ts";

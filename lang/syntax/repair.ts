@@ -1,10 +1,10 @@
 /**
  * Reports what is wrong in a piece of a file, and repairs it by trial.
  *
- * At each error the recognizers propose what mistake it may be, and edits are made of the terminals that fit (put in,
+ * At each error the recognizers propose what error it may be, and edits are made of the terminals that fit (put in,
  * in place of the wrong token, or the wrong token taken away). Each edit is tried: the piece is read again with it,
  * and how far that goes ranks them. The best become the fixes, the very best is taken for granted and reading goes on
- * behind it, so that several mistakes in one declaration are all told; when nothing leads on, the rest of the
+ * behind it, so that several errors in one declaration are all told; when nothing leads on, the rest of the
  * declaration is not judged. Limits: {@link ERRORS_PER_PIECE}, {@link REPAIRED_PIECES}, and {@link TRIED_TOKENS} read
  * in trials for one file, after which errors are reported without fixes.
  */
@@ -15,11 +15,11 @@ import type { Declaration } from "./ast.ts";
 import { buildersOf, builtDeclaration, expectedAfter, statesBefore, syntaxBuilders } from "./automaton.ts";
 import { readEdited, type Reading } from "./edited_text.ts";
 import { generalProposal } from "./general_repairs.ts";
-import { ErrorContext, type Proposal, type ProposedFix, quoted, type TextEdit } from "./mistake.ts";
+import { ErrorContext, type Proposal, type ProposedFix, quoted, type TextEdit } from "./error_context.ts";
 import type { Token } from "./token.ts";
 import { recognizers } from "./recognizers.ts";
 
-/** How many mistakes are told of one piece. */
+/** How many errors are told of one piece. */
 const ERRORS_PER_PIECE = 5;
 
 /** How many tokens may be read in trials for one file. */
@@ -28,13 +28,13 @@ const TRIED_TOKENS = 400_000;
 /** How many tokens behind an edit have to fit before it counts as one that leads on. */
 const CONVINCING_TOKENS = 4;
 
-/** How many when the mistake was recognized. */
+/** How many when the error was recognized. */
 const CONVINCING_TOKENS_WHEN_RECOGNIZED = 2;
 
-/** How many ways to repair a mistake are offered. */
+/** How many ways to repair an error are offered. */
 const OFFERED_FIXES = 4;
 
-/** How many pieces of a file are repaired; of more mistakes only the places are reported. */
+/** How many pieces of a file are repaired; of more errors only the places are reported. */
 const REPAIRED_PIECES = 100;
 
 /** What is spent on trials in one file. */
@@ -105,22 +105,22 @@ class Repair {
   result(): Repaired {
     for (let count = 0; count < ERRORS_PER_PIECE; count++) {
       const reading = this.#read(this.#edits);
-      const place = placeOf(this.#file, reading);
-      if (place === null) {
+      const context = placeOf(this.#file, reading);
+      if (context === null) {
         // A name that was made up would be reported as unknown.
         return {
           diagnostics: this.#diagnostics,
           declarations: this.#hasMadeUpNames ? [] : this.#declarations(),
         };
       }
-      if (place === "too deep") {
+      if (context === "too deep") {
         this.#reportDepth(reading);
         break;
       }
-      // What a repair has put in and does not fit is no mistake of the writer's.
-      if (place.wrong.text !== "" && place.wrong.start === place.wrong.end) break;
+      // What a repair has put in and does not fit is no error of the writer's.
+      if (context.wrong.text !== "" && context.wrong.start === context.wrong.end) break;
       const before = this.#diagnostics.at(-1);
-      const best = this.#report(place);
+      const best = this.#report(context);
       const last = this.#diagnostics.at(-1);
       if (before?.code === last?.code && before?.span.start === last?.span.start && before !== last) {
         // The repair has not helped, so the same would be reported again and again.
@@ -152,16 +152,16 @@ class Repair {
     );
   }
 
-  /** Tells one mistake; the best way to repair it, or null when nothing leads on. */
-  #report(place: ErrorContext): Trial | null {
+  /** Tells one error; the best way to repair it, or null when nothing leads on. */
+  #report(context: ErrorContext): Trial | null {
     for (const recognize of recognizers) {
-      const proposal = recognize(place);
+      const proposal = recognize(context);
       if (proposal === null) continue;
-      const trials = this.#tried(place, proposal.fixes);
-      // What is certain may be followed by the next mistake at once.
-      const needed = proposal.isCertain === true && !place.isAtEnd
+      const trials = this.#tried(context, proposal.fixes);
+      // What is certain may be followed by the next error at once.
+      const needed = proposal.isCertain === true && !context.isAtEnd
         ? 0
-        : Math.min(CONVINCING_TOKENS_WHEN_RECOGNIZED, remaining(place));
+        : Math.min(CONVINCING_TOKENS_WHEN_RECOGNIZED, remaining(context));
       const good = trials.filter((trial) => trial.progress >= needed);
       if (good.length > 0) {
         this.#push(proposal, good.map((trial) => trial.fix));
@@ -172,19 +172,19 @@ class Repair {
         return null;
       }
     }
-    const general = generalProposal(place);
-    const trials = this.#tried(place, general.fixes).filter((trial) => trial.progress > 0);
+    const general = generalProposal(context);
+    const trials = this.#tried(context, general.fixes).filter((trial) => trial.progress > 0);
     const most = Math.max(0, ...trials.map((trial) => trial.progress));
     const good = trials.filter((trial) => trial.progress === most).slice(0, OFFERED_FIXES - 1);
     this.#push(general.describe(good[0]?.fix ?? null), good.map((trial) => trial.fix));
-    return convincing(good[0] ?? null, CONVINCING_TOKENS, place);
+    return convincing(good[0] ?? null, CONVINCING_TOKENS, context);
   }
 
-  #tried(place: ErrorContext, fixes: readonly ProposedFix[]): Trial[] {
+  #tried(context: ErrorContext, fixes: readonly ProposedFix[]): Trial[] {
     return fixes.flatMap((fix) => {
       const edits = withEdits(this.#edits, fix.edits);
       if (edits === null || this.#budget.tokens <= 0) return [];
-      return [{ fix, progress: progressOf(place, this.#read(edits)) }];
+      return [{ fix, progress: progressOf(context, this.#read(edits)) }];
     });
   }
 
@@ -240,17 +240,17 @@ function placeOf(file: SourceFile, reading: Reading): ErrorContext | "too deep" 
   return new ErrorContext(file, reading.tokens, { from, to, index }, expected);
 }
 
-function remaining(place: ErrorContext): number {
-  return place.isAtEnd ? Infinity : place.to - place.index;
+function remaining(context: ErrorContext): number {
+  return context.isAtEnd ? Infinity : context.to - context.index;
 }
 
 /** How many tokens fit behind the wrong one after an edit; -1 when that itself does not. */
-function progressOf(place: ErrorContext, reading: Reading): number {
+function progressOf(context: ErrorContext, reading: Reading): number {
   const last = reading.declarations.at(-1);
   if (last === undefined || last.outcome.kind === "done") return Infinity;
   if (last.outcome.isTooDeep) return -1;
   const error = last.outcome.index;
-  const behind = place.wrong.end;
+  const behind = context.wrong.end;
   let index = reading.tokens.findIndex((token) => token.start >= behind);
   if (index < 0) index = reading.tokens.length;
   return error < index ? -1 : error - index;
@@ -267,8 +267,8 @@ function withEdits(before: readonly TextEdit[], added: readonly TextEdit[]): rea
   return all;
 }
 
-function convincing(trial: Trial | null, tokens: number, place: ErrorContext): Trial | null {
-  return trial !== null && trial.progress >= Math.min(tokens, remaining(place)) ? trial : null;
+function convincing(trial: Trial | null, tokens: number, context: ErrorContext): Trial | null {
+  return trial !== null && trial.progress >= Math.min(tokens, remaining(context)) ? trial : null;
 }
 
 function best(trials: readonly Trial[]): Trial | null {

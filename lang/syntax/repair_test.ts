@@ -1,4 +1,4 @@
-/** What is told of mistakes, and what the fixes make of the text; the pages of the codes have one of each kind. */
+/** What is told of errors, and what the fixes make of the text; the pages of the codes have one of each kind. */
 import assert from "node:assert/strict";
 import type { Fix } from "../diagnostics/diagnostic.ts";
 import { SourceFile } from "../source/source_file.ts";
@@ -13,7 +13,7 @@ function fixed(text: string, fix: Fix): string {
   return result;
 }
 
-/** One mistake, its code, and the text after each fix, which is right. */
+/** One error, its code, and the text after each fix, which is right. */
 function check(source: string, code: string, ...expected: readonly string[]): void {
   const { diagnostics } = parse(new SourceFile("src/main.lang", source));
   assert.deepEqual(diagnostics.map((diagnostic) => diagnostic.code), [code], source);
@@ -77,7 +77,7 @@ Deno.test("parse() knows what other languages write", () => {
   check("fn a() { 1; 2; 3; }", "SY0068", "fn a() { 1 2 3 }");
 });
 
-Deno.test("parse() tells each mistake of a declaration once", () => {
+Deno.test("parse() tells each error of a declaration once", () => {
   assert.deepEqual(outline("fn a(x: int, y: string) { true }").codes, ["SY0045", "SY0045"]);
   assert.deepEqual(outline("fn a() { if !x && !y || z { 1 } }").codes, [
     "SY0069",

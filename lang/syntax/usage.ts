@@ -1,4 +1,4 @@
-/** What the grammar allows and yet is a mistake: forms that belong to the library, and documentation of nothing. */
+/** What the grammar allows and yet is an error: forms that belong to the library, and documentation of nothing. */
 import { codePage } from "../diagnostics/codes/registry.ts";
 import type { Diagnostic, Fix } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../source/source_file.ts";

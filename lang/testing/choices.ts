@@ -16,7 +16,7 @@ const MAX_CHUNK_LENGTH = 8;
 export class ChoiceHost implements Host {
   readonly choices: number[] = [];
   readonly reportedArguments: { readonly name: string; readonly value: string }[] = [];
-  readonly #world = new TestHost();
+  readonly #host = new TestHost();
   readonly #given: readonly number[];
   readonly #more: (limit: number) => number;
   readonly #isReporting: boolean;
@@ -38,11 +38,11 @@ export class ChoiceHost implements Host {
 
   /** What was printed. */
   get output(): string {
-    return this.#world.output;
+    return this.#host.output;
   }
 
   call(call: HostCall): HostValue {
-    if (!call.module.startsWith("lang:test/choices@")) return this.#world.call(call);
+    if (!call.module.startsWith("lang:test/choices@")) return this.#host.call(call);
     const [first, second] = call.args;
     switch (call.name) {
       case "choose":

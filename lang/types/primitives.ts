@@ -2,7 +2,7 @@
  * The types that need no definition, as values that can be compared by identity, and the questions the checker asks
  * of them.
  *
- * `ERROR_TYPE` stands for what is broken: it fits everything, so that one mistake is reported once. It never reaches a
+ * `ERROR_TYPE` stands for what is broken: it fits everything, so that one error is reported once. It never reaches a
  * typed program, because programs with errors have none.
  */
 import type { PrimitiveName, Type, TypeVariable } from "./type.ts";

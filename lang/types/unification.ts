@@ -28,7 +28,7 @@ export class Unifier {
     const b = resolve(right);
     if (a === b) return true;
     if (a === ERROR_TYPE || b === ERROR_TYPE) {
-      // What is met by a mistake is broken as well, so that nobody asks what it is.
+      // What is met by an error is broken as well, so that nobody asks what it is.
       this.#poison(a === ERROR_TYPE ? b : a);
       return true;
     }

@@ -10,7 +10,7 @@ import type {
   IrExpression,
   IrFunction,
   IrLocal,
-  IrPlace,
+  IrPosition,
   Label,
   ScalarType,
   Statement,
@@ -32,7 +32,7 @@ export interface ModuleIndexes {
 export interface CodePosition {
   /** Bytes from the start of the code (behind the body's length). */
   offset: number;
-  readonly place: IrPlace;
+  readonly place: IrPosition;
 }
 
 /** Codes of the value types. */
@@ -63,9 +63,9 @@ export class FunctionEncoder {
   #lastSet: IrLocal | null = null;
   #lastSetStart = -1;
   #lastSetEnd = -1;
-  #pendingPlace: IrPlace | null = null;
+  #pendingPlace: IrPosition | null = null;
   /** The place of the statement that is being written. */
-  #place: IrPlace | null = null;
+  #place: IrPosition | null = null;
 
   constructor(
     owner: IrFunction,

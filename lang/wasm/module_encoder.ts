@@ -10,7 +10,7 @@
  * column (from 1; all 0 when the site has no place). What stands in the library and was lowered in place is reported by
  * the line of the package that called it. A site's number is its position.
  */
-import type { IrFunction, IrModule, IrPlace, ScalarType, TrapSite } from "../ir/node.ts";
+import type { IrFunction, IrModule, IrPosition, ScalarType, TrapSite } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
 import { ByteWriter, unsignedLength } from "./byte_writer.ts";
 import { type CodePosition, FunctionEncoder, type ModuleIndexes, TYPE_CODES } from "./function_encoder.ts";
@@ -291,15 +291,17 @@ function encodeSites(module: IrModule): ByteWriter {
  * Where the package called what was lowered in place and stands in the library; the place itself when nobody is
  * known.
  */
-export function packagePosition(place: IrPlace): IrPlace {
-  for (let at: IrPlace | undefined = place; at !== undefined; at = at.caller) {
+export function packagePosition(place: IrPosition): IrPosition {
+  for (let at: IrPosition | undefined = place; at !== undefined; at = at.caller) {
     if (!isLibraryPath(at.file.path)) return at;
   }
   return place;
 }
 
 /** Line and column of a place, from 1, the column in code points. */
-export function lineAndColumn({ file, offset }: IrPlace): { readonly line: number; readonly column: number } {
+export function lineAndColumn(
+  { file, offset }: IrPosition,
+): { readonly line: number; readonly column: number } {
   const index = file.lineIndexAt(offset);
   let column = 1;
   for (let at = file.lineStarts[index] ?? 0; at < offset; at++) {

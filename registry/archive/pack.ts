@@ -10,7 +10,7 @@ import { createTarPacker, type TarPackController } from "modern-tar";
 import { type PackageVersion, tagOf } from "../names.ts";
 import type { TreeFile } from "./tree.ts";
 
-/** The time of all entries: the beginning of the year 2000, which no tool takes for a mistake. */
+/** The time of all entries: the beginning of the year 2000, which no tool takes for an error. */
 const ENTRY_TIME = new Date(Date.UTC(2000, 0, 1));
 /** Pieces that the compressor gets; their size is part of what decides the bytes. */
 const PIECE_BYTES = 65_536;

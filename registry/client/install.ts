@@ -100,7 +100,7 @@ async function checkManifest(host: RegistryHost, folder: string, release: Packag
 }
 
 /**
- * Reads the manifest of a package from outside: what is wrong in it is no mistake of the one who
+ * Reads the manifest of a package from outside: what is wrong in it is no error of the one who
  * fetches it.
  */
 function readForeignManifest(text: string, refuse: (reason: string) => RegistryError): PackageManifest {

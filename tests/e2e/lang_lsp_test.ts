@@ -1,4 +1,4 @@
-/** `lang lsp` as it ships: an editor starts the executable, makes a mistake, fixes it, and asks for names. */
+/** `lang lsp` as it ships: an editor starts the executable, makes an error, fixes it, and asks for names. */
 import { ok, strictEqual } from "node:assert/strict";
 import { CodeActionRequest, CompletionRequest } from "vscode-languageserver-protocol/node";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
@@ -14,12 +14,12 @@ Deno.test("lang lsp: the executable serves an editor", async () => {
   await editor.open(main);
   const original = editor.text(main);
   await editor.replace(main, "canvas.clear(", "canvas.cleer(");
-  const [mistake] = await editor.diagnostics(main, (found) => found.length > 0);
-  ok(mistake !== undefined);
+  const [error] = await editor.diagnostics(main, (found) => found.length > 0);
+  ok(error !== undefined);
   const [action] = await editor.connection.sendRequest(CodeActionRequest.type, {
     textDocument: { uri: main },
-    range: mistake.range,
-    context: { diagnostics: [mistake] },
+    range: error.range,
+    context: { diagnostics: [error] },
   }) ?? [];
   ok(action !== undefined && "edit" in action);
   await editor.apply(action.edit);

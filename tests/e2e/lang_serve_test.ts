@@ -432,7 +432,7 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
   });
 
   await context.step(
-    "a failed build keeps the last good one and tells of the mistakes; no reload is sent",
+    "a failed build keeps the last good one and tells of the errors; no reload is sent",
     async () => {
       await state("built");
       const good = (await rawRequest(port, "/main.wasm")).body;
@@ -462,7 +462,7 @@ withServer("lang serve --watch", ["--watch"], async (context, server, pong) => {
     },
   );
 
-  await context.step("the next good build clears the mistakes", async () => {
+  await context.step("the next good build clears the errors", async () => {
     reset();
     await save(source, text);
     const message = JSON.parse(await state("built"));

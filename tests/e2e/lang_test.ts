@@ -1,5 +1,5 @@
 /**
- * The toolchain command as a process, compiled as it ships: from a new package to its module as typed, mistakes and
+ * The toolchain command as a process, compiled as it ships: from a new package to its module as typed, errors and
  * their fixes, exit codes, streams. What is reported is in `cli/lang/program_test.ts`.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
@@ -117,7 +117,7 @@ for (const template of ["tool", "library", "db-function"]) {
   });
 }
 
-Deno.test("lang: from a mistake over its page and its fix to a package without", async () => {
+Deno.test("lang: from an error over its page and its fix to a package without", async () => {
   await withFolder(async (folder) => {
     await makePackage(
       folder,

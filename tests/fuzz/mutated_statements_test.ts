@@ -1,14 +1,16 @@
-/** 10 000 mutated statements through the statement entry of each protocol. */
+/** Mutated statements through the statement entry of each protocol. */
 import { deepStrictEqual } from "node:assert/strict";
 import { PROTOCOLS } from "./frames/fuzzed_server.ts";
 import { runMutatedStatements } from "./mutated_statements.ts";
 
-const STATEMENTS = 10_000;
+/** Most go where a statement takes the least time: the engine behind the protocols is the same. */
+const STATEMENTS = { pg: 12_000, binary: 12_000, http: 4_000, websocket: 2_000 } as const;
 
-for (const [index, protocol] of PROTOCOLS.entries()) {
-  Deno.test(`The ${protocol} gateway answers ${STATEMENTS} mutated statements without a bug`, async () => {
-    // Other statements for each: the engine behind them is the same.
-    const seed = 1 + index * STATEMENTS;
-    deepStrictEqual(await runMutatedStatements(protocol, { seed, count: STATEMENTS }), []);
+let seed = 1;
+for (const protocol of PROTOCOLS) {
+  const count = STATEMENTS[protocol], first = seed;
+  seed += count;
+  Deno.test(`The ${protocol} gateway answers ${count} mutated statements without a bug`, async () => {
+    deepStrictEqual(await runMutatedStatements(protocol, { seed: first, count }), []);
   });
 }

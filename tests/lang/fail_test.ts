@@ -1,5 +1,5 @@
 /**
- * The programs that must fail: each has one mistake and raises the code that its file is named after, as its only
+ * The programs that must fail: each has one error and raises the code that its file is named after, as its only
  * error; a program of a warning raises no error. What the compiler says of them is in their snapshots; `deno task
  * golden` renews it.
  */
@@ -55,7 +55,7 @@ Deno.test("programs that must fail: no span is empty or longer than a line, so t
   }
 });
 
-Deno.test("no fix that can be applied as it is brings a mistake of syntax into a program that had none", () => {
+Deno.test("no fix that can be applied as it is brings a syntax error into a program that had none", () => {
   const wrong: string[] = [];
   for (const name of failCases.names) {
     const program = failCases.program(name);

@@ -80,7 +80,7 @@ function expectedByNearley(tokens: readonly Token[]): string[] {
   return [...new Set(types)].sort();
 }
 
-Deno.test("parse() finds no mistake in the sources of the corpus", () => {
+Deno.test("parse() finds no error in the sources of the corpus", () => {
   for (const file of rightSources()) {
     const { diagnostics } = parse(file);
     const errors = diagnostics.filter(({ severity, code }) => severity === "error" && code.startsWith("SY"));

@@ -1,8 +1,8 @@
 /**
- * What people write who come from TypeScript, Python, Rust, Go, Gleam, Kotlin or C: each program has one mistake,
+ * What people write who come from TypeScript, Python, Rust, Go, Gleam, Kotlin or C: each program has one error,
  * which is reported once.
  *
- * `fixed`: one of the fixes makes a right program; `next`: a fix leads to another mistake, which is reported then;
+ * `fixed`: one of the fixes makes a right program; `next`: a fix leads to another error, which is reported then;
  * `told`: there is no fix, the message says what to write.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
@@ -290,12 +290,12 @@ const MODULES: readonly (readonly [code: string, outcome: Outcome, program: stri
   ["SY0052", "told", "static X: Int = 1\n\nfn main() {\n  show(1)\n}\n"],
 ];
 
-Deno.test("one mistake of another language in a body is one error", () => {
+Deno.test("one error of another language in a body is one error", () => {
   for (const [code, outcome, body] of BODIES) {
     check(`fn main() {\n${body.replaceAll(/^/gm, "  ")}\n}\n${SHOW}`, code, outcome);
   }
 });
 
-Deno.test("one mistake of another language in a declaration is one error", () => {
+Deno.test("one error of another language in a declaration is one error", () => {
   for (const [code, outcome, program] of MODULES) check(program + SHOW, code, outcome);
 });

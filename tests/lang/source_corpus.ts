@@ -8,7 +8,7 @@ import { blocksOf } from "../support/document_blocks.ts";
 
 const root = new URL("../../", import.meta.url);
 
-/** All sources that should have no mistakes in their syntax. */
+/** All sources that should have no errors in their syntax. */
 export function rightSources(): SourceFile[] {
   return [...langFiles("lang"), ...documentSources(), ...pageSources()];
 }

@@ -2,7 +2,7 @@
 import { DISK } from "../../registry/host/disk.ts";
 import { openSession, type Session } from "../../registry/client/project.ts";
 import type { RegistryHost } from "../../registry/ports.ts";
-import { CLOCK, GIT } from "../../registry/host/world.ts";
+import { CLOCK, GIT } from "../../registry/host/deno_host.ts";
 import { RegistryError } from "../../registry/registry_error.ts";
 import { HostingServer } from "./hosting_server.ts";
 

@@ -1,7 +1,7 @@
 /** Fetches what a package uses before it is built. */
 import { ensurePackages } from "../../../registry/client/ready.ts";
 import { openSession } from "../../../registry/client/project.ts";
-import { denoHost } from "../../../registry/host/world.ts";
+import { denoHost } from "../../../registry/host/deno_host.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
 import { version } from "../../shared/version.ts";
 import type { Context } from "../shared/context.ts";

@@ -10,7 +10,7 @@ import {
 import { listPackages, packageInfo, searchPackages } from "../../../registry/commands/look_up.ts";
 import { publishPackage } from "../../../registry/commands/publish.ts";
 import { vendorPackages, verifyPackages } from "../../../registry/commands/vendor.ts";
-import { setting } from "../../../registry/host/world.ts";
+import { setting } from "../../../registry/host/deno_host.ts";
 import { checkSlug, tarballName } from "../../../registry/names.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";
 import { printable } from "../../../registry/printable.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { CommandError } from "../../../lang/commands/command_error.ts";
 import { openSession, type Session } from "../../../registry/client/project.ts";
-import { denoHost } from "../../../registry/host/world.ts";
+import { denoHost } from "../../../registry/host/deno_host.ts";
 import type { RegistryHost } from "../../../registry/ports.ts";
 import { printableLines } from "../../../registry/printable.ts";
 import { RegistryError } from "../../../registry/registry_error.ts";

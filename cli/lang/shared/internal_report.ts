@@ -1,5 +1,5 @@
 /**
- * What is told of a mistake of `lang` itself: a code with a page, and a file with what a report needs, but no trace
+ * What is told of an error of `lang` itself: a code with a page, and a file with what a report needs, but no trace
  * on the terminal.
  */
 import { InternalError, ProgramError } from "../../../lang/diagnostics/internal_error.ts";
@@ -7,7 +7,7 @@ import { version } from "../../shared/version.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * Says that `lang` made a mistake, and where the details are; of one that the program turned out to have, what it is.
+ * Says that `lang` made an error, and where the details are; of one that the program turned out to have, what it is.
  */
 export function reportInternalError(
   terminal: Terminal,

@@ -1,4 +1,4 @@
-/** Mistakes of `lang` itself, forced: a code with a page, a report in a file, and no trace on the terminal. */
+/** Errors of `lang` itself, forced: a code with a page, a report in a file, and no trace on the terminal. */
 import { match, ok, strictEqual, throws } from "node:assert/strict";
 import { explain, renderExplanation } from "../../../lang/commands/explain.ts";
 import { Workspace } from "../../../lang/commands/workspace.ts";
@@ -80,7 +80,7 @@ Deno.test("every internal code has a page that says what to send", () => {
   Deno.removeSync(/send (\S+);/.exec(errors.text())?.[1] ?? "");
 });
 
-Deno.test("types that grow by way of an interface are the program's mistake, told when it is compiled", async () => {
+Deno.test("types that grow by way of an interface are the program's error, told when it is compiled", async () => {
   const path = Deno.makeTempFileSync({ suffix: ".lang" });
   Deno.writeTextFileSync(
     path,

@@ -7,7 +7,7 @@ export type Severity = "error" | "warning" | "info";
 export interface CodePage {
   /** Two letters for the phase and four digits, never renumbered. */
   readonly code: string;
-  /** What kind of mistake this is, the same for every case. */
+  /** What kind of error this is, the same for every case. */
   readonly title: string;
   readonly severity: Severity;
   /** What it means, why it is one, and what to do; paragraphs of Markdown. */

@@ -18,7 +18,7 @@ import {
   type IrExpression,
   type IrFunction,
   type IrLocal,
-  type IrPlace,
+  type IrPosition,
   type IrSlot,
   type Label,
   newLocal,
@@ -69,7 +69,7 @@ export interface ClosureBinding {
   readonly put: Substitution;
   readonly file: SourceFile;
   readonly inlined: readonly TypedFunction[];
-  readonly caller: IrPlace | null;
+  readonly caller: IrPosition | null;
   readonly layout: Layout;
 }
 
@@ -116,7 +116,7 @@ export class Frame {
   /** Functions that are being lowered in place, the outermost first. */
   inlined: readonly TypedFunction[] = [];
   /** Where the innermost of them is called. */
-  caller: IrPlace | null = null;
+  caller: IrPosition | null = null;
   /** Statements written so far. */
   statementCount = 0;
   #returnTarget: ReturnTarget | null = null;
@@ -159,7 +159,7 @@ export class Frame {
   }
 
   /** The place of a span. */
-  place(span: Span): IrPlace {
+  place(span: Span): IrPosition {
     const place = { file: this.file, offset: span.start };
     return this.caller === null ? place : { ...place, caller: this.caller };
   }
@@ -357,7 +357,7 @@ export class Frame {
   }
 
   /** Calls a function; its results are in variables of their own. */
-  call(target: IrFunction, args: readonly IrExpression[], place?: IrPlace): Value {
+  call(target: IrFunction, args: readonly IrExpression[], place?: IrPosition): Value {
     const call = { kind: "call" as const, function: target, args };
     return this.callAny(place === undefined ? call : { ...call, place }, target.results);
   }
@@ -455,7 +455,7 @@ export class Frame {
       readonly put: Substitution;
       readonly file: SourceFile;
       readonly inlined: readonly TypedFunction[];
-      readonly caller: IrPlace | null;
+      readonly caller: IrPosition | null;
     },
     lower: () => T,
   ): T {

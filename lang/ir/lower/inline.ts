@@ -8,7 +8,7 @@
 import type { Argument, Expression, Local, Place, TypedFunction } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { type Layout, substitution } from "../layout.ts";
-import { get, type IrPlace } from "../node.ts";
+import { get, type IrPosition } from "../node.ts";
 import type { LoweredArgument } from "./call.ts";
 import { isQuiet } from "./memory.ts";
 import { type ClosureBinding, type Frame, type Value, zeros } from "./frame.ts";
@@ -94,7 +94,7 @@ export function inlineCall(
   call: {
     readonly typeArguments: readonly Type[];
     readonly args: readonly LoweredArgument[];
-    readonly place: IrPlace;
+    readonly place: IrPosition;
   },
 ): Value {
   const { body } = target;

@@ -17,7 +17,7 @@ import {
   type ImportedFunction,
   type IrFunction,
   type IrGlobal,
-  type IrPlace,
+  type IrPosition,
   type IrSlot,
   newFunction,
   newLocal,
@@ -139,7 +139,7 @@ export class ProgramLowering {
   }
 
   /** A new trap site. */
-  site(kind: TrapKind, place: IrPlace | null): TrapSite {
+  site(kind: TrapKind, place: IrPosition | null): TrapSite {
     const site: TrapSite = { number: this.sites.length, kind, place };
     this.sites.push(site);
     return site;

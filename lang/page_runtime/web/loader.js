@@ -111,7 +111,7 @@ function followBuilds(game, url) {
     if (detail.reload === "page") game.keepWaiting();
     else detail.respondWith(fetchGame(url).then((module) => game.replace(module)));
   });
-  // A report of mistakes covers the page: nobody can play behind it.
+  // A report of errors covers the page: nobody can play behind it.
   addEventListener("lang:problems", ({ detail }) => game.hold(detail.isShown));
 }
 

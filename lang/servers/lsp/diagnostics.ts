@@ -1,4 +1,4 @@
-/** Mistakes and their fixes as editors take them. */
+/** Errors and their fixes as editors take them. */
 import type {
   CodeAction,
   Diagnostic as EditorDiagnostic,
@@ -26,7 +26,7 @@ const UNUSED: ReadonlySet<string> = new Set(["LI0001", "LI0002", "LI0007", "LI00
 /** How places are named: URIs of files and of the library. */
 export type Locate = (location: Location) => EditorLocation | null;
 
-/** A mistake as editors show it. */
+/** An error as editors show it. */
 export function editorDiagnostic(diagnostic: Diagnostic, locate: Locate): EditorDiagnostic {
   const { file, span, severity, code, title, message, hint, labels } = diagnostic;
   const related = labels.flatMap((label) => {
@@ -55,7 +55,7 @@ export type MakeEdit = (edits: readonly Edit[]) => WorkspaceEdit;
 /** Which actions are asked for, by kind; all when nothing is said. */
 export type Wanted = (kind: string) => boolean;
 
-/** Ways to fix the mistakes that a range touches: every fix of each, and all that are safe at once. */
+/** Ways to fix the errors that a range touches: every fix of each, and all that are safe at once. */
 export function codeActions(
   diagnostics: readonly Diagnostic[],
   { path, range, wanted, locate, makeEdit }: {
@@ -109,7 +109,7 @@ export function codeActions(
   return actions;
 }
 
-/** The first fix of each mistake, where that is safe. */
+/** The first fix of each error, where that is safe. */
 function safeFixes(diagnostics: readonly Diagnostic[]): Fix[] {
   return diagnostics.flatMap(({ fixes }) => fixes[0]?.applicability === "safe" ? [fixes[0]] : []);
 }

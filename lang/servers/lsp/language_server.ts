@@ -105,7 +105,7 @@ const NO_ABILITIES: Abilities = {
   wantsLenses: false,
 };
 
-/** Mistakes of one file, for the editor to show in place of those it has. */
+/** Errors of one file, for the editor to show in place of those it has. */
 export interface Publication {
   readonly uri: string;
   readonly version: number | null;
@@ -312,7 +312,7 @@ export class LanguageServer {
   }
 
   /**
-   * The mistakes of a package as they are now: of all its files, open or not, and none for those that are open or had
+   * The errors of a package as they are now: of all its files, open or not, and none for those that are open or had
    * some.
    */
   check(session: PackageSession): readonly Publication[] {
@@ -338,7 +338,7 @@ export class LanguageServer {
   }
 
   codeActions({ textDocument, range, context }: CodeActionParams): CodeAction[] {
-    // The manifest has mistakes as well, though it is no source.
+    // The manifest has errors as well, though it is no source.
     const placement = this.#placement(textDocument.uri);
     if (placement === null) return [];
     const { session, path } = placement;

@@ -1,5 +1,5 @@
 /**
- * A package that an editor works on: its files with the unsaved texts laid over them, its mistakes, and look-ups in it.
+ * A package that an editor works on: its files with the unsaved texts laid over them, its errors, and look-ups in it.
  *
  * Files are read from the disk once, and again when the editor or its watchers say that they changed, or before a
  * check that a request waits for.
@@ -78,7 +78,7 @@ export class PackageSession {
   #checked: CheckedPackage | null = null;
   /** Why the package cannot be looked at, such as a missing manifest. */
   #failure: string | null = null;
-  /** Paths that mistakes were shown for. */
+  /** Paths that errors were shown for. */
   readonly shown = new Set<string>();
 
   constructor({ root, files, looseUri, alone }: EditorPackage) {
@@ -130,7 +130,7 @@ export class PackageSession {
     return this.#checked;
   }
 
-  /** Mistakes of all files. */
+  /** Errors of all files. */
   diagnostics(): readonly Diagnostic[] {
     return this.check()?.diagnostics ?? [];
   }

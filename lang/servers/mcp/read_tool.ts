@@ -14,7 +14,7 @@ export const READ_TOOL = {
   name: "read",
   title: "Read about the language, the library and the package",
   description:
-    "Reads a page: lang://language is how programs are written, and all that one needs to know before the first; lang://library lists the modules of the library and their names, lang://library/{module} has signatures and documentation of one (list, string, web.canvas); lang://explain lists the codes of mistakes; lang://package/{path} is a file of the package. The pages are the same as the resources.",
+    "Reads a page: lang://language is how programs are written, and all that one needs to know before the first; lang://library lists the modules of the library and their names, lang://library/{module} has signatures and documentation of one (list, string, web.canvas); lang://explain lists the codes of errors; lang://package/{path} is a file of the package. The pages are the same as the resources.",
 } as const;
 
 /** Its arguments. */

@@ -2,7 +2,7 @@
  * From the lines of an agent's answer to what a tool gives: one object for programs, with a schema made of the
  * validators of the lines, and a text.
  *
- * A request that could not be carried out is an error of the tool. A package with mistakes, or a test that fails, is
+ * A request that could not be carried out is an error of the tool. A package with errors, or a test that fails, is
  * none: the tool did what it is for, and `ok` says what it found.
  */
 import * as z from "zod";

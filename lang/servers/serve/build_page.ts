@@ -16,8 +16,8 @@ export type BuildAttempt =
     /** Warnings. */
     readonly diagnostics: readonly Diagnostic[];
   }
-  /** The program has mistakes. */
-  | { readonly kind: "mistakes"; readonly diagnostics: readonly Diagnostic[] }
+  /** The program has errors. */
+  | { readonly kind: "errors"; readonly diagnostics: readonly Diagnostic[] }
   /** The package cannot be built for another reason: a missing manifest, or a fault of the compiler. */
   | {
     readonly kind: "failed";
@@ -30,7 +30,7 @@ export type BuildAttempt =
 export async function buildPage(workspace: Workspace): Promise<BuildAttempt> {
   try {
     const { built, diagnostics } = await build(workspace, { target: "wasm32-web" });
-    if (built === null) return { kind: "mistakes", diagnostics };
+    if (built === null) return { kind: "errors", diagnostics };
     const map = built.paths.find((path) => path.endsWith(".map"));
     const sourceMap = map === undefined ? null : workspace.files.read(map) ?? null;
     return { kind: "built", bytes: built.bytes, sourceMap, diagnostics };

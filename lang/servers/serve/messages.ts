@@ -67,7 +67,7 @@ export function buildMessage(
   switch (attempt.kind) {
     case "built":
       return { ...common, state: "built", milliseconds };
-    case "mistakes": {
+    case "errors": {
       const report = reportPieces(told);
       if (common.truncated > 0) report.push(["", `and ${common.truncated} more\n`]);
       return { ...common, state: "failed", title: countText(all), isBuilt, report };

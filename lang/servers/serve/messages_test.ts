@@ -6,12 +6,12 @@ import { buildMessage } from "./messages.ts";
 import { reportPieces } from "./report_pieces.ts";
 import { watchedPage } from "./watched_page.ts";
 
-function mistakesOf(text: string) {
+function errorsOf(text: string) {
   return new PackageAnalyzer().analyze(new Map([["src/main.lang", text]])).diagnostics;
 }
 
 Deno.test("reportPieces() are what the terminal shows, with what each piece is", () => {
-  const diagnostics = mistakesOf(
+  const diagnostics = errorsOf(
     'fn main() -> Int {\n  let text = "a"\n  text + 1\n}\nfn other() -> Int { "<b>" }\n',
   );
   ok(diagnostics.length >= 2);
@@ -22,11 +22,11 @@ Deno.test("reportPieces() are what the terminal shows, with what each piece is",
   deepStrictEqual(reportPieces([]), []);
 });
 
-Deno.test("buildMessage() tells a hundred mistakes, errors first, and how many more there are", () => {
+Deno.test("buildMessage() tells a hundred errors, errors first, and how many more there are", () => {
   const lines = Array.from({ length: 150 }, (_, n) => `fn f${n}() -> Int { "x" }`);
-  const diagnostics = mistakesOf(lines.join("\n"));
+  const diagnostics = errorsOf(lines.join("\n"));
   strictEqual(diagnostics.filter(({ severity }) => severity === "error").length, 150);
-  const message = buildMessage({ kind: "mistakes", diagnostics: [...diagnostics].reverse() }, {
+  const message = buildMessage({ kind: "errors", diagnostics: [...diagnostics].reverse() }, {
     version: "v-1",
     reload: null,
     milliseconds: 3,

@@ -4,7 +4,7 @@
  *     /             web/index.html
  *     /main.wasm    the last good build, and /main.wasm.map its source map
  *     /_reload      a WebSocket that hears `reload` after each build
- *     /_events      a WebSocket that hears of builds and mistakes in JSON
+ *     /_events      a WebSocket that hears of builds and errors in JSON
  *     /<path>       web/<path>
  *
  * A path with `..` is 403 whatever the method, an unknown path 404; what is there answers `GET` and `HEAD`, anything

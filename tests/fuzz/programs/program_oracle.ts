@@ -28,7 +28,7 @@ function told(evaluate: () => string): string {
   try {
     return evaluate();
   } catch (error) {
-    // Faults and errors of the engine; that a program is refused is a mistake of the generator or the checker.
+    // Faults and errors of the engine; that a program is refused is an error of the generator or the checker.
     return `# ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`;
   }
 }

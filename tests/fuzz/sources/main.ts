@@ -28,7 +28,7 @@ for (const text of mutatedSources(Number(values.seed))) {
 }
 console.log(
   `${counts.sources} sources, ${counts.withErrors} with errors, ${counts.diagnostics} diagnostics, ` +
-    `${counts.clearing} of ${counts.fixes} fixes clear their mistake; ` +
+    `${counts.clearing} of ${counts.fixes} fixes clear their error; ` +
     `${((performance.now() - started) / 1000).toFixed(0)} s, the slowest ${slowest.toFixed(0)} ms`,
 );
 console.log(`${checked.programs} are right, and all of their bodies are typed`);

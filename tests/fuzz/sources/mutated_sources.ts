@@ -94,7 +94,7 @@ export interface SourceCounts {
   withErrors: number;
   diagnostics: number;
   fixes: number;
-  /** Fixes after which the mistake is no longer told. */
+  /** Fixes after which the error is no longer told. */
   clearing: number;
   readonly codes: Map<string, number>;
 }
@@ -168,7 +168,7 @@ function checkFormat(text: string): void {
 
 /** Tokens and comments, but for what the formatter may add and take away. */
 export function essence(text: string): string {
-  const { tokens, comments, mistakes } = lex(text);
+  const { tokens, comments, errors } = lex(text);
   const written = tokens.map((token) => token.text).join(" ").replace(/, (?=[)\]}])/g, "").replace(
     /= \| /g,
     "= ",
@@ -176,6 +176,6 @@ export function essence(text: string): string {
   return [
     written,
     ...comments.map((comment) => comment.text.trimEnd()),
-    ...mistakes.map((mistake) => mistake.text),
+    ...errors.map((error) => error.text),
   ].join("\n");
 }

@@ -48,7 +48,7 @@ export function only(lines: readonly AgentLine[], kind: string): AgentLine {
   return first;
 }
 
-/** A package that has no mistakes, whose tests pass, and whose program writes a line for each argument. */
+/** A package that has no errors, whose tests pass, and whose program writes a line for each argument. */
 export const GOOD: Readonly<Record<string, string>> = {
   "project.toml": 'name = "sample"\nversion = "0.1.0"\n',
   "src/main.lang": `use host.process
@@ -72,7 +72,7 @@ test "double" {
   "docs/guide.md": "# Guide\n\nCall double to double.\n",
 };
 
-/** A package with one mistake, which has one fix, and a warning that shows when it is fixed. */
+/** A package with one error, which has one fix, and a warning that shows when it is fixed. */
 export const BAD: Readonly<Record<string, string>> = {
   "project.toml": GOOD["project.toml"] ?? "",
   "src/main.lang": `pub fn main(_args: List[String]) -> Int {

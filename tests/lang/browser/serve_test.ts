@@ -231,7 +231,7 @@ browserTest("a change of the page loads it again, and the game goes on in it", a
 });
 
 browserTest(
-  "mistakes from the start are shown, and the page comes with the first good build",
+  "errors from the start are shown, and the page comes with the first good build",
   async (browser) => {
     await using broken = await packageOf({ "main.lang": "pub fn init(seed: Int) -> Int { seed + }\n" });
     await using server = await ServeProcess.start(broken.folder, ["--watch"]);

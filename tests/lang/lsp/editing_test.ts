@@ -49,16 +49,16 @@ Deno.test("lang lsp: Pong is edited from breaking it to having it formatted", as
   await editor.open(main);
   const original = editor.text(main);
 
-  // A mistake, the fix that the editor offers, and the text is what it was.
+  // An error, the fix that the editor offers, and the text is what it was.
   await editor.replace(main, "  state.ticks += 1\n", "  state.tick += 1\n");
-  const [mistake] = await editor.diagnostics(main, SOME);
-  assert.ok(mistake !== undefined);
-  assert.equal(mistake.code, "NM0004");
-  assert.equal(editor.textAt(main, mistake.range), "tick");
+  const [error] = await editor.diagnostics(main, SOME);
+  assert.ok(error !== undefined);
+  assert.equal(error.code, "NM0004");
+  assert.equal(editor.textAt(main, error.range), "tick");
   const actions = await editor.connection.sendRequest(CodeActionRequest.type, {
     textDocument,
-    range: mistake.range,
-    context: { diagnostics: [mistake] },
+    range: error.range,
+    context: { diagnostics: [error] },
   });
   const [action] = actions ?? [];
   assert.ok(action !== undefined && "edit" in action);
@@ -67,7 +67,7 @@ Deno.test("lang lsp: Pong is edited from breaking it to having it formatted", as
   assert.equal(editor.text(main), original);
   await editor.diagnostics(main, NONE);
 
-  // What others use goes: they have mistakes, though they are not open.
+  // What others use goes: they have errors, though they are not open.
   await editor.open(physics);
   await editor.replace(physics, "pub fn Ball.serve(", "pub fn Ball.send(");
   await editor.close(main);
@@ -265,9 +265,9 @@ pub fn main(_args: List[String]) -> Int uses Log {
   const main = uriOf(`${folder}/src/main.lang`);
   const textDocument = { uri: main };
   await editor.open(main);
-  const [mistake] = await editor.diagnostics(main, (found) => found.some(({ code }) => code === "NM0004"));
-  assert.ok(mistake !== undefined);
-  assert.equal(editor.textAt(main, mistake.range), "nme");
+  const [error] = await editor.diagnostics(main, (found) => found.some(({ code }) => code === "NM0004"));
+  assert.ok(error !== undefined);
+  assert.equal(editor.textAt(main, error.range), "nme");
   const uses = locations(
     await editor.connection.sendRequest(ReferencesRequest.type, {
       textDocument,
@@ -278,8 +278,8 @@ pub fn main(_args: List[String]) -> Int uses Log {
   assert.deepEqual(uses.map(({ range }) => editor.textAt(main, range)), ["name", "name", "name"]);
   const actions = await editor.connection.sendRequest(CodeActionRequest.type, {
     textDocument,
-    range: mistake.range,
-    context: { diagnostics: [mistake] },
+    range: error.range,
+    context: { diagnostics: [error] },
   });
   const [action] = actions ?? [];
   assert.ok(action !== undefined && "edit" in action);
@@ -307,8 +307,8 @@ Deno.test("lang lsp: all safe fixes at once, sources outside of packages, texts 
     lone,
     "fn f() -> Int {\n  var a = 1\n  var b = 2\n  a + b\n}\n\npub fn main(_args: List[String]) -> Int { f() }\n",
   );
-  const mistakes = await editor.diagnostics(lone, (found) => found.length === 2);
-  assert.deepEqual(mistakes.map(({ code }) => code), ["LI0003", "LI0003"]);
+  const errors = await editor.diagnostics(lone, (found) => found.length === 2);
+  assert.deepEqual(errors.map(({ code }) => code), ["LI0003", "LI0003"]);
   const actions = await editor.connection.sendRequest(CodeActionRequest.type, {
     textDocument: { uri: lone },
     range: editor.rangeOf(lone, "var a"),
@@ -337,7 +337,7 @@ Deno.test("lang lsp: all safe fixes at once, sources outside of packages, texts 
   );
   assert.ok(len !== undefined && len.uri.startsWith("file:"));
   assert.match(await Deno.readTextFile(fileURLToPath(len.uri)), /pub type List\[T\] = builtin/);
-  // It is no source of the user's: nothing in it is a mistake.
+  // It is no source of the user's: nothing in it is an error.
   await editor.open(len.uri);
   const inside = await editor.connection.sendRequest(HoverRequest.type, {
     textDocument: { uri: len.uri },
@@ -350,7 +350,7 @@ Deno.test("lang lsp: all safe fixes at once, sources outside of packages, texts 
   await editor.diagnostics(loose, (found) => found.some(({ code }) => code === "TY0001"));
   await editor.close(loose);
 
-  // A manifest makes a package of the folder; its mistakes are shown as well.
+  // A manifest makes a package of the folder; its errors are shown as well.
   const manifest = uriOf(`${folder}/project.toml`);
   await Deno.mkdir(`${folder}/src`);
   await Deno.writeTextFile(`${folder}/src/main.lang`, "pub fn main(_args: List[String]) -> Int { 0 }\n");

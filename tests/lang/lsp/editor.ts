@@ -233,7 +233,7 @@ export class Editor implements AsyncDisposable {
     for (const [uri, edits] of Object.entries(edit?.changes ?? {})) await this.edit(uri, edits);
   }
 
-  /** The mistakes of a file, once they are as somebody wants them; what was reported before counts too. */
+  /** The errors of a file, once they are as somebody wants them; what was reported before counts too. */
   async diagnostics(
     uri: string,
     isWanted: (diagnostics: readonly Diagnostic[]) => boolean,
@@ -244,7 +244,7 @@ export class Editor implements AsyncDisposable {
       const timer = setTimeout(
         () =>
           reject(
-            new Error(`No such mistakes of ${uri}; the last: ${JSON.stringify(this.#diagnostics.get(uri))}`),
+            new Error(`No such errors of ${uri}; the last: ${JSON.stringify(this.#diagnostics.get(uri))}`),
           ),
         30_000,
       );

@@ -72,7 +72,7 @@ export async function tour(client: Client): Promise<void> {
   await listTools(client);
   await callTools(client);
   await callLookUps(client);
-  await callWithMistakes(client);
+  await callWithErrors(client);
   await readResources(client);
   await takePrompts(client);
 }
@@ -153,7 +153,7 @@ async function callLookUps(client: Client): Promise<void> {
 }
 
 /** Calls that cannot be carried out tell why, as results, and the server goes on. */
-async function callWithMistakes(client: Client): Promise<void> {
+async function callWithErrors(client: Client): Promise<void> {
   const calls: readonly (readonly [string, Values, RegExp])[] = [
     ["check", { path: 1 }, /path/],
     ["check", { paht: "src" }, /paht/],

@@ -291,7 +291,7 @@ Deno.test("a damaged index is said to be so where it would have been used, and i
     strictEqual(user.warnings.length, 1);
   }));
 
-Deno.test("a manifest that cannot be read in a tarball is the package's mistake, and says nothing to a terminal", () =>
+Deno.test("a manifest that cannot be read in a tarball is the package's error, and says nothing to a terminal", () =>
   withEnvironment(async (world) => {
     const release = { name: "fx", version: "0.3.2" };
     const text = 'name = "fx"\nversion = "0.3.2"\n[dependencies]\nx = "\\u001b[31m\\nerror: fake"\n';

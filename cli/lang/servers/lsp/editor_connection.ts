@@ -1,6 +1,6 @@
 /**
  * The connection of the language server to an editor, on standard input and output: messages in, answers out, and
- * mistakes a moment after the last edit.
+ * errors a moment after the last edit.
  *
  * Before `initialize` requests are refused; a request whose handler fails is answered with an error, and the server
  * goes on. The process ends with `exit`, or when its input does: with 0 after `shutdown`, else with 1.
@@ -25,7 +25,7 @@ import { LIBRARY_SCHEME } from "../../../../lang/servers/lsp/uris.ts";
 import { version } from "../../../shared/version.ts";
 import { DiskHost } from "./editor_host.ts";
 
-/** How long after an edit mistakes are looked for: the next key is likely to come sooner. */
+/** How long after an edit errors are looked for: the next key is likely to come sooner. */
 const PAUSE_MILLISECONDS = 120;
 
 /** Waits at least this often as long as the last check took, so that large packages leave time for answers. */

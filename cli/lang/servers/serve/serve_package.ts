@@ -2,7 +2,7 @@
  * `lang serve`: builds the package of a page, serves it on the loopback address, and with `--watch` builds again
  * after each change.
  *
- * Exit codes: 0 ended by Ctrl-C; 1 the program has mistakes (without `--watch`); 2 the compiler has failed, manifest,
+ * Exit codes: 0 ended by Ctrl-C; 1 the program has errors (without `--watch`); 2 the compiler has failed, manifest,
  * `web/` or its page are missing, or the port cannot be had.
  */
 import { CommandError } from "../../../../lang/commands/command_error.ts";
@@ -92,7 +92,7 @@ function requirePage(root: string): void {
 function reportFirst(context: Context, attempt: BuildAttempt, isWatched: boolean): boolean {
   reportAttempt(context, attempt);
   if (attempt.kind === "built" || isWatched) return true;
-  context.exitCode = attempt.kind === "mistakes" ? 1 : 2;
+  context.exitCode = attempt.kind === "errors" ? 1 : 2;
   return false;
 }
 

@@ -115,7 +115,7 @@ Deno.test("`check` also answers `result` with `path`", async () => {
     // A package is found from within it.
     const { lines } = await agent(`${folder}/src`, [{ op: "check" }]);
     strictEqual(only(lines, "result")["path"], ".");
-    // A file that is not there is no file without mistakes.
+    // A file that is not there is no file without errors.
     const missing = await agent(folder, [{ op: "check", path: "src/missing.lang" }]);
     match(String(only(missing.lines, "error")["message"]), /there is no such file/);
   });

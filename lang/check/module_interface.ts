@@ -8,10 +8,10 @@ import { redeclareInferred, wholeDeclaration } from "./declare.ts";
 import { resetForBodies } from "./module_body.ts";
 import { Reporter } from "./report.ts";
 import type { ModuleScope, TypeEntry } from "./symbols.ts";
-import type { World } from "./world.ts";
+import type { ModuleGraph } from "./module_graph.ts";
 
 /** The text of a module's declarations without bodies. */
-export function skeletonOf(module: ast.Module): string {
+export function moduleInterfaceOf(module: ast.Module): string {
   const { text } = module.file;
   const parts: string[] = [];
   for (const declaration of module.declarations) {
@@ -43,8 +43,8 @@ export function skeletonOf(module: ast.Module): string {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Points the symbols of a module at a new tree with the same skeleton, ready for its bodies to be checked. */
-export function refreshScope(world: World, scope: ModuleScope, module: ast.Module): void {
+/** Points the symbols of a module at a new tree with the same interface, ready for its bodies to be checked. */
+export function refreshScope(graph: ModuleGraph, scope: ModuleScope, module: ast.Module): void {
   scope.module = module;
   scope.file = module.file;
   scope.reporter = new Reporter(module.file);
@@ -89,5 +89,5 @@ export function refreshScope(world: World, scope: ModuleScope, module: ast.Modul
     }
   }
   resetForBodies(scope);
-  redeclareInferred(world, scope);
+  redeclareInferred(graph, scope);
 }

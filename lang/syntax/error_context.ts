@@ -1,5 +1,5 @@
 /**
- * What the recognizers of mistakes are given and what they propose.
+ * What the recognizers of errors are given and what they propose.
  *
  * A recognizer looks at the tokens around the one that does not fit. What it proposes is tried: a fix is offered only
  * if the text can be read on after it, so a recognizer need not be certain.
@@ -13,14 +13,14 @@ export interface TextEdit extends Span {
   readonly text: string;
 }
 
-/** One way to repair a mistake. */
+/** One way to repair an error. */
 export interface ProposedFix {
   readonly title: string;
   readonly applicability: Applicability;
   readonly edits: readonly TextEdit[];
 }
 
-/** A mistake that was recognized. */
+/** An error that was recognized. */
 export interface Proposal {
   readonly code: string;
   readonly span: Span;
@@ -34,8 +34,8 @@ export interface Proposal {
   readonly isCertain?: boolean;
 }
 
-/** Looks for one kind of mistake. */
-export type Recognizer = (place: ErrorContext) => Proposal | null;
+/** Looks for one kind of error. */
+export type Recognizer = (context: ErrorContext) => Proposal | null;
 
 const nothing = new Token(0, "", 0, 0, false, false);
 
@@ -188,8 +188,8 @@ export function replacement(span: Span, text: string): TextEdit {
 }
 
 /** Takes a token away, with the space on one side of it. */
-export function deletion(place: ErrorContext, token: Token): TextEdit {
-  const text = place.file.text;
+export function deletion(context: ErrorContext, token: Token): TextEdit {
+  const text = context.file.text;
   let { start, end } = token;
   if (/[ \t]/.test(text[end] ?? "") && (token.isFirstOfLine || /[\s([{]/.test(text[start - 1] ?? ""))) {
     while (/[ \t]/.test(text[end] ?? "")) end++;

@@ -29,7 +29,7 @@ export interface LibrarySource {
 }
 
 /** The modules by name, and what of them is in scope everywhere. */
-export class World {
+export class ModuleGraph {
   /** What may be imported, whether it has been or not. */
   readonly library: LibrarySource | null;
   readonly scopes = new Map<string, ModuleScope>();

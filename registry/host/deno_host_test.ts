@@ -1,6 +1,6 @@
 /** The settings of a process: addresses, places, proxies. */
 import { strictEqual, throws } from "node:assert/strict";
-import { surroundings } from "./world.ts";
+import { surroundings } from "./deno_host.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
