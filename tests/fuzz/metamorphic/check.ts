@@ -6,7 +6,7 @@
  */
 import type { Choices } from "../choices.ts";
 import { ExpressionGenerator, type ScopeColumn } from "./expressions.ts";
-import { scopeOf, type World, type WorldTable } from "./module_graph.ts";
+import { scopeOf, type World, type WorldTable } from "./world.ts";
 
 /** One check. */
 export interface Check {

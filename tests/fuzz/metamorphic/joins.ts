@@ -1,7 +1,7 @@
 /** Joins and subqueries in each other's stead, and set operations as either. */
 import type { Check, CheckMaker, Relation } from "./check.ts";
 import { comparisons } from "./expressions.ts";
-import { scopeOf, type WorldTable } from "./module_graph.ts";
+import { scopeOf, type WorldTable } from "./world.ts";
 
 interface Pair {
   readonly first: WorldTable;

@@ -14,7 +14,7 @@ import { type Answer, answerOf, BOUND_STATEMENTS, isTooLarge } from "../engine_a
 import { type Check, CheckMaker, type Relation, type TableRows } from "./check.ts";
 import { comparableRow } from "./comparable.ts";
 import { relations } from "./relations.ts";
-import { chooseWorld, type World, type WorldStep } from "./module_graph.ts";
+import { chooseWorld, type World, type WorldStep } from "./world.ts";
 
 /** What rounds came to. */
 export interface RoundReport {

@@ -3,7 +3,7 @@ import type { Check, CheckMaker, Relation } from "./check.ts";
 import { combined } from "./aggregates.ts";
 import { nameOf } from "./expressions.ts";
 import type { Kind } from "./values.ts";
-import { scopeOf, type WorldTable } from "./module_graph.ts";
+import { scopeOf, type WorldTable } from "./world.ts";
 
 /** Some query over the world's tables; `ordered` when its rows come in one order only. */
 function anyQuery(maker: CheckMaker): { sql: string; ordered: boolean; loose: boolean; raises: boolean } {
