@@ -7,6 +7,7 @@
  */
 import type { SqlType } from "../types/sql_type.ts";
 import type { StoredValue } from "../types/stored_value.ts";
+import type { ExternalSourceDefinition } from "./external_source.ts";
 
 /** Ids below this belong to built-in objects (as in PostgreSQL). */
 export const FIRST_USER_OBJECT_ID = 16384;
@@ -124,6 +125,8 @@ export interface TableDefinition {
   /** Storage parameters as written (`fillfactor` …): recorded for the catalog, without effect. */
   readonly options: Readonly<Record<string, string>>;
   readonly comment: string | null;
+  /** Only of an external source: where REFRESH gets its rows. */
+  readonly external?: ExternalSourceDefinition;
 }
 
 /** A sequence; its current value is state outside of the catalog. */
