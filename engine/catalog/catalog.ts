@@ -190,6 +190,7 @@ export class Catalog {
           change.table.id,
           ...change.table.indexes.map((i) => i.id),
           ...change.table.constraints.map((c) => c.id),
+          ...change.table.triggers.map((t) => t.id),
         ];
         return new Catalog({
           ...next,

@@ -102,11 +102,30 @@ export interface IndexDefinition {
   readonly comment: string | null;
 }
 
-/** A trigger of a table; kept as canonical text and compiled by the engine. */
+/** When a trigger fires. */
+export type TriggerEvent = "insert" | "delete" | "update";
+
+/** What a trigger does; expressions are canonical texts over `new` and `old`. */
+export type TriggerActionDefinition =
+  | {
+    readonly kind: "set";
+    readonly assignments: readonly { readonly columnId: number; readonly text: string }[];
+  }
+  | { readonly kind: "reject"; readonly message: string }
+  /** A call; its result is not used. */
+  | { readonly kind: "execute"; readonly text: string };
+
+/** A BEFORE … FOR EACH ROW trigger of a table. */
 export interface TriggerDefinition {
   readonly id: number;
   readonly name: string;
-  readonly text: string;
+  readonly events: readonly TriggerEvent[];
+  /** Column ids of UPDATE OF; empty: every UPDATE. */
+  readonly updateColumns: readonly number[];
+  readonly whenText: string | null;
+  readonly action: TriggerActionDefinition;
+  readonly enabled: boolean;
+  readonly comment?: string;
 }
 
 /** A table. */

@@ -15,6 +15,7 @@ import {
   indexDefinition,
   indexKeyText,
   qualifiedName,
+  triggerDefinition,
   viewText,
 } from "./definition_texts.ts";
 import { CATALOG, OWNER_ID } from "./object_ids.ts";
@@ -95,10 +96,15 @@ function constraintDefinitionOf(context: CatalogContext, args: readonly SqlValue
   return null;
 }
 
-function triggerDefinition(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+function triggerDefinitionOf(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   for (const table of context.catalog.tables) {
     const trigger = table.triggers.find((each) => each.id === id(args));
-    if (trigger !== undefined) return trigger.text;
+    if (trigger === undefined) continue;
+    const pretty = args[1] === true;
+    return triggerDefinition(context, table, trigger, {
+      pretty,
+      qualified: !pretty || isVisible(context, table.id) !== true,
+    });
   }
   return null;
 }
@@ -266,7 +272,7 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
   pg_get_viewdef: viewDefinition,
-  pg_get_triggerdef: triggerDefinition,
+  pg_get_triggerdef: triggerDefinitionOf,
   pg_get_functiondef: (_context, args) => {
     const routine = routineById(id(args));
     return routine === undefined ? null : functionDefinition(routine);

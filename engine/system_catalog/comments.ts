@@ -32,6 +32,7 @@ function putComments(catalog: Catalog, put: Put): void {
     put(CATALOG.class, table.id, table.comment);
     for (const column of shownColumns(table)) put(CATALOG.class, table.id, column.comment, column.id);
     for (const index of indexesOf(table)) put(CATALOG.class, index.id, index.comment);
+    for (const trigger of table.triggers) put(CATALOG.trigger, trigger.id, trigger.comment);
     for (const constraint of table.constraints) put(CATALOG.constraint, constraint.id, constraint.comment);
   }
   for (const view of catalog.views) {
@@ -103,6 +104,7 @@ function textOf(
 const CATALOGS: Readonly<Record<string, number>> = {
   pg_class: CATALOG.class,
   pg_constraint: CATALOG.constraint,
+  pg_trigger: CATALOG.trigger,
   pg_namespace: CATALOG.namespace,
   pg_type: CATALOG.type,
   pg_extension: CATALOG.extension,

@@ -14,7 +14,7 @@ import { defaultId, schemaId } from "./class_catalog.ts";
 import { viewRelations } from "./definition_texts.ts";
 import { CATALOG, DATABASE_ID, OWNER_ID } from "./object_ids.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
-import type { RowValues } from "./relation_shape.ts";
+import { type RowValues, vector } from "./relation_shape.ts";
 import { equalityOperatorId } from "./routine_catalog.ts";
 import { constraintIndexId, defaultTextOf, indexesOf, shownColumns } from "./table_objects.ts";
 
@@ -79,13 +79,7 @@ function typeOf(table: TableDefinition, columnId: number): SqlType {
 /** Bits of pg_trigger.tgtype. */
 const TRIGGER_ROW = 1, TRIGGER_BEFORE = 2, TRIGGER_INSERT = 4, TRIGGER_DELETE = 8, TRIGGER_UPDATE = 16;
 
-/** What a trigger's text says of when it fires. */
-function triggerType(text: string): number {
-  const head = text.slice(0, text.search(/\bON\b/i) + 1).toUpperCase();
-  return (/FOR\s+EACH\s+ROW/i.test(text) ? TRIGGER_ROW : 0) | (head.includes("BEFORE") ? TRIGGER_BEFORE : 0) |
-    (head.includes("INSERT") ? TRIGGER_INSERT : 0) | (head.includes("DELETE") ? TRIGGER_DELETE : 0) |
-    (head.includes("UPDATE") ? TRIGGER_UPDATE : 0);
-}
+const TRIGGER_EVENTS = { insert: TRIGGER_INSERT, delete: TRIGGER_DELETE, update: TRIGGER_UPDATE };
 
 function* triggerRows(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) {
@@ -94,8 +88,13 @@ function* triggerRows(context: CatalogContext): Iterable<RowValues> {
         oid: trigger.id,
         tgrelid: table.id,
         tgname: trigger.name,
-        tgtype: triggerType(trigger.text),
-        tgenabled: "O",
+        tgtype: trigger.events.reduce(
+          (bits, event) => bits | TRIGGER_EVENTS[event],
+          TRIGGER_ROW | TRIGGER_BEFORE,
+        ),
+        tgenabled: trigger.enabled ? "O" : "D",
+        tgattr: vector(trigger.updateColumns),
+        tgqual: trigger.whenText,
         tgargs: new Uint8Array(0),
       };
     }
@@ -130,6 +129,13 @@ function* dependencyRows(context: CatalogContext): Iterable<RowValues> {
       yield dependency(from, [CATALOG.class, table.id, column.id], "a");
       for (const sequenceId of sequencesOf(context, table, column)) {
         yield dependency(from, [CATALOG.class, sequenceId, 0], "n");
+      }
+    }
+    for (const trigger of table.triggers) {
+      const from: Address = [CATALOG.trigger, trigger.id, 0];
+      yield dependency(from, [CATALOG.class, table.id, 0], "a");
+      for (const columnId of trigger.updateColumns) {
+        yield dependency(from, [CATALOG.class, table.id, columnId], "n");
       }
     }
     const owned = new Set<number>();

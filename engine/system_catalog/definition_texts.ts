@@ -6,8 +6,10 @@ import type {
   ConstraintDefinition,
   ReferentialAction,
   TableDefinition,
+  TriggerDefinition,
   ViewDefinition,
 } from "../catalog/definitions.ts";
+import { DEFAULT_TEXT } from "../catalog/triggers.ts";
 import { type NameLookup, withoutSchemas, withSchemas } from "../sql/definition/stored_names.ts";
 import { quoteIdentifier } from "../sql/parser/keywords.ts";
 import type { ObjectName, TableItem } from "../sql/parser/ast.ts";
@@ -142,6 +144,54 @@ export function constraintText(
       ].filter((part) => part !== "").join(" ");
     }
   }
+}
+
+/** What a trigger does, as it is in CREATE TRIGGER. */
+export function triggerAction(
+  context: CatalogContext,
+  table: TableDefinition,
+  { action }: TriggerDefinition,
+  pretty: boolean,
+): string {
+  switch (action.kind) {
+    case "reject":
+      return `REJECT '${action.message.replaceAll("'", "''")}'`;
+    case "execute":
+      return `EXECUTE FUNCTION ${expressionText(action.text, pretty, context)}`;
+    case "set": {
+      const assignments = action.assignments.map(({ columnId, text }) =>
+        `${columnName(table, columnId)} = ${
+          text === DEFAULT_TEXT ? text : expressionText(text, pretty, context)
+        }`
+      );
+      return `SET ${assignments.join(", ")}`;
+    }
+  }
+}
+
+/** The CREATE TRIGGER statement of a trigger. */
+export function triggerDefinition(
+  context: CatalogContext,
+  table: TableDefinition,
+  trigger: TriggerDefinition,
+  { pretty, qualified }: { readonly pretty: boolean; readonly qualified: boolean },
+): string {
+  const events = trigger.events.map((event) =>
+    event === "update" && trigger.updateColumns.length > 0
+      ? `UPDATE OF ${columnNames(table, trigger.updateColumns)}`
+      : event.toUpperCase()
+  ).join(" OR ");
+  const target = qualified ? qualifiedName(table.schema, table.name) : quoteIdentifier(table.name);
+  const when = trigger.whenText === null
+    ? ""
+    : ` WHEN (${
+      pretty
+        ? withoutParentheses(expressionText(trigger.whenText, true, context))
+        : expressionText(trigger.whenText, false, context)
+    })`;
+  return `CREATE TRIGGER ${quoteIdentifier(trigger.name)} BEFORE ${events} ON ${target} FOR EACH ROW${when} ${
+    triggerAction(context, table, trigger, pretty)
+  }`;
 }
 
 /**

@@ -10,6 +10,7 @@ import type {
   ConstraintDefinition,
   ReferentialAction,
   TableDefinition,
+  TriggerDefinition,
 } from "../catalog/definitions.ts";
 import { declaredScale } from "../types/sql_type.ts";
 import type { SqlType } from "../types/sql_type.ts";
@@ -17,7 +18,7 @@ import { formatType, formatTypeFamily } from "../types/type_names.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { schemaId } from "./class_catalog.ts";
-import { viewText } from "./definition_texts.ts";
+import { triggerAction, viewText } from "./definition_texts.ts";
 import { catalogRows, fixedRows, type RelationProviders } from "./relation_provider.ts";
 import { CATALOG_SHAPES, type RowValues } from "./relation_shape.ts";
 import { routines } from "./routine_catalog.ts";
@@ -464,21 +465,45 @@ function* columnPrivilegeRows(context: CatalogContext): Iterable<RowValues> {
 
 function* triggerRows(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) {
-    for (const trigger of table.triggers) {
-      const head = trigger.text.slice(0, trigger.text.search(/\bON\b/i) + 1).toUpperCase();
-      for (const event of ["INSERT", "DELETE", "UPDATE"].filter((each) => head.includes(each))) {
+    const orders = { insert: 0, delete: 0, update: 0 };
+    for (const trigger of [...table.triggers].sort((a, b) => a.name < b.name ? -1 : 1)) {
+      const { whenText } = trigger;
+      for (const event of trigger.events) {
         yield {
-          trigger_catalog: context.database,
-          trigger_schema: table.schema,
-          trigger_name: trigger.name,
-          event_manipulation: event,
-          event_object_catalog: context.database,
-          event_object_schema: table.schema,
-          event_object_table: table.name,
-          action_statement: trigger.text,
-          action_orientation: /FOR\s+EACH\s+ROW/i.test(trigger.text) ? "ROW" : "STATEMENT",
-          action_timing: head.includes("BEFORE") ? "BEFORE" : "AFTER",
+          ...triggerNames(context, table, trigger),
+          event_manipulation: event.toUpperCase(),
+          action_order: ++orders[event],
+          action_condition: whenText === null ? null : expressionText(whenText, false, context),
+          action_statement: triggerAction(context, table, trigger, false),
+          action_orientation: "ROW",
+          action_timing: "BEFORE",
         };
+      }
+    }
+  }
+}
+
+function triggerNames(
+  context: CatalogContext,
+  table: TableDefinition,
+  trigger: TriggerDefinition,
+): RowValues {
+  return {
+    trigger_catalog: context.database,
+    trigger_schema: table.schema,
+    trigger_name: trigger.name,
+    event_object_catalog: context.database,
+    event_object_schema: table.schema,
+    event_object_table: table.name,
+  };
+}
+
+function* triggeredColumnRows(context: CatalogContext): Iterable<RowValues> {
+  for (const table of context.catalog.tables) {
+    for (const trigger of table.triggers) {
+      for (const column of shownColumns(table)) {
+        if (!trigger.updateColumns.includes(column.id)) continue;
+        yield { ...triggerNames(context, table, trigger), event_object_column: column.name };
       }
     }
   }
@@ -523,6 +548,7 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
   check_constraints: catalogRows(checkRows),
   sequences: catalogRows(sequenceRows),
   triggers: catalogRows(triggerRows),
+  triggered_update_columns: catalogRows(triggeredColumnRows),
   table_privileges: catalogRows(tablePrivilegeRows),
   role_table_grants: catalogRows(tablePrivilegeRows),
   column_privileges: catalogRows(columnPrivilegeRows),

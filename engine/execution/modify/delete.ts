@@ -2,6 +2,7 @@
  * DELETE: removes each row that the source yields. One row found by its key is deleted at once, otherwise all are found
  * before the first is deleted.
  */
+import { triggersFor } from "../../catalog/triggers.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
@@ -16,7 +17,14 @@ export type DeletePlan = Extract<ModifyPlan, { kind: "delete" }>;
 
 /** What is known of a DELETE before it runs. */
 export function deleteFacts(plan: DeletePlan): ModifyFacts {
-  return { table: plan.table, command: "delete", changedColumns: [], defersMoves: false, arbiters: null };
+  return {
+    table: plan.table,
+    command: "delete",
+    changedColumns: [],
+    assignedColumns: [],
+    defersMoves: false,
+    arbiters: null,
+  };
 }
 
 /** Adds the pipelines of a DELETE. */
@@ -41,6 +49,7 @@ function deleteSink(plan: DeletePlan, modify: ModifyCode): Sink {
     const id = code.column(plan.rowId).code;
     emitMeetOfParts(code, plan, id);
     const run = modify.run(code);
+    if (triggersFor(plan.table, "delete").length > 0) code.emit(`${run}.beforeDelete(${id});`);
     // First, while the row can still be read.
     if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);
     code.emit(`if (${run}.changes === null) ${modify.writer(code)}.delete(${plan.table.id}, ${id});`);

@@ -5,6 +5,7 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { triggersFor } from "../../catalog/triggers.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { emitTruth } from "../codegen/condition.ts";
@@ -14,9 +15,9 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
 import { HeldRows, type HeldValue, type ModifyCode } from "./modify_code.ts";
-import type { ModifyFacts } from "./modify_run.ts";
+import { changesOf, type ModifyFacts } from "./modify_run.ts";
 import { expressionReads, readsTable } from "./plan_shape.ts";
-import { bindValue, emitNewRow, emitResultRow } from "./row_code.ts";
+import { bindValue, emitNewRow, emitResultRow, type NewRow } from "./row_code.ts";
 import { checkGivenRowId, checkRowId } from "./row_changes.ts";
 
 /** An INSERT. */
@@ -28,11 +29,9 @@ export function insertFacts(plan: InsertPlan): ModifyFacts {
   return {
     table,
     command: "insert",
-    changedColumns: onConflict?.action === "update"
-      ? table.columns.filter((column, position) =>
-        (onConflict.assignments[position] ?? null) !== null || column.generatedText !== null
-      ).map((column) => column.id)
-      : [],
+    ...(onConflict?.action === "update"
+      ? changesOf(table, onConflict.assignments)
+      : { changedColumns: [], assignedColumns: [] }),
     defersMoves: false,
     arbiters: onConflict === null ? null : arbitersOf(plan, table),
   };
@@ -107,9 +106,17 @@ function insertSink(
   id: Expression | null,
 ): Sink {
   const { table, onConflict } = plan;
-  const shape = { table, newRow: plan.newRow, generated: plan.generated, checks: plan.checks };
   return rowSink((code) => {
     const writer = modify.writer(code);
+    const shape = {
+      table,
+      newRow: plan.newRow,
+      generated: plan.generated,
+      checks: plan.checks,
+      before: triggersFor(table, "insert").length === 0
+        ? null
+        : (row: string) => `${modify.run(code)}.beforeInsert(${row});`,
+    };
     const proposed = emitNewRow(code, shape, values.map((value) => emitValue(code, value)));
     const rowId = emitRowId(code, table, writer, proposed.row, id);
     if (onConflict === null) {
@@ -134,7 +141,7 @@ function insertSink(
     code.block(
       `else `,
       "conditional",
-      () => emitConflictUpdate(code, plan, modify, location, proposed.values),
+      () => emitConflictUpdate(code, plan, modify, location, proposed),
     );
   });
 }
@@ -177,7 +184,7 @@ function emitConflictUpdate(
   plan: InsertPlan,
   modify: ModifyCode,
   location: string,
-  proposed: readonly Value[],
+  proposed: NewRow,
 ): void {
   const { table } = plan;
   const onConflict = assertDefined(plan.onConflict, "ON CONFLICT");
@@ -192,10 +199,10 @@ function emitConflictUpdate(
     return { code: name, isNull: `${name} === null` };
   });
   table.columns.forEach((column, position) => {
-    const old = onConflict.existing[position], excluded = onConflict.excluded[position];
+    const old = onConflict.existing[position];
     if (old !== undefined) bindValue(code, old, column.type, existing[position] as Value);
-    if (excluded !== undefined) bindValue(code, excluded, column.type, proposed[position] as Value);
   });
+  proposed.bind(onConflict.excluded);
   const update = (): void => {
     const values = table.columns.map((_, position) => {
       const assigned = onConflict.assignments[position] ?? null;
@@ -203,11 +210,11 @@ function emitConflictUpdate(
     });
     // The new row's columns are those of the proposed row, which came before.
     code.rebindingBlock(() => {
-      const changed = emitNewRow(
-        code,
-        { table, newRow: plan.newRow, generated: plan.generated, checks: plan.checks },
-        values,
-      );
+      const before = triggersFor(table, "update").length === 0
+        ? null
+        : (row: string) => `${run}.beforeUpdate(${row}, ${run}.rowBefore(${rowId}));`;
+      const { newRow, generated, checks } = plan;
+      const changed = emitNewRow(code, { table, newRow, generated, checks, before }, values);
       const newId = code.define("id", `${run}.change(${rowId}, ${changed.row})`);
       code.emit(`${run}.meet(${newId});`);
       emitCounted(code, plan, modify, newId);

@@ -6,16 +6,20 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
-import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { IndexDefinition, TableDefinition, TriggerEvent } from "../../catalog/definitions.ts";
 import { forbidsDuplicates } from "../../catalog/index_keys.ts";
+import { columnsSetBy } from "../../catalog/triggers.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW, type RowLocation } from "../../storage/access/block.ts";
+import type { Expression } from "../../sql/plan/expression.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import { StaleSnapshot } from "../../transactions/signals.ts";
 import type { ExecutionContext, RowTransaction } from "../runtime/execution.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { keyAt, positionsOf, readRow } from "./key_route.ts";
 import { checkRowId, RowChanges } from "./row_changes.ts";
+import { detachedState } from "./row_completion.ts";
+import { type CompiledTriggers, NO_STORED_ROW } from "./row_triggers.ts";
 import { rulesOf } from "./table_rules.ts";
 
 /** What is known of a modification before it runs. */
@@ -24,10 +28,29 @@ export interface ModifyFacts {
   readonly command: "insert" | "update" | "delete";
   /** Ids of the columns that the statement may change in existing rows. */
   readonly changedColumns: readonly number[];
+  /** Ids of the columns that its SET names, for triggers of UPDATE OF. */
+  readonly assignedColumns: readonly number[];
   /** Rows that get another id are created only after all rows have been read. */
   readonly defersMoves: boolean;
   /** What decides whether a row to insert is there already; null: no ON CONFLICT. */
   readonly arbiters: readonly (IndexDefinition | "row_id")[] | null;
+}
+
+/** What an UPDATE may change: what it assigns, what is generated, and what triggers set. */
+export function changesOf(
+  table: TableDefinition,
+  assignments: readonly (Expression | null)[],
+): Pick<ModifyFacts, "changedColumns" | "assignedColumns"> {
+  const generated = table.columns.filter((column) => column.generatedText !== null).map((column) =>
+    column.id
+  );
+  const assignedColumns = table.columns.filter((column, position) =>
+    (assignments[position] ?? null) !== null && column.generatedText === null
+  ).map((column) => column.id);
+  return {
+    assignedColumns,
+    changedColumns: [...assignedColumns, ...generated, ...columnsSetBy(table, "update")],
+  };
 }
 
 /** Rows created in one piece. */
@@ -56,6 +79,9 @@ export class ModifyRun {
   #moves: Move[] = [];
   #nextMove = 0;
   #seen: Set<RowId> | null = null;
+  #triggers: { readonly [Event in TriggerEvent]: CompiledTriggers | null } | null = null;
+  /** The state that triggers run in: their code is no part of the statement's. */
+  #triggerState: ExecutionState | null = null;
 
   constructor(state: ExecutionState, facts: ModifyFacts) {
     this.#state = state;
@@ -86,6 +112,42 @@ export class ModifyRun {
   #rowBefore(id: RowId): StoredValue[] {
     const reader = this.#context.table(this.table.id);
     return readRow(reader, this.table, reader.find(id));
+  }
+
+  /** The same; null when the row is gone. */
+  rowBefore(id: RowId): StoredValue[] | null {
+    const reader = this.#context.table(this.table.id);
+    const location = reader.find(id);
+    return location === NO_ROW ? null : readRow(reader, this.table, location);
+  }
+
+  /** Runs the BEFORE INSERT triggers over a new row, which they may change. */
+  beforeInsert(row: StoredValue[]): void {
+    this.#fire("insert", row, NO_STORED_ROW);
+  }
+
+  /** Runs the BEFORE UPDATE triggers over the new values of a row. */
+  beforeUpdate(row: StoredValue[], old: StoredRow): void {
+    this.#fire("update", row, old);
+  }
+
+  /** Runs the BEFORE DELETE triggers. */
+  beforeDelete(id: RowId): void {
+    const old = this.rowBefore(id);
+    if (old !== null) this.#fire("delete", NO_STORED_ROW, old);
+  }
+
+  #fire(event: TriggerEvent, row: StoredValue[], old: StoredRow): void {
+    if (this.#triggers === null) {
+      const { triggers } = rulesOf(this.#writer.catalog, this.table.id);
+      this.#triggers = {
+        insert: triggers.of("insert"),
+        update: triggers.of("update", this.#facts.assignedColumns),
+        delete: triggers.of("delete"),
+      };
+    }
+    this.#triggerState ??= detachedState(this.#context);
+    this.#triggers[event]?.fire(this.#triggerState, row, old);
   }
 
   /** Writes the new values of a row, which may give it another id. Answers its id. */

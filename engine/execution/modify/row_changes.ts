@@ -18,7 +18,10 @@ import { NO_ROW } from "../../storage/access/block.ts";
 import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
 import type { ExecutionContext, UnfinishedChanges } from "../runtime/execution.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
 import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } from "./key_route.ts";
+import { detachedState } from "./row_completion.ts";
+import { NO_STORED_ROW } from "./row_triggers.ts";
 import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
 import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillReferenced } from "./violations.ts";
 
@@ -71,12 +74,17 @@ export class RowChanges implements UnfinishedChanges {
   #finishing: Steps | null = null;
   /** Rows of the running piece. */
   #work = 0;
+  #triggerState: ExecutionState | null = null;
 
   /** `charge` accounts for memory that the queues hold. */
   constructor(context: ExecutionContext, tableId: number, charge: (bytes: number) => void) {
     this.#context = context;
     this.#charge = charge;
     this.rules = rulesOf(context.writer.catalog, tableId);
+  }
+
+  get #state(): ExecutionState {
+    return this.#triggerState ??= detachedState(this.#context);
   }
 
   /** Whether changes of these columns (ids) concern a foreign key of the table or one that references it. */
@@ -334,17 +342,17 @@ export class RowChanges implements UnfinishedChanges {
       const before = readRow(reader, rule.child, location);
       if (!sameKey(rule.childColumns, keyAt(before, rule.childPositions), key)) continue;
       if (action === "cascade" && task.newKey === null) {
+        rules.triggers.of("delete")?.fire(this.#state, NO_STORED_ROW, before);
         this.#context.writer.delete(rule.child.id, id);
         this.deleted(before, rules);
       } else {
         const after = this.#changedRow(rules, task, before);
         this.#change(rules, id, before, after);
-        keepsKey ||= action === "set default" &&
-          sameKey(rule.childColumns, keyAt(after, rule.childPositions), key);
+        keepsKey ||= sameKey(rule.childColumns, keyAt(after, rule.childPositions), key);
       }
     }
-    // A default that equals the key that goes is no change, and has no parent all the same. That does not wait for
-    // the commit.
+    // A default that equals the key that goes, or a trigger that sets it again, is no change, and has no parent all the
+    // same. That does not wait for the commit.
     if (keepsKey) this.#finalChecks.push(task);
   }
 
@@ -355,13 +363,16 @@ export class RowChanges implements UnfinishedChanges {
     const action = actionOf(task);
     const chosen = task.newKey === null ? rule.constraint.onDeleteColumns : [];
     const newKey = task.newKey === null ? null : convertKey(rule.toChild, task.newKey);
+    const updated: number[] = [];
     for (const [part, position] of rule.childPositions.entries()) {
       const column = assertDefined(rule.childColumns[part], "column of a foreign key");
+      if (chosen.length === 0 || chosen.includes(column.id)) updated.push(column.id);
       if (action === "cascade") after[position] = newKey?.[part] ?? null;
       else if (chosen.length > 0 && !chosen.includes(column.id)) continue;
       else if (action === "set null") after[position] = null;
       else after[position] = rules.completion.defaultValue(this.#context, position);
     }
+    rules.triggers.of("update", updated)?.fire(this.#state, after, before);
     rules.completion.complete(this.#context, after);
     return after;
   }

@@ -4,17 +4,20 @@
  * The order is PostgreSQL's: BEFORE triggers in name order, generated columns, NOT NULL, CHECK in name order; UNIQUE
  * and foreign keys come when the row is written.
  */
-import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredRow } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
-import type { BoundCheck, ResultColumn } from "../../sql/plan/plan.ts";
+import type { BoundCheck, Plan, ResultColumn } from "../../sql/plan/plan.ts";
 import { isEncoded } from "../../types/stored_value.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { encodeValueBytes } from "../../types/value_codec.ts";
 import { emitFalsity } from "../codegen/condition.ts";
-import type { Emitter, Value } from "../codegen/emitter.ts";
+import { Compilation } from "../codegen/compilation.ts";
+import { Emitter, type Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { storedCode } from "../codegen/value_form.ts";
+import { produce } from "../operators/produce.ts";
 import { writeCode } from "../runtime/result_writer.ts";
 import { checkViolation, notNullViolation } from "./violations.ts";
 
@@ -24,6 +27,33 @@ export interface RowShape {
   readonly newRow: readonly ColumnRef[];
   readonly generated: readonly { readonly position: number; readonly expression: Expression }[];
   readonly checks: readonly BoundCheck[];
+  /** The code that runs the BEFORE triggers over a stored row, which they change in place; null: there are none. */
+  readonly before: ((row: string) => string) | null;
+}
+
+/** A new row on its way to the table. */
+export interface NewRow {
+  /** The name of the stored row. */
+  readonly row: string;
+  /** Binds columns, by position, to the row's values in the current frame. */
+  readonly bind: (columns: readonly ColumnRef[]) => void;
+}
+
+const NO_PLAN: Plan = { kind: "values", outputs: [], types: [], list: [], rows: 0 };
+
+/** An emitter for a function that belongs to no statement. */
+export function newEmitter(): Emitter {
+  return new Emitter(new Compilation(NO_PLAN, [], { analyze: false, produce }));
+}
+
+/** How generated code reads a column from a stored row. */
+export function storedColumn(code: Emitter, column: ColumnDefinition, position: number, row: string): Value {
+  const stored = code.define("s", `${row}[${position}]`);
+  if (column.type.kind !== "bool" && storedCode(code, column.type, stored) === stored) {
+    return { code: stored, isNull: `${stored} === null` };
+  }
+  const value = code.define("v", `${stored} === null ? null : ${storedCode(code, column.type, stored)}`);
+  return { code: value, isNull: `${value} === null` };
 }
 
 const encoders = new WeakMap<SqlType, (value: SqlValue) => Uint8Array>();
@@ -53,17 +83,14 @@ export function bindValue(code: Emitter, column: ColumnRef, type: SqlType, value
 
 /**
  * Emits the row's way as far as the writing; `values` are by column position. Binds `newRow` in the current frame and
- * answers the name of the stored row, with the values that it holds.
+ * answers the stored row.
  */
-export function emitNewRow(
-  code: Emitter,
-  shape: RowShape,
-  values: readonly Value[],
-): { readonly row: string; readonly values: readonly Value[] } {
+export function emitNewRow(code: Emitter, shape: RowShape, values: readonly Value[]): NewRow {
   const { table } = shape;
+  if (shape.before !== null) return emitCheckedRow(code, shape, emitStored(code, table, values));
   const computed = values.slice();
-  const bind = (position: number): void => {
-    const column = shape.newRow[position], definition = table.columns[position], value = computed[position];
+  const bind = (position: number, column = shape.newRow[position]): void => {
+    const definition = table.columns[position], value = computed[position];
     if (column !== undefined && definition !== undefined && value !== undefined) {
       bindValue(code, column, definition.type, value);
     }
@@ -72,31 +99,71 @@ export function emitNewRow(
   table.columns.forEach((_, position) => {
     if (!generated.has(position)) bind(position);
   });
-  // BEFORE ROW triggers belong here: they see and change `computed` before anything is derived from it.
   // In the order of columns: the hidden ones of indexes come last and may be over other generated columns.
   for (const { position, expression } of shape.generated) {
     computed[position] = emitValue(code, expression);
     bind(position);
   }
+  const row = emitStored(code, table, computed);
+  emitNotNull(code, table, row, (position) => computed[position]?.isNull ?? null);
+  emitChecks(code, shape, row);
+  return { row, bind: (columns) => columns.forEach((column, position) => bind(position, column)) };
+}
+
+/**
+ * The same way for a row that is in its stored form already: triggers and generated columns change it in place. `row`
+ * is its name.
+ */
+export function emitCheckedRow(code: Emitter, shape: RowShape, row: string): NewRow {
+  const { table } = shape;
+  if (shape.before !== null) code.emit(shape.before(row));
+  const bind = (position: number, column = shape.newRow[position]): void => {
+    const definition = table.columns[position];
+    if (column === undefined || definition === undefined) return;
+    const load = (inner: Emitter): Value => storedColumn(inner, definition, position, row);
+    code.bind(column, { type: definition.type, cheap: true, load });
+  };
+  const generated = new Set(shape.generated.map((each) => each.position));
+  table.columns.forEach((_, position) => {
+    if (!generated.has(position)) bind(position);
+  });
+  for (const { position, expression } of shape.generated) {
+    const type = table.columns[position]?.type ?? expression.type;
+    code.emit(`${row}[${position}] = ${toStoredCode(code, type, emitValue(code, expression))};`);
+    bind(position);
+  }
+  emitNotNull(code, table, row, (position) => `${row}[${position}] === null`);
+  emitChecks(code, shape, row);
+  return { row, bind: (columns) => columns.forEach((column, position) => bind(position, column)) };
+}
+
+function emitStored(code: Emitter, table: TableDefinition, values: readonly Value[]): string {
   const stored = table.columns.map((column, position) => {
-    const value = computed[position];
+    const value = values[position];
     return value === undefined ? "null" : toStoredCode(code, column.type, value);
   });
-  const row = code.define("row", `[${stored.join(", ")}]`);
-  const definition = code.constant("table", table);
+  return code.define("row", `[${stored.join(", ")}]`);
+}
+
+function emitNotNull(
+  code: Emitter,
+  table: TableDefinition,
+  row: string,
+  isNullAt: (position: number) => string | null,
+): void {
+  const fail = code.use("failNotNull", failNotNull);
   for (const [position, column] of table.columns.entries()) {
-    const isNull = computed[position]?.isNull ?? null;
+    const isNull = isNullAt(position);
     if (isNull === null || !column.notNull && column.id !== table.rowIdColumn) continue;
-    const fail = code.use("failNotNull", failNotNull);
-    code.emit(`if (${isNull}) ${fail}(${definition}, ${position}, ${row});`);
+    code.emit(`if (${isNull}) ${fail}(${code.constant("table", table)}, ${position}, ${row});`);
   }
+}
+
+function emitChecks(code: Emitter, shape: RowShape, row: string): void {
+  const fail = code.use("failCheck", failCheck), table = code.constant("table", shape.table);
   for (const { name, condition } of inNameOrder(shape.checks)) {
-    const fail = code.use("failCheck", failCheck);
-    code.emit(
-      `if (${emitFalsity(code, condition)}) ${fail}(${definition}, ${JSON.stringify(name)}, ${row});`,
-    );
+    code.emit(`if (${emitFalsity(code, condition)}) ${fail}(${table}, ${JSON.stringify(name)}, ${row});`);
   }
-  return { row, values: computed };
 }
 
 function inNameOrder(checks: readonly BoundCheck[]): readonly BoundCheck[] {

@@ -4,20 +4,16 @@
  * come from the catalog's texts and are compiled on first use.
  */
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
-import type { Plan } from "../../sql/plan/plan.ts";
+import { columnsOf } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionContext } from "../runtime/execution.ts";
-import { Compilation } from "../codegen/compilation.ts";
-import { Emitter, type Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import { storedCode } from "../codegen/value_form.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
-import { emitNewRow, toStoredCode } from "./row_code.ts";
+import { emitCheckedRow, newEmitter, storedColumn, toStoredCode } from "./row_code.ts";
 import { bindTableExpressions, TableExpressionBinder } from "./table_expressions.ts";
-import { produce } from "../operators/produce.ts";
 
 /** A compiled expression over a stored row; its value is in stored form. */
 export type RowFunction = (row: readonly StoredValue[]) => StoredValue;
@@ -25,25 +21,9 @@ export type RowFunction = (row: readonly StoredValue[]) => StoredValue;
 type CompleteFunction = (state: ExecutionState, row: StoredValue[]) => void;
 type ValueFunction = (state: ExecutionState, row: readonly StoredValue[]) => StoredValue;
 
-const NO_PLAN: Plan = { kind: "values", outputs: [], types: [], list: [], rows: 0 };
-
 /** The state that expressions outside of a statement run in. */
 export function detachedState(context: ExecutionContext): ExecutionState {
   return new ExecutionState(context, [], 0, null);
-}
-
-function newEmitter(): Emitter {
-  return new Emitter(new Compilation(NO_PLAN, [], { analyze: false, produce }));
-}
-
-/** How generated code reads a column from the stored row `row`. */
-export function storedColumn(code: Emitter, column: ColumnDefinition, position: number): Value {
-  const stored = code.define("s", `row[${position}]`);
-  if (column.type.kind !== "bool" && storedCode(code, column.type, stored) === stored) {
-    return { code: stored, isNull: `${stored} === null` };
-  }
-  const value = code.define("v", `${stored} === null ? null : ${storedCode(code, column.type, stored)}`);
-  return { code: value, isNull: `${value} === null` };
 }
 
 /**
@@ -54,6 +34,7 @@ export class RowCompletion {
   readonly table: TableDefinition;
   readonly #catalog: Catalog;
   #complete: CompleteFunction | null = null;
+  #uses: ReadonlySet<number> | null = null;
   readonly #defaults: (ValueFunction | undefined)[] = [];
 
   constructor(catalog: Catalog, table: TableDefinition) {
@@ -65,6 +46,29 @@ export class RowCompletion {
   complete(context: ExecutionContext, row: StoredValue[], state = detachedState(context)): void {
     this.#complete ??= this.#compileComplete();
     this.#complete(state, row);
+  }
+
+  /** Positions of what {@link complete} reads of a row, except to show it in an error, or computes. */
+  get uses(): ReadonlySet<number> {
+    return this.#uses ??= this.#usedPositions();
+  }
+
+  #usedPositions(): ReadonlySet<number> {
+    const { table } = this;
+    const { newRow, generated, checks } = bindTableExpressions(this.#catalog, table);
+    const expressions = [
+      ...generated.map((each) => each.expression),
+      ...checks.map((each) => each.condition),
+    ];
+    const columns = new Set(expressions.flatMap((each) => [...columnsOf(each)]));
+    return new Set(
+      table.columns.flatMap((column, position) =>
+        columns.has(newRow[position] ?? 0) || column.notNull || column.id === table.rowIdColumn ||
+          column.generatedText !== null
+          ? [position]
+          : []
+      ),
+    );
   }
 
   /** The default of a column, or NULL. */
@@ -89,11 +93,7 @@ export class RowCompletion {
     const { table } = this;
     const rules = bindTableExpressions(this.#catalog, table);
     const code = newEmitter();
-    const values = table.columns.map((column, position) => storedColumn(code, column, position));
-    code.block("", "conditional", () => {
-      const made = emitNewRow(code, { table, ...rules }, values);
-      for (const { position } of rules.generated) code.emit(`row[${position}] = ${made.row}[${position}];`);
-    });
+    code.block("", "conditional", () => void emitCheckedRow(code, { table, ...rules, before: null }, "row"));
     return code.compile<CompleteFunction>(code.source("complete", "S, row"));
   }
 }
@@ -112,7 +112,7 @@ function compileOverRow(
     code.bind(reference, {
       type: column.type,
       cheap: true,
-      load: (inner) => storedColumn(inner, column, position),
+      load: (inner) => storedColumn(inner, column, position, "row"),
     });
   });
   const value = emitValue(code, expression);

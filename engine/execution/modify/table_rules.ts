@@ -17,6 +17,7 @@ import {
   routeTo,
 } from "./key_route.ts";
 import { RowCompletion } from "./row_completion.ts";
+import { RowTriggers } from "./row_triggers.ts";
 
 /** A foreign key constraint. */
 export type ForeignKey = Extract<ConstraintDefinition, { kind: "foreign_key" }>;
@@ -51,6 +52,7 @@ export interface TableRules {
   readonly incoming: readonly ForeignKeyRule[];
   /** Computes and checks what a changed row needs; for rows that referential actions change. */
   readonly completion: RowCompletion;
+  readonly triggers: RowTriggers;
 }
 
 const rulesByCatalog = new WeakMap<Catalog, Map<number, TableRules>>();
@@ -77,7 +79,13 @@ function makeRules(catalog: Catalog, tableId: number): TableRules {
     foreignKeys(child).filter((constraint) => constraint.referencedTableId === tableId)
       .map((constraint) => makeRule(child, table, constraint))
   );
-  return { table, outgoing, incoming, completion: new RowCompletion(catalog, table) };
+  return {
+    table,
+    outgoing,
+    incoming,
+    completion: new RowCompletion(catalog, table),
+    triggers: new RowTriggers(catalog, table),
+  };
 }
 
 /** The foreign keys of a table. */

@@ -7,6 +7,7 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { triggersFor } from "../../catalog/triggers.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
@@ -15,9 +16,17 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import { HeldRows, type HeldValue, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
-import type { ModifyFacts } from "./modify_run.ts";
+import { changesOf, type ModifyFacts } from "./modify_run.ts";
 import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
-import { bindValue, emitNewRow, emitResultRow } from "./row_code.ts";
+import {
+  bindValue,
+  emitCheckedRow,
+  emitNewRow,
+  emitResultRow,
+  type NewRow,
+  toStoredCode,
+} from "./row_code.ts";
+import { setsRowId } from "./row_triggers.ts";
 
 /** An UPDATE. */
 export type UpdatePlan = Extract<ModifyPlan, { kind: "update" }>;
@@ -28,9 +37,7 @@ export function updateFacts(plan: UpdatePlan): ModifyFacts {
   return {
     table,
     command: "update",
-    changedColumns: table.columns.filter((column, position) =>
-      (plan.assignments[position] ?? null) !== null || column.generatedText !== null
-    ).map((column) => column.id),
+    ...changesOf(table, plan.assignments),
     defersMoves: !yieldsOneRow(plan.source),
     arbiters: null,
   };
@@ -102,38 +109,24 @@ function updateSink(
 ): Sink {
   const { table } = plan;
   const readerKey = {};
+  const fires = triggersFor(table, "update").length > 0;
   return {
     open: (code) => {
-      if (unassigned === "table") code.note(readerKey, code.define("T", `S.context.table(${table.id})`));
+      if (unassigned === "table" && !fires) {
+        code.note(readerKey, code.define("T", `S.context.table(${table.id})`));
+      }
     },
     row: (code) => {
       const id = code.column(plan.rowId).code;
       emitMeetOfParts(code, plan, id);
-      const assigned = assignments.map((each) => each === null ? null : emitValue(code, each));
-      const location = unassigned === "table"
-        ? code.define("at", `${code.recall<string>(readerKey)}.find(${id})`)
-        : "";
-      if (location !== "") code.emit(`if (${location} === -1) ${code.skip}`);
-      const values = table.columns.map((column, position): Value => {
-        const value = assigned[position] ?? null;
-        if (value !== null) return value;
-        if (location === "") return code.column(assertDefined(plan.oldRow[position], "old column"));
-        const stored = code.define(
-          "s",
-          `${code.recall<string>(readerKey)}.valueAt(${location}, ${column.id})`,
-        );
-        const read = storedCode(code, column.type, stored);
-        const name = read === stored ? stored : code.define("v", `${stored} === null ? null : ${read}`);
-        return { code: name, isNull: column.notNull ? null : `${name} === null` };
-      });
-      const changed = emitNewRow(
-        code,
-        { table, newRow: plan.newRow, generated: plan.generated, checks: plan.checks },
-        values,
-      );
+      const reader = unassigned === "table" && !fires ? code.recall<string>(readerKey) : null;
+      const changed = fires
+        ? emitFiredRow(code, plan, modify, assignments)
+        : emitChangedRow(code, plan, assignments, reader);
       const writer = modify.writer(code), run = modify.run(code);
       const keyPosition = table.columns.findIndex((column) => column.id === table.rowIdColumn);
-      const movesRow = keyPosition >= 0 && (assignments[keyPosition] ?? null) !== null;
+      const movesRow = keyPosition >= 0 && (assignments[keyPosition] ?? null) !== null ||
+        setsRowId(table, "update");
       let newId = id;
       if (movesRow) newId = code.define("id", `${run}.change(${id}, ${changed.row})`);
       else {
@@ -150,4 +143,52 @@ function updateSink(
     },
     close: () => {},
   };
+}
+
+/** The new row from what is assigned and, at the place of the row in `reader` or in the source, what it keeps. */
+function emitChangedRow(
+  code: Emitter,
+  plan: UpdatePlan,
+  assignments: readonly (Expression | null)[],
+  reader: string | null,
+): NewRow {
+  const { table, newRow, generated, checks } = plan;
+  const assigned = assignments.map((each) => each === null ? null : emitValue(code, each));
+  const location = reader === null
+    ? ""
+    : code.define("at", `${reader}.find(${code.column(plan.rowId).code})`);
+  if (location !== "") code.emit(`if (${location} === -1) ${code.skip}`);
+  const values = table.columns.map((column, position): Value => {
+    const value = assigned[position] ?? null;
+    if (value !== null) return value;
+    if (reader === null) return code.column(assertDefined(plan.oldRow[position], "old column"));
+    const stored = code.define("s", `${reader}.valueAt(${location}, ${column.id})`);
+    const read = storedCode(code, column.type, stored);
+    const name = read === stored ? stored : code.define("v", `${stored} === null ? null : ${read}`);
+    return { code: name, isNull: column.notNull ? null : `${name} === null` };
+  });
+  return emitNewRow(code, { table, newRow, generated, checks, before: null }, values);
+}
+
+/** The new row where triggers fire: they see the whole old one. */
+function emitFiredRow(
+  code: Emitter,
+  plan: UpdatePlan,
+  modify: ModifyCode,
+  assignments: readonly (Expression | null)[],
+): NewRow {
+  const { table, newRow, generated, checks } = plan;
+  const run = modify.run(code);
+  const old = code.define("old", `${run}.rowBefore(${code.column(plan.rowId).code})`);
+  code.emit(`if (${old} === null) ${code.skip}`);
+  const values = assignments.map((each, position) => {
+    const type = table.columns[position]?.type;
+    return each === null || type === undefined ? null : toStoredCode(code, type, emitValue(code, each));
+  });
+  const row = code.define("row", `${old}.slice()`);
+  for (const [position, value] of values.entries()) {
+    if (value !== null) code.emit(`${row}[${position}] = ${value};`);
+  }
+  const before = (name: string) => `${run}.beforeUpdate(${name}, ${old});`;
+  return emitCheckedRow(code, { table, newRow, generated, checks, before }, row);
 }

@@ -81,6 +81,7 @@ export type Clause =
   | "index predicates"
   | "EXECUTE parameters"
   | "trigger WHEN conditions"
+  | "trigger actions"
   | "policy expressions";
 
 /** A window call waiting for its operator; calls with equal windows share one. */

@@ -28,6 +28,7 @@ import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { requireRole } from "./owners.ts";
 import { requireSequences } from "./sequence_uses.ts";
+import { setTriggerState, triggersUsing, triggersWithColumnRenamed } from "./triggers.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
 
@@ -58,6 +59,7 @@ const KEEPS_ROWS: ReadonlySet<AlterTableAction["kind"]> = new Set([
   "rename_constraint",
   "rename_table",
   "set_schema",
+  "alter_trigger_state",
 ]);
 
 function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTableAction): TableDefinition {
@@ -168,7 +170,7 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
       return binder.putTable({ ...table, options: Object.fromEntries(options) });
     }
     case "alter_trigger_state":
-      throw binder.unsupported("ENABLE/DISABLE TRIGGER", action.position);
+      return setTriggerState(binder, table, action);
     case "unsupported_action":
       throw binder.unsupported(action.feature, action.position);
   }
@@ -285,10 +287,12 @@ export function dropColumn(
   const generated = table.columns.filter((each) =>
     !each.hidden && each.generatedText !== null && usesColumn(binder, table, each.generatedText, column.id)
   );
+  const triggers = triggersUsing(binder, table, [column.id, ...generated.map((each) => each.id)]);
   // Indexes go with their column, expressions and predicates over it included.
   const indexes = indexesOver(binder, table, column.id).map((index) => index.id);
   const before = binder.catalog;
-  const next = withoutUnusedKeys(withoutColumn(withoutIndexes(table, indexes), column.id));
+  const bare = { ...table, triggers: table.triggers.filter((each) => !triggers.includes(each)) };
+  const next = withoutUnusedKeys(withoutColumn(withoutIndexes(bare, indexes), column.id));
   const after = before.apply({ kind: "put_table", table: next });
   const views = brokenViews(binder, before, after);
   const what = `column ${column.name} of table ${table.name}`;
@@ -300,6 +304,7 @@ export function dropColumn(
         `constraint ${key.constraint.name} on table ${key.table.name}`
       ),
       ...generated.map((each) => `column ${each.name} of table ${table.name}`),
+      ...triggers.map((each) => `trigger ${each.name} on table ${table.name}`),
       ...views.map((view) => `view ${view.name}`),
     ],
     action.cascade,
@@ -423,6 +428,7 @@ function renameColumn(
         indexes: table.indexes.map((each) =>
           each.predicateText === null ? each : { ...each, predicateText: renamed(each.predicateText) }
         ),
+        triggers: triggersWithColumnRenamed(table, column.name, newName),
       }),
     () => renameColumnInViews(binder, table, column, newName),
   );

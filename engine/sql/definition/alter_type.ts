@@ -13,6 +13,7 @@ import type { DefinitionBinder } from "./definition_binder.ts";
 import type { TableExpression } from "./definition_plan.ts";
 import { brokenViews, referencingKeys } from "./dependencies.ts";
 import { remakeIndex, withoutIndexes } from "./indexes.ts";
+import { triggersUsing } from "./triggers.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
 
@@ -29,6 +30,15 @@ export function alterType(
   if (column.identity !== null) requireIdentityType(binder, type, action.position);
   requireKeysStay(binder, table, { ...column, type }, action.position);
   refuseViews(binder, table, column, action.position);
+  const [trigger] = triggersUsing(binder, table, [column.id]);
+  if (trigger !== undefined) {
+    throw binder.error(
+      SQLSTATE.featureNotSupported,
+      "cannot alter type of a column used in a trigger definition",
+      action.position,
+      { detail: `trigger ${trigger.name} on table ${table.name} depends on column "${column.name}"` },
+    );
+  }
   const indexes = indexesOver(binder, table, column.id);
   if (indexes.length > 0) {
     const bare = binder.putTable(withoutIndexes(table, indexes.map((index) => index.id)));

@@ -22,6 +22,7 @@ import { createExtension } from "./extensions.ts";
 import { createIndex } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 import { alterSequence, createSequence } from "./sequences.ts";
+import { createTrigger, renameTrigger } from "./triggers.ts";
 import { checkViewOptions } from "./view_options.ts";
 
 /** Binds a DDL statement. Raises PostgreSQL's errors with positions. */
@@ -43,6 +44,8 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
       return alterTable(binder, statement);
     case "drop":
       return drop(binder, statement);
+    case "create_trigger":
+      return createTrigger(binder, statement);
     case "create_index":
       return createIndex(binder, statement);
     case "create_sequence":
@@ -210,6 +213,7 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
 function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
   const what = ast.objectType.replaceAll("_", " ");
   const tag = `ALTER ${what.toUpperCase()}`;
+  if (ast.objectType === "trigger") return renameTrigger(binder, ast);
   if (ast.objectType === "type") {
     renameEnum(binder, ast.name, ast.newName);
     return tag;

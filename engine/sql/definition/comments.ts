@@ -4,6 +4,7 @@ import type { Relation } from "../../catalog/catalog.ts";
 import type { CommentOn } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { isInstalled } from "./extensions.ts";
+import { putTrigger, requireTrigger } from "./triggers.ts";
 
 /** A definition with another comment, or with none. */
 export function commented<T extends { readonly comment?: string }>(
@@ -30,6 +31,9 @@ export function commentOn(binder: DefinitionBinder, ast: CommentOn): string {
       return tag;
     case "constraint":
       commentOnConstraint(binder, ast, comment);
+      return tag;
+    case "trigger":
+      commentOnTrigger(binder, ast, comment);
       return tag;
     case "schema": {
       const schema = binder.catalog.schema(ast.name.name);
@@ -146,6 +150,13 @@ function commentOnColumn(binder: DefinitionBinder, ast: CommentOn, comment: stri
         },
       );
   }
+}
+
+function commentOnTrigger(binder: DefinitionBinder, ast: CommentOn, comment: string | null): void {
+  if (ast.table === null) throw binder.unsupported("COMMENT ON TRIGGER without a table", ast.position);
+  const table = binder.table(ast.table);
+  const trigger = requireTrigger(binder, table, ast.name.name, ast.name.position);
+  putTrigger(binder, table, trigger, commented(trigger, comment));
 }
 
 function commentOnConstraint(binder: DefinitionBinder, ast: CommentOn, comment: string | null): void {

@@ -6,6 +6,7 @@ import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../
 import { closest } from "../../base/suggest.ts";
 import type { Catalog, Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
+import { mapTriggerTexts, triggerTexts } from "../../catalog/triggers.ts";
 import type { CatalogChange } from "../../catalog/catalog_change.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -31,6 +32,7 @@ function storedTexts(table: TableDefinition | undefined): string[] {
     ...table.columns.flatMap((column) => [column.defaultText, column.generatedText]),
     ...table.constraints.map((constraint) => constraint.kind === "check" ? constraint.text : null),
     ...table.indexes.map((index) => index.predicateText),
+    ...table.triggers.flatMap(triggerTexts),
   ].filter((text) => text !== null);
 }
 
@@ -114,6 +116,7 @@ export class DefinitionBinder {
         constraint.kind === "check" ? { ...constraint, text: stored(constraint.text) } : constraint
       ),
       indexes: table.indexes.map((index) => ({ ...index, predicateText: storedOrNull(index.predicateText) })),
+      triggers: table.triggers.map((trigger) => mapTriggerTexts(trigger, stored)),
     };
   }
 

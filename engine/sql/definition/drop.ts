@@ -9,6 +9,7 @@ import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts"
 import { dropEnum } from "./enums.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
+import { dropTrigger } from "./triggers.ts";
 
 /** DROP. */
 export function drop(binder: DefinitionBinder, ast: DropObject): string {
@@ -21,6 +22,8 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
     case "sequence":
       dropRelations(binder, ast, ast.objectType);
       return tag;
+    case "trigger":
+      return dropTrigger(binder, ast);
     case "schema":
       for (const name of ast.names) dropSchema(binder, name, ast);
       return tag;

@@ -487,7 +487,6 @@ export interface CreateTrigger {
   /** FOR EACH ROW (true) or STATEMENT (false, the default of PostgreSQL). */
   readonly forEachRow: boolean;
   readonly when: Expression | null;
-  readonly whenText: string | null;
   readonly action: TriggerAction;
   readonly position: number;
 }
@@ -495,14 +494,14 @@ export interface CreateTrigger {
 /** An event of a trigger; `columns` are those of UPDATE OF. */
 export interface TriggerEvent {
   readonly event: "insert" | "update" | "delete" | "truncate";
-  readonly columns: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly position: number }[];
 }
 
-/** What a trigger does; `text` of an action is the text of its expressions as written. */
+/** What a trigger does. */
 export type TriggerAction =
-  | { readonly kind: "set"; readonly assignments: readonly Assignment[]; readonly text: string }
+  | { readonly kind: "set"; readonly assignments: readonly Assignment[] }
   | { readonly kind: "reject"; readonly message: string }
-  | { readonly kind: "execute"; readonly call: FunctionCall; readonly text: string };
+  | { readonly kind: "execute"; readonly call: FunctionCall };
 
 /** CREATE FUNCTION (or PROCEDURE). */
 export interface CreateFunction {

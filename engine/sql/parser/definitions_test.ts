@@ -73,7 +73,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
   [
     "CREATE TRIGGER g BEFORE INSERT OR UPDATE OF a, b ON t FOR EACH ROW WHEN (NEW.a > OLD.a) SET a = NEW.a + 1, b = 'x'",
-    `(create_trigger name=g timing=before events=[(event=insert) (event=update columns=[a b])] table=(name=t) forEachRow=true when=(binary operator=">" left=new.a right=old.a) whenText="NEW.a > OLD.a" action=(set assignments=[(columns=[(name=a)] value=(binary operator="+" left=new.a right=1)) (columns=[(name=b)] value='x')] text="a = NEW.a + 1, b = 'x'"))`,
+    `(create_trigger name=g timing=before events=[(event=insert) (event=update columns=[(name=a) (name=b)])] table=(name=t) forEachRow=true when=(binary operator=">" left=new.a right=old.a) action=(set assignments=[(columns=[(name=a)] value=(binary operator="+" left=new.a right=1)) (columns=[(name=b)] value='x')]))`,
   ],
   [
     "CREATE TRIGGER g BEFORE DELETE ON t FOR EACH ROW REJECT 'no'",
@@ -81,7 +81,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
   [
     "CREATE TRIGGER g AFTER INSERT ON t EXECUTE FUNCTION f(1, NEW.a)",
-    '(create_trigger name=g timing=after events=[(event=insert)] table=(name=t) action=(execute call=(call name=[f] arguments=[(value=1) (value=new.a)]) text="f(1, NEW.a)"))',
+    "(create_trigger name=g timing=after events=[(event=insert)] table=(name=t) action=(execute call=(call name=[f] arguments=[(value=1) (value=new.a)])))",
   ],
   [
     "CREATE FUNCTION f(a I64, b F64) RETURNS F64 LANGUAGE WASM AS '\\x00' EXPORT 'name' GAS 1000",

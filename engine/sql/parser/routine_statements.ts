@@ -16,11 +16,10 @@ import type {
   TriggerAction,
   TriggerEvent,
 } from "./ast.ts";
-import { parseStored, type StoredExpression } from "./column_definitions.ts";
 import { parseAssignments } from "./data_changes.ts";
 import { EMPTY_CALL, parseExpression, parseOperand } from "./expressions.ts";
 import { parseFunctionCall } from "./function_calls.ts";
-import { parseDottedName, parseList, parseName, parseObjectName, parseParenthesizedList } from "./names.ts";
+import { parseDottedName, parseList, parseObjectName, parseParenthesizedList } from "./names.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
@@ -57,8 +56,7 @@ export function parseCreateTrigger(stream: TokenStream, orReplace: boolean, posi
     events,
     table,
     forEachRow,
-    when: when?.expression ?? null,
-    whenText: when?.text ?? null,
+    when,
     action,
     position,
   };
@@ -68,7 +66,7 @@ function parseTriggerEvent(stream: TokenStream): TriggerEvent {
   const word = stream.expectAnyWord(["insert", "update", "delete", "truncate"]);
   switch (word) {
     case "update": {
-      const columns = stream.acceptWord("of") ? parseList(stream, parseName) : [];
+      const columns = stream.acceptWord("of") ? parseList(stream, parseEventColumn) : [];
       return { event: "update", columns };
     }
     case "insert":
@@ -80,26 +78,26 @@ function parseTriggerEvent(stream: TokenStream): TriggerEvent {
   }
 }
 
-function parseCondition(stream: TokenStream): StoredExpression {
+function parseEventColumn(stream: TokenStream): TriggerEvent["columns"][number] {
+  const { position } = stream;
+  return { name: stream.expectName(), position };
+}
+
+function parseCondition(stream: TokenStream): Expression {
   stream.expectSymbol("(");
-  const stored = parseStored(stream, parseExpression);
+  const condition = parseExpression(stream);
   stream.expectSymbol(")");
-  return stored;
+  return condition;
 }
 
 function parseTriggerAction(stream: TokenStream): TriggerAction {
-  if (stream.acceptWord("set")) {
-    const start = stream.position;
-    const assignments = parseAssignments(stream);
-    return { kind: "set", assignments, text: stream.textFrom(start) };
-  }
+  if (stream.acceptWord("set")) return { kind: "set", assignments: parseAssignments(stream) };
   if (stream.acceptWord("reject")) return { kind: "reject", message: stream.expectString() };
   stream.expectWords("execute");
   stream.expectAnyWord(["function", "procedure"]);
   const start = stream.position;
   const name = parseDottedName(stream);
-  const call = parseFunctionCall(stream, name, start);
-  return { kind: "execute", call, text: stream.textFrom(start) };
+  return { kind: "execute", call: parseFunctionCall(stream, name, start) };
 }
 
 /** What the options of a function add up to, while they are read. */

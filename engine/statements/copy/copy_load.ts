@@ -3,12 +3,14 @@
  *
  * Parsing and loading are apart: the client's data comes only once, but a statement may have to run again after a
  * wait, so the parsed batches are kept until the load is through. Batches are written as they are: unique indexes,
- * foreign keys, checks and generated columns are worked through batch by batch. Only tables with triggers, and COPY …
- * WHERE, take row by row what INSERT does. Either way the first bad line of the data is the one that is named.
+ * foreign keys, triggers, checks and generated columns are worked through batch by batch. Only COPY … WHERE, and
+ * tables whose triggers set the row's id, take row by row what INSERT does. Either way the first bad line of the data
+ * is the one that is named.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
+import { triggersFor } from "../../catalog/triggers.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
@@ -21,12 +23,15 @@ import {
   detachedState,
   type RowFunction,
 } from "../../execution/modify/row_completion.ts";
+import { type CompiledTriggers, NO_STORED_ROW, setsRowId } from "../../execution/modify/row_triggers.ts";
 import { rulesOf, type TableRules } from "../../execution/modify/table_rules.ts";
 import { duplicateRowId, notNullViolation } from "../../execution/modify/violations.ts";
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
-import { batchRow } from "../../transactions/batch_values.ts";
+import { batchRow, batchValue } from "../../transactions/batch_values.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
+import { columnFor, setStored } from "./batch_builder.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
 
@@ -64,7 +69,7 @@ export function loadStatement(load: CopyLoad): CompiledStatement {
 function takesBatches(load: CopyLoad, context: ExecutionContext): boolean {
   const { table } = load;
   const { writer } = context;
-  return load.where === null && table.triggers.length === 0 &&
+  return load.where === null && !setsRowId(table, "insert") &&
     (writer.checkBatch !== undefined || !table.indexes.some((index) => index.unique)) &&
     (!load.inBlock || writer.changesBatches === true);
 }
@@ -72,6 +77,7 @@ function takesBatches(load: CopyLoad, context: ExecutionContext): boolean {
 /** Whether rows have to be computed or checked one by one, beyond NOT NULL. */
 function needsCompletion(table: TableDefinition): boolean {
   return table.columns.some((column) => column.generatedText !== null) ||
+    triggersFor(table, "insert").length > 0 ||
     table.constraints.some((constraint) => constraint.kind === "check");
 }
 
@@ -102,6 +108,7 @@ class LoadExecution implements StatementExecution {
   readonly #completes: boolean;
   readonly #changes: RowChanges;
   readonly #where: RowFunction | null;
+  readonly #triggers: CompiledTriggers | null;
   #batch = 0;
   #row = 0;
   #idsChecked = false;
@@ -129,6 +136,7 @@ class LoadExecution implements StatementExecution {
     );
     this.#inBatches = takesBatches(load, context) && (table.rowIdColumn === null || !this.#hasBigIds());
     this.#completes = needsCompletion(table);
+    this.#triggers = this.#rules.triggers.of("insert");
     this.#where = load.where === null
       ? null
       : compileTableExpression(context, table, load.where, { kind: "bool" });
@@ -251,33 +259,50 @@ class LoadExecution implements StatementExecution {
     return { batch: { ...batch, rowCount }, error };
   }
 
-  /** The batch with its generated columns, up to the first row that violates NOT NULL or a check. */
+  /** The batch as triggers and generated columns make it, up to the first row that violates NOT NULL or a check. */
   *#completed(batch: RowBatch): Generator<void, CheckedBatch> {
     const { table } = this.#load;
-    const generated = table.columns.flatMap((column, position) =>
-      column.generatedText === null ? [] : [position]
+    const { completion } = this.#rules;
+    const triggers = this.#triggers;
+    const made = table.columns.flatMap((column, position) =>
+      column.generatedText !== null || triggers?.sets.has(position) === true
+        ? [{ position, column: columnFor(storageClassOf(column.type), batch.rowCount) }]
+        : []
     );
-    const made = generated.map((): StoredValue[] => []);
+    const reads = [...new Set([...completion.uses, ...triggers?.uses ?? []])];
+    // One row for all: only what is read of it is filled in.
+    const values: StoredValue[] = table.columns.map(() => null);
     let { rowCount } = batch;
     let error: unknown = null;
     for (let row = 0; row < rowCount; row++) {
       if (row % PIECE === PIECE - 1) yield;
-      const values = batchRow(batch, row);
+      for (const position of reads) values[position] = batchValue(batch, row, position);
       try {
-        this.#rules.completion.complete(this.#context, values, this.#state);
+        triggers?.fire(this.#state, values, NO_STORED_ROW);
+        completion.complete(this.#context, values, this.#state);
       } catch (thrown) {
         if (!(thrown instanceof DatabaseError)) throw thrown;
-        error = thrown;
+        error = this.#failureOf(batch, row, thrown);
         rowCount = row;
         break;
       }
-      for (const [at, position] of generated.entries()) made[at]?.push(values[position] ?? null);
+      for (const { position, column } of made) setStored(column, row, values[position] ?? null);
     }
-    const columns = batch.columns.map((column, position) => {
-      const at = generated.indexOf(position);
-      return at < 0 ? column : columnOf(column, made[at] ?? []);
-    });
+    const columns = batch.columns.slice();
+    for (const { position, column } of made) columns[position] = column.take(rowCount);
     return { batch: { ...batch, rowCount, columns }, error };
+  }
+
+  /** The error of a row with all of its values in it. */
+  #failureOf(batch: RowBatch, row: number, otherwise: DatabaseError): unknown {
+    const values = batchRow(batch, row);
+    try {
+      this.#triggers?.fire(this.#state, values, NO_STORED_ROW);
+      this.#rules.completion.complete(this.#context, values, this.#state);
+    } catch (thrown) {
+      return thrown;
+    }
+    return otherwise;
   }
 
   /** The batch's columns; those that the data lacks hold defaults. */
@@ -373,6 +398,7 @@ class LoadExecution implements StatementExecution {
       row[position] = this.#rules.completion.defaultValue(this.#context, position, this.#state);
     }
     if (this.#where !== null && this.#where(row) !== 1) return;
+    this.#triggers?.fire(this.#state, row, NO_STORED_ROW);
     this.#rules.completion.complete(this.#context, row, this.#state);
     const id = this.#rowId(row);
     writer.create(table.id, id, row);
