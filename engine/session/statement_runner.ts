@@ -7,6 +7,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
+import { gas } from "../base/gas.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
@@ -97,7 +98,7 @@ function goOnAlone(
   const end = environment.monotonic() + SHORT_MICROSECONDS;
   while (!execution.step(run.sink)) {
     environment.checkCanceled();
-    if (run.isBounded || environment.monotonic() < end) continue;
+    if (!gas.isTurnDue && (run.isBounded || environment.monotonic() < end)) continue;
     run.sink.retract();
     run.transaction.becomeInterruptible();
     run.transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
@@ -119,7 +120,7 @@ async function goOn(
       do {
         if (run.sink.full) break;
         if (execution.step(run.sink)) return execution;
-      } while (environment.monotonic() < sliceEnd);
+      } while (!gas.isTurnDue && environment.monotonic() < sliceEnd);
       environment.checkCanceled();
       if (run.sink.full) await run.sink.drained();
       else await environment.yieldToLoop();

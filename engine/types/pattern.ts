@@ -7,9 +7,13 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { gas } from "../base/gas.ts";
 import { LIMITS } from "../base/limits.ts";
 import { chooseMatcher } from "./regular_expression/compile.ts";
 import type { Matcher } from "./regular_expression/matcher.ts";
+
+/** Characters put in for matches in one step of `gas`. */
+const REPLACED_CHARACTERS_PER_STEP = 32;
 
 /** A test of a text against a compiled pattern. */
 export type TextTest = (text: string) => boolean;
@@ -290,7 +294,9 @@ export function replaceMatches(options: {
   for (let match = expression.exec(text); match !== null; match = expression.exec(text)) {
     count++;
     if (occurrence === 0 || occurrence === count) {
-      result += text.slice(position, match.index) + expandReplacement(replacement, match);
+      const expanded = expandReplacement(replacement, match);
+      gas.charge(1 + expanded.length / REPLACED_CHARACTERS_PER_STEP);
+      result += text.slice(position, match.index) + expanded;
       position = match.index + match[0].length;
       if (!all || occurrence !== 0) break;
     }

@@ -14,6 +14,7 @@ import { sameUtf8 } from "../runtime/interner.ts";
 import { likeUtf8, utf8Pattern } from "../runtime/utf8_like.ts";
 import type { DictionaryLocation, Emitter, Value } from "./emitter.ts";
 import { callCode, distinctTest, emitValue } from "./expression.ts";
+import { meteredOn } from "./metering.ts";
 import { conjuncts, expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitExists } from "./subquery.ts";
 import { anyNull, formOf } from "./value_form.ts";
@@ -121,10 +122,11 @@ function emitCallTest(code: Emitter, condition: Of<"call">, wanted: boolean): st
   }
   const bytes = emitUtf8Equality(code, condition, wanted) ?? emitUtf8Like(code, condition, wanted);
   if (bytes !== null) return bytes;
+  const metered = meteredOn(code, called, condition.args);
   const args = condition.args.map((arg) => emitValue(code, arg));
   const isNull = anyNull(args.map((arg) => arg.isNull));
   if (isNull === "true") return "false";
-  const call = callCode(code, called, args.map((arg) => arg.code));
+  const call = callCode(code, metered, args.map((arg) => arg.code));
   const test = called.mayReturnNull ? `(${call} === ${wanted})` : wanted ? call : `!${call}`;
   return isNull === null ? test : `(!(${isNull}) && ${test})`;
 }

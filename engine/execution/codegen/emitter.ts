@@ -104,6 +104,9 @@ type Runtime = (...args: any[]) => unknown;
 
 const PLAIN = { isResumable: false } as const;
 
+/** Rows of a morsel that runs to its end, whatever its rows cost. */
+export const FEW_ROWS = 2;
+
 /** Writes the text of one generated function. */
 export class Emitter {
   /** Label of the outermost loop that is about to be emitted; what a LIMIT breaks out of. */
@@ -125,6 +128,10 @@ export class Emitter {
   readonly roundLimits: RoundLimit[] = [];
   /** Set when there are inner loops of which nothing is known. */
   isUnbounded = false;
+  /** Whether the expression being emitted counts its steps; see `metering.ts`. */
+  isMetered = false;
+  /** Set by code of rows that may take many steps. */
+  hasTurns = false;
   readonly #root: Frame;
   #top: Frame;
   #names = 0;
@@ -245,6 +252,12 @@ export class Emitter {
       this.emit(`if (${budget} >= 0) break;`);
       this.emit(`yield; ${budget} = S.batchRows;`);
     });
+  }
+
+  /** Behind a row: leaves the function when the expression `isDue` holds. */
+  turn(isDue: string): void {
+    this.limitRounds((state) => state.batchRows <= FEW_ROWS ? 1 : Infinity);
+    if (this.isResumable) this.emit(`if (${isDue}) yield;`);
   }
 
   /** Counts a round of a loop that is emitted otherwise, and may leave the function here. */

@@ -6,9 +6,11 @@
  * Conditions as branches are in `condition.ts`, subqueries in `subquery.ts`.
  */
 import { assert, checksInput, unreachable } from "../../base/assert.ts";
+import { metered } from "../../sql/functions/call_steps.ts";
 import type { BoundCast, BoundFunction } from "../../sql/functions/definition.ts";
 import type { BoundedCode } from "../../sql/functions/integer_range.ts";
 import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
+import { shapeSteps } from "../../sql/plan/expression_steps.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
@@ -17,6 +19,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { emitTruth } from "./condition.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
+import { emitCharge, emitConstantPart, meteredCastOf, meteredOn } from "./metering.ts";
 import { expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitSubquery } from "./subquery.ts";
 import { anyNull, declareResult, formOf, literal, nullableCode, placeholder } from "./value_form.ts";
@@ -60,14 +63,18 @@ function emitParameter(code: Emitter, index: number): Value {
 
 /** Something fixed during one execution: in the prologue when it cannot raise an error, else at first use. */
 function emitHoisted(code: Emitter, expression: Expression): Value {
-  if (cannotFail(expression)) return code.hoisted(expression, () => emitOperation(code, expression));
+  if (cannotFail(expression) && !(code.isMetered && shapeSteps(expression).counts)) {
+    return code.hoisted(expression, () => emitOperation(code, expression));
+  }
   const variable = code.hoisted(expression, () => {
     const name = code.name("h");
     code.emit(`let ${name};`);
     return { code: name, isNull: `${name} === null` };
   });
   code.block(`if (${variable.code} === undefined) `, "conditional", () => {
-    code.emit(`${variable.code} = ${nullableCode(emitOperation(code, expression))};`);
+    emitConstantPart(code, () => {
+      code.emit(`${variable.code} = ${nullableCode(emitOperation(code, expression))};`);
+    });
   });
   return mayBeNull(expression, () => true) ? variable : { code: variable.code, isNull: null };
 }
@@ -94,9 +101,17 @@ function emitOperation(code: Emitter, expression: Expression): Value {
     case "column":
       return emitValue(code, expression);
     case "call":
-      return emitCall(code, expression.function, expression.args.map((arg) => emitValue(code, arg)));
+      return emitCall(
+        code,
+        meteredOn(code, expression.function, expression.args),
+        expression.args.map((arg) => emitValue(code, arg)),
+      );
     case "cast":
-      return emitCast(code, expression.cast, emitValue(code, expression.argument));
+      return emitCast(
+        code,
+        meteredCastOf(code, expression.cast, expression.argument),
+        emitValue(code, expression.argument),
+      );
     case "and":
     case "or":
       return emitConnective(code, expression);
@@ -266,7 +281,8 @@ export function nullable(code: Emitter, expression: Expression): boolean {
 export function distinctTest(code: Emitter, expression: Of<"is_distinct">): string {
   const left = emitValue(code, expression.left);
   const right = emitValue(code, expression.right);
-  const same = sameTest(code, expression.equals, left, right);
+  const equals = meteredOn(code, expression.equals, [expression.left, expression.right]);
+  const same = sameTest(code, equals, left, right);
   return expression.negated ? same : `!${same}`;
 }
 
@@ -316,7 +332,8 @@ function emitNullIf(code: Emitter, expression: Of<"nullif">): Value {
   const right = emitValue(code, expression.right);
   if (left.isNull === "true" || right.isNull === "true") return left;
   const present = anyNull([left.isNull, right.isNull]);
-  const equal = callCode(code, expression.equals, [left.code, right.code]);
+  const equals = meteredOn(code, expression.equals, [expression.left, expression.right]);
+  const equal = callCode(code, equals, [left.code, right.code]);
   const same = present === null ? `(${equal})` : `(!(${present}) && ${equal})`;
   const flag = code.define("n", left.isNull === null ? same : `(${left.isNull}) || ${same}`);
   return { ...left, isNull: flag };
@@ -324,13 +341,14 @@ function emitNullIf(code: Emitter, expression: Of<"nullif">): Value {
 
 function emitExtreme(code: Emitter, expression: Of<"greatest" | "least">): Value {
   const result = declareResult(code, expression.type, true);
+  const lessThan = meteredOn(code, expression.lessThan, expression.args);
   for (const arg of expression.args) {
     const value = emitValue(code, arg);
     if (value.isNull === "true") continue;
     const pair = expression.kind === "greatest"
       ? [result.value.code, value.code]
       : [value.code, result.value.code];
-    const better = `((${result.value.isNull}) || ${callCode(code, expression.lessThan, pair)})`;
+    const better = `((${result.value.isNull}) || ${callCode(code, lessThan, pair)})`;
     const assign = result.assign({ ...value, isNull: null });
     code.emit(`if (${value.isNull === null ? "" : `!(${value.isNull}) && `}${better}) { ${assign} }`);
   }
@@ -364,7 +382,11 @@ function emitInList(code: Emitter, expression: Of<"in_list">): Value {
         continue;
       }
       const hit = `if (${
-        callCode(code, expression.equals, [argument.code, value.code])
+        callCode(
+          code,
+          meteredOn(code, expression.equals, [expression.argument, element]),
+          [argument.code, value.code],
+        )
       }) { ${found} = true; ${unknown} = false; break ${label}; }`;
       code.emit(value.isNull === null ? hit : `if (${value.isNull}) ${unknown} = true; else ${hit}`);
     }
@@ -415,8 +437,10 @@ function setOfExecution(code: Emitter, key: object, make: () => string): string 
     return name;
   });
   code.block(`if (${set} === undefined) `, "conditional", () => {
-    const made = make();
-    code.emit(`${set} = S.x[${slot}] = ${made};`);
+    emitConstantPart(code, () => {
+      const made = make();
+      code.emit(`${set} = S.x[${slot}] = ${made};`);
+    });
   });
   return set;
 }
@@ -482,7 +506,7 @@ export function makeArraySet(type: SqlType, array: SqlArray): ValueSet {
 
 function emitArrayComparison(code: Emitter, expression: Of<"any_array" | "all_array">): Value {
   const isAny = expression.kind === "any_array";
-  const { operator } = expression;
+  const operator = code.isMetered ? metered(expression.operator) : expression.operator;
   const left = emitValue(code, expression.left);
   const array = emitValue(code, expression.array);
   if (array.isNull === "true") return NULL_VALUE;
@@ -511,6 +535,7 @@ function emitArrayComparison(code: Emitter, expression: Of<"any_array" | "all_ar
   code.emit(`let ${result} = ${!isAny}, ${unknown} = ${nullArray};`);
   code.block(`if (!(${nullArray})) `, "conditional", () => {
     const element = code.name("e");
+    emitCharge(code, `${array.code}.length`);
     code.block(`for (const ${element} of ${array.code}.elements) `, "row", () => {
       const value = emitCall(code, operator, [left, { code: element, isNull: `${element} === null` }]);
       if (value.isNull === "true") {
@@ -564,6 +589,12 @@ function emitSubscript(code: Emitter, expression: Of<"subscript">): Value {
     if (!("index" in subscript)) parts.push(`[${bound(subscript.lower)}, ${bound(subscript.upper)}]`);
     else if (isSlice) parts.push(`[1, ${bound(subscript.index)}]`);
     else parts.push(bound(subscript.index));
+  }
+  if (isSlice) {
+    emitCharge(
+      code,
+      array.isNull === null ? `${array.code}.length` : `${array.isNull} ? 0 : ${array.code}.length`,
+    );
   }
   const read = `${array.code}.${isSlice ? "slice" : "element"}([${parts.join(", ")}])`;
   const isNull = anyNull(tests);

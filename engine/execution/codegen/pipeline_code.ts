@@ -6,7 +6,7 @@
 import type { Block } from "../../storage/access/block.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
-import { Emitter, type RoundLimit } from "./emitter.ts";
+import { Emitter, FEW_ROWS, type RoundLimit } from "./emitter.ts";
 
 /** A resumable function that has begun; what it returns is what the plain one would have answered. */
 export type RunningPipeline = Generator<void, boolean, void>;
@@ -42,6 +42,7 @@ export class PipelineCode {
   #resumable: PipelineFunction | null = null;
   #roundLimits: readonly RoundLimit[] | null = null;
   #isUnbounded = false;
+  #hasTurns = false;
 
   constructor(compilation: Compilation, text: PipelineText) {
     this.#compilation = compilation;
@@ -51,7 +52,9 @@ export class PipelineCode {
   /** Begins a morsel: its answer, or the begun resumable function. */
   begin(state: ExecutionState, block?: Block, from?: number, to?: number): boolean | RunningPipeline {
     if (this.#roundLimits === null) this.#compile();
-    if (this.#plain !== null && this.#isShort(state)) return this.#plain(state, block, from, to);
+    if (this.#hasTurns) state.beginTurns(FEW_ROWS);
+    const isLong = this.#hasTurns && from !== undefined && to !== undefined && to - from > FEW_ROWS;
+    if (this.#plain !== null && !isLong && this.#isShort(state)) return this.#plain(state, block, from, to);
     if (this.#resumable === null) {
       const code = new Emitter(this.#compilation, { isResumable: true });
       this.#resumable = code.compile<PipelineFunction>(this.#sourceOf(code));
@@ -76,6 +79,7 @@ export class PipelineCode {
     this.writesResult = code.writesResult;
     this.#roundLimits = code.roundLimits;
     this.#isUnbounded = code.isUnbounded;
+    this.#hasTurns = code.hasTurns;
     if (!code.isUnbounded) this.#plain = code.compile<PipelineFunction>(text);
   }
 

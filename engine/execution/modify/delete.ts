@@ -5,6 +5,7 @@
 import { triggersFor } from "../../catalog/triggers.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
+import { emitTurn } from "../codegen/gas_code.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
@@ -49,11 +50,15 @@ function deleteSink(plan: DeletePlan, modify: ModifyCode): Sink {
     const id = code.column(plan.rowId).code;
     emitMeetOfParts(code, plan, id);
     const run = modify.run(code);
-    if (triggersFor(plan.table, "delete").length > 0) code.emit(`${run}.beforeDelete(${id});`);
+    if (triggersFor(plan.table, "delete").length > 0) {
+      code.emit(`${run}.beforeDelete(${id});`);
+      code.hasTurns = true;
+    }
     // First, while the row can still be read.
     if (plan.returning !== null) emitResultRow(code, plan.returning, modify.columns);
     code.emit(`if (${run}.changes === null) ${modify.writer(code)}.delete(${plan.table.id}, ${id});`);
     code.emit(`else ${run}.remove(${id});`);
     modify.emitCount(code, plan);
+    emitTurn(code);
   });
 }

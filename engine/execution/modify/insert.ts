@@ -11,6 +11,7 @@ import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { emitTurn } from "../codegen/gas_code.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
@@ -125,6 +126,7 @@ function insertSink(
         code.emit(`${modify.run(code)}.changes.created(${rowId}, ${proposed.row});`);
       }
       emitCounted(code, plan, modify, rowId);
+      emitTurn(code);
       return;
     }
     const run = modify.run(code);
@@ -137,12 +139,14 @@ function insertSink(
       }
       emitCounted(code, plan, modify, rowId);
     });
-    if (onConflict.action === "nothing") return;
-    code.block(
-      `else `,
-      "conditional",
-      () => emitConflictUpdate(code, plan, modify, location, proposed),
-    );
+    if (onConflict.action === "update") {
+      code.block(
+        `else `,
+        "conditional",
+        () => emitConflictUpdate(code, plan, modify, location, proposed),
+      );
+    }
+    emitTurn(code);
   });
 }
 

@@ -11,6 +11,7 @@
  * check looks at the state of its time, so that work taken back by a savepoint needs no bookkeeping.
  */
 import { assertDefined } from "../../base/assert.ts";
+import { gas } from "../../base/gas.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
@@ -145,7 +146,7 @@ export class RowChanges implements UnfinishedChanges {
   /** Counts rows. true: the piece is long enough. */
   #isLong(rows = 1): boolean {
     this.#work += rows;
-    if (this.#work < PIECE) return false;
+    if (this.#work < PIECE && !gas.isTurnDue) return false;
     this.#work = 0;
     return true;
   }

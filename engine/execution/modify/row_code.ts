@@ -12,13 +12,14 @@ import { isEncoded } from "../../types/stored_value.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { encodeValueBytes } from "../../types/value_codec.ts";
-import { emitFalsity } from "../codegen/condition.ts";
 import { Compilation } from "../codegen/compilation.ts";
 import { Emitter, type Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { emitMeteredFalsity, emitMeteredValue } from "../codegen/gas_code.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import { produce } from "../operators/produce.ts";
 import { writeCode } from "../runtime/result_writer.ts";
+import { checkPlace, generatedPlace } from "../../catalog/gas_places.ts";
 import { checkViolation, notNullViolation } from "./violations.ts";
 
 /** What the rows of a table must pass; `newRow` names the columns that the expressions refer to. */
@@ -101,7 +102,7 @@ export function emitNewRow(code: Emitter, shape: RowShape, values: readonly Valu
   });
   // In the order of columns: the hidden ones of indexes come last and may be over other generated columns.
   for (const { position, expression } of shape.generated) {
-    computed[position] = emitValue(code, expression);
+    computed[position] = emitMeteredValue(code, expression, generatedPlace(table, position));
     bind(position);
   }
   const row = emitStored(code, table, computed);
@@ -116,7 +117,10 @@ export function emitNewRow(code: Emitter, shape: RowShape, values: readonly Valu
  */
 export function emitCheckedRow(code: Emitter, shape: RowShape, row: string): NewRow {
   const { table } = shape;
-  if (shape.before !== null) code.emit(shape.before(row));
+  if (shape.before !== null) {
+    code.emit(shape.before(row));
+    code.hasTurns = true;
+  }
   const bind = (position: number, column = shape.newRow[position]): void => {
     const definition = table.columns[position];
     if (column === undefined || definition === undefined) return;
@@ -129,7 +133,8 @@ export function emitCheckedRow(code: Emitter, shape: RowShape, row: string): New
   });
   for (const { position, expression } of shape.generated) {
     const type = table.columns[position]?.type ?? expression.type;
-    code.emit(`${row}[${position}] = ${toStoredCode(code, type, emitValue(code, expression))};`);
+    const value = emitMeteredValue(code, expression, generatedPlace(table, position));
+    code.emit(`${row}[${position}] = ${toStoredCode(code, type, value)};`);
     bind(position);
   }
   emitNotNull(code, table, row, (position) => `${row}[${position}] === null`);
@@ -162,7 +167,8 @@ function emitNotNull(
 function emitChecks(code: Emitter, shape: RowShape, row: string): void {
   const fail = code.use("failCheck", failCheck), table = code.constant("table", shape.table);
   for (const { name, condition } of inNameOrder(shape.checks)) {
-    code.emit(`if (${emitFalsity(code, condition)}) ${fail}(${table}, ${JSON.stringify(name)}, ${row});`);
+    const test = emitMeteredFalsity(code, condition, checkPlace(shape.table, name));
+    code.emit(`if (${test}) ${fail}(${table}, ${JSON.stringify(name)}, ${row});`);
   }
 }
 

@@ -3,6 +3,7 @@
  * or DDL make. Generated columns are computed, NOT NULL and CHECK are verified, defaults evaluated; the expressions
  * come from the catalog's texts and are compiled on first use.
  */
+import type { GasPlace } from "../../base/gas.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";
@@ -11,7 +12,9 @@ import { columnsOf } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionContext } from "../runtime/execution.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { emitMeteredValue } from "../codegen/gas_code.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
+import { defaultPlace } from "../../catalog/gas_places.ts";
 import { emitCheckedRow, newEmitter, storedColumn, toStoredCode } from "./row_code.ts";
 import { bindTableExpressions, TableExpressionBinder } from "./table_expressions.ts";
 
@@ -73,17 +76,15 @@ export class RowCompletion {
 
   /** The default of a column, or NULL. */
   defaultValue(context: ExecutionContext, position: number, state = detachedState(context)): StoredValue {
-    const column = this.table.columns[position];
+    const { table } = this;
+    const column = table.columns[position];
     if (column === undefined || column.defaultText === null) return null;
     let evaluate = this.#defaults[position];
     if (evaluate === undefined) {
-      const binder = new TableExpressionBinder(this.#catalog, this.table);
-      evaluate = compileOverRow(
-        this.table,
-        binder.columns,
-        binder.value(column, column.defaultText, "DEFAULT expressions"),
-        column.type,
-      );
+      const binder = new TableExpressionBinder(this.#catalog, table);
+      const expression = binder.value(column, column.defaultText, "DEFAULT expressions");
+      const place = defaultPlace(table, column.name);
+      evaluate = compileOverRow(table, { expression, columns: binder.columns }, column.type, place);
       this.#defaults[position] = evaluate;
     }
     return evaluate(state, []);
@@ -98,12 +99,21 @@ export class RowCompletion {
   }
 }
 
-/** Compiles an expression over a table's columns to a function of the stored row; its value is in stored form. */
+/** An expression over the columns of a table. */
+interface BoundOverTable {
+  readonly expression: Expression;
+  readonly columns: readonly ColumnRef[];
+}
+
+/**
+ * Compiles an expression over a table's columns to a function of the stored row; its value is in stored form. Its steps
+ * are counted unless `place` is null.
+ */
 function compileOverRow(
   table: TableDefinition,
-  columns: readonly ColumnRef[],
-  expression: Expression,
+  { expression, columns }: BoundOverTable,
   type: SqlType,
+  place: GasPlace | null,
 ): ValueFunction {
   const code = newEmitter();
   table.columns.forEach((column, position) => {
@@ -115,19 +125,23 @@ function compileOverRow(
       load: (inner) => storedColumn(inner, column, position, "row"),
     });
   });
-  const value = emitValue(code, expression);
+  const value = place === null ? emitValue(code, expression) : emitMeteredValue(code, expression, place);
   code.emit(`return ${toStoredCode(code, type, value)};`);
   return code.compile<ValueFunction>(code.source("evaluate", "S, row"));
 }
 
-/** Compiles an expression over the columns of a table, for one statement. */
+/**
+ * Compiles an expression over the columns of a table, for one statement. `place`: how errors name it when it belongs to
+ * the table, so that its steps are counted; null: it is the statement's own.
+ */
 export function compileTableExpression(
   context: ExecutionContext,
   table: TableDefinition,
-  bound: { readonly expression: Expression; readonly columns: readonly ColumnRef[] },
+  bound: BoundOverTable,
   type: SqlType,
+  place: GasPlace | null = null,
 ): RowFunction {
   const state = detachedState(context);
-  const evaluate = compileOverRow(table, bound.columns, bound.expression, type);
+  const evaluate = compileOverRow(table, bound, type, place);
   return (row) => evaluate(state, row);
 }

@@ -7,6 +7,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import { triggerPlace } from "../../catalog/gas_places.ts";
 import { columnsSetBy, triggersFor } from "../../catalog/triggers.ts";
 import type { TableDefinition, TriggerDefinition, TriggerEvent } from "../../catalog/definitions.ts";
 import type { StoredRow, StoredValue } from "../../operations/effect.ts";
@@ -14,9 +15,8 @@ import { Binding } from "../../sql/binder/binding.ts";
 import { bindStoredTrigger, type BoundTrigger, triggerRows } from "../../sql/binder/trigger_binder.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { columnsOf } from "../../sql/plan/traverse.ts";
-import { emitTruth } from "../codegen/condition.ts";
 import type { Emitter } from "../codegen/emitter.ts";
-import { emitValue } from "../codegen/expression.ts";
+import { emitMeteredTruth, emitMeteredValue } from "../codegen/gas_code.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { newEmitter, storedColumn, toStoredCode } from "./row_code.ts";
 import { bindTableExpressions } from "./table_expressions.ts";
@@ -99,7 +99,7 @@ function compile(
       if (bound.when === null) emitAction(code, table, trigger, bound);
       else {
         code.block(
-          `if (${emitTruth(code, bound.when)}) `,
+          `if (${emitMeteredTruth(code, bound.when, triggerPlace(table, trigger.name))}) `,
           "conditional",
           () => emitAction(code, table, trigger, bound),
         );
@@ -142,11 +142,13 @@ function emitAction(
     code.emit(`${reject}(${code.constant("table", table)}, ${JSON.stringify(action.message)});`);
     return;
   }
-  if (bound.call !== null) code.define("ignored", emitValue(code, bound.call).code);
+  const place = triggerPlace(table, trigger.name);
+  if (bound.call !== null) code.define("ignored", emitMeteredValue(code, bound.call, place).code);
   // All values are computed before the first is set: `SET a = NEW.b, b = NEW.a` exchanges them.
   const values = bound.set.map(({ position, expression }) => {
     const { type } = table.columns[position] ?? expression;
-    return { position, name: code.define("set", toStoredCode(code, type, emitValue(code, expression))) };
+    const value = emitMeteredValue(code, expression, place);
+    return { position, name: code.define("set", toStoredCode(code, type, value)) };
   });
   for (const { position, name } of values) code.emit(`row[${position}] = ${name};`);
 }

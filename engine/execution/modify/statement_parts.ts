@@ -6,6 +6,7 @@
  * A row that one part has changed or deleted is left alone by the parts after it.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { gas } from "../../base/gas.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -108,6 +109,7 @@ class PartsExecution implements StatementExecution {
   }
 
   step(writer: ResultWriter): boolean {
+    gas.beginTurn();
     while (this.#next <= this.#parts.length) {
       if (this.#running === null) {
         const part = this.#parts[this.#next];

@@ -12,6 +12,7 @@ import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { emitTurn } from "../codegen/gas_code.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
@@ -134,12 +135,14 @@ function updateSink(
         code.emit(`else ${run}.change(${id}, ${changed.row});`);
       }
       modify.emitCount(code, plan);
-      if (plan.returning === null) return;
-      const returning = plan.returning;
-      code.block("", "conditional", () => {
-        if (newId !== id) bindValue(code, plan.rowId, { kind: "i64" }, { code: newId, isNull: null });
-        emitResultRow(code, returning, modify.columns);
-      });
+      if (plan.returning !== null) {
+        const returning = plan.returning;
+        code.block("", "conditional", () => {
+          if (newId !== id) bindValue(code, plan.rowId, { kind: "i64" }, { code: newId, isNull: null });
+          emitResultRow(code, returning, modify.columns);
+        });
+      }
+      emitTurn(code);
     },
     close: () => {},
   };

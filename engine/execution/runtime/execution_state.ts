@@ -11,6 +11,7 @@
  * as fit into {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its morsels end.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { gas } from "../../base/gas.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -93,6 +94,7 @@ export class ExecutionState implements StatementExecution {
   #pipeline = 0;
   readonly #callers: Caller[] = [];
   #hasStarted = false;
+  #hasTurns = false;
   #morselsPerCheck = 1;
   #memoryBytes = 0;
 
@@ -121,6 +123,7 @@ export class ExecutionState implements StatementExecution {
   /** Works through as many morsels as a step may take, and writes their rows. The writer is the same in each step. */
   step(writer: ResultWriter): boolean {
     this.writer = writer;
+    gas.beginTurn();
     const { context } = this;
     const rowsBefore = this.rowCount;
     // Most statements end in their first step without a look at the clock.
@@ -146,11 +149,12 @@ export class ExecutionState implements StatementExecution {
         }
       }
       const hasWritten = !done && pipeline.writesResult && this.rowCount !== rowsBefore;
-      if (morsels < this.#morselsPerCheck && !hasWritten) continue;
+      const isTurnDue = gas.isTurnDue;
+      if (morsels < this.#morselsPerCheck && !hasWritten && !isTurnDue) continue;
       const now = context.monotonic();
       if (before !== before) end = now + STEP_MICROSECONDS;
       else this.#fitPieces(now - before);
-      if (now >= end || hasWritten) {
+      if (now >= end || hasWritten || isTurnDue) {
         context.checkCanceled();
         return false;
       }
@@ -166,6 +170,13 @@ export class ExecutionState implements StatementExecution {
     this.#callers.push({ pipelines: this.#pipelines, pipeline: this.#pipeline });
     this.#pipelines = pipelines;
     this.#pipeline = 0;
+  }
+
+  /** Called before a morsel whose rows may be costly: the first one works through so few of them. */
+  beginTurns(rows: number): void {
+    if (this.#hasTurns) return;
+    this.#hasTurns = true;
+    this.batchRows = rows;
   }
 
   /** Follows the time that has passed between two looks at the clock. */

@@ -3,15 +3,17 @@
  * must know before it runs.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { gas } from "../../base/gas.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
+import { metered, meteredCast } from "../functions/call_steps.ts";
 import type { BoundFunction, EvaluationContext } from "../functions/definition.ts";
 import type { Expression } from "../plan/expression.ts";
 
 function call(context: EvaluationContext, chosen: BoundFunction, args: readonly SqlValue[]): SqlValue {
   if (chosen.strict && args.includes(null)) return null;
-  return chosen.evaluate(context, ...args);
+  return (gas.isCounting ? metered(chosen) : chosen).evaluate(context, ...args);
 }
 
 function notEvaluable(what: string): never {
@@ -28,7 +30,8 @@ export function evaluate(expression: Expression, context: EvaluationContext): Sq
       return call(context, expression.function, expression.args.map(value));
     case "cast": {
       const argument = value(expression.argument);
-      return argument === null ? null : expression.cast.evaluate(context, argument);
+      if (argument === null) return null;
+      return (gas.isCounting ? meteredCast(expression.cast) : expression.cast).evaluate(context, argument);
     }
     case "and": {
       let result: boolean | null = true;
@@ -135,7 +138,7 @@ export function evaluate(expression: Expression, context: EvaluationContext): Sq
     case "parameter":
       return notEvaluable("parameters");
     case "subscript":
-      return notEvaluable("subscripts");
+      return subscripted(expression, value);
     default:
       return notEvaluable("subqueries");
   }
@@ -146,4 +149,26 @@ function arrayOf(items: readonly SqlValue[], isNested: boolean): SqlValue {
   const nested: SqlArray[] = [];
   for (const item of items) if (item instanceof SqlArray) nested.push(item);
   return nested.length > 0 ? SqlArray.ofArrays(nested) : SqlArray.of(items);
+}
+
+function subscripted(
+  { argument, subscripts }: Expression & { readonly kind: "subscript" },
+  value: (each: Expression) => SqlValue,
+): SqlValue {
+  const array = value(argument);
+  let hasNull = false;
+  const bound = (side: Expression | null): number | undefined => {
+    if (side === null) return undefined;
+    const at = value(side);
+    hasNull ||= at === null;
+    return Number(at);
+  };
+  const bounds = subscripts.map((each): [number | undefined, number | undefined] =>
+    "index" in each ? [1, bound(each.index)] : [bound(each.lower), bound(each.upper)]
+  );
+  if (!(array instanceof SqlArray) || hasNull) return null;
+  if (gas.isCounting) gas.charge(array.length);
+  return subscripts.every((each) => "index" in each)
+    ? array.element(bounds.map(([, index]) => Number(index)))
+    : array.slice(bounds);
 }

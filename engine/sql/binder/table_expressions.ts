@@ -4,14 +4,19 @@
  * They are stored as text. Their syntax trees are kept with the (immutable) definition; binding them anew for each
  * statement is cheap.
  */
+import type { GasPlace } from "../../base/gas.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import { defaultPlace } from "../../catalog/gas_places.ts";
+import type { BoundFunction } from "../functions/definition.ts";
 import type { Expression as Ast } from "../parser/ast.ts";
 import { parseExpression } from "../parser/statements.ts";
-import { columnReference, constant } from "../plan/build.ts";
+import { columnReference, constant, volatilityOf } from "../plan/build.ts";
+import { needsCounter, runCounted } from "../plan/expression_steps.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { BoundCheck } from "../plan/plan.ts";
 import type { Binding } from "./binding.ts";
 import { coerceAssignment, coerceCondition, settle } from "./coercion.ts";
+import { evaluate } from "./evaluate.ts";
 import { bindExpression } from "./expression_binder.ts";
 import { type Clause, QueryLevel, type ScopeColumn, type ScopeTable } from "./scope.ts";
 
@@ -83,6 +88,26 @@ export function bindTableText(
 
 /** The value that a column takes when none is given, converted to its type; NULL without a default. */
 export function defaultValue(binding: Binding, table: TableDefinition, column: ColumnDefinition): Expression {
+  const value = uncountedDefault(binding, table, column);
+  return needsCounter(value) ? countedDefault(value, defaultPlace(table, column.name)) : value;
+}
+
+/** A default as a call of no arguments: wherever the statement has it, its steps are counted. */
+function countedDefault(value: Expression, place: GasPlace): Expression {
+  const called: BoundFunction = {
+    name: place.what,
+    argumentTypes: [],
+    returnType: value.type,
+    volatility: volatilityOf(value),
+    strict: false,
+    mayReturnNull: true,
+    steps: "own",
+    evaluate: (context) => runCounted(value, place, () => evaluate(value, context)),
+  };
+  return { kind: "call", type: value.type, function: called, args: [] };
+}
+
+function uncountedDefault(binding: Binding, table: TableDefinition, column: ColumnDefinition): Expression {
   if (column.defaultText !== null) {
     const ast = parsedText(table, column.defaultText);
     const level = new QueryLevel(null, null);

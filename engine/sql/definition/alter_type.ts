@@ -108,7 +108,13 @@ export function alterType(
   };
   binder.putTable(between);
   const shifted = { ...value, columns: [...value.columns, 0] };
-  binder.steps.push({ kind: "fill_column", table: between, columnId: newId, value: shifted });
+  binder.steps.push({
+    kind: "fill_column",
+    table: between,
+    columnId: newId,
+    value: shifted,
+    isConversion: true,
+  });
   const swap = (id: number): number => id === column.id ? newId : id;
   const next: TableDefinition = {
     ...between,

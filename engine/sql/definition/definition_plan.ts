@@ -44,12 +44,13 @@ export type DefinitionStep =
     readonly table: TableDefinition;
     readonly constraint: ConstraintDefinition & { readonly kind: "foreign_key" };
   }
-  /** Sets a column of every row. */
+  /** Sets a column of every row; `isConversion`: to what the statement makes of another column. */
   | {
     readonly kind: "fill_column";
     readonly table: TableDefinition;
     readonly columnId: number;
     readonly value: TableExpression;
+    readonly isConversion?: boolean;
   }
   /** Rows get the value of the table's row-id column as their id; raises 23505 for duplicates and 23502 for NULL. */
   | { readonly kind: "rekey"; readonly table: TableDefinition }

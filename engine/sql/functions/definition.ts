@@ -84,6 +84,11 @@ export interface BoundFunction {
    * `context` is in scope.
    */
   readonly inline?: (args: readonly string[], use: UseRuntime) => string;
+  /**
+   * Steps that a call takes (see `engine/base/gas.ts`); "own": it charges them itself. Absent: judged by its types and
+   * `step_rules.ts`.
+   */
+  readonly steps?: number | "own";
   /** The same for plain numbers whose ranges are known; undefined for ranges with which it would not be exact. */
   readonly bounded?: BoundedForm;
   /** A set-returning function (generate_series, unnest …): `evaluate` is not used, `rows` is. */

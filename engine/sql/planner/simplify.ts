@@ -5,6 +5,7 @@
  * Invariants: the value of an expression never changes, errors included: what fails when it is folded is left as it is
  * and fails when it runs. A condition at the top of a filter may only change where it was not TRUE anyway.
  */
+import { gas, type GasPlace } from "../../base/gas.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { evaluate } from "../binder/evaluate.ts";
 import { foldingContext } from "../binder/folding_context.ts";
@@ -124,6 +125,8 @@ function simplifyNode(expression: Expression): Expression {
   }
 }
 
+const FOLDED: GasPlace = { what: "constant expression" };
+
 /** The constant that an immutable expression over constants is, or the expression. */
 function fold(expression: Expression): Expression {
   if (expression.kind === "call" && expression.function.volatility !== "immutable") return expression;
@@ -136,9 +139,10 @@ function fold(expression: Expression): Expression {
     return isNull ? constant(expression.type, null) : expression;
   }
   try {
-    return constant(expression.type, evaluate(expression, foldingContext));
+    return constant(expression.type, gas.run(FOLDED, () => evaluate(expression, foldingContext)));
   } catch {
-    // It fails in the same way when the plan runs, if it is reached at all.
+    // It fails in the same way when the plan runs, if it is reached at all; what takes too many steps for a planner,
+    // which nothing interrupts, may be no error then.
     return expression;
   }
 }

@@ -9,6 +9,7 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { gas } from "../../base/gas.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import { triggersFor } from "../../catalog/triggers.ts";
 import type {
@@ -144,6 +145,7 @@ class LoadExecution implements StatementExecution {
 
   step(_writer: ResultWriter): boolean {
     const { batches } = this.#load;
+    gas.beginTurn();
     this.#context.checkCanceled();
     const parsed = batches[this.#batch];
     if (parsed === undefined) {
@@ -190,7 +192,7 @@ class LoadExecution implements StatementExecution {
     const { table } = this.#load;
     const { writer } = this.#context;
     const { firstLine } = parsed;
-    const complete: RowBatch = { ...parsed.batch, columns: this.#withDefaults(parsed.batch) };
+    const complete: RowBatch = { ...parsed.batch, columns: yield* this.#withDefaults(parsed.batch) };
     let checked = this.#completes ? yield* this.#completed(complete) : this.#withoutNulls(complete);
     const bad = this.#badId;
     if (bad?.parsed === parsed && bad.row < checked.batch.rowCount) {
@@ -275,7 +277,7 @@ class LoadExecution implements StatementExecution {
     let { rowCount } = batch;
     let error: unknown = null;
     for (let row = 0; row < rowCount; row++) {
-      if (row % PIECE === PIECE - 1) yield;
+      if (row % PIECE === PIECE - 1 || gas.isTurnDue) yield;
       for (const position of reads) values[position] = batchValue(batch, row, position);
       try {
         triggers?.fire(this.#state, values, NO_STORED_ROW);
@@ -306,18 +308,26 @@ class LoadExecution implements StatementExecution {
   }
 
   /** The batch's columns; those that the data lacks hold defaults. */
-  #withDefaults(batch: RowBatch): readonly BatchColumn[] {
+  *#withDefaults(batch: RowBatch): Generator<void, readonly BatchColumn[]> {
     if (this.#load.positions.length === this.#load.table.columns.length) return batch.columns;
     const { rowCount } = batch;
-    return batch.columns.map((column, position): BatchColumn => {
-      if (this.#load.positions.includes(position)) return column;
-      if (!this.#defaulted.includes(position)) return nullColumn(column, rowCount);
-      const values: StoredValue[] = [];
-      for (let row = 0; row < rowCount; row++) {
-        values.push(this.#rules.completion.defaultValue(this.#context, position, this.#state));
-      }
-      return columnOf(column, values);
-    });
+    const columns: BatchColumn[] = [];
+    for (const [position, column] of batch.columns.entries()) {
+      if (this.#load.positions.includes(position)) columns.push(column);
+      else if (!this.#defaulted.includes(position)) columns.push(nullColumn(column, rowCount));
+      else columns.push(columnOf(column, yield* this.#defaults(position, rowCount)));
+    }
+    return columns;
+  }
+
+  /** The defaults of a column for so many rows. */
+  *#defaults(position: number, rowCount: number): Generator<void, readonly StoredValue[]> {
+    const values: StoredValue[] = [];
+    for (let row = 0; row < rowCount; row++) {
+      if (row % PIECE === PIECE - 1 || gas.isTurnDue) yield;
+      values.push(this.#rules.completion.defaultValue(this.#context, position, this.#state));
+    }
+    return values;
   }
 
   /** The first row whose id is not new: ascending ids above everything in the table need one look, others one each. */
@@ -375,7 +385,7 @@ class LoadExecution implements StatementExecution {
 
   #loadRows({ batch, firstLine }: ParsedBatch): void {
     const end = Math.min(batch.rowCount, this.#row + PIECE);
-    for (; this.#row < end; this.#row++) {
+    for (; this.#row < end && !gas.isTurnDue; this.#row++) {
       try {
         this.#loadRow(batch, this.#row);
       } catch (thrown) {

@@ -6,6 +6,7 @@ import { assert } from "../../base/assert.ts";
 import { columnPosition } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { ExecutionContext } from "../../execution/runtime/execution.ts";
+import { defaultPlace, generatedPlace } from "../../catalog/gas_places.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
 import type { RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
@@ -32,14 +33,28 @@ export class FillColumn implements Work {
   #isRead = false;
   #next = 0;
 
-  constructor(context: ExecutionContext, table: TableDefinition, columnId: number, value: TableExpression) {
+  /** `isConversion`: the value is the statement's own, not one that the column always gets. */
+  constructor(
+    context: ExecutionContext,
+    { table, columnId, value, isConversion }: {
+      readonly table: TableDefinition;
+      readonly columnId: number;
+      readonly value: TableExpression;
+      readonly isConversion?: boolean;
+    },
+  ) {
     this.#context = context;
     this.#table = table;
     this.#walk = new RowWalk(context, table.id);
     this.#position = columnPosition(table, columnId);
     const column = table.columns[this.#position];
     assert(column !== undefined, "the column to fill");
-    this.#evaluate = compileTableExpression(context, table, value, column.type);
+    const place = isConversion === true
+      ? null
+      : column.generatedText === null
+      ? defaultPlace(table, column.name)
+      : generatedPlace(table, this.#position);
+    this.#evaluate = compileTableExpression(context, table, value, column.type, place);
   }
 
   advance(): boolean {

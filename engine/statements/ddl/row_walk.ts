@@ -3,6 +3,7 @@
  * does not come up: the walk goes over the state at its beginning, except for rows that the transaction had written
  * before, which are in memory; owners that write collect the ids first.
  */
+import { gas } from "../../base/gas.ts";
 import type { ExecutionContext } from "../../execution/runtime/execution.ts";
 import type { Block, BlockCursor, RowLocation } from "../../storage/access/block.ts";
 import type { ReadableTable, ZonePredicate } from "../../storage/access/readable_table.ts";
@@ -27,7 +28,10 @@ export class RowWalk {
     this.#cursor = this.reader.scan(columnIds, { ids: false, prune });
   }
 
-  /** Visits the rows of one piece. true: there are no more. */
+  /**
+   * Visits the rows of one piece, which ends early where expressions over them have taken many steps. true: there are
+   * no more.
+   */
   advance(visit: (location: RowLocation, block: Block, row: number) => void): boolean {
     if (this.#block === null) {
       this.#block = this.#cursor.next();
@@ -36,9 +40,11 @@ export class RowWalk {
     }
     const block = this.#block;
     const { hidden, firstLocation, rowCount } = block;
-    const end = Math.min(rowCount, this.#next + PIECE);
+    let end = Math.min(rowCount, this.#next + PIECE);
     for (let row = this.#next; row < end; row++) {
-      if (hidden === null || hidden[row] === 0) visit(firstLocation + row, block, row);
+      if (hidden !== null && hidden[row] !== 0) continue;
+      visit(firstLocation + row, block, row);
+      if (gas.isTurnDue) end = row + 1;
     }
     this.#next = end;
     if (end === rowCount) this.#block = null;

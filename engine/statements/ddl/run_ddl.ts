@@ -6,6 +6,7 @@
  * turn.
  */
 import { assertDefined } from "../../base/assert.ts";
+import { gas } from "../../base/gas.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
@@ -106,13 +107,14 @@ class DefinitionExecution implements StatementExecution {
   }
 
   step(_writer: ResultWriter): boolean {
+    gas.beginTurn();
     const { context } = this.#run;
     const end = context.monotonic() + STEP_MICROSECONDS;
     for (;;) {
       if (this.#work !== null) {
         const work = this.#work;
         if (!work.advance()) {
-          if (context.monotonic() < end) continue;
+          if (!gas.isTurnDue && context.monotonic() < end) continue;
           context.checkCanceled();
           return false;
         }
@@ -148,7 +150,7 @@ class DefinitionExecution implements StatementExecution {
       case "validate_foreign_key":
         return new ValidateForeignKey(context, step.table, step.constraint);
       case "fill_column":
-        return new FillColumn(context, step.table, step.columnId, step.value);
+        return new FillColumn(context, step);
       case "rekey":
         return new Rekey(context, step.table);
       case "insert_query":

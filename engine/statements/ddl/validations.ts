@@ -8,6 +8,7 @@ import { forbidsDuplicates, visibleKey } from "../../catalog/index_keys.ts";
 import type { ExecutionContext } from "../../execution/runtime/execution.ts";
 import { NumberSort } from "../../execution/runtime/sorting.ts";
 import { columnsById, findFirst, scanByKey } from "../../execution/modify/key_route.ts";
+import { checkPlace } from "../../catalog/gas_places.ts";
 import { compileTableExpression, type RowFunction } from "../../execution/modify/row_completion.ts";
 import { isWhole } from "../../execution/modify/row_changes.ts";
 import {
@@ -85,7 +86,8 @@ export class ValidateCheck implements Work {
     this.#walk = new RowWalk(context, table.id);
     this.#table = table;
     this.#name = name;
-    this.#evaluate = compileTableExpression(context, table, condition, { kind: "bool" });
+    const place = checkPlace(table, name);
+    this.#evaluate = compileTableExpression(context, table, condition, { kind: "bool" }, place);
   }
 
   advance(): boolean {

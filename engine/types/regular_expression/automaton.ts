@@ -6,9 +6,16 @@
  * Groups are those of the most preferred way to that match, with alternatives and repetitions preferred as they are
  * written; PostgreSQL lets the first groups be as long as they can instead.
  */
+import { gas } from "../../base/gas.ts";
 import { CharacterSet } from "./character_set.ts";
 import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
+
+/** Instructions looked at for one step of `gas`, and after how many steps are charged. */
+const WORK_PER_STEP = 5;
+const CHARGED_WORK = 1000;
+/** Places of groups that are copied in the time of one instruction. */
+const GROUPS_PER_WORK = 16;
 
 /** The ways that are being followed, most preferred first: an instruction each, with its groups. */
 class Ways {
@@ -58,6 +65,7 @@ export class Automaton implements Matcher {
   readonly #prefersShort: boolean;
   readonly #ways: readonly [Ways, Ways];
   /** Instructions still to be looked at while ways are added. */
+  #work = 0;
   readonly #pending: { instruction: number; groups: Int32Array }[] = [];
 
   /** `flags`: those of V8's expression, without `g`. */
@@ -100,7 +108,9 @@ export class Automaton implements Matcher {
     next.forget();
     now.clear();
     let best: Int32Array | null = null;
+    this.#work = 0;
     for (let place = start;;) {
+      if (this.#work >= CHARGED_WORK) this.#charge();
       if (best === null) {
         const groups = new Int32Array(this.#program.groups * 2 + 2).fill(-1);
         groups[0] = place;
@@ -109,6 +119,7 @@ export class Automaton implements Matcher {
       const code = place < text.length ? text.codePointAt(place) ?? -1 : -1;
       const width = code > 0xffff ? 2 : 1;
       next.clear();
+      this.#work += now.count + 1;
       for (let index = 0; index < now.count; index++) {
         const groups = now.groups[index] as Int32Array;
         if (best !== null && !this.#mayReplace(best, groups)) continue;
@@ -124,7 +135,13 @@ export class Automaton implements Matcher {
       place += width;
       [now, next] = [next, now];
     }
+    this.#charge();
     return best;
+  }
+
+  #charge(): void {
+    gas.charge(this.#work / WORK_PER_STEP);
+    this.#work = 0;
   }
 
   /** Whether a way may lead to a better match: one that begins earlier, or as early and, being later, longer. */
@@ -140,6 +157,7 @@ export class Automaton implements Matcher {
     pending.push({ instruction, groups });
     for (let top = pending.pop(); top !== undefined; top = pending.pop()) {
       const at = top.instruction;
+      this.#work += 1;
       if (!ways.claim(at, place)) continue;
       switch (operations[at]) {
         case OPERATION.split:
@@ -151,12 +169,14 @@ export class Automaton implements Matcher {
           break;
         case OPERATION.save: {
           const copy = top.groups.slice();
+          this.#work += copy.length / GROUPS_PER_WORK;
           copy[first[at] as number] = place;
           pending.push({ instruction: at + 1, groups: copy });
           break;
         }
         case OPERATION.forget: {
           const copy = top.groups.slice();
+          this.#work += copy.length / GROUPS_PER_WORK;
           copy.fill(-1, (first[at] as number) * 2, (second[at] as number) * 2 + 2);
           pending.push({ instruction: at + 1, groups: copy });
           break;

@@ -12,7 +12,11 @@ export interface BacktrackingCost {
   readonly power: number;
   /** … times two to this power. */
   readonly doublings: number;
+  /** Whether it searches at one place only. */
+  readonly isAnchored: boolean;
 }
+
+type PartCost = Omit<BacktrackingCost, "isAnchored">;
 
 /** The greatest count of a bounded repetition that is not taken as an unlimited one. */
 const SMALL_COUNT = 4;
@@ -20,7 +24,8 @@ const SMALL_COUNT = 4;
 /** The bound of an expression that begins to search at every place unless it is anchored. */
 export function backtrackingCost(root: Node): BacktrackingCost {
   const { power, doublings } = costOf(root);
-  return { power: power + (isAnchored(root) ? 0 : 1), doublings };
+  const anchored = isAnchored(root);
+  return { power: power + (anchored ? 0 : 1), doublings, isAnchored: anchored };
 }
 
 /**
@@ -42,7 +47,7 @@ export function mayPreferShorter(node: Node): boolean {
   }
 }
 
-function costOf(node: Node): BacktrackingCost {
+function costOf(node: Node): PartCost {
   switch (node.kind) {
     case "set":
     case "assertion":
@@ -73,7 +78,7 @@ function costOf(node: Node): BacktrackingCost {
   }
 }
 
-function sum(costs: readonly BacktrackingCost[]): BacktrackingCost {
+function sum(costs: readonly PartCost[]): PartCost {
   return costs.reduce(
     (left, right) => ({ power: left.power + right.power, doublings: left.doublings + right.doublings }),
     { power: 0, doublings: 0 },

@@ -8,9 +8,14 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { gas } from "../../base/gas.ts";
 import { CharacterSet } from "./character_set.ts";
 import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
+
+/** Steps of a search that count as one of `gas`, and after how many they are charged. */
+const STEPS_PER_STEP = 10;
+const CHARGED_STEPS = 1000;
 
 /** A matcher for what no automaton can serve: back references, and look-around with repetitions inside. */
 export class BacktrackingMatcher implements Matcher {
@@ -25,6 +30,8 @@ export class BacktrackingMatcher implements Matcher {
   /** Ways to be tried: instruction, place, length of the trail. */
   #ways: number[] = [];
   #steps = 0;
+  /** Those of them that `gas` has been charged for. */
+  #charged = 0;
   /** Where the last match ended, and the length of its text: what goes on from there shares its steps. */
   #reached = Infinity;
   #length = 0;
@@ -44,7 +51,7 @@ export class BacktrackingMatcher implements Matcher {
   }
 
   exec(text: string): RegExpExecArray | null {
-    if (this.lastIndex < this.#reached || text.length !== this.#length) this.#steps = 0;
+    if (this.lastIndex < this.#reached || text.length !== this.#length) this.#steps = this.#charged = 0;
     this.#length = text.length;
     for (let start = this.lastIndex; start <= text.length; start += widthAt(text, start)) {
       this.#slots.fill(-1);
@@ -87,6 +94,7 @@ export class BacktrackingMatcher implements Matcher {
           ++this.#steps > LIMITS.regularExpressionSteps ||
           ways.length > LIMITS.regularExpressionAlternatives * 3
         ) throw this.#tooComplex();
+        if (this.#steps - this.#charged >= CHARGED_STEPS) this.#charge();
         const operand = first[at] as number;
         switch (operations[at]) {
           case OPERATION.set:
@@ -148,13 +156,21 @@ export class BacktrackingMatcher implements Matcher {
           default:
             if (wantedEnd < 0 || place === wantedEnd) {
               ways.length = bottom;
+              this.#charge();
               return place;
             }
             goesOn = false;
         }
       }
     }
+    this.#charge();
     return -1;
+  }
+
+  #charge(): void {
+    const steps = this.#steps - this.#charged;
+    this.#charged = this.#steps;
+    gas.charge(steps / STEPS_PER_STEP);
   }
 
   /** Whether a look-around holds; what it captures stays when it asks for a match. */
@@ -197,7 +213,7 @@ export class BacktrackingMatcher implements Matcher {
   }
 
   #tooComplex(): DatabaseError {
-    this.#steps = 0;
+    this.#steps = this.#charged = 0;
     this.#trail = [];
     this.#ways = [];
     return new DatabaseError(

@@ -3,6 +3,7 @@
  * else by the automaton, which takes time in proportion to the text. Back references and look-around with repetitions
  * inside are matched by trying, in a bounded number of steps.
  */
+import { gas } from "../../base/gas.ts";
 import { Automaton } from "./automaton.ts";
 import { BacktrackingMatcher } from "./backtracking_matcher.ts";
 import { type BacktrackingCost, backtrackingCost, mayPreferShorter } from "./backtracking_cost.ts";
@@ -12,6 +13,9 @@ import { type Node, type ParsedSource, parseSource } from "./syntax.ts";
 
 /** Steps that V8 may need for a search at worst; about a tenth of a second. */
 const MAX_BACKTRACKING_STEPS = 2e7;
+/** The same where steps of `gas` are counted and the ways multiply, and how many make one such step. */
+const COUNTED_BACKTRACKING_STEPS = 250_000;
+const BACKTRACKING_STEPS_PER_STEP = 128;
 
 /** A matcher for a translated expression that V8 has accepted as `native`. */
 export function chooseMatcher(native: RegExp): Matcher {
@@ -37,24 +41,41 @@ class ChoosingMatcher implements Matcher {
   }
 
   exec(text: string): RegExpExecArray | null {
-    const matcher = this.#nativeFindsLongest && this.#isCheap(text.length) ? this.#native : this.#linear();
-    matcher.lastIndex = this.lastIndex;
+    const from = this.lastIndex;
+    const isNative = this.#nativeFindsLongest && this.#isCheap(text.length - from);
+    const matcher = isNative ? this.#native : this.#linear();
+    matcher.lastIndex = from;
     const found = matcher.exec(text);
     this.lastIndex = matcher.lastIndex;
+    if (isNative && gas.isCounting) this.#charge(from, found === null ? -1 : this.lastIndex, text.length);
     return found;
   }
 
   test(text: string): boolean {
-    const matcher = this.#isCheap(text.length) ? this.#native : this.#linear();
-    matcher.lastIndex = this.lastIndex;
+    const from = this.lastIndex;
+    const isNative = this.#isCheap(text.length - from);
+    const matcher = isNative ? this.#native : this.#linear();
+    matcher.lastIndex = from;
     const found = matcher.test(text);
     this.lastIndex = matcher.lastIndex;
+    if (isNative && gas.isCounting) this.#charge(from, found ? this.lastIndex : -1, text.length);
     return found;
   }
 
+  /** While steps are counted, V8 gets only what it surely does in a few of them, for nothing stops it. */
   #isCheap(length: number): boolean {
     const { power, doublings } = this.#cost;
-    return Math.max(2, length) ** power * 2 ** doublings <= MAX_BACKTRACKING_STEPS;
+    const most = gas.isCounting && power > 1 ? COUNTED_BACKTRACKING_STEPS : MAX_BACKTRACKING_STEPS;
+    return Math.max(2, length) ** power * 2 ** doublings <= most;
+  }
+
+  /** Charges what V8 needs at worst for a match that ends at `end`, or for finding none, if that is negative. */
+  #charge(from: number, end: number, length: number): void {
+    const { power, doublings, isAnchored } = this.#cost;
+    const rest = Math.max(2, length - from);
+    const starts = isAnchored ? 1 : (end < 0 ? length : end) - from + 1;
+    const each = rest ** (isAnchored ? power : power - 1) * 2 ** doublings;
+    gas.charge(starts * each / BACKTRACKING_STEPS_PER_STEP);
   }
 
   #linear(): Automaton {

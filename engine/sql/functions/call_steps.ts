@@ -1,0 +1,130 @@
+/**
+ * How many steps (see `engine/base/gas.ts`) calls and casts take.
+ *
+ * Where the types of arguments and result bound the size of values, the number is fixed and known beforehand. Otherwise
+ * it follows from the sizes of the arguments, charged before the call, and of the result, charged after it. Functions
+ * whose work follows neither, because it multiplies sizes or makes a large result of small arguments, are in the table;
+ * those that only know while they work (regular expressions, jsonpath) charge by themselves. A test measures that a
+ * step of each function takes less than half a microsecond.
+ */
+import { gas } from "../../base/gas.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { physicalTypeOf } from "../../types/physical_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import type { BoundCast, BoundFunction } from "./definition.ts";
+import { STEP_RULES, type StepRule } from "./step_rules.ts";
+import { sizeOf } from "./value_size.ts";
+
+/** Steps of a call that the sizes of its arguments do not matter to. */
+const INLINE_STEPS = 1;
+const PLAIN_STEPS = 4;
+/** Units of size that one step handles. */
+const DEFAULT_RATE = 32;
+const DEFAULT_RULE: StepRule = {};
+
+/** Whether the values of a type have a bounded size. */
+export function isBoundedType(type: SqlType): boolean {
+  switch (type.kind) {
+    case "interval":
+    case "uuid":
+    case "name":
+    case "internal_char":
+    case "void":
+      return true;
+    default:
+      return !["string", "object"].includes(physicalTypeOf(type).form);
+  }
+}
+
+/** The steps of a call when they do not depend on values; null: they do, and {@link metered} counts them. */
+export function fixedSteps(called: BoundFunction): number | null {
+  if (called.steps !== undefined) return called.steps === "own" ? null : called.steps;
+  const rule = STEP_RULES.get(called.name);
+  if (rule?.fixed !== undefined) return rule.fixed;
+  if (rule?.before !== undefined) return null;
+  if (!isBoundedType(called.returnType) || !called.argumentTypes.every(isBoundedType)) return null;
+  return called.inline === undefined ? PLAIN_STEPS : INLINE_STEPS;
+}
+
+/** The same for a cast. */
+export function fixedCastSteps(cast: BoundCast): number | null {
+  if (cast.identity) return 0;
+  if (!isBoundedType(cast.from) || !isBoundedType(cast.to)) return null;
+  return cast.inline === undefined ? PLAIN_STEPS : INLINE_STEPS;
+}
+
+/**
+ * The steps of an operation on arguments of this size together, when they follow from that alone and the result has a
+ * bounded size; null otherwise.
+ */
+export function stepsOfSize(called: BoundFunction | BoundCast, size: number): number | null {
+  const isCast = "to" in called;
+  if (!isCast && called.steps === "own") return null;
+  const rule = isCast ? castRule(called) : STEP_RULES.get(called.name) ?? DEFAULT_RULE;
+  if (!isBoundedType(isCast ? called.to : called.returnType) || rule.before !== undefined) return null;
+  return (rule.base ?? PLAIN_STEPS) + size / (rule.rate ?? DEFAULT_RATE);
+}
+
+function castRule(cast: BoundCast): StepRule {
+  return STEP_RULES.get(`::${cast.to.kind}`) ?? STEP_RULES.get(`${cast.from.kind}::`) ?? DEFAULT_RULE;
+}
+
+const meteredFunctions = new WeakMap<BoundFunction, BoundFunction>();
+const meteredCasts = new WeakMap<BoundCast, BoundCast>();
+
+type Evaluate = BoundFunction["evaluate"];
+
+/** The function that counts its steps; the function itself when they are fixed or it counts them already. */
+export function metered(called: BoundFunction): BoundFunction {
+  if (called.steps === "own" || fixedSteps(called) !== null) return called;
+  let made = meteredFunctions.get(called);
+  if (made === undefined) {
+    const { inline: _inline, bounded: _bounded, ...rest } = called;
+    const rule = STEP_RULES.get(called.name) ?? DEFAULT_RULE;
+    made = { ...rest, evaluate: counting(called.evaluate, called.argumentTypes.length, rule) };
+    meteredFunctions.set(called, made);
+  }
+  return made;
+}
+
+/** The cast that counts its steps; the cast itself when they are fixed. */
+export function meteredCast(cast: BoundCast): BoundCast {
+  if (fixedCastSteps(cast) !== null) return cast;
+  let made = meteredCasts.get(cast);
+  if (made === undefined) {
+    const { inline: _inline, ...rest } = cast;
+    made = { ...rest, evaluate: counting(cast.evaluate as Evaluate, 1, castRule(cast)) };
+    meteredCasts.set(cast, made);
+  }
+  return made;
+}
+
+function counting(evaluate: Evaluate, arguments_: number, rule: StepRule): Evaluate {
+  const { before, base = 1 } = rule;
+  const perUnit = 1 / (rule.rate ?? DEFAULT_RATE);
+  const perResult = 1 / (rule.resultRate ?? rule.rate ?? DEFAULT_RATE);
+  const finish = (result: SqlValue): SqlValue => {
+    if (typeof result === "string" || typeof result === "object") gas.charge(sizeOf(result) * perResult);
+    return result;
+  };
+  // Without a list of arguments for the usual numbers of them: the calls are part of each row that is written.
+  if (before === undefined && arguments_ === 1) {
+    return (context, a = null) => {
+      gas.charge(base + sizeOf(a) * perUnit);
+      return finish(evaluate(context, a));
+    };
+  }
+  if (before === undefined && arguments_ === 2) {
+    return (context, a = null, b = null) => {
+      gas.charge(base + (sizeOf(a) + sizeOf(b)) * perUnit);
+      return finish(evaluate(context, a, b));
+    };
+  }
+  return (context, ...args) => {
+    let size = 0;
+    for (const arg of args) size += sizeOf(arg);
+    gas.charge(base + size * perUnit);
+    if (before !== undefined) gas.charge(before(...args));
+    return finish(evaluate(context, ...args));
+  };
+}
