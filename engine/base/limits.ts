@@ -145,6 +145,10 @@ export const LIMITS = {
   expressionGas: 100_000,
   /** Instructions of one call of a WASM function. */
   wasmGas: 10_000_000,
+  /** The same, as far as a function may ask for it. */
+  maximumWasmGas: 25_000_000,
+  /** A module of a WASM function. */
+  maximumModuleBytes: 4 * MEBIBYTE,
 
   /** PostgreSQL connections. */
   pgConnections: 256,
@@ -164,6 +168,7 @@ assert(
   LIMITS.maximumNestingDepth <= LIMITS.maximumExpressionDepth,
   "the tree of what the parser accepts is accepted",
 );
+assert(LIMITS.wasmGas <= LIMITS.maximumWasmGas, "the gas that functions get is allowed");
 assert(LIMITS.maximumSleepSeconds * 1000 < 2 ** 31, "a timer holds the longest sleep");
 assert(LIMITS.groupCommitBufferBytes <= LIMITS.logFileBytes, "the group-commit buffer fits a log file");
 assert(

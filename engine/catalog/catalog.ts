@@ -13,6 +13,7 @@ import {
   type SchemaDefinition,
   type SequenceDefinition,
   type TableDefinition,
+  type UserFunctionDefinition,
   type ViewDefinition,
 } from "./definitions.ts";
 
@@ -32,6 +33,8 @@ export interface CatalogContents {
   readonly sequences: readonly SequenceDefinition[];
   readonly views: readonly ViewDefinition[];
   readonly enums: readonly EnumDefinition[];
+  /** Absent: none. */
+  readonly functions?: readonly UserFunctionDefinition[];
   readonly settings: Readonly<Record<string, string>>;
   /** Comments on objects without a definition of their own; absent: none. */
   readonly comments?: Readonly<Record<string, string>>;
@@ -51,6 +54,8 @@ const INITIAL: CatalogContents = {
   enums: [],
   settings: {},
 };
+
+const NO_FUNCTIONS: readonly UserFunctionDefinition[] = [];
 
 /** All definitions at one point of the log. */
 export class Catalog {
@@ -124,6 +129,28 @@ export class Catalog {
 
   get enums(): readonly EnumDefinition[] {
     return this.contents.enums;
+  }
+
+  /** User-defined functions. */
+  get functions(): readonly UserFunctionDefinition[] {
+    return this.contents.functions ?? NO_FUNCTIONS;
+  }
+
+  /**
+   * The user-defined functions of a name: those of the first schema of a search path for each list of parameter types.
+   */
+  functionsNamed(name: string, searchPath: readonly string[]): readonly UserFunctionDefinition[] {
+    const { functions } = this;
+    if (functions.length === 0) return NO_FUNCTIONS;
+    const found = new Map<string, UserFunctionDefinition>();
+    for (const schema of searchPath) {
+      for (const each of functions) {
+        if (each.name !== name || each.schema !== schema) continue;
+        const types = JSON.stringify(each.parameters.map(({ type }) => type));
+        if (!found.has(types)) found.set(types, each);
+      }
+    }
+    return [...found.values()];
   }
 
   /** The comment on an object without a definition of its own. */
@@ -232,6 +259,14 @@ export class Catalog {
         });
       case "drop_enum":
         return new Catalog({ ...next, enums: drop(old.enums, change.enumId) });
+      case "put_function":
+        return new Catalog({
+          ...next,
+          functions: put(this.functions, change.function),
+          nextObjectId: after(old, change.function.id),
+        });
+      case "drop_function":
+        return new Catalog({ ...next, functions: drop(this.functions, change.functionId) });
       case "set_comment": {
         const comments = { ...old.comments };
         if (change.comment === null) delete comments[change.object];

@@ -7,6 +7,7 @@ import type {
   SchemaDefinition,
   SequenceDefinition,
   TableDefinition,
+  UserFunctionDefinition,
   ViewDefinition,
 } from "./definitions.ts";
 
@@ -22,6 +23,8 @@ export type CatalogChange =
   | { readonly kind: "drop_schema"; readonly schemaId: number }
   | { readonly kind: "put_enum"; readonly enumeration: EnumDefinition }
   | { readonly kind: "drop_enum"; readonly enumId: number }
+  | { readonly kind: "put_function"; readonly function: UserFunctionDefinition }
+  | { readonly kind: "drop_function"; readonly functionId: number }
   /** On an object without a definition of its own, such as `database`. */
   | { readonly kind: "set_comment"; readonly object: string; readonly comment: string | null }
   | { readonly kind: "set_setting"; readonly name: string; readonly value: string | null };

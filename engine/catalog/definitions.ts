@@ -200,3 +200,27 @@ export interface EnumDefinition {
   readonly former?: readonly { readonly label: string; readonly number: number }[];
   readonly comment?: string;
 }
+
+/** A parameter of a user-defined function. */
+export interface FunctionParameterDefinition {
+  readonly name: string | null;
+  readonly type: SqlType;
+}
+
+/** A function that a module of WebAssembly implements; a name may have several, which differ in their types. */
+export interface UserFunctionDefinition {
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly parameters: readonly FunctionParameterDefinition[];
+  readonly returns: SqlType;
+  /** NULL for an argument gives NULL without a call. */
+  readonly strict: boolean;
+  /** The module's bytes in base64. */
+  readonly module: string;
+  /** The name of the module's export. */
+  readonly exportName: string;
+  /** Instructions that one call may take. */
+  readonly gas: number;
+  readonly comment?: string;
+}

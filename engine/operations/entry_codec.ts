@@ -48,6 +48,8 @@ const CHANGE_MEMBERS: Readonly<
   drop_schema: { name: "schemaId", type: "number" },
   put_enum: { name: "enumeration", type: "object" },
   drop_enum: { name: "enumId", type: "number" },
+  put_function: { name: "function", type: "object" },
+  drop_function: { name: "functionId", type: "number" },
   set_comment: { name: "object", type: "string" },
   set_setting: { name: "name", type: "string" },
 };

@@ -7,6 +7,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { quoteIdentifier } from "../sql/parser/keywords.ts";
 import type { ObjectTypeKind } from "../types/text_io.ts";
+import { formatTypeFamily } from "../types/type_names.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext, CatalogFunction } from "./catalog_context.ts";
 import { columnDescription, objectDescription, sharedDescription } from "./comments.ts";
@@ -36,6 +37,7 @@ import { argumentsText, functionDefinition, resultText, routineById } from "./ro
 import { SESSION_FUNCTIONS } from "./session_functions.ts";
 import { expressionText, indexById } from "./table_objects.ts";
 import { typeEntryById } from "./type_catalog.ts";
+import { isFunctionVisible, userArgumentsText, userFunctionById, userFunctionText } from "./user_routines.ts";
 
 export { lookupObject, objectName };
 
@@ -234,7 +236,7 @@ function describeObject(context: CatalogContext, args: readonly SqlValue[]): Sql
       return type === undefined ? null : `type ${type}`;
     }
     case CATALOG.procedure: {
-      const signature = routineSignature(objectId);
+      const signature = routineSignature(context, objectId);
       return signature === undefined ? null : `function ${signature}`;
     }
     default:
@@ -257,6 +259,13 @@ function objectOutput(kind: ObjectTypeKind): CatalogFunction {
   return (context, args) => id(args) === 0 ? "-" : objectName(context, kind, id(args)) ?? String(id(args));
 }
 
+function functionArguments(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
+  const own = userFunctionById(context, id(args));
+  if (own !== undefined) return userArgumentsText(own);
+  const routine = routineById(id(args));
+  return routine === undefined ? null : argumentsText(routine);
+}
+
 const OBJECT_KINDS = ["regclass", "regtype", "regproc", "regnamespace"] as const;
 
 const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
@@ -266,26 +275,30 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
     [`to_${kind}`, toObject(kind)],
   ])),
   pg_table_is_visible: (context, args) => isVisible(context, id(args)),
+  pg_function_is_visible: (context, args) => isFunctionVisible(context, id(args)),
   pg_type_is_visible: (context, args) => isTypeVisible(context, id(args)),
   pg_get_userbyid: (context, args) => id(args) === OWNER_ID ? context.user : `unknown (OID=${id(args)})`,
   pg_get_expr: (context, args) => expressionText(text(args, 0), args[2] === true, context),
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
   pg_get_viewdef: viewDefinition,
+<<<<<<< HEAD
   pg_get_triggerdef: triggerDefinitionOf,
   pg_get_functiondef: (_context, args) => {
+=======
+  pg_get_triggerdef: triggerDefinition,
+  pg_get_functiondef: (context, args) => {
+    const own = userFunctionById(context, id(args));
+    if (own !== undefined) return userFunctionText(own);
+>>>>>>> 6f6bc89a (sql: functions of users as WebAssembly modules)
     const routine = routineById(id(args));
     return routine === undefined ? null : functionDefinition(routine);
   },
-  pg_get_function_arguments: (_context, args) => {
-    const routine = routineById(id(args));
-    return routine === undefined ? null : argumentsText(routine);
-  },
-  pg_get_function_identity_arguments: (_context, args) => {
-    const routine = routineById(id(args));
-    return routine === undefined ? null : argumentsText(routine);
-  },
-  pg_get_function_result: (_context, args) => {
+  pg_get_function_arguments: functionArguments,
+  pg_get_function_identity_arguments: functionArguments,
+  pg_get_function_result: (context, args) => {
+    const own = userFunctionById(context, id(args));
+    if (own !== undefined) return formatTypeFamily(own.returns);
     const routine = routineById(id(args));
     return routine === undefined ? null : resultText(routine);
   },

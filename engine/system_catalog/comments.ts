@@ -7,6 +7,7 @@ import { CATALOG, DATABASE_ID, EXTENSION_IDS, OWNER_ID } from "./object_ids.ts";
 import type { RowValues } from "./relation_shape.ts";
 import { routineById } from "./routine_catalog.ts";
 import { indexesOf, shownColumns } from "./table_objects.ts";
+import { userFunctionById } from "./user_routines.ts";
 
 /** Comments on schemas that are there from the start, until another one takes their place. */
 const INITIAL_SCHEMA_COMMENTS: Readonly<Record<string, string>> = {
@@ -46,6 +47,7 @@ function putComments(catalog: Catalog, put: Put): void {
     put(CATALOG.namespace, schema.id, schema.comment ?? INITIAL_SCHEMA_COMMENTS[schema.name]);
   }
   for (const { id, comment } of catalog.enums) put(CATALOG.type, id, comment);
+  for (const { id, comment } of catalog.functions) put(CATALOG.procedure, id, comment);
   for (const { name, comment } of BUILT_IN_EXTENSIONS) {
     if (!isInstalled(catalog, name)) continue;
     put(CATALOG.extension, EXTENSION_IDS.get(name) ?? 0, catalog.comment(`extension ${name}`) ?? comment);
@@ -116,7 +118,10 @@ const CATALOGS: Readonly<Record<string, number>> = {
 export function objectDescription(context: CatalogContext, args: readonly SqlValue[]): SqlValue {
   const [objectId, name] = args;
   if (name === undefined) return textOf(context, Number(objectId), 0, (catalog) => !SHARED.has(catalog));
-  if (name === "pg_proc") return routineById(Number(objectId))?.summary ?? null;
+  if (name === "pg_proc") {
+    const own = userFunctionById(context, Number(objectId));
+    return own === undefined ? routineById(Number(objectId))?.summary ?? null : own.comment ?? null;
+  }
   const wanted = CATALOGS[String(name)];
   return textOf(context, Number(objectId), 0, (each) => each === wanted && !SHARED.has(each));
 }

@@ -205,6 +205,7 @@ export function viewText(context: CatalogContext, view: ViewDefinition): string 
     typeSchema: (name) => context.catalog.enumeration(name, [view.schema])?.schema,
     relationSchema: (name) =>
       context.catalog.relation(view.schema, name) === undefined ? undefined : view.schema,
+    functionSchema: () => undefined,
   };
   return ` ${withoutSchemas(withSchemas(text, "query", own), "query", visibleNames(context))};`;
 }

@@ -568,8 +568,8 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
       )
     )
   ),
-  routines: catalogRows((context) =>
-    routines().map((routine) => ({
+  routines: catalogRows((context) => [
+    ...routines().map((routine) => ({
       specific_catalog: context.database,
       specific_schema: "pg_catalog",
       specific_name: `${routine.name}_${routine.id}`,
@@ -582,10 +582,36 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
       is_deterministic: yesNo(routine.volatility === "i"),
       is_null_call: yesNo(routine.strict),
       security_type: "INVOKER",
-    }))
-  ),
-  parameters: catalogRows((context) =>
-    routines().flatMap((routine) =>
+    })),
+    ...context.catalog.functions.map((each): RowValues => {
+      const { udt_catalog, udt_schema, udt_name, data_type } = typeValues(context, each.returns);
+      return {
+        specific_catalog: context.database,
+        specific_schema: each.schema,
+        specific_name: `${each.name}_${each.id}`,
+        routine_catalog: context.database,
+        routine_schema: each.schema,
+        routine_name: each.name,
+        routine_type: "FUNCTION",
+        data_type: data_type ?? null,
+        type_udt_catalog: udt_catalog ?? null,
+        type_udt_schema: udt_schema ?? null,
+        type_udt_name: udt_name ?? null,
+        dtd_identifier: "0",
+        routine_body: "EXTERNAL",
+        external_name: each.exportName,
+        external_language: "WASM",
+        parameter_style: "GENERAL",
+        is_deterministic: "YES",
+        sql_data_access: "NO SQL",
+        is_null_call: yesNo(each.strict),
+        schema_level_routine: "YES",
+        security_type: "INVOKER",
+      };
+    }),
+  ]),
+  parameters: catalogRows((context) => [
+    ...routines().flatMap((routine) =>
       routine.signature.map((_, index) => ({
         specific_catalog: context.database,
         specific_schema: "pg_catalog",
@@ -595,8 +621,22 @@ export const INFORMATION_SCHEMA_RELATIONS: RelationProviders = {
         is_result: "NO",
         as_locator: "NO",
       }))
-    )
-  ),
+    ),
+    ...context.catalog.functions.flatMap((each) =>
+      each.parameters.map(({ name, type }, index): RowValues => ({
+        specific_catalog: context.database,
+        specific_schema: each.schema,
+        specific_name: `${each.name}_${each.id}`,
+        ordinal_position: index + 1,
+        parameter_mode: "IN",
+        is_result: "NO",
+        as_locator: "NO",
+        parameter_name: name,
+        ...typeValues(context, type),
+        dtd_identifier: String(index + 1),
+      }))
+    ),
+  ]),
   character_sets: catalogRows((context) => [{
     character_set_name: "UTF8",
     character_repertoire: "UCS",

@@ -14,9 +14,9 @@ import { splitName } from "./split_name.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { qualifiedName } from "./definition_texts.ts";
 import { CATALOG_SHAPES, shapeById } from "./relation_shape.ts";
-import { routineById, routineName, routinesNamed } from "./routine_catalog.ts";
 import { indexById, rowIdIndex } from "./table_objects.ts";
-import { allTypes, catalogTypeId, typeEntryById, typeFunctionId } from "./type_catalog.ts";
+import { allTypes, catalogTypeId, typeEntryById } from "./type_catalog.ts";
+import { anyRoutine, anyRoutineName, anyRoutinesNamed, typeFunctionNamed } from "./user_routines.ts";
 
 /** A relation by number. */
 export interface NamedRelation {
@@ -44,14 +44,13 @@ export function findObject(
       return findTypeId(context, name, schema, last);
     case "regproc": {
       const call = /^([^()]+)\((.*)\)$/.exec(name.trim());
-      if (call !== null) return findRoutine(call[1] ?? "", call[2] ?? "");
-      if (schema !== undefined && schema !== "pg_catalog") return undefined;
-      const [only, ...others] = routinesNamed(last);
+      if (call !== null) return findRoutine(context, call[1] ?? "", call[2] ?? "");
+      const [only, ...others] = anyRoutinesNamed(context, last, schema);
       if (others.length > 0) {
         throw new DatabaseError(SQLSTATE.ambiguousFunction, `more than one function named "${name}"`);
       }
-      const known = only?.id ?? typeFunctionId(last);
-      return known === 0 ? undefined : known;
+      if (only !== undefined || (schema !== undefined && schema !== "pg_catalog")) return only?.id;
+      return typeFunctionNamed(last);
     }
   }
 }
@@ -97,13 +96,14 @@ function requireTypeName(text: string): void {
 }
 
 /** A routine by name and argument types (`regprocedure`). */
-function findRoutine(name: string, signature: string): number | undefined {
+function findRoutine(context: CatalogContext, name: string, signature: string): number | undefined {
   const wanted = signature.split(",").map((type) => type.trim()).filter((type) => type !== "")
     .map((type) => {
       const parsed = parseTypeText(type);
       return parsed === undefined ? type : formatType(parsed);
     }).join();
-  return routinesNamed(splitName(name).at(-1) ?? "")
+  const [last = "", schema] = splitName(name).toReversed();
+  return anyRoutinesNamed(context, last, schema)
     .find((each) => each.signature.map(displayName).join() === wanted)?.id;
 }
 
@@ -238,7 +238,7 @@ export function objectName(
     case "regtype":
       return typeText(context, id);
     case "regproc":
-      return routineName(id);
+      return anyRoutineName(context, id);
   }
 }
 
@@ -253,8 +253,9 @@ export function typeText(context: CatalogContext, id: number): string | undefine
 }
 
 /** `name(arguments)` of a routine. */
-export function routineSignature(id: number): string | undefined {
-  const routine = routineById(id);
-  if (routine === undefined) return routineName(id);
-  return `${routine.name}(${routine.signature.map(displayName).join(",")})`;
+export function routineSignature(context: CatalogContext, id: number): string | undefined {
+  const routine = anyRoutine(context, id);
+  const name = anyRoutineName(context, id);
+  if (routine === undefined) return name;
+  return `${name}(${routine.signature.map(displayName).join(",")})`;
 }

@@ -7,7 +7,7 @@ import type { SqlValue } from "../types/value.ts";
 import type { CatalogContext, CatalogFunction } from "./catalog_context.ts";
 import { DATABASE_ID, OWNER_ID } from "./object_ids.ts";
 import { lookupObject, relationById } from "./object_names.ts";
-import { routineById } from "./routine_catalog.ts";
+import { anyRoutine } from "./user_routines.ts";
 import { typeEntryById } from "./type_catalog.ts";
 
 /** Whether there is an object of this number. One of this name that does not exist raises its error. */
@@ -141,7 +141,7 @@ function findSequence(context: CatalogContext, object: SqlValue): boolean {
 }
 
 function findFunction(context: CatalogContext, object: SqlValue): boolean {
-  if (typeof object !== "string") return routineById(Number(object)) !== undefined;
+  if (typeof object !== "string") return anyRoutine(context, Number(object)) !== undefined;
   if (!object.includes("(")) {
     throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "expected a left parenthesis");
   }

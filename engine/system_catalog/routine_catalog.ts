@@ -348,9 +348,15 @@ const REGISTRY_KEYS: Readonly<Record<string, string>> = {
   char: "internal_char",
 };
 
+let builtInRows: readonly RowValues[] | null = null;
+
+/** Rows of pg_proc that are built in. */
+export function builtInRoutineRows(): readonly RowValues[] {
+  return builtInRows ??= [...routines().map(routineRow), ...TYPE_FUNCTION_NAMES.map(typeFunctionRow)];
+}
+
 /** Providers of the relations about routines. */
 export const ROUTINE_RELATIONS: RelationProviders = {
-  pg_proc: fixedRows(() => [...routines().map(routineRow), ...TYPE_FUNCTION_NAMES.map(typeFunctionRow)]),
   pg_aggregate: fixedRows(() =>
     routines().filter((each) => each.kind === "a").map((each) => ({
       aggfnoid: each.id,

@@ -13,11 +13,12 @@ import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";
 import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
 import { INFORMATION_SCHEMA_RELATIONS } from "./information_schema.ts";
 import { OPERATOR_CLASS_RELATIONS } from "./operator_classes.ts";
-import { provideRows, type RelationProviders } from "./relation_provider.ts";
+import { catalogRows, provideRows, type RelationProviders } from "./relation_provider.ts";
 import { CATALOG_SHAPES, type CatalogShape } from "./relation_shape.ts";
-import { ROUTINE_RELATIONS } from "./routine_catalog.ts";
+import { builtInRoutineRows, ROUTINE_RELATIONS } from "./routine_catalog.ts";
 import { SERVER_RELATIONS } from "./server_catalog.ts";
 import { TYPE_RELATIONS } from "./type_catalog.ts";
+import { userRoutineRows } from "./user_routines.ts";
 
 const CATALOG_PROVIDERS: RelationProviders = {
   ...TYPE_RELATIONS,
@@ -25,6 +26,7 @@ const CATALOG_PROVIDERS: RelationProviders = {
   ...CONSTRAINT_RELATIONS,
   ...OPERATOR_CLASS_RELATIONS,
   ...ROUTINE_RELATIONS,
+  pg_proc: catalogRows((context) => [...builtInRoutineRows(), ...userRoutineRows(context)]),
   ...SERVER_RELATIONS,
   ...BROWSING_RELATIONS,
 };

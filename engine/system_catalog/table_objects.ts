@@ -200,6 +200,7 @@ export function visibleNames({ catalog, searchPath: path }: CatalogContext): Nam
       const found = catalog.findRelation(name, path);
       return found === undefined ? undefined : schemaOf(found);
     },
+    functionSchema: (name) => catalog.functionsNamed(name, path)[0]?.schema,
   };
 }
 

@@ -8,7 +8,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import { commonType, withoutLimits } from "../functions/casts.ts";
-import type { BoundAggregate, BoundFunction } from "../functions/definition.ts";
+import type { BoundAggregate, BoundFunction, FunctionDefinition } from "../functions/definition.ts";
 import {
   functionsNamed,
   isAggregateName,
@@ -16,6 +16,7 @@ import {
   resolveFunction,
   resolveOperator,
 } from "../functions/registry.ts";
+import { userFunctionOverload } from "../functions/user_functions.ts";
 import type {
   Expression as Ast,
   FunctionCall,
@@ -130,7 +131,22 @@ export function bindCall(binding: Binding, level: QueryLevel, ast: FunctionCall)
   return callOf(binding, chosen, args, ast.position);
 }
 
-/** The function's own name; a schema other than the built-in one has no functions. */
+/** The user-defined functions that a call's name may mean. */
+function userFunctionsOf(binding: Binding, ast: FunctionCall): readonly FunctionDefinition[] {
+  const { catalog, searchPath } = binding.environment;
+  if (catalog.functions.length === 0) return [];
+  const [name = "", schema] = ast.name.toReversed();
+  return catalog.functionsNamed(name, schema === undefined ? searchPath : [schema]).map(userFunctionOverload);
+}
+
+/** The names by which user-defined functions can be called. */
+function userFunctionNames({ environment: { catalog, searchPath } }: Binding): string[] {
+  return catalog.functions.map(({ schema, name }) =>
+    searchPath.includes(schema) ? name : `${schema}.${name}`
+  );
+}
+
+/** The function's own name; a schema other than the built-in one has functions of users. */
 function functionName(binding: Binding, ast: FunctionCall): string {
   const [name = "", schema] = ast.name.toReversed();
   if (schema === undefined || schema === "pg_catalog" || schema === "information_schema") return name;
@@ -148,7 +164,7 @@ function refuseAggregateSyntax(binding: Binding, ast: FunctionCall, name: string
       ast.position,
     );
   };
-  if (functionsNamed(name).length === 0) return;
+  if (functionsNamed(name).length === 0 && userFunctionsOf(binding, ast).length === 0) return;
   if (ast.distinct) refuse("DISTINCT");
   if (ast.withinGroup) refuse("WITHIN GROUP");
   if (ast.orderBy.length > 0) refuse("ORDER BY");
@@ -168,7 +184,14 @@ export function bindFunction(
     bindArguments(binding, level, ast, name).filter((each) => !isOutput(each)),
   );
   const types = args.map((each) => each.type);
-  const chosen = resolveFunction(name, types, { ...binding.at(ast.position), variadic: ast.variadic });
+  const userFunctions = userFunctionsOf(binding, ast);
+  const chosen = resolveFunction(name, types, {
+    ...binding.at(ast.position),
+    variadic: ast.variadic,
+    userFunctions,
+    userNames: userFunctionNames(binding),
+  });
+  if (chosen.userFunctionId !== undefined) binding.environment.noteUserFunction?.(chosen.userFunctionId);
   const isSpread = ast.variadic && functionsNamed(name).some(({ spread }) => spread?.name === chosen.name);
   if (isSpread) requireArray(binding, chosen, args);
   return { chosen, args };
@@ -206,7 +229,7 @@ function sequenceByName(name: string, args: readonly Expression[]): readonly Exp
 function bindArguments(binding: Binding, level: QueryLevel, ast: FunctionCall, name: string): Expression[] {
   const values = ast.arguments.map((each) => bindArgument(binding, level, each.value));
   if (ast.arguments.every((each) => each.name === null)) return values;
-  const parameters = NAMED_PARAMETERS[name];
+  const parameters = NAMED_PARAMETERS[name] ?? userParameters(binding, ast);
   if (parameters === undefined) throw binding.unsupported("named arguments", ast.position);
   const names = Object.keys(parameters);
   const refuse = (message: string): never => {
@@ -225,6 +248,16 @@ function bindArguments(binding: Binding, level: QueryLevel, ast: FunctionCall, n
   return names.map((each) =>
     given.get(each) ?? parameters[each] ?? refuse(`function ${name} needs an argument for "${each}"`)
   );
+}
+
+/** The names of the parameters of a user's function, when there is one of the name and all have names. */
+function userParameters(binding: Binding, ast: FunctionCall): Readonly<Record<string, null>> | undefined {
+  const { catalog, searchPath } = binding.environment;
+  const [name = "", schema] = ast.name.toReversed();
+  const [only, ...others] = catalog.functionsNamed(name, schema === undefined ? searchPath : [schema]);
+  if (only === undefined || others.length > 0) return undefined;
+  const names = only.parameters.map((each) => each.name ?? "");
+  return names.includes("") ? undefined : Object.fromEntries(names.map((each) => [each, null]));
 }
 
 function bindArgument(binding: Binding, level: QueryLevel, ast: Ast): Expression {

@@ -60,6 +60,8 @@ export interface PlanningEnvironment {
   hasPendingChecks?(tableId: number): boolean;
   /** What the statement sees of the relations that it reads, when it is the query of a view. */
   readonly reads?: readonly RelationShape[];
+  /** Hears of each user-defined function that the statement, or a view or expression in it, calls. */
+  noteUserFunction?(id: number): void;
   /** Undefined: nothing is known of the table. */
   statistics?(tableId: number): TableStatistics | undefined;
 }

@@ -19,6 +19,7 @@ import { alterEnum, createEnum, renameEnum } from "./enums.ts";
 import { referencingKeys, renameInViews, shapesOf } from "./dependencies.ts";
 import { drop } from "./drop.ts";
 import { createExtension } from "./extensions.ts";
+import { createFunction, renameFunction } from "./functions.ts";
 import { createIndex } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 import { alterSequence, createSequence } from "./sequences.ts";
@@ -73,6 +74,8 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
       if (statement.name !== null && statement.target === "table") binder.table(statement.name);
       if (statement.name !== null && statement.target === "index") requireIndex(binder, statement.name);
       return "REINDEX";
+    case "create_function":
+      return createFunction(binder, statement);
     case "create_extension":
       return createExtension(binder, statement);
     case "alter_defaults":
@@ -216,6 +219,10 @@ function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
   if (ast.objectType === "trigger") return renameTrigger(binder, ast);
   if (ast.objectType === "type") {
     renameEnum(binder, ast.name, ast.newName);
+    return tag;
+  }
+  if (ast.objectType === "function") {
+    renameFunction(binder, ast.name, ast.argumentTypes, ast.newName);
     return tag;
   }
   const found = binder.find(ast.name);

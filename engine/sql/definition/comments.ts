@@ -4,7 +4,11 @@ import type { Relation } from "../../catalog/catalog.ts";
 import type { CommentOn } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { isInstalled } from "./extensions.ts";
+<<<<<<< HEAD
 import { putTrigger, requireTrigger } from "./triggers.ts";
+=======
+import { requireFunction } from "./function_names.ts";
+>>>>>>> 6f6bc89a (sql: functions of users as WebAssembly modules)
 
 /** A definition with another comment, or with none. */
 export function commented<T extends { readonly comment?: string }>(
@@ -70,6 +74,12 @@ export function commentOn(binder: DefinitionBinder, ast: CommentOn): string {
         throw binder.error(SQLSTATE.undefinedObject, `extension "${ast.name.name}" does not exist`);
       }
       binder.change({ kind: "set_comment", object: `extension ${ast.name.name}`, comment: comment ?? "" });
+      return tag;
+    case "function":
+      binder.change({
+        kind: "put_function",
+        function: commented(requireFunction(binder, ast.name, ast.argumentTypes), comment),
+      });
       return tag;
     default:
       throw binder.unsupported(

@@ -96,6 +96,7 @@ export class DefinitionBinder {
         const found = this.#catalog.findRelation(name, path);
         return found === undefined ? undefined : schemaOf(found);
       },
+      functionSchema: (name) => this.#catalog.functionsNamed(name, path)[0]?.schema,
     });
   }
 

@@ -1,12 +1,14 @@
 /** DROP of tables, indexes, views, sequences and schemas. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
+import { signatureText } from "../../functions/trap_error.ts";
 import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
 import { dropInstalled, isInstalled } from "./extensions.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { brokenViews, referencingKeys, requireCascade } from "./dependencies.ts";
 import { dropEnum } from "./enums.ts";
+import { dropFunction, dropFunctions } from "./functions.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 import { dropTrigger } from "./triggers.ts";
@@ -32,6 +34,9 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
       return tag;
     case "type":
       for (const name of ast.names) dropEnum(binder, name, ast);
+      return tag;
+    case "function":
+      dropFunctions(binder, ast);
       return tag;
     case "domain":
       for (const name of ast.names) missing(binder, ast, "type", name);
@@ -281,6 +286,7 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
   const views = catalog.views.filter((each) => each.schema === schema.name);
   const sequences = catalog.sequences.filter((each) => each.schema === schema.name && each.ownedBy === null);
   const enums = catalog.enums.filter((each) => each.schema === schema.name);
+  const functions = catalog.functions.filter((each) => each.schema === schema.name);
   requireCascade(
     binder,
     `schema ${schema.name}`,
@@ -289,6 +295,7 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
       ...views.map((each) => `view ${each.name}`),
       ...sequences.map((each) => `sequence ${each.name}`),
       ...enums.map((each) => `type ${each.name}`),
+      ...functions.map((each) => `function ${signatureText(each)}`),
     ],
     ast.cascade,
     name.position,
@@ -300,6 +307,7 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
   for (const each of enums) {
     dropEnum(binder, { ...name, schema: schema.name, name: each.name }, { ...ast, cascade: true });
   }
+  for (const each of functions) dropFunction(binder, each, true, name.position);
   binder.change({ kind: "drop_schema", schemaId: schema.id });
 }
 

@@ -9,7 +9,7 @@
 import type { Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { typeByName } from "../../types/type_names.ts";
-import type { Expression, ObjectName, TableItem, TypeName } from "../parser/ast.ts";
+import type { Expression, FunctionCall, ObjectName, TableItem, TypeName } from "../parser/ast.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
 import { parseExpression, parseStatement } from "../parser/statements.ts";
 
@@ -19,6 +19,8 @@ export interface NameLookup {
   typeSchema(name: string): string | undefined;
   /** The schema of the relation of this name on the search path. */
   relationSchema(name: string): string | undefined;
+  /** The schema of the user-defined function of this name on the search path. */
+  functionSchema(name: string): string | undefined;
 }
 
 /** What kind of text it is. */
@@ -26,7 +28,7 @@ export type StoredText = "expression" | "query";
 
 /** One name in a text: from `start` on, `schema` as it is written or null. */
 interface NamePlace {
-  readonly kind: "type" | "relation";
+  readonly kind: "type" | "relation" | "function";
   readonly schema: string | null;
   readonly name: string;
   /** Offset of the first character of the name with its schema. */
@@ -40,15 +42,15 @@ interface NamePlace {
 /** Functions whose first argument names a sequence. */
 const SEQUENCE_FUNCTIONS: ReadonlySet<string> = new Set(["nextval", "currval", "setval"]);
 
-/** Whether a text can hold names at all: a cast, a typed literal, a call with a literal, or FROM. */
-const MAY_NAME = /::|'|\bcast\b|\bfrom\b|\bjoin\b|\btable\b/i;
+/** Whether a text can hold names at all: a cast, a literal, a call, or FROM. */
+const MAY_NAME = /::|'|[\w"]\s*\(|\bfrom\b|\bjoin\b|\btable\b/i;
 
 /** The text with schemas before the names that were found along the search path. */
 export function withSchemas(text: string, kind: StoredText, lookup: NameLookup): string {
   let result = text;
   for (const place of placesFromTheEnd(text, kind)) {
     if (place.schema !== null) continue;
-    const schema = place.kind === "type" ? lookup.typeSchema(place.name) : lookup.relationSchema(place.name);
+    const schema = schemaFound(place, lookup);
     if (schema === undefined || isTemporarySchema(schema)) continue;
     result = result.slice(0, place.start) + written(`${quoteIdentifier(schema)}.`, place) +
       result.slice(place.start);
@@ -61,12 +63,24 @@ export function withoutSchemas(text: string, kind: StoredText, lookup: NameLooku
   let result = text;
   for (const place of placesFromTheEnd(text, kind)) {
     if (place.schema === null) continue;
-    const found = place.kind === "type" ? lookup.typeSchema(place.name) : lookup.relationSchema(place.name);
+    const found = schemaFound(place, lookup);
     if (found !== place.schema) continue;
     const length = /^(?:"(?:[^"]|"")*"|[^".\s]+)\s*\.\s*/.exec(result.slice(place.start))?.[0].length ?? 0;
     result = result.slice(0, place.start) + result.slice(place.start + length);
   }
   return result;
+}
+
+/** The schema that the search path gives for a name without one. */
+function schemaFound({ kind, name }: NamePlace, lookup: NameLookup): string | undefined {
+  switch (kind) {
+    case "type":
+      return lookup.typeSchema(name);
+    case "relation":
+      return lookup.relationSchema(name);
+    case "function":
+      return lookup.functionSchema(name);
+  }
 }
 
 /** A relation's name with its schema. */
@@ -151,7 +165,7 @@ function placesFromTheEnd(text: string, kind: StoredText): NamePlace[] {
   const local = new Set<string>();
   collect(kind === "query" ? parseStatement(text).statement : parseExpression(text), text, places, local);
   const isGlobal = (place: NamePlace): boolean =>
-    place.kind === "type" || place.quoted || place.schema !== null || !local.has(place.name);
+    place.kind !== "relation" || place.quoted || place.schema !== null || !local.has(place.name);
   return places.filter(isGlobal).sort((a, b) => b.start - a.start);
 }
 
@@ -166,7 +180,10 @@ function collect(node: unknown, text: string, places: NamePlace[], local: Set<st
     const unaliased = node.alias === null;
     places.push({ kind: "relation", schema, name, start: position, quoted: false, unaliased });
   } else if (isTypeName(node)) addType(node, places);
-  else if ("materialized" in node && "name" in node && typeof node.name === "string") local.add(node.name);
+  else if (isCall(node)) {
+    const [name = "", schema = null] = node.name.toReversed();
+    places.push({ kind: "function", schema, name, start: node.position, quoted: false });
+  } else if ("materialized" in node && "name" in node && typeof node.name === "string") local.add(node.name);
   const named = relationLiteral(node as Expression);
   if (named !== null) addLiteral(named.position, text, places);
   for (const child of Object.values(node)) collect(child, text, places, local);
@@ -236,6 +253,11 @@ function stringLiteral(node: Expression | undefined): RelationLiteral | null {
 function isTableItem(node: unknown): node is TableItem & { readonly name: ObjectName } {
   return typeof node === "object" && node !== null && "kind" in node && node.kind === "table" &&
     "rowId" in node;
+}
+
+function isCall(node: object): node is FunctionCall {
+  return "kind" in node && node.kind === "call" && "name" in node && Array.isArray(node.name) &&
+    "arguments" in node;
 }
 
 function isTypeName(node: unknown): node is TypeName {

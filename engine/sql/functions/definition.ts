@@ -93,6 +93,8 @@ export interface BoundFunction {
   readonly bounded?: BoundedForm;
   /** A set-returning function (generate_series, unnest …): `evaluate` is not used, `rows` is. */
   readonly rows?: (context: EvaluationContext, ...args: SqlValue[]) => Iterable<readonly SqlValue[]>;
+  /** The number of the user's function that it is; absent: built in. */
+  readonly userFunctionId?: number;
   /** Columns of a set-returning function. */
   readonly rowColumns?: readonly { readonly name: string; readonly type: SqlType }[];
 }

@@ -34,6 +34,10 @@ export interface ResolutionOptions {
   readonly writtenName?: string;
   /** The last argument is written with VARIADIC. */
   readonly variadic?: boolean;
+  /** Functions of users that the name may mean as well. */
+  readonly userFunctions?: readonly FunctionDefinition[];
+  /** Names of all functions of users, for suggestions. */
+  readonly userNames?: readonly string[];
 }
 
 /** What functions, operators and aggregates have in common for the choice among overloads. */
@@ -140,7 +144,8 @@ export function resolveFunction(
   argumentTypes: readonly SqlType[],
   options: ResolutionOptions = {},
 ): BoundFunction {
-  const definitions = functions.named(name);
+  const users = options.userFunctions ?? [];
+  const definitions = users.length === 0 ? functions.named(name) : [...functions.named(name), ...users];
   // PostgreSQL takes the word for any function of as many parameters as there are arguments.
   const candidates = options.variadic === true
     ? definitions.map((definition) => definition.spread ?? definition)
@@ -251,8 +256,9 @@ function noFunction(
   argumentTypes: readonly SqlType[],
   options: ResolutionOptions,
 ): DatabaseError {
-  const exists = functions.named(name).length > 0 || aggregates.named(name).length > 0;
-  const similar = exists ? undefined : closest(name, allFunctionNames());
+  const exists = functions.named(name).length > 0 || aggregates.named(name).length > 0 ||
+    (options.userFunctions?.length ?? 0) > 0;
+  const similar = exists ? undefined : closest(name, [...allFunctionNames(), ...options.userNames ?? []]);
   return new DatabaseError(
     SQLSTATE.undefinedFunction,
     `function ${callText(options.writtenName ?? name, argumentTypes)} does not exist`,

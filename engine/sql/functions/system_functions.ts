@@ -32,6 +32,7 @@ const catalogCalls: readonly (readonly [name: string, takes: string, returns: st
   ["pg_get_viewdef", "oid, i32", "text", "Query of a view; it keeps the lines in which it was written."],
   ["pg_get_viewdef", "text", "text", "Query of a view."],
   ["pg_get_viewdef", "text, bool", "text", "Query of a view."],
+  ["pg_function_is_visible", "oid", "bool", "Whether a function is found without its schema."],
   ["pg_type_is_visible", "oid", "bool", "Whether a type is found without its schema."],
   ["pg_get_userbyid", "oid", "name", "Name of a role."],
   ["pg_get_triggerdef", "oid", "text", "Statement that creates a trigger."],
@@ -118,7 +119,6 @@ const fixedCalls: readonly (readonly [
   summary: string,
   answer: SqlValue,
 ])[] = [
-  ["pg_function_is_visible", "oid", "bool", "Whether a function is found without its schema.", true],
   ["pg_get_ruledef", "oid", "text", "Statement that creates a rule.", null],
   ["pg_get_ruledef", "oid, bool", "text", "Statement that creates a rule.", null],
   ["pg_get_partkeydef", "oid", "text", "Partition key of a table; there are none.", null],

@@ -14,6 +14,7 @@ import type {
   ObjectType,
   SequenceOptions,
   Statement,
+  TypeName,
 } from "./ast.ts";
 import {
   joinSequenceOptions,
@@ -39,6 +40,7 @@ import {
   parseParenthesizedList,
   parseRoleName,
 } from "./names.ts";
+import { acceptArgumentTypes } from "./object_statements.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
 import { parseUnsupported, UNSUPPORTED_OBJECTS } from "./unsupported_statements.ts";
@@ -271,10 +273,20 @@ function acceptCommonChange(
   ifExists: boolean,
   name: ObjectName,
   position: number,
+  argumentTypes: readonly TypeName[] | null = null,
 ): Statement | null {
   if (stream.acceptWords("rename", "to")) {
     const newName = stream.expectName();
-    return { kind: "rename_object", objectType, ifExists, name, table: null, newName, position };
+    return {
+      kind: "rename_object",
+      objectType,
+      ifExists,
+      name,
+      table: null,
+      argumentTypes,
+      newName,
+      position,
+    };
   }
   if (stream.acceptWords("set", "schema")) {
     return { kind: "set_object_schema", objectType, ifExists, name, schema: stream.expectName(), position };
@@ -288,8 +300,8 @@ function acceptCommonChange(
 function parseAlterNamed(stream: TokenStream, objectType: ObjectType, position: number): Statement {
   const ifExists = acceptIfExists(stream);
   const name = parseObjectName(stream);
-  if (objectType === "function" && stream.isSymbol("(")) skipParentheses(stream);
-  const common = acceptCommonChange(stream, objectType, ifExists, name, position);
+  const argumentTypes = objectType === "function" ? acceptArgumentTypes(stream) : null;
+  const common = acceptCommonChange(stream, objectType, ifExists, name, position, argumentTypes);
   if (common !== null) return common;
   const words = [
     "set",
@@ -307,12 +319,6 @@ function parseAlterNamed(stream: TokenStream, objectType: ObjectType, position: 
   const isFunctionOption = objectType === "function" && stream.isLabel();
   if (!stream.isAnyWord(words) && !isFunctionOption) throw stream.syntaxError();
   return refuse(stream, `ALTER ${objectType.toUpperCase()} … ${stream.value().toUpperCase()}`, position);
-}
-
-function skipParentheses(stream: TokenStream): void {
-  stream.expectSymbol("(");
-  do skipBalanced(stream); while (stream.acceptSymbol(","));
-  stream.expectSymbol(")");
 }
 
 function parseAlterType(stream: TokenStream, position: number): Statement {
@@ -364,7 +370,16 @@ function parseAlterTrigger(stream: TokenStream, position: number): Statement {
   if (!stream.isWord("rename")) return refuse(stream, "ALTER TRIGGER … DEPENDS ON EXTENSION", position);
   stream.expectWords("rename", "to");
   const newName = stream.expectName();
-  return { kind: "rename_object", objectType: "trigger", ifExists: false, name, table, newName, position };
+  return {
+    kind: "rename_object",
+    objectType: "trigger",
+    ifExists: false,
+    name,
+    table,
+    argumentTypes: null,
+    newName,
+    position,
+  };
 }
 
 function parseAlterRole(stream: TokenStream, position: number): Statement {
@@ -379,6 +394,7 @@ function parseAlterRole(stream: TokenStream, position: number): Statement {
       ifExists: false,
       name: object,
       table: null,
+      argumentTypes: null,
       newName,
       position,
     };

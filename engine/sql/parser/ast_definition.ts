@@ -301,6 +301,8 @@ export interface RenameObject {
   readonly name: ObjectName;
   /** The table of a trigger, else `null`. */
   readonly table: ObjectName | null;
+  /** The types of a function's parameters, `null` without a list and for other objects. */
+  readonly argumentTypes: readonly TypeName[] | null;
   readonly newName: string;
   readonly position: number;
 }
@@ -523,7 +525,8 @@ export interface CreateFunction {
   readonly exportName: string | null;
   /** GAS n: decimal text. */
   readonly gas: string | null;
-  readonly strict: boolean;
+  /** STRICT or CALLED ON NULL INPUT, as written. */
+  readonly nullInput: "strict" | "called" | null;
   readonly volatility: "immutable" | "stable" | "volatile" | null;
   /**
    * Options that parse and that the product must refuse or ignore knowingly (SECURITY DEFINER, SET …), in lower case.
@@ -609,6 +612,8 @@ export interface CommentOn {
   readonly column: string | null;
   /** The table of a constraint or trigger. */
   readonly table: ObjectName | null;
+  /** The types of a function's parameters, `null` without a list and for other objects. */
+  readonly argumentTypes: readonly TypeName[] | null;
   /** `null` removes the comment. */
   readonly comment: string | null;
   readonly position: number;

@@ -89,7 +89,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
   [
     "CREATE OR REPLACE FUNCTION s.f(IN a int DEFAULT 1, OUT b text) LANGUAGE sql IMMUTABLE STRICT SECURITY DEFINER AS $$select 1$$",
-    `(create_function name=(schema=s name=f) orReplace=true parameters=[(name=a mode=in type=(name=[int4]) default=1) (name=b mode=out type=(name=[text]))] language=sql body='select 1' strict=true volatility=immutable otherOptions=["security definer"])`,
+    `(create_function name=(schema=s name=f) orReplace=true parameters=[(name=a mode=in type=(name=[int4]) default=1) (name=b mode=out type=(name=[text]))] language=sql body='select 1' nullInput=strict volatility=immutable otherOptions=["security definer"])`,
   ],
   [
     "CREATE EXTERNAL SOURCE p (id I64 NOT NULL FROM 'a.id', n TEXT) FROM 'https://x/y' FORMAT JSON KEY id ROWS 'data' PAGE CURSOR JSON 'next' PARAM 'c' AUTH S3 KEYID ENV 'A' SECRET ENV 'B' REGION 'r' ENDPOINT 'https://e'",

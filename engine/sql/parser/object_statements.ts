@@ -88,7 +88,7 @@ export function parseDrop(stream: TokenStream): Statement {
 }
 
 /** Reads `(types)` behind a function's name when it is there. */
-function acceptArgumentTypes(stream: TokenStream): TypeName[] | null {
+export function acceptArgumentTypes(stream: TokenStream): TypeName[] | null {
   if (!stream.acceptSymbol("(")) return null;
   if (stream.acceptSymbol(")")) return [];
   const types = parseList(stream, (inner) => {
@@ -141,6 +141,7 @@ export function parseComment(stream: TokenStream): Statement {
       name,
       column,
       table: null,
+      argumentTypes: null,
       comment: parseText(stream),
       position,
     };
@@ -151,7 +152,16 @@ export function parseComment(stream: TokenStream): Statement {
     stream.expectWords("on");
     if (stream.isWord("domain")) throw stream.unsupported("COMMENT ON CONSTRAINT … ON DOMAIN");
     const table = parseObjectName(stream);
-    return { kind: "comment", objectType, name, column: null, table, comment: parseText(stream), position };
+    return {
+      kind: "comment",
+      objectType,
+      name,
+      column: null,
+      table,
+      argumentTypes: null,
+      comment: parseText(stream),
+      position,
+    };
   }
   const objectType = acceptObjectType(stream);
   if (objectType === null) {
@@ -160,13 +170,14 @@ export function parseComment(stream: TokenStream): Statement {
     return parseUnsupported(stream);
   }
   const name = parseObjectName(stream);
-  if (objectType === "function") acceptArgumentTypes(stream);
+  const argumentTypes = objectType === "function" ? acceptArgumentTypes(stream) : null;
   return {
     kind: "comment",
     objectType,
     name,
     column: null,
     table: null,
+    argumentTypes,
     comment: parseText(stream),
     position,
   };

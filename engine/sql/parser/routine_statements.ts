@@ -106,7 +106,7 @@ interface FunctionParts {
   body: Expression | null;
   exportName: string | null;
   gas: string | null;
-  strict: boolean;
+  nullInput: CreateFunction["nullInput"];
   volatility: CreateFunction["volatility"];
   otherOptions: string[];
 }
@@ -140,7 +140,7 @@ export function parseCreateFunction(
     body: null,
     exportName: null,
     gas: null,
-    strict: false,
+    nullInput: null,
     volatility: null,
     otherOptions: [],
   };
@@ -214,9 +214,9 @@ function parseFunctionOption(stream: TokenStream, parts: FunctionParts): boolean
     const word = stream.take();
     parts.volatility = word === "immutable" ? "immutable" : word === "stable" ? "stable" : "volatile";
   } else if (stream.acceptWord("strict") || stream.acceptWords("returns", "null", "on", "null", "input")) {
-    parts.strict = true;
+    parts.nullInput = "strict";
   } else if (stream.acceptWords("called", "on", "null", "input")) {
-    parts.strict = false;
+    parts.nullInput = "called";
   } else {
     return parseOtherOption(stream, parts);
   }

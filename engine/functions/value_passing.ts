@@ -1,0 +1,175 @@
+/**
+ * How SQL values go into a module of WebAssembly and come out of it: the calling convention that
+ * docs/user-functions.md describes byte by byte.
+ *
+ * Numbers, truth values and times are parameters and results of their own. Everything else goes through the module's
+ * memory: an argument is an address and a length of bytes that the module's `allocate` gave, a result is the address
+ * of such a pair.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { checkDate, checkTimestamp, MICROSECONDS_PER_DAY } from "../types/calendar.ts";
+import { checkInteger, integerOutOfRange, isIntegerKind, normalize } from "../types/number_or_bigint.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import { formatText, parseText } from "../types/text_io.ts";
+import type { NumberOrBigint, SqlValue } from "../types/value.ts";
+
+/** The types of WebAssembly's values. */
+export type WasmType = "i32" | "i64" | "f32" | "f64";
+
+/** Whether values of a type are numbers of the module, and which ones; the first is the usual one. */
+export function scalarTypes(type: SqlType): readonly WasmType[] | null {
+  switch (type.kind) {
+    case "bool":
+      return ["i32"];
+    case "i8":
+    case "i16":
+    case "i32":
+    case "u8":
+    case "u16":
+    case "u32":
+    case "date":
+      return ["i32", "i64"];
+    case "i64":
+    case "u64":
+    case "time":
+    case "timestamp":
+    case "timestamptz":
+      return ["i64"];
+    case "f32":
+      return ["f32"];
+    case "f64":
+      return ["f64"];
+    default:
+      return null;
+  }
+}
+
+const DATE_INFINITY = 2147483647;
+const DATE_NEGATIVE_INFINITY = -2147483648;
+const TIMESTAMP_INFINITY = 9223372036854775807n;
+const TIMESTAMP_NEGATIVE_INFINITY = -9223372036854775808n;
+
+/** The JavaScript of a scalar argument; `value` is an identifier that is not NULL. */
+export function argumentCode(type: SqlType, wasm: WasmType, value: string): string {
+  switch (type.kind) {
+    case "bool":
+      return `(${value} ? 1 : 0)`;
+    case "date":
+      return wasm === "i64" ? `BigInt(dateNumber(${value}))` : `dateNumber(${value})`;
+    case "timestamp":
+    case "timestamptz":
+      return `timestampNumber(${value})`;
+    default:
+      return wasm === "i64" ? `BigInt(${value})` : value;
+  }
+}
+
+/** Days with the numbers of the infinities. */
+export function dateNumber(days: number): number {
+  if (days === Infinity) return DATE_INFINITY;
+  return days === -Infinity ? DATE_NEGATIVE_INFINITY : days;
+}
+
+/** Microseconds with the numbers of the infinities. */
+export function timestampNumber(microseconds: NumberOrBigint): bigint {
+  if (microseconds === Infinity) return TIMESTAMP_INFINITY;
+  if (microseconds === -Infinity) return TIMESTAMP_NEGATIVE_INFINITY;
+  return BigInt(microseconds);
+}
+
+/** The SQL value of a scalar result; raises 22003 or 22008 when the type has no such value. */
+export function scalarResult(type: SqlType, wasm: WasmType, raw: number | bigint): SqlValue {
+  const { kind } = type;
+  if (isIntegerKind(kind)) return integerResult(kind, wasm, raw);
+  switch (kind) {
+    case "bool":
+      if (raw !== 0 && raw !== 1) {
+        throw new DatabaseError(SQLSTATE.numericValueOutOfRange, "boolean out of range", {
+          detail: `The function returned ${raw}; 0 is false and 1 is true.`,
+        });
+      }
+      return raw === 1;
+    case "date": {
+      const days = Number(raw);
+      if (days === DATE_INFINITY) return Infinity;
+      return days === DATE_NEGATIVE_INFINITY ? -Infinity : checkDate(days);
+    }
+    case "timestamp":
+    case "timestamptz":
+      if (raw === TIMESTAMP_INFINITY) return Infinity;
+      if (raw === TIMESTAMP_NEGATIVE_INFINITY) return -Infinity;
+      return checkTimestamp(normalize(BigInt(raw)));
+    case "time":
+      if (raw < 0 || raw > MICROSECONDS_PER_DAY) {
+        throw new DatabaseError(SQLSTATE.datetimeFieldOverflow, "time out of range");
+      }
+      return Number(raw);
+    default:
+      return Number(raw);
+  }
+}
+
+type IntegerKind = Parameters<typeof checkInteger>[0];
+
+function integerResult(kind: IntegerKind, wasm: WasmType, raw: number | bigint): NumberOrBigint {
+  if (typeof raw === "bigint") {
+    if (kind === "u64") return normalize(BigInt.asUintN(64, raw));
+    return checkInteger(kind, normalize(raw));
+  }
+  if (wasm !== "i32") throw integerOutOfRange(kind);
+  return kind === "i32" ? raw : checkInteger(kind, kind === "u32" ? raw >>> 0 : raw);
+}
+
+/** The bytes of an argument that is no array. */
+export function bytesOf(type: SqlType, value: SqlValue): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  return new TextEncoder().encode(typeof value === "string" ? value : formatText(type, value));
+}
+
+const STRICT_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The value of bytes that a function returned; raises 22021 for what is no UTF-8, or what the type's input raises. */
+export function valueOfBytes(type: SqlType, bytes: Uint8Array): SqlValue {
+  if (type.kind === "bytea" || type.kind === "bytes") return bytes.slice();
+  let text: string;
+  try {
+    text = STRICT_DECODER.decode(bytes);
+  } catch (cause) {
+    throw new DatabaseError(
+      SQLSTATE.characterNotInRepertoire,
+      `invalid byte sequence for encoding "UTF8": ${firstWrong(bytes)}`,
+      { cause },
+    );
+  }
+  return parseText(type, text);
+}
+
+/** The first bytes that are no UTF-8, as PostgreSQL shows them. */
+function firstWrong(bytes: Uint8Array): string {
+  let at = 0;
+  // The longest beginning that decodes, found by halving.
+  for (let low = 0, high = bytes.length; low <= high;) {
+    const middle = (low + high) >> 1;
+    if (isWellFormed(bytes.subarray(0, middle))) {
+      at = middle;
+      low = middle + 1;
+    } else high = middle - 1;
+  }
+  if (at === bytes.length) {
+    // A character that the bytes cut off is what is wrong: back to where it begins.
+    while (at > 0 && ((bytes[at - 1] ?? 0) & 0xc0) === 0x80) at--;
+    at--;
+  }
+  return [...bytes.subarray(at, at + 4)].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(" ");
+}
+
+/** Whether bytes decode, a character that is cut off at the end left out. */
+function isWellFormed(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    // The decoder throws for nothing else.
+    return false;
+  }
+}
