@@ -282,15 +282,10 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
   pg_get_viewdef: viewDefinition,
-<<<<<<< HEAD
   pg_get_triggerdef: triggerDefinitionOf,
-  pg_get_functiondef: (_context, args) => {
-=======
-  pg_get_triggerdef: triggerDefinition,
   pg_get_functiondef: (context, args) => {
     const own = userFunctionById(context, id(args));
     if (own !== undefined) return userFunctionText(own);
->>>>>>> 6f6bc89a (sql: functions of users as WebAssembly modules)
     const routine = routineById(id(args));
     return routine === undefined ? null : functionDefinition(routine);
   },

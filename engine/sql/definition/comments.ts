@@ -4,11 +4,8 @@ import type { Relation } from "../../catalog/catalog.ts";
 import type { CommentOn } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { isInstalled } from "./extensions.ts";
-<<<<<<< HEAD
 import { putTrigger, requireTrigger } from "./triggers.ts";
-=======
 import { requireFunction } from "./function_names.ts";
->>>>>>> 6f6bc89a (sql: functions of users as WebAssembly modules)
 
 /** A definition with another comment, or with none. */
 export function commented<T extends { readonly comment?: string }>(

@@ -4,7 +4,10 @@
  */
 import { DatabaseError } from "../../base/errors.ts";
 import type { TableDefinition, UserFunctionDefinition, ViewDefinition } from "../../catalog/definitions.ts";
+import { triggerTexts } from "../../catalog/triggers.ts";
+import { Binding } from "../binder/binding.ts";
 import type { Clause } from "../binder/scope.ts";
+import { bindStoredTrigger, triggerRows } from "../binder/trigger_binder.ts";
 import { parseStatement } from "../parser/statements.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import { DefinitionBinder } from "./definition_binder.ts";
@@ -14,11 +17,11 @@ import { withoutIndexes } from "./indexes.ts";
 export type FunctionUser =
   | { readonly kind: "view"; readonly name: string; readonly view: ViewDefinition }
   | {
-    readonly kind: "default" | "generated" | "check" | "index";
+    readonly kind: "default" | "generated" | "check" | "index" | "trigger";
     /** As error messages name it. */
     readonly name: string;
     readonly tableId: number;
-    /** The number of the column, constraint or index. */
+    /** The number of the column, constraint, index or trigger. */
     readonly id: number;
   };
 
@@ -68,6 +71,15 @@ function usersInTable(
     const name = `constraint ${constraint.name} on table ${table.name}`;
     users.push({ kind: "check", name, tableId, id: constraint.id });
   }
+  for (const trigger of table.triggers) {
+    if (!triggerTexts(trigger).some((text) => mayCall(text, target))) continue;
+    const isCalled = notes(binder, target.id, ({ environment }) => {
+      const binding = new Binding(environment);
+      bindStoredTrigger(binding, table, trigger, triggerRows(binding, table));
+    });
+    const name = `trigger ${trigger.name} on table ${table.name}`;
+    if (isCalled) users.push({ kind: "trigger", name, tableId, id: trigger.id });
+  }
   return users;
 }
 
@@ -116,7 +128,7 @@ function notes(binder: DefinitionBinder, id: number, bind: (inner: DefinitionBin
   return isCalled;
 }
 
-/** Takes a default, check or index away; columns and views are others' work. */
+/** Takes a default, check, index or trigger away; columns and views are others' work. */
 export function removeUser(binder: DefinitionBinder, user: FunctionUser): void {
   if (user.kind === "view" || user.kind === "generated") return;
   const table = binder.catalog.table(user.tableId);
@@ -130,6 +142,9 @@ export function removeUser(binder: DefinitionBinder, user: FunctionUser): void {
       return;
     case "check":
       binder.putTable({ ...table, constraints: table.constraints.filter((each) => each.id !== user.id) });
+      return;
+    case "trigger":
+      binder.putTable({ ...table, triggers: table.triggers.filter((each) => each.id !== user.id) });
       return;
     case "index":
       binder.putTable(withoutIndexes(table, [user.id]));
