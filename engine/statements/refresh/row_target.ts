@@ -15,7 +15,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { BatchBuilder, type ColumnBuilder, NumberColumn } from "../copy/batch_builder.ts";
+import { BATCH_ROWS, BatchBuilder, type ColumnBuilder, NumberColumn } from "../copy/batch_builder.ts";
 import { withContext } from "../copy/copy_options.ts";
 import { type FieldReader, fieldReader } from "../copy/field_readers.ts";
 
@@ -159,6 +159,28 @@ export class RowTarget {
     }
     this.#builder.rowCount++;
     this.progress.rows++;
+    if (this.#builder.isFull) this.#flush();
+  }
+
+  /** How many rows the batch has room for. */
+  get room(): number {
+    return BATCH_ROWS - this.#builder.rowCount;
+  }
+
+  /**
+   * For readers that write whole rows into the builders themselves, their NULLs as well: so many more rows are whole.
+   * Raises 23502 when a value is missing.
+   */
+  endRows(count: number): void {
+    const first = this.#builder.rowCount;
+    let bad: TargetColumn | undefined, row = count;
+    for (const column of this.columns) {
+      const at = column.notNull ? column.builder.nulls?.subarray(first, first + row).indexOf(1) ?? -1 : -1;
+      if (at >= 0) [bad, row] = [column, at];
+    }
+    this.progress.rows += row;
+    if (bad !== undefined) throw this.#missing(bad);
+    this.#builder.rowCount += count;
     if (this.#builder.isFull) this.#flush();
   }
 
