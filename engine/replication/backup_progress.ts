@@ -1,0 +1,59 @@
+/**
+ * What a primary knows of one backup: which entries it was sent and which it has acknowledged in this view.
+ */
+import { MAX_WINDOW_ENTRIES, RESEND_MILLISECONDS } from "./timeouts.ts";
+
+/** The progress of one backup in one view. */
+export class BackupProgress {
+  /** The op that is sent next. */
+  nextOp = 0;
+  /** When the backup was last heard, in monotonic milliseconds. */
+  heardAt: number;
+  /** When something was last sent. */
+  sentAt = 0;
+  #acknowledgedOp = -1;
+  #progressAt: number;
+
+  constructor(now: number) {
+    this.heardAt = now;
+    this.#progressAt = now;
+  }
+
+  /** The highest op that the backup has made durable in this view; -1 until it has acknowledged the view. */
+  get acknowledgedOp(): number {
+    return this.#acknowledgedOp;
+  }
+
+  /** Whether another entry may be sent before the next acknowledgement. */
+  get isWindowOpen(): boolean {
+    return this.#acknowledgedOp >= 0 && this.nextOp - this.#acknowledgedOp <= MAX_WINDOW_ENTRIES;
+  }
+
+  /** The backup says that it has everything up to the op. */
+  acknowledge(op: number, now: number): void {
+    this.heardAt = now;
+    if (op > this.#acknowledgedOp) {
+      this.#acknowledgedOp = op;
+      this.#progressAt = now;
+    }
+    // A restarted backup may have lost what it had not made durable, or found damage.
+    if (this.nextOp <= op) this.nextOp = op + 1;
+    if (op < this.nextOp - 1 && this.#isStalled(now)) this.#sendAgainFrom(op + 1, now);
+  }
+
+  /** Goes back to what is not acknowledged when nothing has come for a while; whether it did. */
+  resendWhenStalled(lastOp: number, now: number): boolean {
+    if (this.#acknowledgedOp < 0 || this.#acknowledgedOp >= lastOp || !this.#isStalled(now)) return false;
+    this.#sendAgainFrom(this.#acknowledgedOp + 1, now);
+    return true;
+  }
+
+  #isStalled(now: number): boolean {
+    return now - this.#progressAt >= RESEND_MILLISECONDS;
+  }
+
+  #sendAgainFrom(op: number, now: number): void {
+    this.nextOp = op;
+    this.#progressAt = now;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What a replica needs of the node around it: a log, a superblock, the state and a way to send messages.
+ *
+ * All ports are synchronous. What takes time (a sync of the log, of the superblock) is reported back by a call of the
+ * replica, so that a simulation decides when, and in what order, things happen. Terms: B. Liskov, J. Cowling,
+ * "Viewstamped Replication Revisited", MIT-CSAIL-TR-2012-021; R. Alagappan et al., "Protocol-Aware Recovery for
+ * Consensus-Based Storage", FAST 2018.
+ */
+import type { Message } from "./message.ts";
+
+/** Names an entry: its place in the log, the view that first prepared it, and the digest of the log up to it. */
+export interface EntryHeader {
+  readonly op: number;
+  readonly view: number;
+  readonly digest: bigint;
+}
+
+/** An entry with its bytes. */
+export interface ReplicatedEntry {
+  readonly header: EntryHeader;
+  readonly payload: Uint8Array;
+}
+
+/**
+ * What a member knows of one op of its log.
+ *
+ * - `present`: header and bytes are here and verify.
+ * - `missing`: the header is known, the bytes are not. `isLost`: they may have been here, and cannot be read.
+ * - `unreadable`: something was stored here and cannot be read; not even its header is known.
+ * - `absent`: nothing was ever stored here, as far as this member can know.
+ */
+export type Slot =
+  | { readonly kind: "present"; readonly header: EntryHeader }
+  | { readonly kind: "missing"; readonly header: EntryHeader; readonly isLost: boolean }
+  | { readonly kind: "unreadable" }
+  | { readonly kind: "absent" };
+
+/** The log of one member. Ops start at 1; op 0 is the empty log, with digest 0. */
+export interface ReplicatedLog {
+  /** The highest op with any slot but `absent`. */
+  readonly lastOp: number;
+  /** What is stored at the op; never `missing`, which only the superblock can tell. */
+  slot(op: number): Slot;
+  /** The entry of a `present` slot; null when it turns out to be unreadable, which its slot is from then on. */
+  read(op: number): ReplicatedEntry | null;
+  /** Stores the entry at `lastOp + 1`, or at an unreadable slot. Durable some time later (`onDurable`). */
+  write(entry: ReplicatedEntry): void;
+  /** Removes all slots above the op. */
+  truncateAfter(op: number): void;
+  /** Whether everything written to the slot so far is durable. */
+  isDurable(op: number): boolean;
+}
+
+/** The header below the first entry. */
+export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: 0n };
+
+/** Whether two headers of one op name the same entry. */
+export function isSameEntry(a: EntryHeader, b: EntryHeader): boolean {
+  return a.view === b.view && a.digest === b.digest;
+}
+
+/** What a member must never forget. `logView` is the last view in which its status was normal. */
+export interface SuperblockState {
+  readonly view: number;
+  readonly logView: number;
+  /** A lower bound of the commit number; everything up to here is durable in the log, or was. */
+  readonly commit: number;
+  /** The headers above `commit` that `logView` began with, in order, except those that are not known. */
+  readonly suffix: readonly EntryHeader[];
+}
+
+/** Where the superblock is kept. */
+export interface SuperblockStore {
+  /** The newest durable state. */
+  read(): SuperblockState;
+  /** Writes a new state. `onSuperblockDurable` follows when the newest of the states is durable, not an older one. */
+  write(state: SuperblockState): void;
+}
+
+/** The state that committed entries are applied to. */
+export interface ReplicatedState {
+  /** The last op applied. */
+  readonly appliedOp: number;
+  /** The digest of the log at `appliedOp`. */
+  readonly appliedDigest: bigint;
+  /** Applies the entry of `appliedOp + 1`. */
+  apply(entry: ReplicatedEntry): void;
+  /** Goes back to a state at or below the op, from which the log is applied again. */
+  rebuild(op: number): void;
+  /** This member has become the primary, or is the primary no more: sessions start or end. */
+  roleChanged(isPrimary: boolean): void;
+  /** The commit number has grown: answers that waited may leave. */
+  committed(op: number): void;
+}
+
+/** Sends messages to other members; they may be lost, repeated or come in another order. */
+export interface MessageBus {
+  send(to: number, message: Message): void;
+}
+
+/** Who a replica is. */
+export interface ReplicaIdentity {
+  readonly index: number;
+  /** 1, 3 or 5. */
+  readonly memberCount: number;
+}

@@ -1,0 +1,779 @@
+/**
+ * One member of a replication group: Viewstamped Replication over ports, with protocol-aware recovery of damaged logs.
+ *
+ * The replica is synchronous and has no clock of its own. Its owner calls `onMessage`, `onTick`, `onDurable`,
+ * `onSuperblockDurable` and, at the primary, `onAppended`; it calls its ports. `docs/replication.md` has the protocol,
+ * its states and its invariants.
+ *
+ * Invariants: no message of a view leaves before the superblock with that view is durable; a backup acknowledges only
+ * what it has durable without a gap; it applies only what is committed; an entry above the commit number is removed
+ * only after the superblock names the log that goes without it.
+ */
+import { assert } from "../base/assert.ts";
+import { BackupProgress } from "./backup_progress.ts";
+import type {
+  Commit,
+  DoViewChange,
+  Message,
+  Prepare,
+  PrepareOk,
+  RepairedEntry,
+  RepairEntries,
+  RequestPrepare,
+  RequestStartView,
+  StartView,
+  StartViewChange,
+  WantedEntry,
+} from "./message.ts";
+import {
+  EMPTY_LOG,
+  type EntryHeader,
+  isSameEntry,
+  type MessageBus,
+  type ReplicaIdentity,
+  type ReplicatedEntry,
+  type ReplicatedLog,
+  type ReplicatedState,
+  type Slot,
+  type SuperblockState,
+  type SuperblockStore,
+} from "./ports.ts";
+import { chooseSuffix, type SuffixChoice } from "./suffix_choice.ts";
+import {
+  HEARTBEAT_MILLISECONDS,
+  LONELY_MILLISECONDS,
+  MAX_PREPARE_ENTRIES,
+  MAX_REPAIR_ENTRIES,
+  MAX_VIEW_CHANGE_MILLISECONDS,
+  RESEND_MILLISECONDS,
+  SILENCE_JITTER_MILLISECONDS,
+  SILENCE_MILLISECONDS,
+} from "./timeouts.ts";
+import { ViewLog } from "./view_log.ts";
+import { ViewSuspicions } from "./view_suspicions.ts";
+
+/** Everything around a replica. */
+export interface ReplicaPorts {
+  readonly identity: ReplicaIdentity;
+  readonly log: ReplicatedLog;
+  readonly superblock: SuperblockStore;
+  readonly state: ReplicatedState;
+  readonly bus: MessageBus;
+  /** Monotonic milliseconds. */
+  now(): number;
+  /** A random integer in [0, bound). */
+  random(bound: number): number;
+}
+
+/**
+ * - `normal`: primary or backup of the view.
+ * - `view_change`: voted for the view, which has not begun here. Also a primary that was restarted or has stepped down.
+ */
+export type ReplicaStatus = "normal" | "view_change";
+
+/** A new primary on its way: it has chosen the log of the view and fetches what it lacks. */
+interface Takeover {
+  readonly choice: SuffixChoice;
+  /** Ops up to here are here, and known to be those of the choice. */
+  verifiedOp: number;
+}
+/** See the head of the file. */
+export class Replica {
+  readonly #ports: ReplicaPorts;
+  readonly #index: number;
+  readonly #quorum: number;
+  #status: ReplicaStatus = "normal";
+  #view: number;
+  readonly #log: ViewLog;
+  #commit: number;
+  /** What follows when the superblock that is being written is durable. */
+  #afterSuperblock: (() => void) | null = null;
+  #heardAt: number;
+  #silenceMilliseconds: number;
+  /** View changes since the last normal view. */
+  #attempts = 0;
+  #suspectedAt = -Infinity;
+  #votedAt = -Infinity;
+  readonly #suspicions = new ViewSuspicions();
+  readonly #votes = new Map<number, DoViewChange>();
+  #takeover: Takeover | null = null;
+  /** At a primary in status normal, by index of the member; its own place is unused. */
+  #backups: BackupProgress[] = [];
+  /** The last op of the log that this primary's view began with. */
+  #viewStartOp = 0;
+  #startHeaders: StartView | null = null;
+  #repairAt = -Infinity;
+  #repairPeer = 0;
+  #startRequestedAt = -Infinity;
+
+  /** Goes on from what the log and the superblock hold. */
+  constructor(ports: ReplicaPorts) {
+    const { identity } = ports;
+    const { index, memberCount } = identity;
+    assert([1, 3, 5].includes(memberCount), `a group has 1, 3 or 5 members, not ${memberCount}`);
+    assert(index >= 0 && index < memberCount, `no member has the index ${index}`);
+    this.#ports = ports;
+    this.#index = index;
+    this.#quorum = (memberCount + 1) / 2;
+    const stored = ports.superblock.read();
+    this.#view = stored.view;
+    this.#commit = stored.commit;
+    this.#log = new ViewLog(ports.log, stored.logView, stored.suffix, stored.commit);
+    this.#heardAt = ports.now();
+    this.#silenceMilliseconds = this.#drawSilence();
+    // A restarted primary has lost its sessions and what it had promised them: it leaves the view to another.
+    if (this.#view > this.#log.logView || this.#isPrimaryOfView) {
+      this.#status = "view_change";
+      this.#silenceMilliseconds = this.#isPrimaryOfView ? 0 : this.#silenceMilliseconds;
+    }
+    this.#apply();
+  }
+
+  get view(): number {
+    return this.#view;
+  }
+
+  get status(): ReplicaStatus {
+    return this.#status;
+  }
+
+  /** Every op up to here is durable at a quorum. */
+  get commit(): number {
+    return this.#commit;
+  }
+
+  /** Whether this member orders entries. */
+  get isPrimary(): boolean {
+    return this.#status === "normal" && this.#isPrimaryOfView;
+  }
+
+  /** Whether this primary may answer: the log that its view began with is committed in it. */
+  get canServe(): boolean {
+    return this.isPrimary && this.#commit >= this.#viewStartOp;
+  }
+
+  /** The member that orders entries in this view, as far as this one knows. */
+  get primaryIndex(): number {
+    return this.#primaryOf(this.#view);
+  }
+
+  /** The header of the newest op of this member's log. */
+  get lastHeader(): EntryHeader {
+    return this.#log.header(this.#log.lastOp) ?? EMPTY_LOG;
+  }
+
+  // --- what the owner reports ---
+
+  /** The primary's engine has written entries of this view at the end of the log, and applied them. */
+  onAppended(): void {
+    assert(this.isPrimary, "only a primary appends");
+    this.#sendEntries();
+  }
+
+  /** More of the log has become durable. */
+  onDurable(): void {
+    if (!this.#log.advance()) return;
+    if (this.isPrimary) this.#countCommit();
+    else this.#acknowledge();
+  }
+
+  /** The newest state given to the superblock store is durable. */
+  onSuperblockDurable(): void {
+    const then = this.#afterSuperblock;
+    this.#afterSuperblock = null;
+    then?.();
+  }
+
+  /** Called every `TICK_MILLISECONDS`. */
+  onTick(): void {
+    if (this.isPrimary) this.#tickPrimary();
+    else this.#tickOther();
+    if (this.#ports.now() - this.#repairAt >= RESEND_MILLISECONDS) this.#requestRepairs();
+  }
+
+  /** A message has arrived. Messages may be lost, repeated, late. */
+  onMessage(message: Message): void {
+    switch (message.kind) {
+      case "prepare":
+        return this.#onPrepare(message);
+      case "prepare_ok":
+        return this.#onPrepareOk(message);
+      case "commit":
+        return this.#onCommit(message);
+      case "start_view_change":
+        return this.#onStartViewChange(message);
+      case "do_view_change":
+        return this.#onDoViewChange(message);
+      case "start_view":
+        return this.#onStartView(message);
+      case "request_start_view":
+        return this.#onRequestStartView(message);
+      case "request_prepare":
+        return this.#onRequestPrepare(message);
+      case "repair_entries":
+        return this.#onRepairEntries(message);
+    }
+  }
+
+  // --- normal operation: the primary ---
+
+  #tickPrimary(): void {
+    const now = this.#ports.now();
+    const heard =
+      this.#backups.filter((backup, index) =>
+        index !== this.#index && now - backup.heardAt < LONELY_MILLISECONDS
+      ).length;
+    if (heard < this.#quorum - 1) {
+      // Somebody else may be the primary of a later view by now.
+      this.#leaveNormal();
+      this.#silenceMilliseconds = 0;
+      return;
+    }
+    for (const [index, backup] of this.#backups.entries()) {
+      if (index === this.#index) continue;
+      if (backup.acknowledgedOp < 0 && now - backup.sentAt >= RESEND_MILLISECONDS) {
+        backup.sentAt = now;
+        if (this.#startHeaders !== null) this.#send(index, this.#startHeaders);
+      }
+      if (backup.resendWhenStalled(this.#log.lastOp, now)) this.#sendEntriesTo(index);
+      if (now - backup.sentAt >= HEARTBEAT_MILLISECONDS) this.#sendCommit(index);
+    }
+  }
+
+  #sendEntries(): void {
+    for (let index = 0; index < this.#backups.length; index++) {
+      if (index !== this.#index) this.#sendEntriesTo(index);
+    }
+    this.#countCommit();
+  }
+
+  #sendEntriesTo(index: number): void {
+    const backup = this.#backup(index);
+    while (backup.isWindowOpen && backup.nextOp <= this.#log.lastOp) {
+      const previous = this.#log.header(backup.nextOp - 1);
+      const entries: ReplicatedEntry[] = [];
+      while (entries.length < MAX_PREPARE_ENTRIES && backup.nextOp + entries.length <= this.#log.lastOp) {
+        const entry = this.#log.read(backup.nextOp + entries.length);
+        if (entry === null) break;
+        entries.push(entry);
+      }
+      // What the primary itself cannot read, it fetches first.
+      if (entries.length === 0 || previous === null) return;
+      backup.nextOp += entries.length;
+      backup.sentAt = this.#ports.now();
+      this.#send(index, {
+        kind: "prepare",
+        from: this.#index,
+        view: this.#view,
+        previousOp: previous.op,
+        previousDigest: previous.digest,
+        entries,
+        commit: this.#commit,
+      });
+    }
+  }
+
+  #sendCommit(index: number): void {
+    const { op, digest } = this.lastHeader;
+    this.#backup(index).sentAt = this.#ports.now();
+    this.#send(index, {
+      kind: "commit",
+      from: this.#index,
+      view: this.#view,
+      op,
+      digest,
+      commit: this.#commit,
+    });
+  }
+
+  #onPrepareOk(message: PrepareOk): void {
+    if (message.view !== this.#view || !this.isPrimary) return;
+    this.#backup(message.from).acknowledge(message.op, this.#ports.now());
+    this.#countCommit();
+    this.#sendEntriesTo(message.from);
+  }
+
+  /** Commits what a quorum has durable; the primary itself counts like any other member. */
+  #countCommit(): void {
+    const durable = this.#backups.map((backup, index) =>
+      index === this.#index ? this.#log.solidOp : backup.acknowledgedOp
+    );
+    const commit = durable.sort((a, b) => b - a)[this.#quorum - 1] ?? 0;
+    if (commit > this.#commit) this.#commitUpTo(commit);
+  }
+
+  // --- normal operation: a backup ---
+
+  #onPrepare(message: Prepare): void {
+    if (!this.#hearsPrimary(message)) return;
+    const previous = this.#log.header(message.previousOp);
+    if (message.previousOp > this.#log.lastOp || this.#log.firstUnread(message.previousOp) !== null) {
+      // A gap: the acknowledgement tells the primary where to go on.
+      this.#acknowledge();
+      return;
+    }
+    assert(
+      previous === null || previous.digest === message.previousDigest,
+      `the log differs from the primary's at op ${message.previousOp}`,
+    );
+    for (const entry of message.entries) this.#store(entry);
+    this.#log.advance();
+    this.#commitUpTo(Math.min(message.commit, this.#log.lastOp));
+    this.#acknowledge();
+  }
+
+  #onCommit(message: Commit): void {
+    if (!this.#hearsPrimary(message)) return;
+    if (message.op === this.#log.lastOp) {
+      const last = this.#log.header(message.op);
+      assert(
+        last === null || last.digest === message.digest,
+        `the log differs from the primary's at op ${message.op}`,
+      );
+    }
+    this.#commitUpTo(Math.min(message.commit, this.#log.lastOp));
+    this.#acknowledge();
+  }
+
+  /** Whether a message comes from the primary of the view that this member is a backup in. */
+  #hearsPrimary(message: Prepare | Commit): boolean {
+    if (message.view < this.#view) return false;
+    const hasBegunHere = message.view === this.#view && this.#status === "normal";
+    if (!hasBegunHere) {
+      // The view began without this member.
+      if (message.view > this.#view || message.view > this.#log.logView) this.#requestStartView(message);
+      return false;
+    }
+    this.#heard();
+    return true;
+  }
+
+  /** Stores an entry of the primary's log where it is not there yet. */
+  #store(entry: ReplicatedEntry): void {
+    const { op } = entry.header;
+    const slot = this.#log.slot(op);
+    if (slot.kind === "present" || slot.kind === "missing") {
+      assert(slot.header.digest === entry.header.digest, `the log differs from the primary's at op ${op}`);
+    }
+    if (slot.kind !== "present") this.#log.write(entry);
+  }
+
+  #acknowledge(): void {
+    if (this.#status !== "normal" || this.isPrimary) return;
+    this.#send(this.primaryIndex, {
+      kind: "prepare_ok",
+      from: this.#index,
+      view: this.#view,
+      op: this.#log.solidOp,
+    });
+  }
+
+  /** Remembers that everything up to the op is committed, and applies what is here. */
+  #commitUpTo(op: number): void {
+    if (op > this.#commit) {
+      this.#commit = op;
+      this.#ports.state.committed(op);
+    }
+    this.#apply();
+  }
+
+  /** Applies what is committed; a primary has applied its entries when it made them. */
+  #apply(): void {
+    const { state } = this.#ports;
+    while (state.appliedOp < Math.min(this.#commit, this.#log.lastOp)) {
+      const op = state.appliedOp + 1;
+      if (this.#log.slot(op).kind !== "present") return;
+      const entry = this.#log.read(op);
+      if (entry === null) return this.#onDamage(op);
+      state.apply(entry);
+    }
+  }
+
+  // --- view changes ---
+
+  #tickOther(): void {
+    const now = this.#ports.now();
+    if (now - this.#heardAt >= this.#silenceMilliseconds && now - this.#suspectedAt >= RESEND_MILLISECONDS) {
+      this.#suspectedAt = now;
+      const wanted = Math.max(this.#view + 1, this.#suspicions.highest(now));
+      this.#suspicions.add(this.#index, wanted, now);
+      this.#sendToAll({
+        kind: "start_view_change",
+        from: this.#index,
+        view: wanted,
+        reachedView: this.#view,
+      });
+      this.#enterAgreedView();
+    }
+    const isVoting = this.#status === "view_change" && this.#view > this.#log.logView;
+    if (isVoting && this.#afterSuperblock === null && now - this.#votedAt >= RESEND_MILLISECONDS) {
+      this.#vote();
+    }
+  }
+
+  #onStartViewChange(message: StartViewChange): void {
+    // Its sender cannot come back from a view that it has voted for, so the others follow.
+    if (message.reachedView > this.#view) this.#enterView(message.reachedView);
+    if (message.view <= this.#view) return;
+    this.#suspicions.add(message.from, message.view, this.#ports.now());
+    this.#enterAgreedView();
+  }
+
+  #enterAgreedView(): void {
+    const agreed = this.#suspicions.agreed(this.#quorum, this.#ports.now());
+    if (agreed > this.#view) this.#enterView(agreed);
+  }
+
+  /** Leaves the view for a later one, and votes for it once that is durable. */
+  #enterView(view: number): void {
+    assert(view > this.#view, `view ${view} does not follow ${this.#view}`);
+    this.#leaveNormal();
+    this.#view = view;
+    this.#votes.clear();
+    this.#suspicions.clear();
+    this.#takeover = null;
+    this.#attempts++;
+    this.#heardAt = this.#ports.now();
+    this.#silenceMilliseconds = Math.min(
+      this.#drawSilence() * 2 ** Math.min(this.#attempts - 1, 8),
+      MAX_VIEW_CHANGE_MILLISECONDS,
+    );
+    this.#writeSuperblock(
+      { logView: this.#log.logView, suffix: this.#log.suffixToKeep(this.#commit) },
+      () => this.#vote(),
+    );
+  }
+
+  #leaveNormal(): void {
+    const wasPrimary = this.isPrimary;
+    this.#status = "view_change";
+    this.#backups = [];
+    this.#startHeaders = null;
+    if (wasPrimary) this.#ports.state.roleChanged(false);
+  }
+
+  #vote(): void {
+    this.#votedAt = this.#ports.now();
+    const slots: Slot[] = [];
+    for (let op = this.#commit + 1; op <= this.#log.lastOp; op++) slots.push(this.#log.slot(op));
+    const vote: DoViewChange = {
+      kind: "do_view_change",
+      from: this.#index,
+      view: this.#view,
+      logView: this.#log.logView,
+      commit: this.#commit,
+      slots,
+    };
+    if (this.#isPrimaryOfView) this.#onDoViewChange(vote);
+    else this.#send(this.primaryIndex, vote);
+  }
+
+  #onDoViewChange(message: DoViewChange): void {
+    // Its sender has seen a quorum that wants this view.
+    if (message.view > this.#view && this.#primaryOf(message.view) === this.#index) {
+      this.#enterView(message.view);
+    }
+    const isCounting = message.view === this.#view && this.#status === "view_change" &&
+      this.#view > this.#log.logView;
+    if (!isCounting || !this.#isPrimaryOfView || this.#takeover !== null) return;
+    this.#votes.set(message.from, message);
+    if (this.#afterSuperblock !== null || !this.#votes.has(this.#index)) return;
+    const votes = [...this.#votes.values()];
+    const choice = chooseSuffix(votes, this.#quorum);
+    if (choice !== null) this.#takeOver(choice);
+  }
+
+  // --- a new primary ---
+
+  #takeOver(choice: SuffixChoice): void {
+    // Between its own commit number and that of the votes, this member's entries may be other than the committed ones.
+    const known = Math.min(this.#commit, choice.commit);
+    this.#takeover = { choice, verifiedOp: (this.#log.firstUnread(known) ?? known + 1) - 1 };
+    this.#heardAt = this.#ports.now();
+    this.#fetchForTakeover();
+  }
+
+  /** The header that a new primary expects at a committed op; null when it must ask for the committed entry. */
+  #committedHeader({ choice }: Takeover, op: number): EntryHeader | null {
+    const slot = this.#log.slot(op);
+    if (op <= this.#commit && (slot.kind === "present" || slot.kind === "missing")) return slot.header;
+    return choice.committedHeaders[op - choice.lowestCommit - 1] ?? null;
+  }
+
+  /** First the committed entries that this member may not have, then the superblock, then the suffix. */
+  #fetchForTakeover(): void {
+    const takeover = this.#takeover;
+    if (takeover === null) return;
+    while (takeover.verifiedOp < takeover.choice.commit) {
+      const op = takeover.verifiedOp + 1;
+      const header = this.#committedHeader(takeover, op);
+      if (header === null || !this.#log.isStored(header)) {
+        return this.#requestRepairs();
+      }
+      takeover.verifiedOp = op;
+    }
+    if (this.#log.logView === this.#view) return this.#finishTakeover();
+    if (this.#afterSuperblock !== null) return;
+    const { commit, headers } = takeover.choice;
+    this.#adoptLog(commit, headers, () => {
+      this.#commit = Math.max(this.#commit, commit);
+      this.#finishTakeover();
+    });
+  }
+
+  /** Begins the view when every entry of its log is here. */
+  #finishTakeover(): void {
+    const takeover = this.#takeover;
+    if (takeover === null || this.#log.firstUnread(this.#log.lastOp) !== null) return this.#requestRepairs();
+    this.#takeover = null;
+    const now = this.#ports.now();
+    this.#status = "normal";
+    this.#attempts = 0;
+    this.#viewStartOp = this.#log.lastOp;
+    this.#backups = Array.from({ length: this.#ports.identity.memberCount }, () => {
+      const backup = new BackupProgress(now);
+      backup.nextOp = this.#log.lastOp + 1;
+      return backup;
+    });
+    this.#startHeaders = this.#startView(Math.min(takeover.choice.lowestCommit, this.#commit));
+    this.#sendToAll(this.#startHeaders);
+    this.#keepOrRebuildState();
+    this.#apply();
+    this.#applySuffix();
+    this.#ports.state.roleChanged(true);
+    this.#countCommit();
+  }
+
+  /** A primary's state is that of its whole log. */
+  #applySuffix(): void {
+    const { state } = this.#ports;
+    while (state.appliedOp < this.#log.lastOp) {
+      const entry = this.#log.read(state.appliedOp + 1);
+      if (entry === null) return this.#onDamage(state.appliedOp + 1);
+      state.apply(entry);
+    }
+  }
+
+  #startView(commit: number): StartView {
+    const previous = this.#log.header(commit) ?? EMPTY_LOG;
+    const headers = this.#log.headersBetween(previous.op, this.#log.lastOp);
+    assert(headers.length === this.#log.lastOp - previous.op, "a primary knows the headers of its log");
+    return {
+      kind: "start_view",
+      from: this.#index,
+      view: this.#view,
+      commit: this.#commit,
+      previousOp: previous.op,
+      previousDigest: previous.digest,
+      headers,
+    };
+  }
+
+  #onRequestStartView(message: RequestStartView): void {
+    if (message.view !== this.#view || !this.isPrimary) return;
+    this.#backup(message.from).heardAt = this.#ports.now();
+    this.#send(message.from, this.#startView(Math.min(message.commit, this.#commit)));
+  }
+
+  // --- a backup of a new view ---
+
+  #onStartView(message: StartView): void {
+    if (message.view < this.#view || message.from === this.#index) return;
+    if (message.view === this.#log.logView && this.#status === "normal") {
+      this.#heard();
+      return this.#acknowledge();
+    }
+    if (this.#afterSuperblock !== null && message.view === this.#view && this.#view > this.#log.logView) {
+      // The vote, or this very view, is being made durable; the primary sends the message again.
+      return;
+    }
+    // Without a known common op, what differs below the headers would stay.
+    const common = this.#log.header(message.previousOp);
+    const isJoined = message.previousOp <= this.#commit || common?.digest === message.previousDigest;
+    if (!isJoined) return this.#requestStartView(message);
+    if (message.view > this.#view) this.#leaveNormal();
+    this.#view = message.view;
+    this.#takeover = null;
+    this.#status = "view_change";
+    this.#heardAt = this.#ports.now();
+    this.#adoptLog(message.previousOp, message.headers, () => {
+      this.#status = "normal";
+      this.#attempts = 0;
+      this.#heard();
+      this.#keepOrRebuildState();
+      this.#commitUpTo(Math.max(this.#commit, message.commit));
+      this.#acknowledge();
+    });
+  }
+
+  #requestStartView(message: Message): void {
+    const now = this.#ports.now();
+    if (now - this.#startRequestedAt < HEARTBEAT_MILLISECONDS) return;
+    this.#startRequestedAt = now;
+    this.#send(message.from, {
+      kind: "request_start_view",
+      from: this.#index,
+      view: message.view,
+      commit: this.#commit,
+    });
+  }
+
+  /** A primary of before has applied entries that the new view may go without. */
+  #keepOrRebuildState(): void {
+    const { state } = this.#ports;
+    if (state.appliedOp <= this.#commit) return;
+    if (this.#log.header(state.appliedOp)?.digest !== state.appliedDigest) state.rebuild(this.#commit);
+  }
+
+  /**
+   * Makes this view's log the member's own: first the superblock names it, then what differs is removed. Up to
+   * `joinedOp` the member's entries are those of the view.
+   */
+  #adoptLog(joinedOp: number, headers: readonly EntryHeader[], then: () => void): void {
+    const floor = this.#durableCommit;
+    const suffix = [
+      ...this.#log.headersBetween(floor, joinedOp),
+      ...headers.filter((header) => header.op > Math.max(floor, joinedOp)),
+    ];
+    this.#writeSuperblock({ logView: this.#view, suffix }, () => {
+      this.#log.adopt(this.#view, suffix, this.#commit);
+      then();
+    });
+  }
+
+  // --- repair ---
+
+  /** The ops that this member should have and cannot read, in order. */
+  #requestRepairs(): void {
+    this.#repairAt = this.#ports.now();
+    if (this.#ports.identity.memberCount === 1) return;
+    const takeover = this.#takeover;
+    const isVerifying = takeover !== null && takeover.verifiedOp < takeover.choice.commit;
+    const first = isVerifying ? takeover.verifiedOp + 1 : this.#log.firstUnread(this.#log.lastOp);
+    if (first === null || (this.#status === "view_change" && takeover === null)) return;
+    const last = isVerifying ? takeover.choice.commit : this.#log.lastOp;
+    const wanted: WantedEntry[] = [];
+    for (let op = first; op <= last && wanted.length < MAX_REPAIR_ENTRIES; op++) {
+      const slot = this.#log.slot(op);
+      if (!isVerifying && slot.kind === "present") continue;
+      const missing = slot.kind === "missing" ? slot.header : null;
+      wanted.push({ op, header: isVerifying ? this.#committedHeader(takeover, op) : missing });
+    }
+    this.#send(this.#nextPeer(), { kind: "request_prepare", from: this.#index, view: this.#view, wanted });
+  }
+
+  #onRequestPrepare({ from, wanted }: RequestPrepare): void {
+    const entries: RepairedEntry[] = [];
+    for (const { op, header } of wanted) {
+      const entry = this.#log.read(op);
+      if (entry === null) continue;
+      // Below the commit number this is the committed entry, unless the superblock's headers say otherwise.
+      const isCommitted = op <= this.#commit && this.#log.slot(op).kind === "present";
+      const isAsked = header !== null && isSameEntry(header, entry.header);
+      if (isCommitted || isAsked) entries.push({ entry, isCommitted });
+    }
+    if (entries.length > 0) {
+      this.#send(from, { kind: "repair_entries", from: this.#index, view: this.#view, entries });
+    }
+  }
+
+  #onRepairEntries({ entries }: RepairEntries): void {
+    let hasRepaired = false;
+    for (const repaired of entries) hasRepaired = this.#repair(repaired) || hasRepaired;
+    if (!hasRepaired) return;
+    this.#log.advance();
+    if (this.#takeover === null) this.#apply();
+    else this.#fetchForTakeover();
+    if (this.#log.firstUnread(this.#log.lastOp) !== null) this.#requestRepairs();
+  }
+
+  /** Stores an entry that this member lacks; false if it does not. */
+  #repair({ entry, isCommitted }: RepairedEntry): boolean {
+    const { op } = entry.header;
+    const takeover = this.#takeover;
+    if (takeover !== null && takeover.verifiedOp < takeover.choice.commit) {
+      const header = this.#committedHeader(takeover, op);
+      const isWanted = isCommitted || (header !== null && isSameEntry(header, entry.header));
+      if (!isWanted || op !== takeover.verifiedOp + 1) return false;
+      this.#takeCommitted(takeover, entry);
+      return true;
+    }
+    const slot = this.#log.slot(op);
+    const isWanted = slot.kind === "missing"
+      ? isSameEntry(slot.header, entry.header)
+      : slot.kind === "unreadable" && isCommitted && op <= this.#commit;
+    const isAdopted = this.#status === "normal" || (takeover !== null && this.#log.logView === this.#view);
+    return isWanted && isAdopted && this.#log.write(entry);
+  }
+
+  /** A committed entry for a new primary: its own at that op goes if it is another. */
+  #takeCommitted(takeover: Takeover, entry: ReplicatedEntry): void {
+    const { op } = entry.header;
+    if (!this.#log.isStored(entry.header)) {
+      if (this.#log.isOtherStored(entry.header)) this.#log.truncateAfter(op - 1);
+      this.#log.write(entry);
+    }
+    takeover.verifiedOp = op;
+    this.#commit = Math.max(this.#commit, op);
+    this.#heardAt = this.#ports.now();
+  }
+
+  /** The slot of the op has turned out to be unreadable. */
+  #onDamage(op: number): void {
+    this.#log.damaged(op);
+    this.#requestRepairs();
+  }
+
+  // --- small things ---
+
+  /** Committed ops that this member has durable: what its superblock may call committed. */
+  get #durableCommit(): number {
+    return Math.min(this.#commit, this.#log.solidOp);
+  }
+
+  get #isPrimaryOfView(): boolean {
+    return this.primaryIndex === this.#index;
+  }
+
+  #primaryOf(view: number): number {
+    return view % this.#ports.identity.memberCount;
+  }
+
+  #backup(index: number): BackupProgress {
+    const backup = this.#backups[index];
+    assert(backup !== undefined, `there is no member ${index}`);
+    return backup;
+  }
+
+  #heard(): void {
+    this.#heardAt = this.#ports.now();
+    this.#silenceMilliseconds = this.#drawSilence();
+  }
+
+  #drawSilence(): number {
+    return SILENCE_MILLISECONDS + this.#ports.random(SILENCE_JITTER_MILLISECONDS);
+  }
+
+  #nextPeer(): number {
+    do this.#repairPeer = (this.#repairPeer + 1) % this.#ports.identity.memberCount; while (
+      this.#repairPeer === this.#index
+    );
+    return this.#repairPeer;
+  }
+
+  /** Writes the superblock; a write that is under way is overtaken, and what was to follow it does not. */
+  #writeSuperblock({ logView, suffix }: Pick<SuperblockState, "logView" | "suffix">, then: () => void): void {
+    this.#afterSuperblock = then;
+    this.#ports.superblock.write({ view: this.#view, logView, commit: this.#durableCommit, suffix });
+  }
+
+  #send(to: number, message: Message): void {
+    this.#ports.bus.send(to, message);
+  }
+
+  #sendToAll(message: Message): void {
+    for (let to = 0; to < this.#ports.identity.memberCount; to++) {
+      if (to !== this.#index) this.#send(to, message);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The log of a member as the log of a view: what is stored, under the headers that its superblock names.
+ *
+ * A view's log is known by its headers before all of its entries are here. Where both disagree, the superblock is
+ * right: the stored entry is one that the view goes without.
+ */
+import {
+  EMPTY_LOG,
+  type EntryHeader,
+  isSameEntry,
+  type ReplicatedEntry,
+  type ReplicatedLog,
+  type Slot,
+} from "./ports.ts";
+
+/** See the head of the file. */
+export class ViewLog {
+  readonly #stored: ReplicatedLog;
+  #logView: number;
+  /** Headers that `logView` began with, by op, as long as their entries may be missing here. */
+  #suffix: ReadonlyMap<number, EntryHeader> = new Map();
+  #suffixEnd = 0;
+  #solidOp = 0;
+
+  /** The log of a member whose superblock holds this. */
+  constructor(stored: ReplicatedLog, logView: number, suffix: readonly EntryHeader[], commit: number) {
+    this.#stored = stored;
+    this.#logView = logView;
+    this.#setSuffix(suffix);
+    this.#removeOthers(commit);
+    this.advance();
+  }
+
+  /** The last view in which the member's status was normal. */
+  get logView(): number {
+    return this.#logView;
+  }
+
+  /** All ops up to here are present and durable. */
+  get solidOp(): number {
+    return this.#solidOp;
+  }
+
+  /** The last op of the view's log, as far as this member knows it. */
+  get lastOp(): number {
+    return Math.max(this.#stored.lastOp, this.#suffixEnd);
+  }
+
+  slot(op: number): Slot {
+    const stored = this.#stored.slot(op);
+    const header = this.#suffix.get(op);
+    if (header === undefined) return stored;
+    const isStored = stored.kind === "present" && isSameEntry(stored.header, header);
+    return isStored ? stored : { kind: "missing", header, isLost: stored.kind === "unreadable" };
+  }
+
+  /** Whether the entry is here, whatever the superblock says of its op. */
+  isStored(header: EntryHeader): boolean {
+    const stored = this.#stored.slot(header.op);
+    return stored.kind === "present" && isSameEntry(stored.header, header);
+  }
+
+  /** Whether another entry is at the op of this one. */
+  isOtherStored(header: EntryHeader): boolean {
+    const stored = this.#stored.slot(header.op);
+    return stored.kind === "present" && !isSameEntry(stored.header, header);
+  }
+
+  /** The entry that is stored at the op; null if none can be read. */
+  read(op: number): ReplicatedEntry | null {
+    return this.#stored.slot(op).kind === "present" ? this.#stored.read(op) : null;
+  }
+
+  /** Stores the entry if its place is the end of what is stored, or unreadable; false if not. */
+  write(entry: ReplicatedEntry): boolean {
+    const { op } = entry.header;
+    if (op > this.#stored.lastOp + 1 || this.#stored.slot(op).kind === "present") return false;
+    this.#stored.write(entry);
+    return true;
+  }
+
+  /** The header of the op; null when it is not known. */
+  header(op: number): EntryHeader | null {
+    if (op === 0) return EMPTY_LOG;
+    const slot = this.slot(op);
+    return slot.kind === "present" || slot.kind === "missing" ? slot.header : null;
+  }
+
+  /** The known headers of the ops above the one and up to the other. */
+  headersBetween(above: number, upTo: number): EntryHeader[] {
+    const headers: EntryHeader[] = [];
+    for (let op = above + 1; op <= upTo; op++) {
+      const header = this.header(op);
+      if (header !== null) headers.push(header);
+    }
+    return headers;
+  }
+
+  /** The first op up to the given one whose bytes are not here; null when all are. */
+  firstUnread(last: number): number | null {
+    for (let op = this.#solidOp + 1; op <= last; op++) {
+      if (this.slot(op).kind !== "present") return op;
+    }
+    return null;
+  }
+
+  /** Counts what has become durable; whether anything has. */
+  advance(): boolean {
+    const before = this.#solidOp;
+    const isSolid = (op: number) => this.slot(op).kind === "present" && this.#stored.isDurable(op);
+    while (this.#solidOp < this.#stored.lastOp && isSolid(this.#solidOp + 1)) this.#solidOp++;
+    return this.#solidOp > before;
+  }
+
+  /** The slot of the op cannot be read after all. */
+  damaged(op: number): void {
+    this.#solidOp = Math.min(this.#solidOp, op - 1);
+  }
+
+  /** Removes the entries above the op from what is stored. */
+  truncateAfter(op: number): void {
+    this.#stored.truncateAfter(op);
+    this.damaged(op + 1);
+  }
+
+  /** The superblock names the log of this view: what is stored and differs from it goes. */
+  adopt(logView: number, suffix: readonly EntryHeader[], commit: number): void {
+    this.#logView = logView;
+    this.#setSuffix(suffix);
+    this.#removeOthers(commit);
+    this.advance();
+  }
+
+  /** The headers that the superblock must name, for their entries may be missing here after a crash. */
+  suffixToKeep(commit: number): EntryHeader[] {
+    const floor = Math.min(commit, this.#solidOp);
+    let end = this.#suffixEnd;
+    for (let op = Math.max(end, floor) + 1; op <= this.#stored.lastOp; op++) {
+      const slot = this.#stored.slot(op);
+      if (slot.kind === "present" && slot.header.view === this.#logView) break;
+      end = op;
+    }
+    return this.headersBetween(floor, end);
+  }
+
+  #setSuffix(suffix: readonly EntryHeader[]): void {
+    this.#suffix = new Map(suffix.map((header) => [header.op, header]));
+    this.#suffixEnd = suffix.at(-1)?.op ?? 0;
+  }
+
+  /** Removes entries that differ from the suffix, and those above it that are of an older view. */
+  #removeOthers(commit: number): void {
+    const head = Math.max(commit, this.#suffixEnd);
+    for (let op = Math.min(commit, this.#solidOp) + 1; op <= this.#stored.lastOp; op++) {
+      const slot = this.#stored.slot(op);
+      if (slot.kind !== "present") continue;
+      const header = this.#suffix.get(op);
+      const isKept = header === undefined
+        ? op <= head || slot.header.view === this.#logView
+        : isSameEntry(slot.header, header);
+      if (isKept) continue;
+      this.truncateAfter(op - 1);
+      return;
+    }
+  }
+}

@@ -1,0 +1,275 @@
+/**
+ * The protocol level of the cluster's simulation: members with toy logs in one virtual time, a network that loses,
+ * repeats and delays, and everything that can happen to a process and its disk. One seed is one run.
+ *
+ * What is checked: committed entries are the same everywhere and stay so; what a client was told is never lost; a
+ * backup applies only what is committed; a new primary answers only with all of that; and when the faults end, the group
+ * goes on and all its logs are equal.
+ */
+import { assert } from "../../../engine/base/assert.ts";
+import { SeededRandom } from "../../../engine/base/random.ts";
+import type { Message } from "../../../engine/replication/message.ts";
+import type { EntryHeader } from "../../../engine/replication/ports.ts";
+import { EventQueue } from "./event_queue.ts";
+import { ToyMember, type Witness } from "./toy_member.ts";
+
+/** What one run did. */
+export interface ProtocolResult {
+  readonly faults: number;
+  readonly commits: number;
+  readonly views: number;
+  /** Equal for two runs of a seed. */
+  readonly trace: number;
+}
+
+const FAULT_PHASE_MILLISECONDS = 12_000;
+const HEALED_MILLISECONDS = 10_000;
+
+/** One run. */
+class ProtocolWorld implements Witness {
+  readonly #random: SeededRandom;
+  readonly #events = new EventQueue();
+  readonly #members: ToyMember[];
+  readonly #committed: bigint[] = [];
+  readonly #acknowledged: { readonly op: number; readonly view: number }[] = [];
+  /** Directions that are cut: `from * 8 + to`. */
+  readonly #cuts = new Set<number>();
+  readonly #loss: number;
+  readonly #duplication: number;
+  readonly #maxDelay: number;
+  /** Members whose disks may be damaged at the ops of one residue: at most f for each op. */
+  readonly #damagedTogether: number;
+  #isHealed = false;
+  #faults = 0;
+  #trace = 0;
+  #value = 0;
+
+  constructor(seed: number) {
+    const random = new SeededRandom(seed);
+    this.#random = random;
+    const memberCount = random.below(3) === 0 ? 5 : 3;
+    this.#loss = random.below(4) === 0 ? 0 : random.float() * 0.2;
+    this.#duplication = random.below(2) === 0 ? 0 : random.float() * 0.1;
+    this.#maxDelay = random.below(3) === 0 ? 200 : random.between(2, 20);
+    this.#damagedTogether = (memberCount - 1) / 2;
+    this.#members = Array.from(
+      { length: memberCount },
+      (_, index) => new ToyMember(index, { memberCount, events: this.#events, random, witness: this }),
+    );
+  }
+
+  run(): ProtocolResult {
+    for (const member of this.#members) member.start();
+    this.#requestAgain();
+    this.#faultAgain();
+    this.#events.runUntil(FAULT_PHASE_MILLISECONDS);
+    this.#heal();
+    this.#events.runUntil(FAULT_PHASE_MILLISECONDS + HEALED_MILLISECONDS / 2);
+    const before = this.#committed.length;
+    this.#events.runUntil(FAULT_PHASE_MILLISECONDS + HEALED_MILLISECONDS);
+    assert(this.#committed.length > before, "nothing is committed after the faults have ended");
+    this.#checkEnd(before);
+    const views = Math.max(...this.#members.map((member) => member.replica?.view ?? 0));
+    return { faults: this.#faults, commits: this.#committed.length, views, trace: this.#trace };
+  }
+
+  // --- what members report ---
+
+  send(from: number, to: number, message: Message): void {
+    this.#note(from, to, message.kind.length, message.view);
+    if (this.#cuts.has(from * 8 + to)) return;
+    if (!this.#isHealed && this.#random.float() < this.#loss) return void this.#faults++;
+    this.#deliver(to, message);
+    if (!this.#isHealed && this.#random.float() < this.#duplication) {
+      this.#faults++;
+      this.#deliver(to, message);
+    }
+  }
+
+  applied(member: ToyMember, header: EntryHeader): void {
+    const { replica } = member;
+    // While a member starts, it applies what its superblock says is committed.
+    if (replica === null || replica.primaryIndex === member.index) return;
+    assert(
+      header.op <= replica.commit,
+      `backup ${member.index} applies op ${header.op} above ${replica.commit}`,
+    );
+  }
+
+  committed(member: ToyMember, op: number): void {
+    for (let at = 1; at <= Math.min(op, member.appliedOp); at++) this.#checkCommitted(member, at);
+  }
+
+  acknowledged(header: EntryHeader, view: number): void {
+    const { op } = header;
+    this.#remember(op, header.digest, "a client");
+    this.#acknowledged.push({ op, view });
+    this.#note(op, view, 1, 1);
+  }
+
+  serves(member: ToyMember, view: number, commit: number): void {
+    for (let index = this.#acknowledged.length - 1; index >= 0; index--) {
+      const seen = this.#acknowledged[index];
+      if (seen === undefined || seen.view >= view) continue;
+      assert(seen.op <= commit, `primary ${member.index} serves at op ${commit} without op ${seen.op}`);
+      const digest = member.digestAt(seen.op);
+      assert(digest === this.#committed[seen.op - 1], `primary ${member.index} has another op ${seen.op}`);
+      if (index < this.#acknowledged.length - 50) return;
+    }
+  }
+
+  #checkCommitted(member: ToyMember, op: number): void {
+    if (op < this.#committed.length - 200) return;
+    const digest = member.digestAt(op);
+    if (digest !== undefined) this.#remember(op, digest, `member ${member.index}`);
+  }
+
+  #remember(op: number, digest: bigint, name: string): void {
+    const known = this.#committed[op - 1];
+    assert(known === undefined || known === digest, `${name} has another op ${op} than was committed`);
+    if (known !== undefined) return;
+    this.#committed[op - 1] = digest;
+  }
+
+  #checkEnd(before: number): void {
+    const commit = Math.min(...this.#members.map((member) => member.replica?.commit ?? 0));
+    assert(commit >= before, `a member is committed to ${commit} only, of ${before}`);
+    for (const member of this.#members) {
+      assert(
+        member.appliedOp >= before,
+        `member ${member.index} has applied ${member.appliedOp} only, of ${before}`,
+      );
+      for (let op = 1; op <= before; op++) {
+        assert(member.digestAt(op) === this.#committed[op - 1], `member ${member.index} differs at op ${op}`);
+      }
+    }
+    for (const { op } of this.#acknowledged) {
+      assert(this.#committed[op - 1] !== undefined, `op ${op} is lost`);
+    }
+  }
+
+  // --- work and faults ---
+
+  #requestAgain(): void {
+    for (const member of this.#members) member.request(++this.#value);
+    this.#events.after(this.#random.between(2, 60), () => this.#requestAgain());
+  }
+
+  #deliver(to: number, message: Message): void {
+    const delay = this.#isHealed ? this.#random.between(1, 5) : this.#random.between(1, this.#maxDelay);
+    const late = !this.#isHealed && this.#random.below(200) === 0 ? 1500 : 0;
+    this.#events.after(delay + late, () => this.#members[to]?.deliver(message));
+  }
+
+  #faultAgain(): void {
+    if (this.#isHealed) return;
+    this.#faults++;
+    const member = this.#pick();
+    switch (this.#random.below(9)) {
+      case 0:
+      case 1:
+      case 2:
+        this.#crash(member);
+        break;
+      case 3:
+        // The whole group loses its power.
+        if (this.#random.below(3) === 0) { for (const one of this.#members) this.#crash(one); }
+        break;
+      case 4:
+        this.#cut(this.#random.between(50, 4000));
+        break;
+      case 5:
+        member.pausedUntil = this.#events.now + this.#random.between(1, 3000);
+        break;
+      case 6:
+        member.diskDelay = this.#random.below(2) === 0 ? 1 : this.#random.between(5, 300);
+        break;
+      case 7:
+        this.#crashPrimary();
+        break;
+      case 8:
+        this.#cuts.clear();
+        break;
+    }
+    this.#events.after(this.#random.between(20, 1200), () => this.#faultAgain());
+  }
+
+  #crashPrimary(): void {
+    for (const member of this.#members) {
+      if (member.replica?.isPrimary) this.#crash(member);
+    }
+  }
+
+  #crash(member: ToyMember): void {
+    if (!member.isUp) return;
+    this.#note(member.index, 0, 2, 2);
+    member.crash();
+    if (this.#random.below(2) === 0) this.#damage(member);
+    this.#events.after(this.#random.between(1, 2500), () => this.#restart(member));
+  }
+
+  #restart(member: ToyMember): void {
+    if (!member.isUp) member.start();
+  }
+
+  /** Damages entries of the member's log, of each op at f members at most. */
+  #damage(member: ToyMember): void {
+    const count = this.#members.length;
+    const last = member.disk.image.length;
+    for (let tries = 0; tries < 3 && last > 0; tries++) {
+      const op = Math.max(1, last - this.#random.below(this.#random.below(2) === 0 ? 2 : 30));
+      const isAllowed = (member.index + op) % count < this.#damagedTogether;
+      if (isAllowed && member.disk.damage(op)) this.#faults++;
+    }
+  }
+
+  /** Cuts some directions between members, all of them at times, for a while. */
+  #cut(milliseconds: number): void {
+    const isOneWay = this.#random.below(3) === 0;
+    const alone = this.#pick().index;
+    for (const { index } of this.#members) {
+      if (index === alone) continue;
+      if (this.#random.below(5) === 0) continue;
+      this.#cuts.add(alone * 8 + index);
+      if (!isOneWay) this.#cuts.add(index * 8 + alone);
+    }
+    this.#events.after(milliseconds, () => this.#cuts.clear());
+  }
+
+  #heal(): void {
+    this.#isHealed = true;
+    this.#cuts.clear();
+    for (const member of this.#members) {
+      member.diskDelay = 1;
+      member.pausedUntil = Math.min(member.pausedUntil, this.#events.now);
+      this.#restart(member);
+    }
+  }
+
+  #pick(): ToyMember {
+    const member = this.#members[this.#random.below(this.#members.length)];
+    assert(member !== undefined, "a group has members");
+    return member;
+  }
+
+  #note(a: number, b: number, c: number, d: number): void {
+    const x = (a * 31 + b) * 31 + c * 17 + d + Math.imul(Math.floor(this.#events.now), 0x9e37);
+    this.#trace = (Math.imul(this.#trace ^ x, 0x85eb_ca6b) + 0x1b87) >>> 0;
+  }
+}
+
+/** Runs a seed; throws what it finds, with the seed in front. */
+export function simulateProtocol(seed: number): ProtocolResult {
+  try {
+    return new ProtocolWorld(seed).run();
+  } catch (error) {
+    throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
+}
+
+/** Runs a seed twice; the traces must be equal. */
+export function simulateProtocolTwice(seed: number): ProtocolResult {
+  const result = simulateProtocol(seed);
+  assert(simulateProtocol(seed).trace === result.trace, `seed ${seed}: two runs differ`);
+  return result;
+}
