@@ -45,6 +45,8 @@ export interface DoViewChange extends Sent {
   readonly kind: "do_view_change";
   readonly logView: number;
   readonly commit: number;
+  /** The digest of the log at `commit`, if it is known. */
+  readonly commitDigest: bigint | null;
   /** Slots of the ops `commit + 1` and up. */
   readonly slots: readonly Slot[];
 }

@@ -8,11 +8,16 @@
  */
 import type { Message } from "./message.ts";
 
-/** Names an entry: its place in the log, the view that first prepared it, and the digest of the log up to it. */
+/**
+ * Names an entry: its place in the log, the view that first prepared it, and the digests of the log before and after
+ * it. The digest alone says which entry it is. An entry that cannot be read is still named by the one that follows it;
+ * then its view and what came before it are null.
+ */
 export interface EntryHeader {
   readonly op: number;
-  readonly view: number;
+  readonly view: number | null;
   readonly digest: bigint;
+  readonly previousDigest: bigint | null;
 }
 
 /** An entry with its bytes. */
@@ -52,11 +57,11 @@ export interface ReplicatedLog {
 }
 
 /** The header below the first entry. */
-export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: 0n };
+export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: 0n, previousDigest: null };
 
 /** Whether two headers of one op name the same entry. */
 export function isSameEntry(a: EntryHeader, b: EntryHeader): boolean {
-  return a.view === b.view && a.digest === b.digest;
+  return a.digest === b.digest;
 }
 
 /** What a member must never forget. `logView` is the last view in which its status was normal. */

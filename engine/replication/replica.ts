@@ -86,6 +86,8 @@ export class Replica {
   #view: number;
   readonly #log: ViewLog;
   #commit: number;
+  /** The state has applied what is committed up to here. */
+  #provenOp = 0;
   /** What follows when the superblock that is being written is durable. */
   #afterSuperblock: (() => void) | null = null;
   #heardAt: number;
@@ -387,6 +389,7 @@ export class Replica {
       if (entry === null) return this.#onDamage(op);
       state.apply(entry);
     }
+    this.#provenOp = Math.min(this.#commit, state.appliedOp);
   }
 
   // --- view changes ---
@@ -462,6 +465,7 @@ export class Replica {
       view: this.#view,
       logView: this.#log.logView,
       commit: this.#commit,
+      commitDigest: this.#log.header(this.#commit)?.digest ?? null,
       slots,
     };
     if (this.#isPrimaryOfView) this.#onDoViewChange(vote);
@@ -621,8 +625,7 @@ export class Replica {
   /** A primary of before has applied entries that the new view may go without. */
   #keepOrRebuildState(): void {
     const { state } = this.#ports;
-    if (state.appliedOp <= this.#commit) return;
-    if (this.#log.header(state.appliedOp)?.digest !== state.appliedDigest) state.rebuild(this.#commit);
+    if (this.#log.header(state.appliedOp)?.digest !== state.appliedDigest) state.rebuild(this.#provenOp);
   }
 
   /**
@@ -636,7 +639,8 @@ export class Replica {
       ...headers.filter((header) => header.op > Math.max(floor, joinedOp)),
     ];
     this.#writeSuperblock({ logView: this.#view, suffix }, () => {
-      this.#log.adopt(this.#view, suffix, this.#commit);
+      const head = Math.max(joinedOp, headers.at(-1)?.op ?? 0);
+      this.#log.adopt(this.#view, suffix, { commit: this.#commit, head });
       then();
     });
   }

@@ -30,16 +30,51 @@ function slotOf(vote: DoViewChange, op: number): Slot {
   return vote.slots[op - vote.commit - 1] ?? ABSENT;
 }
 
+function headerOf(slot: Slot): EntryHeader | null {
+  return slot.kind === "present" || slot.kind === "missing" ? slot.header : null;
+}
+
 /** What the votes of the highest log view know of an op: its header if any knows it. They never disagree. */
 function canonicalHeader(candidates: readonly DoViewChange[], op: number): EntryHeader | null {
-  let header: EntryHeader | null = null;
+  let known: EntryHeader | null = null;
   for (const vote of candidates) {
-    const slot = slotOf(vote, op);
-    if (slot.kind !== "present" && slot.kind !== "missing") continue;
-    assert(header === null || isSameEntry(header, slot.header), `two logs of one view differ at op ${op}`);
-    header = slot.header;
+    const header = headerOf(slotOf(vote, op));
+    if (header === null) continue;
+    assert(known === null || isSameEntry(known, header), `two logs of one view differ at op ${op}`);
+    // A name that the following entry gave is the lesser one.
+    if (known === null || known.previousDigest === null) known = header;
   }
-  return header;
+  return known;
+}
+
+/** The header with the digest among all votes; any log has the same entry with the same digest. */
+function headerWithDigest(votes: readonly DoViewChange[], op: number, digest: bigint): EntryHeader {
+  let known: EntryHeader = { op, view: null, digest, previousDigest: null };
+  for (const vote of votes) {
+    const header = headerOf(slotOf(vote, op));
+    if (header?.digest === digest && known.previousDigest === null) known = header;
+  }
+  return known;
+}
+
+function commitDigest(votes: readonly DoViewChange[], commit: number): bigint | null {
+  return votes.find((vote) => vote.commit === commit && vote.commitDigest !== null)?.commitDigest ?? null;
+}
+
+/** The headers of committed ops that not all members know as committed, from the newest down: each names the one before. */
+function headersOfCommitted(
+  votes: readonly DoViewChange[],
+  candidates: readonly DoViewChange[],
+  { lowestCommit, commit }: { lowestCommit: number; commit: number },
+): (EntryHeader | null)[] {
+  const headers: (EntryHeader | null)[] = [];
+  let digest = canonicalHeader(candidates, commit + 1)?.previousDigest ?? commitDigest(votes, commit);
+  for (let op = commit; op > lowestCommit; op--) {
+    const header = digest === null ? canonicalHeader(candidates, op) : headerWithDigest(votes, op, digest);
+    headers.push(header);
+    digest = header?.previousDigest ?? null;
+  }
+  return headers.reverse();
 }
 
 /** Whether the vote proves that its member never prepared the entry. */
@@ -63,6 +98,28 @@ function isCopy(vote: DoViewChange, op: number, header: EntryHeader): boolean {
 }
 
 /**
+ * The entry to keep where every log of the highest log view has something that nobody can name, and all members have
+ * voted: the only one that may be committed. Keeping it is right in any case, for it follows the entry before it.
+ */
+function onlyPossibleEntry(
+  votes: readonly DoViewChange[],
+  op: number,
+  { quorum, previousDigest }: { quorum: number; previousDigest: bigint | null },
+): EntryHeader | null {
+  if (votes.length < 2 * quorum - 1 || previousDigest === null) return null;
+  const unreadable = votes.filter((vote) => slotOf(vote, op).kind === "unreadable").length;
+  const possible = new Map<bigint, EntryHeader>();
+  for (const vote of votes) {
+    const slot = slotOf(vote, op);
+    if (slot.kind !== "present" || slot.header.previousDigest !== previousDigest) continue;
+    const copies = votes.filter((other) => isCopy(other, op, slot.header)).length;
+    if (copies + unreadable >= quorum) possible.set(slot.header.digest, slot.header);
+  }
+  const [only = null] = possible.values();
+  return possible.size === 1 ? only : null;
+}
+
+/**
  * Chooses the log of a view from votes of different members, at least f+1. Null when the votes do not decide it and
  * more are needed.
  */
@@ -72,8 +129,7 @@ export function chooseSuffix(votes: readonly DoViewChange[], quorum: number): Su
   const commit = Math.max(...votes.map((vote) => vote.commit));
   const candidates = votes.filter((vote) => vote.logView === logView);
   const lowestCommit = Math.min(...votes.map((vote) => vote.commit));
-  const committedHeaders: (EntryHeader | null)[] = [];
-  for (let op = lowestCommit + 1; op <= commit; op++) committedHeaders.push(canonicalHeader(candidates, op));
+  const committedHeaders = headersOfCommitted(votes, candidates, { lowestCommit, commit });
   const headers: EntryHeader[] = [];
   const choice: SuffixChoice = { commit, headers, lowestCommit, committedHeaders };
   for (let op = commit + 1;; op++) {
@@ -83,7 +139,11 @@ export function chooseSuffix(votes: readonly DoViewChange[], quorum: number): Su
       headers.push(header);
       continue;
     }
-    const nacks = votes.filter((vote) => isNack(vote, op, header)).length;
-    return nacks >= quorum ? choice : null;
+    if (votes.filter((vote) => isNack(vote, op, header)).length >= quorum) return choice;
+    const previousDigest = headers.at(-1)?.digest ?? committedHeaders.at(-1)?.digest ??
+      commitDigest(votes, commit);
+    const only = header === null ? onlyPossibleEntry(votes, op, { quorum, previousDigest }) : null;
+    if (only === null) return null;
+    headers.push(only);
   }
 }

@@ -48,10 +48,22 @@ export class ViewLog {
 
   slot(op: number): Slot {
     const stored = this.#stored.slot(op);
-    const header = this.#suffix.get(op);
-    if (header === undefined) return stored;
+    const header = this.#suffix.get(op) ?? (stored.kind === "unreadable" ? this.#namedByNext(op) : null);
+    if (header === null) return stored;
     const isStored = stored.kind === "present" && isSameEntry(stored.header, header);
     return isStored ? stored : { kind: "missing", header, isLost: stored.kind === "unreadable" };
+  }
+
+  /** What the entry after an unreadable one says of it. */
+  #namedByNext(op: number): EntryHeader | null {
+    const next = this.#suffix.get(op + 1) ?? this.#storedHeader(op + 1);
+    const digest = next?.previousDigest ?? null;
+    return digest === null ? null : { op, view: null, digest, previousDigest: null };
+  }
+
+  #storedHeader(op: number): EntryHeader | null {
+    const stored = this.#stored.slot(op);
+    return stored.kind === "present" ? stored.header : null;
   }
 
   /** Whether the entry is here, whatever the superblock says of its op. */
@@ -123,11 +135,16 @@ export class ViewLog {
     this.damaged(op + 1);
   }
 
-  /** The superblock names the log of this view: what is stored and differs from it goes. */
-  adopt(logView: number, suffix: readonly EntryHeader[], commit: number): void {
+  /** The superblock names the log of this view, up to its head: what is stored and differs from it goes. */
+  adopt(
+    logView: number,
+    suffix: readonly EntryHeader[],
+    { commit, head }: { commit: number; head: number },
+  ): void {
     this.#logView = logView;
     this.#setSuffix(suffix);
     this.#removeOthers(commit);
+    if (this.#stored.lastOp > head) this.truncateAfter(head);
     this.advance();
   }
 

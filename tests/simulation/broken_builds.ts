@@ -134,8 +134,12 @@ export interface Caught {
   readonly message: string;
 }
 
-/** Runs up to so many seeds of a broken build in a process of its own. */
-export async function catchBroken(build: BrokenBuild, seeds: number): Promise<Caught> {
+/** Runs up to so many seeds of a broken build in a process of its own: of the program, a simulation with such options. */
+export async function catchBroken(
+  build: BrokenBuild,
+  seeds: number,
+  program = "tests/simulation/main.ts",
+): Promise<Caught> {
   const folder = await Deno.makeTempDir({ prefix: "broken-build-" });
   try {
     await writeBroken(build, folder);
@@ -146,7 +150,7 @@ export async function catchBroken(build: BrokenBuild, seeds: number): Promise<Ca
       "--no-lock",
       "--config",
       `${folder}/deno.json`,
-      `${projectRoot}/tests/simulation/main.ts`,
+      `${projectRoot}/${program}`,
       "--seeds",
       String(seeds),
       "--once",

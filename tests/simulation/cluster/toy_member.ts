@@ -138,7 +138,8 @@ export class ToyMember implements ReplicatedState {
     const previous = life.replica.lastHeader;
     const op = previous.op + 1;
     const { view } = life.replica;
-    const header: EntryHeader = { op, view, digest: digestAfter(previous.digest, op, view, value) };
+    const digest = digestAfter(previous.digest, op, view, value);
+    const header: EntryHeader = { op, view, digest, previousDigest: previous.digest };
     const entry: ReplicatedEntry = { header, payload: new Uint8Array(0) };
     life.log.write(entry);
     this.apply(entry);
