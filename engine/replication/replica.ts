@@ -71,12 +71,13 @@ export interface ReplicaPorts {
  */
 export type ReplicaStatus = "normal" | "view_change";
 
-/** A new primary on its way: it has chosen the log of the view and fetches what it lacks. */
+/** A new primary on its way: it has chosen the log of the view and learns what it lacks. */
 interface Takeover {
   readonly choice: SuffixChoice;
-  /** Ops up to here are here, and known to be those of the choice. */
-  verifiedOp: number;
+  /** Headers of committed entries that the votes did not name, as other members told them. */
+  readonly learned: Map<number, EntryHeader>;
 }
+
 /** See the head of the file. */
 export class Replica {
   readonly #ports: ReplicaPorts;
@@ -490,39 +491,42 @@ export class Replica {
   // --- a new primary ---
 
   #takeOver(choice: SuffixChoice): void {
-    // Between its own commit number and that of the votes, this member's entries may be other than the committed ones.
-    const known = Math.min(this.#commit, choice.commit);
-    this.#takeover = { choice, verifiedOp: (this.#log.firstUnread(known) ?? known + 1) - 1 };
+    this.#takeover = { choice, learned: new Map() };
     this.#heardAt = this.#ports.now();
-    this.#fetchForTakeover();
+    this.#goOnTakingOver();
   }
 
-  /** The header that a new primary expects at a committed op; null when it must ask for the committed entry. */
-  #committedHeader({ choice }: Takeover, op: number): EntryHeader | null {
-    const slot = this.#log.slot(op);
-    if (op <= this.#commit && (slot.kind === "present" || slot.kind === "missing")) return slot.header;
-    return choice.committedHeaders[op - choice.lowestCommit - 1] ?? null;
-  }
-
-  /** First the committed entries that this member may not have, then the superblock, then the suffix. */
-  #fetchForTakeover(): void {
+  /** First the headers of the whole log, then the superblock that names them, then the entries. */
+  #goOnTakingOver(): void {
     const takeover = this.#takeover;
-    if (takeover === null) return;
-    while (takeover.verifiedOp < takeover.choice.commit) {
-      const op = takeover.verifiedOp + 1;
-      const header = this.#committedHeader(takeover, op);
-      if (header === null || !this.#log.isStored(header)) {
-        return this.#requestRepairs();
-      }
-      takeover.verifiedOp = op;
-    }
+    if (takeover === null || this.#afterSuperblock !== null) return;
     if (this.#log.logView === this.#view) return this.#finishTakeover();
-    if (this.#afterSuperblock !== null) return;
+    const committed = this.#committedHeaders(takeover);
+    const known = committed.filter((header) => header !== null);
+    if (known.length < committed.length) return this.#requestRepairs();
     const { commit, headers } = takeover.choice;
-    this.#adoptLog(commit, headers, () => {
+    this.#adoptLog(this.#durableCommit, [...known, ...headers], () => {
       this.#commit = Math.max(this.#commit, commit);
       this.#finishTakeover();
     });
+  }
+
+  /**
+   * What a new primary knows of the ops that are committed and not yet durable here: its own log above its commit number
+   * may have other entries. Each header names the one before.
+   */
+  #committedHeaders({ choice, learned }: Takeover): (EntryHeader | null)[] {
+    const { commit, lowestCommit, committedHeaders } = choice;
+    const headers: (EntryHeader | null)[] = [];
+    let next = choice.headers[0] ?? null;
+    for (let op = commit; op > this.#durableCommit; op--) {
+      const own = op <= this.#commit ? this.#log.header(op) : null;
+      const digest = next?.previousDigest ?? null;
+      const named = digest === null ? null : { op, view: null, digest, previousDigest: null };
+      next = own ?? learned.get(op) ?? committedHeaders[op - lowestCommit - 1] ?? named;
+      headers.push(next);
+    }
+    return headers.reverse();
   }
 
   /** Begins the view when every entry of its log is here. */
@@ -647,23 +651,35 @@ export class Replica {
 
   // --- repair ---
 
-  /** The ops that this member should have and cannot read, in order. */
+  /** Asks a peer, each in turn, for what this member should have and has not. */
   #requestRepairs(): void {
     this.#repairAt = this.#ports.now();
     if (this.#ports.identity.memberCount === 1) return;
-    const takeover = this.#takeover;
-    const isVerifying = takeover !== null && takeover.verifiedOp < takeover.choice.commit;
-    const first = isVerifying ? takeover.verifiedOp + 1 : this.#log.firstUnread(this.#log.lastOp);
-    if (first === null || (this.#status === "view_change" && takeover === null)) return;
-    const last = isVerifying ? takeover.choice.commit : this.#log.lastOp;
-    const wanted: WantedEntry[] = [];
-    for (let op = first; op <= last && wanted.length < MAX_REPAIR_ENTRIES; op++) {
-      const slot = this.#log.slot(op);
-      if (!isVerifying && slot.kind === "present") continue;
-      const missing = slot.kind === "missing" ? slot.header : null;
-      wanted.push({ op, header: isVerifying ? this.#committedHeader(takeover, op) : missing });
-    }
+    const wanted = this.#wantedEntries();
+    if (wanted.length === 0) return;
     this.#send(this.#nextPeer(), { kind: "request_prepare", from: this.#index, view: this.#view, wanted });
+  }
+
+  #wantedEntries(): WantedEntry[] {
+    const takeover = this.#takeover;
+    if (takeover !== null && this.#log.logView < this.#view) {
+      return this.#committedHeaders(takeover)
+        .flatMap((header, index) => header === null ? [{ op: this.#durableCommit + 1 + index, header }] : [])
+        .slice(0, MAX_REPAIR_ENTRIES);
+    }
+    const first = this.#log.firstUnread(this.#log.lastOp);
+    const wanted: WantedEntry[] = [];
+    if (first === null || !this.#isLogOfView) return wanted;
+    for (let op = first; op <= this.#log.lastOp && wanted.length < MAX_REPAIR_ENTRIES; op++) {
+      const slot = this.#log.slot(op);
+      if (slot.kind !== "present") wanted.push({ op, header: slot.kind === "missing" ? slot.header : null });
+    }
+    return wanted;
+  }
+
+  /** Whether this member's log is that of its view, so that it may be completed. */
+  get #isLogOfView(): boolean {
+    return this.#status === "normal" || (this.#takeover !== null && this.#log.logView === this.#view);
   }
 
   #onRequestPrepare({ from, wanted }: RequestPrepare): void {
@@ -686,40 +702,28 @@ export class Replica {
     for (const repaired of entries) hasRepaired = this.#repair(repaired) || hasRepaired;
     if (!hasRepaired) return;
     this.#log.advance();
-    if (this.#takeover === null) this.#apply();
-    else this.#fetchForTakeover();
-    if (this.#log.firstUnread(this.#log.lastOp) !== null) this.#requestRepairs();
+    if (this.#takeover !== null) {
+      this.#heardAt = this.#ports.now();
+      return this.#goOnTakingOver();
+    }
+    this.#apply();
+    this.#requestRepairs();
   }
 
-  /** Stores an entry that this member lacks; false if it does not. */
+  /** Takes an entry that this member lacks, or its header; false if it does not. */
   #repair({ entry, isCommitted }: RepairedEntry): boolean {
     const { op } = entry.header;
     const takeover = this.#takeover;
-    if (takeover !== null && takeover.verifiedOp < takeover.choice.commit) {
-      const header = this.#committedHeader(takeover, op);
-      const isWanted = isCommitted || (header !== null && isSameEntry(header, entry.header));
-      if (!isWanted || op !== takeover.verifiedOp + 1) return false;
-      this.#takeCommitted(takeover, entry);
+    if (takeover !== null && this.#log.logView < this.#view) {
+      if (!isCommitted || op > takeover.choice.commit || takeover.learned.has(op)) return false;
+      takeover.learned.set(op, entry.header);
       return true;
     }
     const slot = this.#log.slot(op);
     const isWanted = slot.kind === "missing"
       ? isSameEntry(slot.header, entry.header)
       : slot.kind === "unreadable" && isCommitted && op <= this.#commit;
-    const isAdopted = this.#status === "normal" || (takeover !== null && this.#log.logView === this.#view);
-    return isWanted && isAdopted && this.#log.write(entry);
-  }
-
-  /** A committed entry for a new primary: its own at that op goes if it is another. */
-  #takeCommitted(takeover: Takeover, entry: ReplicatedEntry): void {
-    const { op } = entry.header;
-    if (!this.#log.isStored(entry.header)) {
-      if (this.#log.isOtherStored(entry.header)) this.#log.truncateAfter(op - 1);
-      this.#log.write(entry);
-    }
-    takeover.verifiedOp = op;
-    this.#commit = Math.max(this.#commit, op);
-    this.#heardAt = this.#ports.now();
+    return isWanted && this.#isLogOfView && this.#log.write(entry);
   }
 
   /** The slot of the op has turned out to be unreadable. */

@@ -66,18 +66,6 @@ export class ViewLog {
     return stored.kind === "present" ? stored.header : null;
   }
 
-  /** Whether the entry is here, whatever the superblock says of its op. */
-  isStored(header: EntryHeader): boolean {
-    const stored = this.#stored.slot(header.op);
-    return stored.kind === "present" && isSameEntry(stored.header, header);
-  }
-
-  /** Whether another entry is at the op of this one. */
-  isOtherStored(header: EntryHeader): boolean {
-    const stored = this.#stored.slot(header.op);
-    return stored.kind === "present" && !isSameEntry(stored.header, header);
-  }
-
   /** The entry that is stored at the op; null if none can be read. */
   read(op: number): ReplicatedEntry | null {
     return this.#stored.slot(op).kind === "present" ? this.#stored.read(op) : null;
@@ -129,12 +117,6 @@ export class ViewLog {
     this.#solidOp = Math.min(this.#solidOp, op - 1);
   }
 
-  /** Removes the entries above the op from what is stored. */
-  truncateAfter(op: number): void {
-    this.#stored.truncateAfter(op);
-    this.damaged(op + 1);
-  }
-
   /** The superblock names the log of this view, up to its head: what is stored and differs from it goes. */
   adopt(
     logView: number,
@@ -144,7 +126,7 @@ export class ViewLog {
     this.#logView = logView;
     this.#setSuffix(suffix);
     this.#removeOthers(commit);
-    if (this.#stored.lastOp > head) this.truncateAfter(head);
+    if (this.#stored.lastOp > head) this.#truncateAfter(head);
     this.advance();
   }
 
@@ -158,6 +140,11 @@ export class ViewLog {
       end = op;
     }
     return this.headersBetween(floor, end);
+  }
+
+  #truncateAfter(op: number): void {
+    this.#stored.truncateAfter(op);
+    this.damaged(op + 1);
   }
 
   #setSuffix(suffix: readonly EntryHeader[]): void {
@@ -176,7 +163,7 @@ export class ViewLog {
         ? op <= head || slot.header.view === this.#logView
         : isSameEntry(slot.header, header);
       if (isKept) continue;
-      this.truncateAfter(op - 1);
+      this.#truncateAfter(op - 1);
       return;
     }
   }

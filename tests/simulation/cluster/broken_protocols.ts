@@ -64,7 +64,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   {
     name: "a log keeps what its view goes without",
     file: "engine/replication/view_log.ts",
-    changes: [["      this.truncateAfter(op - 1);\n      return;\n", "      return;\n"], [
+    changes: [["      this.#truncateAfter(op - 1);\n      return;\n", "      return;\n"], [
       "this.#suffix.get(op) ?? (",
       "undefined ?? (",
     ]],
@@ -79,7 +79,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
     file: "engine/replication/replica.ts",
     changes: [[
       "    this.#writeSuperblock({ logView: this.#view, suffix }, () => {",
-      "    this.#log.truncateAfter(Math.max(floor, suffix[0] === undefined ? 0 : suffix[0].op - 1));\n" +
+      "    this.#ports.log.truncateAfter(Math.max(floor, suffix[0] === undefined ? 0 : suffix[0].op - 1));\n" +
       "    this.#writeSuperblock({ logView: this.#view, suffix }, () => {",
     ]],
   },

@@ -1,0 +1,81 @@
+/** Which log a view begins with, vote by vote. */
+import { deepStrictEqual, strictEqual } from "node:assert/strict";
+import type { DoViewChange } from "./message.ts";
+import type { EntryHeader, Slot } from "./ports.ts";
+import { chooseSuffix } from "./suffix_choice.ts";
+
+/** The header of the entry called `name` at the op; entries of one name are chained. */
+function header(op: number, name: string): EntryHeader {
+  const digestOf = (at: number) => BigInt(name.charCodeAt(0)) * 1000n + BigInt(at);
+  return { op, view: 1, digest: digestOf(op), previousDigest: digestOf(op - 1) };
+}
+
+/**
+ * A vote in short: `A1 c4 a5a5?-` is member A with log view 1, commit number 4, and slots from op 5 on: a letter is a
+ * present entry of that name, `?` unreadable, `-` absent, `a!` a lost one whose header is known, `a.` one never stored.
+ */
+function vote(text: string): DoViewChange {
+  const [member = "", commitText = "", slotText = ""] = text.split(" ");
+  const commit = Number(commitText.slice(1));
+  const slots = [...slotText.matchAll(/[a-z][!.]?|\?|-/g)].map(([sign], index): Slot => {
+    const op = commit + 1 + index;
+    if (sign === "?") return { kind: "unreadable" };
+    if (sign === "-") return { kind: "absent" };
+    const named = header(op, sign);
+    return sign.length === 1
+      ? { kind: "present", header: named }
+      : { kind: "missing", header: named, isLost: sign.endsWith("!") };
+  });
+  return {
+    kind: "do_view_change",
+    from: member.charCodeAt(0) - 65,
+    view: 9,
+    logView: Number(member.slice(1)),
+    commit,
+    commitDigest: null,
+    slots,
+  };
+}
+
+/** What is chosen, as `commit:names`, names of the entries above the commit number; null when more votes are needed. */
+function choose(votes: readonly string[], quorum = 2): string | null {
+  const choice = chooseSuffix(votes.map(vote), quorum);
+  if (choice === null) return null;
+  return `${choice.commit}:${
+    choice.headers.map(({ digest }) => String.fromCharCode(Number(digest / 1000n))).join("")
+  }`;
+}
+
+const CASES: readonly (readonly [what: string, votes: string[], chosen: string | null])[] = [
+  ["one vote of three is too few", ["A1 c4 aa"], null],
+  ["the longest log of the highest log view", ["A1 c4 aa", "B1 c4 a"], "4:aa"],
+  ["the highest log view wins over a longer log", ["A1 c4 aaaa", "B2 c4 b"], "4:b"],
+  ["the highest commit number", ["A1 c6 a", "B1 c4 aaa"], "6:a"],
+  ["an unreadable entry is there in another log", ["A1 c4 a?", "B1 c4 aa"], "4:aa"],
+  ["an unreadable entry may be committed with the third member", ["A1 c4 a?", "B1 c4 a"], null],
+  ["a nack quorum drops an unreadable entry", ["A1 c4 a?", "B1 c4 a", "C1 c4 a"], "4:a"],
+  ["a lost entry is no nack", ["A2 c4 aa!", "B2 c4 aa."], null],
+  ["a lost entry is dropped with all that follow it", ["A2 c4 aa!a", "B2 c4 aa.", "C1 c4 a"], "4:a"],
+  ["a lost entry is there in an older log", ["A2 c4 aa!", "B1 c4 aa"], "4:aa"],
+  ["another entry in an older log is a nack", ["A2 c4 aa!", "B1 c4 ab", "C1 c4 a"], "4:a"],
+  ["nobody can name it: the only one that may be committed", ["A2 c4 a?", "B1 c4 aa", "C1 c4 a"], "4:aa"],
+  ["nobody can name it, and not all have voted", ["A2 c4 a?", "B1 c4 aa"], null],
+  ["nobody can name it: another chain cannot be committed", ["A2 c4 a?", "B1 c4 bb", "C1 c4 a"], null],
+];
+
+for (const [what, votes, chosen] of CASES) {
+  Deno.test(`chooseSuffix() ${what}`, () => {
+    strictEqual(choose(votes), chosen);
+    strictEqual(choose(votes.toReversed()), chosen);
+  });
+}
+
+Deno.test("chooseSuffix() names committed entries that not all members know as committed", () => {
+  const votes = [vote("A2 c4 aaaa"), vote("B2 c7 a")];
+  const choice = chooseSuffix(votes, 2);
+  strictEqual(choice?.lowestCommit, 4);
+  deepStrictEqual(choice.committedHeaders, [5, 6, 7].map((op) => header(op, "a")));
+  // The newer log forgot the header of 7; its entry 8 names it, and the older log has it.
+  const older = chooseSuffix([vote("A1 c4 aaa"), vote("B2 c7 a")], 2);
+  deepStrictEqual(older?.committedHeaders, [5, 6, 7].map((op) => header(op, "a")));
+});
