@@ -3,7 +3,7 @@
  *
  * Every message names its sender and the sender's view; `start_view_change` names the view that the sender wants.
  */
-import type { EntryHeader, ReplicatedEntry, Slot } from "./ports.ts";
+import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 
 interface Sent {
   readonly from: number;

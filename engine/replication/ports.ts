@@ -6,39 +6,8 @@
  * "Viewstamped Replication Revisited", MIT-CSAIL-TR-2012-021; R. Alagappan et al., "Protocol-Aware Recovery for
  * Consensus-Based Storage", FAST 2018.
  */
+import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 import type { Message } from "./message.ts";
-
-/**
- * Names an entry: its place in the log, the view that first prepared it, and the digests of the log before and after
- * it. The digest alone says which entry it is. An entry that cannot be read is still named by the one that follows it;
- * then its view and what came before it are null.
- */
-export interface EntryHeader {
-  readonly op: number;
-  readonly view: number | null;
-  readonly digest: bigint;
-  readonly previousDigest: bigint | null;
-}
-
-/** An entry with its bytes. */
-export interface ReplicatedEntry {
-  readonly header: EntryHeader;
-  readonly payload: Uint8Array;
-}
-
-/**
- * What a member knows of one op of its log.
- *
- * - `present`: header and bytes are here and verify.
- * - `missing`: the header is known, the bytes are not. `isLost`: they may have been here, and cannot be read.
- * - `unreadable`: something was stored here and cannot be read; not even its header is known.
- * - `absent`: nothing was ever stored here, as far as this member can know.
- */
-export type Slot =
-  | { readonly kind: "present"; readonly header: EntryHeader }
-  | { readonly kind: "missing"; readonly header: EntryHeader; readonly isLost: boolean }
-  | { readonly kind: "unreadable" }
-  | { readonly kind: "absent" };
 
 /** The log of one member. Ops start at 1; op 0 is the empty log, with digest 0. */
 export interface ReplicatedLog {
@@ -54,14 +23,6 @@ export interface ReplicatedLog {
   truncateAfter(op: number): void;
   /** Whether everything written to the slot so far is durable. */
   isDurable(op: number): boolean;
-}
-
-/** The header below the first entry. */
-export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: 0n, previousDigest: null };
-
-/** Whether two headers of one op name the same entry. */
-export function isSameEntry(a: EntryHeader, b: EntryHeader): boolean {
-  return a.digest === b.digest;
 }
 
 /** What a member must never forget. `logView` is the last view in which its status was normal. */

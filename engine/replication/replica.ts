@@ -25,16 +25,12 @@ import type {
   StartViewChange,
   WantedEntry,
 } from "./message.ts";
+import { EMPTY_LOG, type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./entry_header.ts";
 import {
-  EMPTY_LOG,
-  type EntryHeader,
-  isSameEntry,
   type MessageBus,
   type ReplicaIdentity,
-  type ReplicatedEntry,
   type ReplicatedLog,
   type ReplicatedState,
-  type Slot,
   type SuperblockState,
   type SuperblockStore,
 } from "./ports.ts";
@@ -227,7 +223,7 @@ export class Replica {
         index !== this.#index && now - backup.heardAt < LONELY_MILLISECONDS
       ).length;
     if (heard < this.#quorum - 1) {
-      // Somebody else may be the primary of a later view by now.
+      // Another member may be the primary of a later view by now.
       this.#leaveNormal();
       this.#silenceMilliseconds = 0;
       return;
@@ -512,8 +508,8 @@ export class Replica {
   }
 
   /**
-   * What a new primary knows of the ops that are committed and not yet durable here: its own log above its commit number
-   * may have other entries. Each header names the one before.
+   * What a new primary knows of the ops that are committed and not yet durable here: its own log above its commit
+   * number may have other entries. Each header names the one before.
    */
   #committedHeaders({ choice, learned }: Takeover): (EntryHeader | null)[] {
     const { commit, lowestCommit, committedHeaders } = choice;

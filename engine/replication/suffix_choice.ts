@@ -8,7 +8,7 @@
  */
 import { assert } from "../base/assert.ts";
 import type { DoViewChange } from "./message.ts";
-import { type EntryHeader, isSameEntry, type Slot } from "./ports.ts";
+import { type EntryHeader, isSameEntry, type Slot } from "./entry_header.ts";
 
 /** The log that a view begins with. */
 export interface SuffixChoice {
@@ -61,7 +61,7 @@ function commitDigest(votes: readonly DoViewChange[], commit: number): bigint | 
   return votes.find((vote) => vote.commit === commit && vote.commitDigest !== null)?.commitDigest ?? null;
 }
 
-/** The headers of committed ops that not all members know as committed, from the newest down: each names the one before. */
+/** Headers of ops that not all members know as committed, from the newest down: each names the one before. */
 function headersOfCommitted(
   votes: readonly DoViewChange[],
   candidates: readonly DoViewChange[],

@@ -1,7 +1,7 @@
 /** Which log a view begins with, vote by vote. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import type { DoViewChange } from "./message.ts";
-import type { EntryHeader, Slot } from "./ports.ts";
+import type { EntryHeader, Slot } from "./entry_header.ts";
 import { chooseSuffix } from "./suffix_choice.ts";
 
 /** The header of the entry called `name` at the op; entries of one name are chained. */

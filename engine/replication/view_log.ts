@@ -4,14 +4,8 @@
  * A view's log is known by its headers before all of its entries are here. Where both disagree, the superblock is
  * right: the stored entry is one that the view goes without.
  */
-import {
-  EMPTY_LOG,
-  type EntryHeader,
-  isSameEntry,
-  type ReplicatedEntry,
-  type ReplicatedLog,
-  type Slot,
-} from "./ports.ts";
+import { EMPTY_LOG, type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./entry_header.ts";
+import { type ReplicatedLog } from "./ports.ts";
 
 /** See the head of the file. */
 export class ViewLog {

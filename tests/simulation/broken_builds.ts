@@ -134,7 +134,7 @@ export interface Caught {
   readonly message: string;
 }
 
-/** Runs up to so many seeds of a broken build in a process of its own: of the program, a simulation with such options. */
+/** Runs up to so many seeds of a broken build in a process of its own; the program is a simulation. */
 export async function catchBroken(
   build: BrokenBuild,
   seeds: number,

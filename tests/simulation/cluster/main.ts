@@ -2,8 +2,8 @@
  * `deno task soak:protocol [--seeds N] [--first N] [--seed N] [--once] [--sound]`: runs seeds of the protocol's
  * simulation, each twice, and then every protocol that is broken on purpose until a seed catches it.
  *
- * `--once` leaves out the second run, `--sound` the broken protocols; `--seed` runs that one seed and nothing else. Ends
- * with exit code 1 at the first seed that fails, or when a broken protocol is not caught.
+ * `--once` leaves out the second run, `--sound` the broken protocols; `--seed` runs that one seed and nothing else.
+ * Ends with exit code 1 at the first seed that fails, or when a broken protocol is not caught.
  */
 import { parseArgs } from "node:util";
 import { catchBroken } from "../broken_builds.ts";

@@ -3,13 +3,13 @@
  * repeats and delays, and everything that can happen to a process and its disk. One seed is one run.
  *
  * What is checked: committed entries are the same everywhere and stay so; what a client was told is never lost; a
- * backup applies only what is committed; a new primary answers only with all of that; and when the faults end, the group
- * goes on and all its logs are equal.
+ * backup applies only what is committed; a new primary answers only with all of that; and when the faults end, the
+ * group goes on and all its logs are equal.
  */
 import { assert } from "../../../engine/base/assert.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import type { Message } from "../../../engine/replication/message.ts";
-import type { EntryHeader } from "../../../engine/replication/ports.ts";
+import type { EntryHeader } from "../../../engine/replication/entry_header.ts";
 import { EventQueue } from "./event_queue.ts";
 import { ToyMember, type Witness } from "./toy_member.ts";
 

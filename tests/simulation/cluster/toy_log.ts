@@ -7,7 +7,8 @@
  */
 import { assert } from "../../../engine/base/assert.ts";
 import type { SeededRandom } from "../../../engine/base/random.ts";
-import type { ReplicatedEntry, ReplicatedLog, Slot } from "../../../engine/replication/ports.ts";
+import type { ReplicatedEntry, Slot } from "../../../engine/replication/entry_header.ts";
+import type { ReplicatedLog } from "../../../engine/replication/ports.ts";
 
 type DiskSlot = ReplicatedEntry | "damaged";
 

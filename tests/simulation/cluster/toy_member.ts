@@ -7,13 +7,8 @@
 import { assert } from "../../../engine/base/assert.ts";
 import type { SeededRandom } from "../../../engine/base/random.ts";
 import type { Message } from "../../../engine/replication/message.ts";
-import type {
-  EntryHeader,
-  ReplicatedEntry,
-  ReplicatedState,
-  SuperblockState,
-  SuperblockStore,
-} from "../../../engine/replication/ports.ts";
+import type { EntryHeader, ReplicatedEntry } from "../../../engine/replication/entry_header.ts";
+import type { ReplicatedState, SuperblockState, SuperblockStore } from "../../../engine/replication/ports.ts";
 import { Replica } from "../../../engine/replication/replica.ts";
 import { TICK_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
 import type { EventQueue } from "./event_queue.ts";

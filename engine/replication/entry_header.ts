@@ -1,0 +1,41 @@
+/** The names of log entries, and what a member can know of one. */
+
+/**
+ * Names an entry: its place in the log, the view that first prepared it, and the digests of the log before and after
+ * it. The digest alone says which entry it is. An entry that cannot be read is still named by the one that follows it;
+ * then its view and what came before it are null.
+ */
+export interface EntryHeader {
+  readonly op: number;
+  readonly view: number | null;
+  readonly digest: bigint;
+  readonly previousDigest: bigint | null;
+}
+
+/** An entry with its bytes. */
+export interface ReplicatedEntry {
+  readonly header: EntryHeader;
+  readonly payload: Uint8Array;
+}
+
+/**
+ * What a member knows of one op of its log.
+ *
+ * - `present`: header and bytes are here and verify.
+ * - `missing`: the header is known, the bytes are not. `isLost`: they may have been here, and cannot be read.
+ * - `unreadable`: something was stored here and cannot be read; not even its header is known.
+ * - `absent`: nothing was ever stored here, as far as this member can know.
+ */
+export type Slot =
+  | { readonly kind: "present"; readonly header: EntryHeader }
+  | { readonly kind: "missing"; readonly header: EntryHeader; readonly isLost: boolean }
+  | { readonly kind: "unreadable" }
+  | { readonly kind: "absent" };
+
+/** The header below the first entry. */
+export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: 0n, previousDigest: null };
+
+/** Whether two headers of one op name the same entry. */
+export function isSameEntry(a: EntryHeader, b: EntryHeader): boolean {
+  return a.digest === b.digest;
+}
