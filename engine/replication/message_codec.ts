@@ -1,0 +1,254 @@
+/**
+ * The bytes of messages between members. `docs/replication.md` shows one.
+ *
+ * A frame is u32 length of what follows, u32 CRC-32C of what follows it, u8 type, u8 flags (0), u16 group, u8 sender,
+ * u64 view, and a body by type. Integers are little-endian; in bodies they are LEB128, digests u64. Invariant: damage
+ * of any kind raises XX001, and a decoded message encodes to the same bytes.
+ */
+import { unreachable } from "../base/assert.ts";
+import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { crc32c } from "../base/checksum.ts";
+import type { ReplicatedEntry, Slot } from "./entry_header.ts";
+import {
+  corruptedReplication,
+  readHeader,
+  readHeaders,
+  readList,
+  writeHeader,
+  writeHeaders,
+} from "./header_codec.ts";
+import type { Message, RepairedEntry, WantedEntry } from "./message.ts";
+
+/** Bytes of the length before a frame. */
+export const FRAME_LENGTH_BYTES = 4;
+/** The longest frame, its length not counted. */
+export const MAX_FRAME_BYTES = 2 * 1024 * 1024;
+
+const CHECKSUM_BYTES = 4;
+const HEAD_BYTES = CHECKSUM_BYTES + 13;
+
+const KINDS: readonly Message["kind"][] = [
+  "prepare",
+  "prepare_ok",
+  "commit",
+  "start_view_change",
+  "do_view_change",
+  "start_view",
+  "request_start_view",
+  "request_prepare",
+  "repair_entries",
+];
+
+const SLOT_KINDS: readonly Slot["kind"][] = ["present", "missing", "unreadable", "absent"];
+
+/** A message and the group that it belongs to. */
+export interface GroupMessage {
+  readonly group: number;
+  readonly message: Message;
+}
+
+/** The frame of a message, its length in front. */
+export function encodeMessage(group: number, message: Message): Uint8Array {
+  const writer = new ByteWriter(256);
+  writer.writeU32(0);
+  writer.writeU32(0);
+  writer.writeU8(KINDS.indexOf(message.kind) + 1);
+  writer.writeU8(0);
+  writer.writeU16(group);
+  writer.writeU8(message.from);
+  writer.writeU64(BigInt(message.view));
+  writeBody(writer, message);
+  const bytes = writer.finish();
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, bytes.length - FRAME_LENGTH_BYTES, true);
+  view.setUint32(FRAME_LENGTH_BYTES, crc32c(bytes, FRAME_LENGTH_BYTES + CHECKSUM_BYTES), true);
+  return bytes;
+}
+
+/** The message of a frame without its length; raises XX001. Payloads are views of the frame. */
+export function decodeMessage(frame: Uint8Array): GroupMessage {
+  if (frame.length < HEAD_BYTES || frame.length > MAX_FRAME_BYTES) {
+    throw corruptedReplication(`a frame of ${frame.length} bytes`);
+  }
+  const reader = new ByteReader(frame);
+  if (reader.readU32() !== crc32c(frame, CHECKSUM_BYTES)) {
+    throw corruptedReplication("a frame's checksum differs");
+  }
+  const kind = KINDS[reader.readU8() - 1];
+  if (kind === undefined || reader.readU8() !== 0) throw corruptedReplication("a frame of an unknown type");
+  const group = reader.readU16();
+  const from = reader.readU8();
+  const view = Number(reader.readU64());
+  if (!Number.isSafeInteger(view)) throw corruptedReplication(`view ${view}`);
+  const message = readBody(reader, kind, { from, view });
+  reader.expectEnd();
+  return { group, message };
+}
+
+function writeBody(writer: ByteWriter, message: Message): void {
+  switch (message.kind) {
+    case "prepare":
+      writer.writeVarint(message.previousOp);
+      writer.writeU64(message.previousDigest);
+      writer.writeVarint(message.commit);
+      writer.writeVarint(message.entries.length);
+      for (const entry of message.entries) writeEntry(writer, entry);
+      return;
+    case "prepare_ok":
+      return writer.writeVarint(message.op);
+    case "commit":
+      writer.writeVarint(message.op);
+      writer.writeU64(message.digest);
+      return writer.writeVarint(message.commit);
+    case "start_view_change":
+      return writer.writeVarint(message.reachedView);
+    case "do_view_change":
+      writer.writeVarint(message.logView);
+      writer.writeVarint(message.commit);
+      writeOptionalDigest(writer, message.commitDigest);
+      writer.writeVarint(message.slots.length);
+      for (const slot of message.slots) writeSlot(writer, slot);
+      return;
+    case "start_view":
+      writer.writeVarint(message.commit);
+      writer.writeVarint(message.previousOp);
+      writer.writeU64(message.previousDigest);
+      return writeHeaders(writer, message.headers);
+    case "request_start_view":
+      return writer.writeVarint(message.commit);
+    case "request_prepare":
+      writer.writeVarint(message.wanted.length);
+      for (const { op, header } of message.wanted) {
+        writer.writeVarint(op);
+        writeHeaders(writer, header === null ? [] : [header]);
+      }
+      return;
+    case "repair_entries":
+      writer.writeVarint(message.entries.length);
+      for (const { entry, isCommitted } of message.entries) {
+        writer.writeU8(isCommitted ? 1 : 0);
+        writeEntry(writer, entry);
+      }
+      return;
+    default:
+      unreachable(message);
+  }
+}
+
+function readBody(reader: ByteReader, kind: Message["kind"], sent: { from: number; view: number }): Message {
+  switch (kind) {
+    case "prepare": {
+      const previousOp = reader.readVarint();
+      const previousDigest = reader.readU64();
+      const commit = reader.readVarint();
+      return {
+        kind,
+        ...sent,
+        previousOp,
+        previousDigest,
+        commit,
+        entries: readList(reader, () => readEntry(reader)),
+      };
+    }
+    case "prepare_ok":
+      return { kind, ...sent, op: reader.readVarint() };
+    case "commit":
+      return {
+        kind,
+        ...sent,
+        op: reader.readVarint(),
+        digest: reader.readU64(),
+        commit: reader.readVarint(),
+      };
+    case "start_view_change":
+      return { kind, ...sent, reachedView: reader.readVarint() };
+    case "do_view_change": {
+      const logView = reader.readVarint();
+      const commit = reader.readVarint();
+      const commitDigest = readOptionalDigest(reader);
+      return {
+        kind,
+        ...sent,
+        logView,
+        commit,
+        commitDigest,
+        slots: readList(reader, () => readSlot(reader)),
+      };
+    }
+    case "start_view": {
+      const commit = reader.readVarint();
+      const previousOp = reader.readVarint();
+      const previousDigest = reader.readU64();
+      return { kind, ...sent, commit, previousOp, previousDigest, headers: readHeaders(reader) };
+    }
+    case "request_start_view":
+      return { kind, ...sent, commit: reader.readVarint() };
+    case "request_prepare":
+      return { kind, ...sent, wanted: readList(reader, () => readWanted(reader)) };
+    case "repair_entries":
+      return { kind, ...sent, entries: readList(reader, () => readRepaired(reader)) };
+    default:
+      unreachable(kind);
+  }
+}
+
+function writeEntry(writer: ByteWriter, { header, payload }: ReplicatedEntry): void {
+  writeHeader(writer, header);
+  writer.writeSizedBytes(payload);
+}
+
+function readEntry(reader: ByteReader): ReplicatedEntry {
+  return { header: readHeader(reader), payload: reader.readSizedBytes() };
+}
+
+function readWanted(reader: ByteReader): WantedEntry {
+  const op = reader.readVarint();
+  const headers = readHeaders(reader);
+  if (headers.length > 1) throw corruptedReplication(`${headers.length} headers of one op`);
+  return { op, header: headers[0] ?? null };
+}
+
+function readRepaired(reader: ByteReader): RepairedEntry {
+  const isCommitted = readTruth(reader);
+  return { entry: readEntry(reader), isCommitted };
+}
+
+function writeSlot(writer: ByteWriter, slot: Slot): void {
+  writer.writeU8(SLOT_KINDS.indexOf(slot.kind));
+  if (slot.kind === "present" || slot.kind === "missing") writeHeader(writer, slot.header);
+  if (slot.kind === "missing") writer.writeU8(slot.isLost ? 1 : 0);
+}
+
+function readSlot(reader: ByteReader): Slot {
+  const kind = SLOT_KINDS[reader.readU8()];
+  switch (kind) {
+    case "present":
+      return { kind, header: readHeader(reader) };
+    case "missing": {
+      const header = readHeader(reader);
+      return { kind, header, isLost: readTruth(reader) };
+    }
+    case "unreadable":
+    case "absent":
+      return { kind };
+    case undefined:
+      throw corruptedReplication("a slot of an unknown kind");
+    default:
+      unreachable(kind);
+  }
+}
+
+function writeOptionalDigest(writer: ByteWriter, digest: bigint | null): void {
+  writer.writeU8(digest === null ? 0 : 1);
+  if (digest !== null) writer.writeU64(digest);
+}
+
+function readOptionalDigest(reader: ByteReader): bigint | null {
+  return readTruth(reader) ? reader.readU64() : null;
+}
+
+function readTruth(reader: ByteReader): boolean {
+  const byte = reader.readU8();
+  if (byte > 1) throw corruptedReplication(`truth value ${byte}`);
+  return byte === 1;
+}

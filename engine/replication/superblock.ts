@@ -1,0 +1,204 @@
+/**
+ * The superblock on a disk: what a member must never forget, in two files of which one is always whole.
+ *
+ * `SUPERBLOCK-A` and `SUPERBLOCK-B` are written in turn, each synced before the other is touched; the valid one with
+ * the higher sequence number counts. A file is the magic `dbd sup\0`, u32 format version, u32 length and u32 CRC-32C of
+ * what follows, and that: u64 sequence number, 16 bytes cluster id, u8 index, u8 number of members, u64 configuration
+ * hash, then view, log view, commit number and headers. Both damaged: the disk counts as lost.
+ */
+import { assert } from "../base/assert.ts";
+import { ByteReader, ByteWriter, encodeUtf8, equalBytes } from "../base/bytes.ts";
+import { crc32c } from "../base/checksum.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { type Disk, type DiskFile, joinPath, readWholeFile } from "../host/disk.ts";
+import { corruptedReplication, readHeaders, writeHeaders } from "./header_codec.ts";
+import type { SuperblockState, SuperblockStore } from "./ports.ts";
+
+const NAMES = ["SUPERBLOCK-A", "SUPERBLOCK-B"] as const;
+const MAGIC = encodeUtf8("dbd sup\0");
+const FORMAT_VERSION = 1;
+const HEAD_BYTES = MAGIC.length + 12;
+
+/** Which member of which cluster a directory belongs to; it never changes. */
+export interface MemberIdentity {
+  /** 16 random bytes. */
+  readonly clusterId: Uint8Array;
+  readonly index: number;
+  readonly memberCount: number;
+  /** Hash of the settings that shape files, which all members share. */
+  readonly configurationHash: bigint;
+}
+
+interface Copy {
+  readonly sequence: bigint;
+  readonly identity: MemberIdentity;
+  readonly state: SuperblockState;
+}
+
+/** What an owner of a superblock is told. */
+export interface SuperblockListener {
+  /** The newest state written is durable. */
+  onSuperblockDurable(): void;
+  /** A write or a sync has failed: the member must stop. */
+  onSuperblockFailed(error: unknown): void;
+}
+
+/** See the head of the file. */
+export class Superblock implements SuperblockStore {
+  readonly identity: MemberIdentity;
+  readonly #files: readonly DiskFile[];
+  readonly #listener: SuperblockListener;
+  #durable: SuperblockState;
+  #sequence: bigint;
+  #next: SuperblockState | null = null;
+  #writing: Promise<void> | null = null;
+  #isFailed = false;
+
+  private constructor(
+    disk: Disk,
+    directory: string,
+    { sequence, identity, state }: Copy,
+    listener: SuperblockListener,
+  ) {
+    this.identity = identity;
+    this.#files = NAMES.map((name) =>
+      disk.openFile(joinPath(directory, name), { create: true, write: true })
+    );
+    this.#durable = state;
+    this.#sequence = sequence;
+    this.#listener = listener;
+  }
+
+  /** The superblock of a directory; null when it has none, or none that can be read. */
+  static open(disk: Disk, directory: string, listener: SuperblockListener): Superblock | null {
+    const copies = NAMES.map((name) => readCopy(disk, joinPath(directory, name)));
+    const newest = copies.filter((copy) => copy !== null).sort((a, b) => a.sequence < b.sequence ? 1 : -1)[0];
+    return newest === undefined ? null : new Superblock(disk, directory, newest, listener);
+  }
+
+  /** Makes the superblock of a new member, both copies durable. */
+  static create(
+    disk: Disk,
+    directory: string,
+    identity: MemberIdentity,
+    listener: SuperblockListener,
+  ): Superblock {
+    assert(identity.clusterId.length === 16, "a cluster id has 16 bytes");
+    const state: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [] };
+    const superblock = new Superblock(disk, directory, { sequence: 0n, identity, state }, listener);
+    for (let copy = 0; copy < NAMES.length; copy++) {
+      superblock.#writeCopy(state).syncDataNow();
+    }
+    disk.syncDirectory(directory);
+    return superblock;
+  }
+
+  /** Whether a directory has anything that was a superblock, readable or not. */
+  static exists(disk: Disk, directory: string): boolean {
+    return NAMES.some((name) => disk.exists(joinPath(directory, name)));
+  }
+
+  read(): SuperblockState {
+    return this.#durable;
+  }
+
+  write(state: SuperblockState): void {
+    assert(state.view >= state.logView, `log view ${state.logView} is beyond view ${state.view}`);
+    this.#next = state;
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = null;
+    });
+  }
+
+  /** Closes the files when what is being written is durable. */
+  async close(): Promise<void> {
+    await this.#writing;
+    for (const file of this.#files) file.close();
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let state = this.#next; state !== null && !this.#isFailed; state = this.#next) {
+      this.#next = null;
+      try {
+        await this.#writeCopy(state).syncData();
+      } catch (error) {
+        this.#isFailed = true;
+        this.#listener.onSuperblockFailed(error);
+        return;
+      }
+      this.#durable = state;
+      if (this.#next === null) this.#listener.onSuperblockDurable();
+    }
+  }
+
+  /** Writes the older copy anew; the caller syncs it. */
+  #writeCopy(state: SuperblockState): DiskFile {
+    this.#sequence++;
+    const file = this.#files[Number(this.#sequence % 2n)];
+    assert(file !== undefined, "there are two copies");
+    const bytes = encodeCopy({ sequence: this.#sequence, identity: this.identity, state });
+    file.writeAt(0, bytes);
+    file.truncate(bytes.length);
+    return file;
+  }
+}
+
+function encodeCopy({ sequence, identity, state }: Copy): Uint8Array {
+  const writer = new ByteWriter();
+  writer.writeBytes(MAGIC);
+  writer.writeU32(FORMAT_VERSION);
+  writer.writeU32(0);
+  writer.writeU32(0);
+  writer.writeU64(sequence);
+  writer.writeBytes(identity.clusterId);
+  writer.writeU8(identity.index);
+  writer.writeU8(identity.memberCount);
+  writer.writeU64(identity.configurationHash);
+  writer.writeVarint(state.view);
+  writer.writeVarint(state.logView);
+  writer.writeVarint(state.commit);
+  writeHeaders(writer, state.suffix);
+  const bytes = writer.finish();
+  const view = new DataView(bytes.buffer);
+  view.setUint32(MAGIC.length + 4, bytes.length - HEAD_BYTES, true);
+  view.setUint32(MAGIC.length + 8, crc32c(bytes, HEAD_BYTES), true);
+  return bytes;
+}
+
+/** A copy as read; null when it is missing or not whole. Raises XX001 for one of a later version. */
+function readCopy(disk: Disk, path: string): Copy | null {
+  if (!disk.exists(path)) return null;
+  const bytes = readWholeFile(disk, path);
+  if (bytes.length < HEAD_BYTES || !equalBytes(bytes.subarray(0, MAGIC.length), MAGIC)) return null;
+  const reader = new ByteReader(bytes, MAGIC.length);
+  const version = reader.readU32();
+  const length = reader.readU32();
+  const checksum = reader.readU32();
+  const end = HEAD_BYTES + length;
+  if (end > bytes.length || crc32c(bytes, HEAD_BYTES, end) !== checksum) return null;
+  if (version !== FORMAT_VERSION) throw corruptedReplication(`superblock "${path}" has version ${version}`);
+  try {
+    return readBody(new ByteReader(bytes, HEAD_BYTES, end));
+  } catch (error) {
+    if (error instanceof DatabaseError) return null;
+    throw error;
+  }
+}
+
+function readBody(reader: ByteReader): Copy {
+  const sequence = reader.readU64();
+  const clusterId = reader.readBytes(16).slice();
+  const index = reader.readU8();
+  const memberCount = reader.readU8();
+  const configurationHash = reader.readU64();
+  const view = reader.readVarint();
+  const logView = reader.readVarint();
+  const commit = reader.readVarint();
+  const suffix = readHeaders(reader);
+  reader.expectEnd();
+  return {
+    sequence,
+    identity: { clusterId, index, memberCount, configurationHash },
+    state: { view, logView, commit, suffix },
+  };
+}

@@ -1,0 +1,106 @@
+/** The superblock under crashes and damage. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { SeededRandom } from "../base/random.ts";
+import { MemoryDisk } from "../host/memory_host.ts";
+import { NO_FAULTS } from "../host/simulated_disk.ts";
+import { SimulatedHost } from "../host/simulated_host.ts";
+import type { SuperblockState } from "./ports.ts";
+import { type MemberIdentity, Superblock, type SuperblockListener } from "./superblock.ts";
+
+const identity: MemberIdentity = {
+  clusterId: Uint8Array.from({ length: 16 }, (_, index) => index),
+  index: 1,
+  memberCount: 3,
+  configurationHash: 0xabcdn,
+};
+
+const ignored: SuperblockListener = { onSuperblockDurable: () => {}, onSuperblockFailed: () => {} };
+
+function stateOf(view: number): SuperblockState {
+  const suffix = Array.from({ length: view % 40 }, (_, index) => ({
+    op: view + index + 1,
+    view,
+    digest: BigInt(index),
+    previousDigest: null,
+  }));
+  return { view, logView: view - (view % 2), commit: view, suffix };
+}
+
+Deno.test("Superblock is read as it was written, and tells of the newest write only", async () => {
+  const disk = new MemoryDisk();
+  disk.createDirectory("data");
+  strictEqual(Superblock.open(disk, "data", ignored), null);
+  const durable: number[] = [];
+  const superblock: Superblock = Superblock.create(disk, "data", identity, {
+    ...ignored,
+    onSuperblockDurable: () => durable.push(superblock.read().view),
+  });
+  for (const view of [1, 2, 3]) superblock.write(stateOf(view));
+  await superblock.close();
+  deepStrictEqual(durable, [3]);
+  const again = Superblock.open(disk, "data", ignored);
+  deepStrictEqual(again?.read(), stateOf(3));
+  deepStrictEqual(again.identity, identity);
+});
+
+Deno.test("Superblock survives damage of one copy, and is lost with both", async () => {
+  for (const names of [["SUPERBLOCK-A"], ["SUPERBLOCK-B"], ["SUPERBLOCK-A", "SUPERBLOCK-B"]]) {
+    const disk = new MemoryDisk();
+    disk.createDirectory("data");
+    await Superblock.create(disk, "data", identity, ignored).close();
+    for (const view of [5, 6]) {
+      const superblock = Superblock.open(disk, "data", ignored);
+      superblock?.write(stateOf(view));
+      await superblock?.close();
+    }
+    for (const name of names) {
+      const file = disk.openFile(`data/${name}`, { create: false, write: true });
+      const byte = new Uint8Array(1);
+      file.readAt(file.size - 1, byte);
+      file.writeAt(file.size - 1, Uint8Array.of((byte[0] ?? 0) ^ 1));
+      file.close();
+    }
+    const view = Superblock.open(disk, "data", ignored)?.read().view;
+    if (names.length === 2) strictEqual(view, undefined);
+    else ok(view === 5 || view === 6, `${view}`);
+    ok(Superblock.exists(disk, "data"));
+  }
+});
+
+Deno.test("Superblock never forgets what it has reported durable, whatever write the power fails in", async () => {
+  let crashes = 0;
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = new SeededRandom(seed);
+    const host = new SimulatedHost(seed);
+    const { disk } = host;
+    disk.createDirectory("data");
+    disk.syncDirectory(".");
+    Superblock.create(disk, "data", identity, ignored);
+    let reported = 0;
+    let written = 0;
+    for (let life = 0; life < 4; life++) {
+      const superblock: Superblock | null = Superblock.open(disk, "data", {
+        ...ignored,
+        onSuperblockDurable: () => reported = superblock?.read().view ?? 0,
+      });
+      ok(superblock !== null, `seed ${seed}: the superblock is lost`);
+      const { view } = superblock.read();
+      ok(
+        view >= reported && view <= written,
+        `seed ${seed}: view ${view}, reported ${reported}, written ${written}`,
+      );
+      deepStrictEqual(superblock.read(), stateOf(view));
+      reported = view;
+      disk.faults = { ...NO_FAULTS, crashAtOperation: disk.operations + random.between(1, 12) };
+      for (let count = random.between(1, 6); count > 0; count--) {
+        superblock.write(stateOf(++written));
+        for (let wait = random.below(4); wait > 0; wait--) await host.step();
+      }
+      await host.rest();
+      if (disk.isCrashed) crashes++;
+      host.crash();
+      disk.faults = NO_FAULTS;
+    }
+  }
+  ok(crashes > 60, `only ${crashes} crashes`);
+});
