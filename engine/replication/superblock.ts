@@ -35,7 +35,7 @@ interface Copy {
   readonly state: SuperblockState;
 }
 
-/** What an owner of a superblock is told. */
+/** What a superblock reports to its owner. */
 export interface SuperblockListener {
   /** The newest state written is durable. */
   onSuperblockDurable(): void;
