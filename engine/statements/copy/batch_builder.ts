@@ -5,11 +5,10 @@
  * columns by appending to `bytes` and ending the value with {@link BytesColumn.end}. Rows become visible in the batch
  * when `rowCount` counts them; a row that failed half-way is simply written over.
  */
+import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { BatchColumn, RowBatch, StoredValue } from "../../operations/effect.ts";
 import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
-
-const encoder = new TextEncoder();
 
 /** Rows in a full batch. */
 export const BATCH_ROWS = 16_384;
@@ -19,19 +18,16 @@ const BATCH_BYTES = 8 << 20;
 /** A column of storage class int or float. */
 export class NumberColumn {
   readonly storageClass: "int" | "float";
-  data: Float64Array<ArrayBuffer>;
+  data = new Float64Array(BATCH_ROWS);
   nulls: Uint8Array | null = null;
   big: Map<number, bigint> | null = null;
-  readonly #rows: number;
 
-  constructor(storageClass: "int" | "float", rows = BATCH_ROWS) {
+  constructor(storageClass: "int" | "float") {
     this.storageClass = storageClass;
-    this.#rows = rows;
-    this.data = new Float64Array(rows);
   }
 
   setNull(row: number): void {
-    this.nulls ??= new Uint8Array(this.#rows);
+    this.nulls ??= new Uint8Array(BATCH_ROWS);
     this.nulls[row] = 1;
     this.data[row] = 0;
   }
@@ -52,7 +48,7 @@ export class NumberColumn {
     const nulls = this.nulls === null ? null : this.nulls.subarray(0, rows);
     const data = this.data.subarray(0, rows);
     const { big } = this;
-    this.data = new Float64Array(this.#rows);
+    this.data = new Float64Array(BATCH_ROWS);
     this.nulls = null;
     this.big = null;
     return storageClass === "float" ? { storageClass, data, nulls } : { storageClass, data, nulls, big };
@@ -62,21 +58,17 @@ export class NumberColumn {
 /** A column of storage class text or bytes. */
 export class BytesColumn {
   readonly storageClass: "text" | "bytes";
-  offsets: Uint32Array<ArrayBuffer>;
-  bytes: Uint8Array<ArrayBuffer>;
+  offsets = new Uint32Array(BATCH_ROWS + 1);
+  bytes = new Uint8Array(BATCH_ROWS * 8);
   length = 0;
   nulls: Uint8Array | null = null;
-  readonly #rows: number;
 
-  constructor(storageClass: "text" | "bytes", rows = BATCH_ROWS) {
+  constructor(storageClass: "text" | "bytes") {
     this.storageClass = storageClass;
-    this.#rows = rows;
-    this.offsets = new Uint32Array(rows + 1);
-    this.bytes = new Uint8Array(rows * 8);
   }
 
   setNull(row: number): void {
-    this.nulls ??= new Uint8Array(this.#rows);
+    this.nulls ??= new Uint8Array(BATCH_ROWS);
     this.nulls[row] = 1;
     this.offsets[row + 1] = this.length = this.offsets[row] as number;
   }
@@ -114,27 +106,6 @@ export class BytesColumn {
     this.offsets[row + 1] = this.length;
   }
 
-  /** The value of a row as the UTF-8 of a text. */
-  setText(row: number, text: string): void {
-    this.begin(row);
-    // A character takes three bytes at most: a surrogate pair takes four.
-    this.reserve(3 * text.length);
-    const { bytes } = this;
-    let at = this.length;
-    if (text.length < 64) {
-      for (let index = 0; index < text.length; index++) {
-        const unit = text.charCodeAt(index);
-        if (unit >= 0x80) {
-          at = -1;
-          break;
-        }
-        bytes[at++] = unit;
-      }
-    } else at = -1;
-    this.length = at >= 0 ? at : this.length + encoder.encodeInto(text, bytes.subarray(this.length)).written;
-    this.offsets[row + 1] = this.length;
-  }
-
   /** The column of the batch; the arrays are given away. */
   take(rows: number): BatchColumn {
     const result: BatchColumn = {
@@ -143,7 +114,7 @@ export class BytesColumn {
       bytes: this.bytes.slice(0, this.offsets[rows] as number),
       nulls: this.nulls === null ? null : this.nulls.subarray(0, rows),
     };
-    this.offsets = new Uint32Array(this.#rows + 1);
+    this.offsets = new Uint32Array(BATCH_ROWS + 1);
     this.length = 0;
     this.nulls = null;
     return result;
@@ -153,22 +124,10 @@ export class BytesColumn {
 /** Any column under construction. */
 export type ColumnBuilder = NumberColumn | BytesColumn;
 
-/** A column for so many rows. */
-export function columnFor(storageClass: StorageClass, rows = BATCH_ROWS): ColumnBuilder {
+function columnFor(storageClass: StorageClass): ColumnBuilder {
   return storageClass === "int" || storageClass === "float"
-    ? new NumberColumn(storageClass, rows)
-    : new BytesColumn(storageClass, rows);
-}
-
-/** Sets the value of a row; rows come in order. */
-export function setStored(column: ColumnBuilder, row: number, value: StoredValue): void {
-  if (value === null) column.setNull(row);
-  else if (column instanceof NumberColumn) column.set(row, value as number | bigint);
-  else if (typeof value === "string") column.setText(row, value);
-  else {
-    const bytes = value as Uint8Array;
-    column.set(row, bytes, 0, bytes.length);
-  }
+    ? new NumberColumn(storageClass)
+    : new BytesColumn(storageClass);
 }
 
 /** See the file's head. */
@@ -191,7 +150,14 @@ export class BatchBuilder {
 
   /** Sets a value of the row under construction. */
   setStored(position: number, value: StoredValue): void {
-    setStored(this.columns[position] as ColumnBuilder, this.rowCount, value);
+    const column = this.columns[position] as ColumnBuilder;
+    const row = this.rowCount;
+    if (value === null) column.setNull(row);
+    else if (column instanceof NumberColumn) column.set(row, value as number | bigint);
+    else {
+      const bytes = typeof value === "string" ? encodeUtf8(value) : value as Uint8Array;
+      column.set(row, bytes, 0, bytes.length);
+    }
   }
 
   /** The rows so far as a batch; the builder begins anew. */

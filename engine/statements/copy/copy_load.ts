@@ -11,7 +11,6 @@ import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import { triggersFor } from "../../catalog/triggers.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
@@ -30,9 +29,8 @@ import { duplicateRowId, notNullViolation } from "../../execution/modify/violati
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
-import { batchRow, batchValue } from "../../transactions/batch_values.ts";
-import { storageClassOf } from "../../types/physical_type.ts";
-import { columnFor, setStored } from "./batch_builder.ts";
+import { batchRow } from "../../transactions/batch_values.ts";
+import { columnOf, columnReader } from "./computed_columns.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
 
@@ -75,10 +73,9 @@ function takesBatches(load: CopyLoad, context: ExecutionContext): boolean {
     (!load.inBlock || writer.changesBatches === true);
 }
 
-/** Whether rows have to be computed or checked one by one, beyond NOT NULL. */
+/** Whether rows have to be computed or checked one by one, beyond triggers and NOT NULL. */
 function needsCompletion(table: TableDefinition): boolean {
   return table.columns.some((column) => column.generatedText !== null) ||
-    triggersFor(table, "insert").length > 0 ||
     table.constraints.some((constraint) => constraint.kind === "check");
 }
 
@@ -193,7 +190,10 @@ class LoadExecution implements StatementExecution {
     const { writer } = this.#context;
     const { firstLine } = parsed;
     const complete: RowBatch = { ...parsed.batch, columns: yield* this.#withDefaults(parsed.batch) };
-    let checked = this.#completes ? yield* this.#completed(complete) : this.#withoutNulls(complete);
+    let checked = this.#completes || this.#triggers !== null
+      ? yield* this.#completed(complete)
+      : { batch: complete, error: null };
+    if (!this.#completes) checked = this.#withoutNulls(checked);
     const bad = this.#badId;
     if (bad?.parsed === parsed && bad.row < checked.batch.rowCount) {
       checked = { batch: { ...checked.batch, rowCount: bad.row }, error: bad.error };
@@ -246,8 +246,9 @@ class LoadExecution implements StatementExecution {
   }
 
   /** The batch up to the first NULL where there must be none. */
-  #withoutNulls(batch: RowBatch): CheckedBatch {
+  #withoutNulls(checked: CheckedBatch): CheckedBatch {
     const { table } = this.#load;
+    const { batch } = checked;
     let rowCount = batch.rowCount, bad = -1;
     for (const [position, column] of table.columns.entries()) {
       if (!column.notNull && column.id !== table.rowIdColumn) continue;
@@ -256,7 +257,7 @@ class LoadExecution implements StatementExecution {
       rowCount = row;
       bad = position;
     }
-    if (bad < 0) return { batch, error: null };
+    if (bad < 0) return checked;
     const error = notNullViolation(table, bad, batchRow(batch, rowCount));
     return { batch: { ...batch, rowCount }, error };
   }
@@ -264,34 +265,39 @@ class LoadExecution implements StatementExecution {
   /** The batch as triggers and generated columns make it, up to the first row that violates NOT NULL or a check. */
   *#completed(batch: RowBatch): Generator<void, CheckedBatch> {
     const { table } = this.#load;
-    const { completion } = this.#rules;
+    const completion = this.#completes ? this.#rules.completion : null;
     const triggers = this.#triggers;
     const made = table.columns.flatMap((column, position) =>
       column.generatedText !== null || triggers?.sets.has(position) === true
-        ? [{ position, column: columnFor(storageClassOf(column.type), batch.rowCount) }]
+        ? [{ position, values: [] as StoredValue[] }]
         : []
     );
-    const reads = [...new Set([...completion.uses, ...triggers?.uses ?? []])];
+    const reads = [...new Set([...completion?.uses ?? [], ...triggers?.uses ?? []])].flatMap((position) => {
+      const column = batch.columns[position];
+      return column === undefined ? [] : [{ position, read: columnReader(column, batch.rowCount) }];
+    });
     // One row for all: only what is read of it is filled in.
     const values: StoredValue[] = table.columns.map(() => null);
     let { rowCount } = batch;
     let error: unknown = null;
     for (let row = 0; row < rowCount; row++) {
       if (row % PIECE === PIECE - 1 || gas.isTurnDue) yield;
-      for (const position of reads) values[position] = batchValue(batch, row, position);
+      for (const { position, read } of reads) values[position] = read(row);
       try {
         triggers?.fire(this.#state, values, NO_STORED_ROW);
-        completion.complete(this.#context, values, this.#state);
+        completion?.complete(this.#context, values, this.#state);
       } catch (thrown) {
         if (!(thrown instanceof DatabaseError)) throw thrown;
         error = this.#failureOf(batch, row, thrown);
         rowCount = row;
         break;
       }
-      for (const { position, column } of made) setStored(column, row, values[position] ?? null);
+      for (const each of made) each.values.push(values[each.position] ?? null);
     }
     const columns = batch.columns.slice();
-    for (const { position, column } of made) columns[position] = column.take(rowCount);
+    for (const each of made) {
+      columns[each.position] = columnOf(batch.columns[each.position] as BatchColumn, each.values);
+    }
     return { batch: { ...batch, rowCount, columns }, error };
   }
 
@@ -439,38 +445,4 @@ function nullColumn(like: BatchColumn, rowCount: number): BatchColumn {
         nulls,
       };
   }
-}
-
-/** A column of a batch from values. */
-function columnOf(like: BatchColumn, values: readonly StoredValue[]): BatchColumn {
-  const hasNulls = values.includes(null);
-  const nulls = hasNulls ? Uint8Array.from(values, (value) => value === null ? 1 : 0) : null;
-  if (like.storageClass === "float") {
-    return { storageClass: "float", data: Float64Array.from(values, (value) => Number(value ?? 0)), nulls };
-  }
-  if (like.storageClass === "int") {
-    let big: Map<number, bigint> | null = null;
-    const data = new Float64Array(values.length);
-    for (const [row, value] of values.entries()) {
-      if (typeof value === "bigint") {
-        big ??= new Map();
-        big.set(row, value);
-        data[row] = NaN;
-      } else data[row] = Number(value ?? 0);
-    }
-    return { storageClass: "int", data, nulls, big };
-  }
-  const encoder = new TextEncoder();
-  const pieces = values.map((value) =>
-    value === null
-      ? new Uint8Array(0)
-      : typeof value === "string"
-      ? encoder.encode(value)
-      : value as Uint8Array
-  );
-  const offsets = new Uint32Array(values.length + 1);
-  for (const [row, piece] of pieces.entries()) offsets[row + 1] = (offsets[row] as number) + piece.length;
-  const bytes = new Uint8Array(offsets[values.length] as number);
-  for (const [row, piece] of pieces.entries()) bytes.set(piece, offsets[row]);
-  return { storageClass: like.storageClass, offsets, bytes, nulls };
 }

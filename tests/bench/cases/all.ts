@@ -2,6 +2,7 @@
 import type { Benchmark } from "../benchmark.ts";
 import { analytics } from "./analytics.ts";
 import { copy } from "./copy.ts";
+import { copyTriggers } from "./copy_triggers.ts";
 import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
 import { pgbench } from "./pgbench.ts";
@@ -23,7 +24,7 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
     pgbench("TPC-B", "simple", clients, bar)
   ),
   "insert": [pgbench("single-row insert", "prepared", 32, "≥ 1.5")],
-  "copy": copy,
+  "copy": [...copy, ...copyTriggers],
   "range": ranges,
   "large-table": largeTable,
   "restart": restart,
