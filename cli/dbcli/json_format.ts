@@ -2,6 +2,7 @@
 import type { DatabaseError } from "../../engine/base/errors.ts";
 import type { StatementResult } from "../../gateways/binary/client_result.ts";
 import { JsonBuffer } from "../../gateways/shared/json/json_buffer.ts";
+import { memberNames } from "../../gateways/shared/json/member_names.ts";
 import { writeJsonInteger, writeJsonValue } from "../../gateways/shared/json/json_value.ts";
 
 /** An answer as one line. */
@@ -51,7 +52,7 @@ export function failureJson(error: DatabaseError): string {
 }
 
 function writeRows(buffer: JsonBuffer, result: StatementResult): void {
-  const keys = result.columns.map((column) => `${JSON.stringify(column.name)}:`);
+  const keys = memberNames(result.columns).map((name) => `${JSON.stringify(name)}:`);
   buffer.text(',"rows":[');
   for (const [index, row] of result.sqlValues().entries()) {
     buffer.text(index === 0 ? "{" : ",{");

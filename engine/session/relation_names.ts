@@ -4,12 +4,14 @@ import { closest } from "../base/suggest.ts";
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { ObjectName } from "../sql/parser/ast.ts";
+import { errorPosition } from "../sql/parser/source_text.ts";
 
-/** The relation that a statement names. Raises 42P01 with a hint. */
+/** The relation that a statement of the text names. Raises 42P01 with a hint. */
 export function findNamedRelation(
   catalog: Catalog,
   searchPath: readonly string[],
   name: ObjectName,
+  text: string,
 ): Relation {
   const found = name.schema === null
     ? catalog.findRelation(name.name, searchPath)
@@ -18,7 +20,7 @@ export function findNamedRelation(
   const shown = name.schema === null ? name.name : `${name.schema}.${name.name}`;
   const near = closest(name.name, catalog.relationNames());
   throw new DatabaseError(SQLSTATE.undefinedTable, `relation "${shown}" does not exist`, {
-    position: name.position + 1,
+    position: errorPosition(text, name.position),
     ...(near === undefined ? {} : { hint: `Did you mean "${near}"?` }),
   });
 }
@@ -28,10 +30,11 @@ export function findNamedTable(
   catalog: Catalog,
   searchPath: readonly string[],
   name: ObjectName,
+  text: string,
 ): TableDefinition {
-  const relation = findNamedRelation(catalog, searchPath, name);
+  const relation = findNamedRelation(catalog, searchPath, name, text);
   if (relation.kind === "table") return relation.table;
   throw new DatabaseError(SQLSTATE.wrongObjectType, `"${name.name}" is not a table`, {
-    position: name.position + 1,
+    position: errorPosition(text, name.position),
   });
 }

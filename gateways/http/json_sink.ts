@@ -18,6 +18,7 @@ import { formatType } from "../../engine/types/type_names.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import type { SqlValue } from "../../engine/types/value.ts";
 import { JsonBuffer } from "../shared/json/json_buffer.ts";
+import { memberNames } from "../shared/json/member_names.ts";
 import { writeJsonInteger, writeJsonValue } from "../shared/json/json_value.ts";
 
 /** Receives the lines of an NDJSON answer while it is made. */
@@ -89,15 +90,16 @@ export class JsonSink implements ResultSink {
     buffer.truncate(0);
     this.#options = null;
     this.#columns = columns;
-    this.#keys = columns.map((column, index) =>
-      encoder.encode(`${index === 0 ? "" : ","}${JSON.stringify(column.name)}:`)
+    const names = memberNames(columns);
+    this.#keys = names.map((name, index) =>
+      encoder.encode(`${index === 0 ? "" : ","}${JSON.stringify(name)}:`)
     );
     this.#isJson = columns.map(({ type }) => type.kind === "json" || type.kind === "jsonb");
     this.#retractable = retractable;
     this.#hasBegun = true;
     this.#rowCount = 0;
     if (this.#lines) {
-      const list = columns.map(({ name, type }) => ({ name, type: formatType(type) }));
+      const list = columns.map(({ type }, index) => ({ name: names[index], type: formatType(type) }));
       buffer.text(JSON.stringify({ status: "ok", columns: list }));
       buffer.byte(NEWLINE);
     }

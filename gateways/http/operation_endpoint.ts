@@ -115,7 +115,6 @@ class Answer {
   readonly #sink: JsonSink;
   readonly #wantsLines: boolean;
   #last: StatementOutcome | null = null;
-  #outcomes = 0;
   #op = 0;
   #affected = 0;
 
@@ -135,7 +134,6 @@ class Answer {
     const running = runOperation(this.#session, this.#operation, this.#sink, (outcome) => {
       if (outcome.kind === "empty" && this.#last !== null) return;
       this.#sink.endStatement();
-      this.#outcomes++;
       this.#last = outcome;
       this.#op = Math.max(this.#op, outcome.durableOp);
       this.#affected += outcome.rowCount ?? 0;
@@ -143,12 +141,9 @@ class Answer {
     if (running instanceof Promise) await running;
   }
 
-  /**
-   * Raises 25000 when statements were run within a transaction block that is still open: they are rolled back with
-   * the session. A BEGIN on its own has done nothing.
-   */
+  /** Raises 25000 when a transaction block is still open: it is rolled back with the session. */
   requireNoOpenBlock(): void {
-    if (this.#session.status === "idle" || this.#outcomes < 2) return;
+    if (this.#session.status === "idle") return;
     throw new DatabaseError(
       SQLSTATE.invalidTransactionState,
       "the request ended within a transaction block, which was rolled back",

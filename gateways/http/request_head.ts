@@ -60,6 +60,12 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
+/** The path by which a request is counted: its own when something is there, else `other`. */
+export function countedPath(head: RequestHead): string {
+  const path = pathOf(head.target);
+  return Object.hasOwn(ROUTES, path) ? path : "other";
+}
+
 /** Where the request goes. Raises 401, 404 and 405, in this order. */
 export function routeOf(head: RequestHead, tokens: TokenCheck): Route {
   const path = pathOf(head.target);

@@ -30,6 +30,7 @@ import { readOperationRequest } from "./operation_request.ts";
 import {
   clientSequenceOf,
   contentTypeOf,
+  countedPath,
   pathOf,
   type RequestHead,
   type Route,
@@ -121,7 +122,7 @@ class Gateway implements HttpServer {
     this.#http.on("checkContinue", (request, response) => this.#serve(request, response, true));
     this.#http.on("checkExpectation", (request, response) => {
       const failure = httpFailure(417, SQLSTATE.protocolViolation, "only 100-continue can be expected");
-      this.#counters.count("other", this.#fail(request, response, failure), 0);
+      this.#counters.count(countedPath(headOf(request)), this.#fail(request, response, failure), 0);
     });
     this.#http.on("upgrade", (request, socket, head) => {
       // What the connection has asked for before is answered before.
@@ -240,7 +241,6 @@ class Gateway implements HttpServer {
   async #serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Promise<void> {
     const startedAt = performance.now();
     const head = headOf(request);
-    let route: Route | "other" = "other";
     let status: number;
     this.#latest.set(request.socket, request);
     this.#inFlight++;
@@ -251,7 +251,7 @@ class Gateway implements HttpServer {
         throw httpFailure(400, SQLSTATE.connectionException, "the connection is lost");
       }
       requireHost(request);
-      route = routeOf(head, this.#tokens);
+      const route = routeOf(head, this.#tokens);
       status = await this.#answer({ request, response, head, route, expectsContinue });
     } catch (error) {
       status = this.#fail(request, response, error);
@@ -262,11 +262,7 @@ class Gateway implements HttpServer {
         for (const listener of this.#idleListeners.splice(0)) listener();
       }
     }
-    this.#counters.count(
-      route === "other" ? route : pathOf(head.target),
-      status,
-      (performance.now() - startedAt) / 1000,
-    );
+    this.#counters.count(countedPath(head), status, (performance.now() - startedAt) / 1000);
   }
 
   #answer(exchange: {
@@ -390,7 +386,7 @@ class Gateway implements HttpServer {
       checkUpgrade(requestHead);
     } catch (error) {
       const failure = failureFor(error);
-      this.#counters.count("/v1/ws", failure.status, 0);
+      this.#counters.count(countedPath(requestHead), failure.status, 0);
       refuseSocket(socket, failure);
       return;
     }

@@ -116,7 +116,6 @@ Deno.test("POST /v1/sql answers each kind of statement in its shape", () =>
     const plan = await sql("EXPLAIN SELECT * FROM t");
     strictEqual(plan.json.status, "ok");
     ok(Array.isArray(plan.json.plan) && plan.json.plan.every((line: unknown) => typeof line === "string"));
-    await check("BEGIN", { status: "ok" });
     await check("", { status: "ok" });
   }));
 
@@ -138,6 +137,8 @@ Deno.test("POST /v1/sql takes several statements as one transaction, answered by
       const open = await sql("BEGIN; INSERT INTO t VALUES (5)", { Accept: accept });
       deepStrictEqual([open.status, open.json?.code], [status, "25000"]);
     }
+    const alone = await sql("BEGIN");
+    deepStrictEqual([alone.status, alone.json.code], [400, "25000"]);
     strictEqual((await sql("BEGIN; INSERT INTO t VALUES (6); ROLLBACK")).status, 200);
     deepStrictEqual((await sql("SELECT count(*) FROM t")).json, { status: "ok", value: 3 });
     strictEqual((await sql("BEGIN; INSERT INTO t VALUES (7); COMMIT")).status, 200);
@@ -297,7 +298,10 @@ Deno.test("with a token, 401 comes before any other answer, on every path but he
       );
     }
     strictEqual((await request("/v1/health")).status, 200);
-    strictEqual((await request("/v1/metrics", { headers: bearer })).status, 200);
+    const metrics = await request("/v1/metrics", { headers: bearer });
+    strictEqual(metrics.status, 200);
+    match(metrics.text, /path="\/v1\/sql",status="401"\} 4$/m);
+    match(metrics.text, /path="other",status="401"\} 2$/m);
     strictEqual((await request("/nowhere", { headers: bearer })).status, 404);
     const answer = await request("/v1/sql", {
       method: "POST",
@@ -390,6 +394,88 @@ Deno.test("GET /v1/health tells role, view, op number and version", () =>
     });
     const head = await request("/v1/health", { method: "HEAD" });
     deepStrictEqual([head.status, head.text], [200, ""]);
+  }));
+
+Deno.test("values of POST /v1/sql are numbers where a number is exact, and no column hides another", () =>
+  withServer(async ({ sql }) => {
+    await sql("CREATE TABLE t (n INT, price NUMERIC(20,4), wide NUMERIC)");
+    await sql(
+      "INSERT INTO t VALUES (180, 1.5, 9007199254740993), (182, 2.5, 0.1234567890123456789), (181, NULL, NULL)",
+    );
+    const cases: readonly (readonly [string, string])[] = [
+      ["SELECT avg(n) FROM t", '"value":181'],
+      ["SELECT avg(n) FROM t WHERE n < 182", '"value":180.5'],
+      ["SELECT avg(price) FROM t", '"value":2'],
+      ["SELECT -avg(price) / 4 AS a FROM t", '"rows":[{"a":-0.5}]'],
+      ["SELECT 12.50 AS a, 0.000 AS b, 100.0 AS c", '"rows":[{"a":12.50,"b":0.000,"c":100.0}]'],
+      ["SELECT 1 / 3.0 AS a", '"rows":[{"a":"0.33333333333333333333"}]'],
+      ["SELECT avg(n) * 0 AS a FROM t", '"rows":[{"a":0.0000000000000000}]'],
+      ["SELECT sum(n::BIGINT) FROM t", '"value":543'],
+      ["SELECT wide FROM t ORDER BY n LIMIT 2", '"rows":[{"wide":"9007199254740993"},{"wide":null}]'],
+      ["SELECT wide FROM t WHERE wide < 1", '"rows":[{"wide":"0.1234567890123456789"}]'],
+      ["SELECT 'NaN'::NUMERIC AS a, '-Infinity'::NUMERIC AS b", '"rows":[{"a":"NaN","b":"-Infinity"}]'],
+      ["SELECT 1 AS a, 2 AS a, 3 AS a", '"rows":[{"a":1,"a_2":2,"a_3":3}]'],
+      ["SELECT 1 AS a, 2 AS a_2, 3 AS a, 4 AS a", '"rows":[{"a":1,"a_2":2,"a_3":3,"a_4":4}]'],
+      [
+        "SELECT x.n, y.n, x.n = y.n FROM t x JOIN t y USING (n) LIMIT 1",
+        '"rows":[{"n":180,"n_2":180,"?column?":true}]',
+      ],
+    ];
+    for (const [text, body] of cases) {
+      strictEqual((await sql(text)).text, `{"status":"ok",${body}}\n`, text);
+    }
+    const lines = await sql("SELECT 1 AS a, 'x' AS a", { Accept: "application/x-ndjson" });
+    strictEqual(
+      lines.text,
+      '{"status":"ok","columns":[{"name":"a","type":"integer"},{"name":"a_2","type":"text"}]}\n' +
+        '{"a":1,"a_2":"x"}\n{"status":"ok","count":1}\n',
+    );
+  }));
+
+Deno.test("positions count characters, refusals say what to write instead", () =>
+  withServer(async ({ sql }) => {
+    await sql("CREATE TABLE ball (id BIGINT PRIMARY KEY, n INT); CREATE TABLE heap (n INT)");
+    const cases: readonly (readonly [string, string, number | undefined, RegExp])[] = [
+      ["/* 😀 */ DESCRIBE bal", "42P01", 18, /"ball"/],
+      ["/* 😀 */ COPY bal TO STDOUT", "42P01", 14, /"ball"/],
+      ["SELECT '😀' FROM bal", "42P01", 17, /"ball"/],
+      ["/* 😀 */ CREATE POLICY p ON ball", "0A000", 16, /view/],
+      ["CREATE ROLE a", "0A000", 8, /token/],
+      ["ALTER USER a PASSWORD 'x'", "0A000", 7, /token/],
+      ["DROP ROLE a", "0A000", 6, /token/],
+      ["GRANT SELECT ON ball TO a", "0A000", 1, /token/],
+      ["CREATE OR REPLACE RULE r AS ON INSERT TO ball DO NOTHING", "0A000", 19, /trigger/],
+      ["CREATE PUBLICATION p", "0A000", 8, /COPY/],
+      ["CREATE MATERIALIZED VIEW v AS SELECT 1", "0A000", 8, /CREATE TABLE … AS/],
+      ["CREATE FOREIGN TABLE f (a INT) SERVER s", "0A000", 8, /EXTERNAL SOURCE/],
+      ["IMPORT FOREIGN SCHEMA a FROM SERVER b INTO c", "0A000", 8, /EXTERNAL SOURCE/],
+      ["CLUSTER ball", "0A000", 1, /primary key/],
+      ["LOAD 'x'", "0A000", 1, /WebAssembly/],
+      ["REASSIGN OWNED BY a TO b", "0A000", 1, /token/],
+      ["SECURITY LABEL ON TABLE ball IS 'x'", "0A000", 10, /token/],
+      ["CREATE TABLESPACE x LOCATION 'y'", "0A000", 8, /data directory/],
+      ["CREATE COLLATION c (locale = 'de')", "0A000", 8, /code point/],
+      ["ALTER SYSTEM SET work_mem = 1", "0A000", 7, /dbd --help/],
+      ["CALL p()", "0A000", 1, /WASM/],
+      ["CREATE TABLE c () INHERITS (ball)", "0A000", 19, /view/],
+      ["ALTER TABLE ball CLUSTER ON ball_pkey", "0A000", 18, /primary key/],
+      ["INSERT INTO ball ID -5 (n) VALUES (1)", "22003", undefined, /as the value of "id"/],
+      ["INSERT INTO heap ID -5 (n) VALUES (1)", "22003", undefined, /given with ID/],
+    ];
+    for (const [text, code, position, hint] of cases) {
+      const { json } = await sql(text);
+      deepStrictEqual([json.code, json.position], [code, position], text);
+      match(json.hint ?? "", hint, text);
+    }
+    for (
+      const text of [
+        "INSERT INTO ball VALUES (-5, 1)",
+        "UPDATE ball ID -5 SET n = 2",
+        "DELETE FROM ball ID -5",
+      ]
+    ) {
+      strictEqual((await sql(text)).json.affected, 1, text);
+    }
   }));
 
 Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYPE", () =>

@@ -131,11 +131,16 @@ export function duplicateRowId(table: TableDefinition, id: number | bigint): Dat
 
 /** 22003: a row id outside of -2^63 to 2^63-1, or one named with `ID n` below 0. */
 export function rowIdOutOfRange(table: TableDefinition, id: StoredValue): DatabaseError {
+  const key = table.columns.find((column) => column.id === table.rowIdColumn);
+  const isNegativeKey = key !== undefined && (typeof id === "number" || typeof id === "bigint") && id < 0 &&
+    id >= -(1n << 63n);
   return new DatabaseError(
     SQLSTATE.numericValueOutOfRange,
     `row id ${String(id)} of relation "${table.name}" is out of range`,
     {
-      hint: "Row ids, and integer primary keys of one column, go from 0 to 9223372036854775807.",
+      hint: isNegativeKey
+        ? `ID gives ids from 0 to 9223372036854775807; write a negative key as the value of "${key.name}".`
+        : "Ids that are given with ID, and those of tables without an integer primary key, go from 0 to 9223372036854775807.",
       schema: table.schema,
       table: table.name,
     },

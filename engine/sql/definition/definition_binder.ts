@@ -18,6 +18,7 @@ import { bindExpression } from "../binder/expression_binder.ts";
 import { resolveType } from "../binder/names.ts";
 import { type Clause, QueryLevel } from "../binder/scope.ts";
 import type { Expression as ExpressionAst, ObjectName, Persistence, TypeName } from "../parser/ast.ts";
+import { refusalHint } from "../parser/refusal_hints.ts";
 import { errorPosition } from "../parser/source_text.ts";
 import { parseExpression } from "../parser/statements.ts";
 import { hasSubquery } from "../plan/build.ts";
@@ -149,7 +150,13 @@ export class DefinitionBinder {
   }
 
   unsupported(feature: string, offset?: number): DatabaseError {
-    return this.error(SQLSTATE.featureNotSupported, `${feature} is not supported`, offset);
+    const hint = refusalHint(feature);
+    return this.error(
+      SQLSTATE.featureNotSupported,
+      `${feature} is not supported`,
+      offset,
+      hint === undefined ? {} : { hint },
+    );
   }
 
   // ---------------------------------------------------------------- names

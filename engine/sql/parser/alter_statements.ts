@@ -64,18 +64,19 @@ export function parseAlter(stream: TokenStream): Statement {
   }
   const isRole = stream.isWord("role") || stream.isWord("group") ||
     (stream.isWord("user") && !stream.isWord("mapping", 1));
+  const wordPosition = stream.position;
   if (isRole) {
     stream.advance();
-    return parseAlterRole(stream, position);
+    return parseAlterRole(stream, wordPosition);
   }
-  if (stream.acceptWord("database")) return parseAlterDatabase(stream, position);
+  if (stream.acceptWord("database")) return parseAlterDatabase(stream, wordPosition);
   if (!stream.isAnyWord(UNSUPPORTED_OBJECTS)) throw stream.syntaxError();
   stream.rewind(mark);
   return parseUnsupported(stream);
 }
 
 function parseAlterTable(stream: TokenStream, position: number): Statement {
-  if (stream.isWords("all", "in")) return refuse(stream, "ALTER TABLE ALL IN TABLESPACE", position);
+  if (stream.isWords("all", "in")) return refuse(stream, "ALTER TABLE ALL IN TABLESPACE", stream.position);
   const ifExists = acceptIfExists(stream);
   const only = stream.acceptWord("only");
   const name = parseObjectName(stream);

@@ -94,13 +94,20 @@ function parseCreateOther(stream: TokenStream, position: number): Statement | nu
   if (
     stream.isWord("role") || stream.isWord("group") || (stream.isWord("user") && !stream.isWord("mapping", 1))
   ) {
+    const rolePosition = stream.position;
     const login = stream.take() === "user";
     const name = stream.expectName();
-    return { kind: "create_role", name, login, options: parseRoleOptions(stream), position };
+    return { kind: "create_role", name, login, options: parseRoleOptions(stream), position: rolePosition };
   }
+  const databasePosition = stream.position;
   if (stream.acceptWord("database")) {
     const name = stream.expectName();
-    return { kind: "create_database", name, options: parseDatabaseOptions(stream), position };
+    return {
+      kind: "create_database",
+      name,
+      options: parseDatabaseOptions(stream),
+      position: databasePosition,
+    };
   }
   return null;
 }

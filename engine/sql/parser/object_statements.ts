@@ -48,9 +48,9 @@ function acceptObjectType(stream: TokenStream): ObjectType | null {
 
 /** Reads DROP … */
 export function parseDrop(stream: TokenStream): Statement {
-  const position = stream.position;
   const mark = stream.mark;
   stream.advance();
+  const { position } = stream;
   const objectType = acceptObjectType(stream);
   if (objectType === null) {
     if (!stream.isAnyWord(UNSUPPORTED_OBJECTS)) throw stream.syntaxError();

@@ -46,8 +46,20 @@ const ERRORS: readonly (readonly [string, string, string, number, string?])[] = 
     10,
     "Use separate LIMIT and OFFSET clauses.",
   ],
-  ["DELETE FROM t WHERE CURRENT OF c", "0A000", "WHERE CURRENT OF is not supported", 15],
-  ["CREATE TABLE t (a int) INHERITS (b)", "0A000", "INHERITS is not supported", 24],
+  [
+    "DELETE FROM t WHERE CURRENT OF c",
+    "0A000",
+    "WHERE CURRENT OF is not supported",
+    15,
+    "Name the row by its primary key.",
+  ],
+  [
+    "CREATE TABLE t (a int) INHERITS (b)",
+    "0A000",
+    "INHERITS is not supported",
+    24,
+    "Create one table with a column that tells the kinds of rows apart, or a view over several tables.",
+  ],
   [
     "CREATE TABLE t (a int NULL NOT NULL)",
     "42601",

@@ -10,6 +10,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { closest } from "../../base/suggest.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { KEYWORD_CATEGORY, SUGGESTED_KEYWORDS } from "./keywords.ts";
+import { refusalHint } from "./refusal_hints.ts";
 import { errorPosition } from "./source_text.ts";
 import { tokenize } from "./lexer.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
@@ -316,7 +317,12 @@ export class TokenStream {
 
   /** The error of a feature that is understood and not served. */
   unsupported(feature: string, offset = this.position): DatabaseError {
-    return this.error(SQLSTATE.featureNotSupported, `${feature} is not supported`, offset);
+    return this.error(
+      SQLSTATE.featureNotSupported,
+      `${feature} is not supported`,
+      offset,
+      refusalHint(feature),
+    );
   }
 
   /** The error that the current token is not allowed here, with a hint when it looks like a misspelt keyword. */

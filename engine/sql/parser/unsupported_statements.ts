@@ -64,7 +64,7 @@ const SECOND_WORDS = [
 
 /** Reads a whole statement as one that is refused; its feature is its leading words. */
 export function parseUnsupported(stream: TokenStream): Unsupported {
-  const position = stream.position;
+  let position = stream.position;
   const words = [stream.take().toUpperCase()];
   if (
     ["CREATE", "ALTER", "DROP", "COMMENT", "REFRESH", "IMPORT", "SECURITY", "PREPARE"].includes(
@@ -76,7 +76,11 @@ export function parseUnsupported(stream: TokenStream): Unsupported {
     ) {
       stream.advance();
     }
-    if (stream.kind() === TOKEN.word) words.push(stream.take().toUpperCase());
+    // The place of what is refused, not of the verb before it.
+    if (stream.kind() === TOKEN.word) {
+      position = stream.position;
+      words.push(stream.take().toUpperCase());
+    }
     while (stream.isAnyWord(SECOND_WORDS)) words.push(stream.take().toUpperCase());
   }
   while (!stream.isAtEnd) stream.advance();

@@ -6,6 +6,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { closest } from "../../base/suggest.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Copy, CopyOptions } from "../../sql/parser/ast.ts";
+import type { StatementHost } from "../statement_host.ts";
 
 /** The options as they apply. Delimiter, quote and escape are ASCII codes. */
 export interface CopySettings {
@@ -33,10 +34,10 @@ function oneByte(text: string, what: string): number {
 }
 
 /** Checks the options of a COPY. */
-export function copySettings(statement: Copy): CopySettings {
+export function copySettings(session: Pick<StatementHost, "positionOf">, statement: Copy): CopySettings {
   const { options, direction } = statement;
   const format = formatOf(options);
-  refuseUnserved(options);
+  refuseUnserved(session, options);
   const isCsv = format === "csv";
   if (format === "binary") refuseInBinary(options);
   const delimiter = oneByte(options.delimiter ?? (isCsv ? "," : "\t"), "delimiter");
@@ -94,11 +95,11 @@ function formatOf(options: CopyOptions): CopySettings["format"] {
   return fail(SQLSTATE.invalidParameterValue, `COPY format "${format}" not recognized`);
 }
 
-function refuseUnserved(options: CopyOptions): void {
+function refuseUnserved(session: Pick<StatementHost, "positionOf">, options: CopyOptions): void {
   const [unknown] = options.unknown;
   if (unknown !== undefined) {
     throw new DatabaseError(SQLSTATE.syntaxError, `option "${unknown.name}" not recognized`, {
-      position: unknown.position + 1,
+      position: session.positionOf(unknown.position),
     });
   }
   if (options.default !== null) fail(SQLSTATE.featureNotSupported, "COPY DEFAULT is not supported");

@@ -42,7 +42,7 @@ export function runCopy(
       { hint: "Use COPY FROM STDIN or COPY TO STDOUT, or the client's \\copy command." },
     );
   }
-  const settings = copySettings(statement);
+  const settings = copySettings(session, statement);
   return statement.direction === "from"
     ? runCopyFrom(session, statement, settings, sink)
     : runCopyTo(session, text, statement, settings, sink);
@@ -60,7 +60,7 @@ async function runCopyFrom(
     throw new DatabaseError(
       SQLSTATE.wrongObjectType,
       `cannot copy to ${relation.kind} "${name.name}"`,
-      { position: name.position + 1 },
+      { position: session.positionOf(name.position) },
     );
   }
   const { table } = relation;

@@ -15,7 +15,7 @@ import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
-import type { PreparedHost } from "../statement_host.ts";
+import type { PreparedHost, StatementHost } from "../statement_host.ts";
 import { isPlannable } from "../statement_kind.ts";
 import { executed } from "./prepared_statements.ts";
 import { type Arguments, requireArguments } from "../arguments.ts";
@@ -36,8 +36,11 @@ const OPTIONS = [
 ];
 
 /** Columns of EXPLAIN. */
-export function explainColumns(statement: Explain): readonly ResultColumn[] {
-  const { isJson } = readOptions(statement.options);
+export function explainColumns(
+  session: Pick<StatementHost, "positionOf">,
+  statement: Explain,
+): readonly ResultColumn[] {
+  const { isJson } = readOptions(session, statement.options);
   return resultColumns(["QUERY PLAN", { kind: isJson ? "json" : "text" }]);
 }
 
@@ -50,13 +53,13 @@ export function explainedPlan(
 ): PlannedStatement {
   if (statement.kind === "execute") {
     const { prepared } = executed(session, statement);
-    if (prepared.plan === null) throw unsupported("EXPLAIN of a statement without a plan", position);
+    if (prepared.plan === null) throw unsupported(session, "EXPLAIN of a statement without a plan", position);
     return session.refreshPlan(prepared).planned;
   }
   if (statement.kind === "declare_cursor" || statement.kind === "create_table_as") {
     return planStatement(statement.query, session.planEnvironment(text, types));
   }
-  if (!isPlannable(statement)) throw unsupported(`EXPLAIN of ${statement.kind}`, position);
+  if (!isPlannable(statement)) throw unsupported(session, `EXPLAIN of ${statement.kind}`, position);
   return planStatement(statement, session.planEnvironment(text, types));
 }
 
@@ -81,7 +84,7 @@ export function explain(
   sink: ResultSink,
   given: Arguments,
 ): MaybePromise<StatementOutcome> {
-  const options = readOptions(statement.options);
+  const options = readOptions(session, statement.options);
   const inner = statement.statement;
   const planned = explainedPlan(session, text, statement, given.types);
   const values = inner.kind === "execute" ? executed(session, inner).values : given.values;
@@ -97,12 +100,12 @@ export function explain(
       }
       if (options.code) lines.push("", ...source.split("\n"));
     }
-    sendRows(sink, explainColumns(statement), lines.map((line) => [line]));
+    sendRows(sink, explainColumns(session, statement), lines.map((line) => [line]));
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
   if (!options.analyze && !options.code) return send(explained(planned), null, "");
   if (options.analyze && (inner.kind === "declare_cursor" || inner.kind === "create_table_as")) {
-    throw unsupported(`EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
+    throw unsupported(session, `EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
   }
   const compiled = compileStatement(planned, { analyze: options.analyze });
   const before = session.engine.monotonic();
@@ -135,7 +138,10 @@ interface ExplainChoices extends ExplainFormatOptions {
   readonly isJson: boolean;
 }
 
-function readOptions(list: readonly NamedOption[]): ExplainChoices {
+function readOptions(
+  session: Pick<StatementHost, "positionOf">,
+  list: readonly NamedOption[],
+): ExplainChoices {
   const isOn = (name: string, otherwise: boolean): boolean => {
     const option = list.findLast((each) => each.name === name);
     return option === undefined ? otherwise : !["off", "false", "0"].includes(option.value ?? "on");
@@ -144,13 +150,13 @@ function readOptions(list: readonly NamedOption[]): ExplainChoices {
   for (const option of list) {
     if (!OPTIONS.includes(option.name)) {
       throw new DatabaseError(SQLSTATE.syntaxError, `unrecognized EXPLAIN option "${option.name}"`, {
-        position: option.position + 1,
+        position: session.positionOf(option.position),
       });
     }
     if (option.name !== "format") continue;
     const format = (option.value ?? "text").toLowerCase();
     if (format !== "text" && format !== "json") {
-      throw unsupported(`EXPLAIN (FORMAT ${option.value})`, option.position);
+      throw unsupported(session, `EXPLAIN (FORMAT ${option.value})`, option.position);
     }
     isJson = format === "json";
   }

@@ -1,14 +1,19 @@
 /** Errors of statements that are not served, or not at this place. */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { refusalHint } from "../../sql/parser/refusal_hints.ts";
 import type { StatementHost } from "../statement_host.ts";
 
 /** The 0A000 error for something that parses but is not served. */
-export function unsupported(feature: string, position?: number): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.featureNotSupported,
-    `${feature} is not supported`,
-    position === undefined ? {} : { position: position + 1 },
-  );
+export function unsupported(
+  session: Pick<StatementHost, "positionOf">,
+  feature: string,
+  offset: number,
+): DatabaseError {
+  const hint = refusalHint(feature);
+  return new DatabaseError(SQLSTATE.featureNotSupported, `${feature} is not supported`, {
+    position: session.positionOf(offset),
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 /** Raises 25001 inside a transaction block. */

@@ -36,7 +36,7 @@ export function utilityColumns(session: SessionHost, statement: Statement): read
     case "show":
       return showColumns(session, statement);
     case "explain":
-      return explainColumns(statement);
+      return explainColumns(session, statement);
     case "describe":
       return describeColumns();
     case "execute":
@@ -68,7 +68,7 @@ export function utilityParameters(
         session.planEnvironment(text, declared),
       ).parameterTypes;
     case "unsupported":
-      throw unsupported(statement.feature, statement.position);
+      throw unsupported(session, statement.feature, statement.position);
     default:
       return [];
   }
@@ -182,22 +182,22 @@ export function runUtility(
     case "do":
       return runDo(session, statement);
     case "call_procedure":
-      throw unsupported("CALL", statement.position);
+      throw unsupported(session, "CALL", statement.position);
     case "unsupported":
-      throw unsupported(statement.feature, statement.position);
+      throw unsupported(session, statement.feature, statement.position);
     case "query": {
       const table = selectInto(statement);
       if (table !== null) {
         session.requireWritable("SELECT INTO");
         return runDefinition(session, text, table, sink);
       }
-      throw unsupported("a nested query", statement.position);
+      throw unsupported(session, "a nested query", statement.position);
     }
     case "insert":
     case "update":
     case "delete":
     case "merge":
-      throw unsupported(`a nested ${statement.kind} statement`, statement.position);
+      throw unsupported(session, `a nested ${statement.kind} statement`, statement.position);
     default:
       if (statement.kind === "create_table_as") {
         const environment = session.planEnvironment(text, given.types);

@@ -2,7 +2,8 @@
  * SQL values as JSON: numbers where a JSON number is read back as exactly the same value, strings otherwise.
  *
  * A decimal number survives the way through a double when it has at most 15 significant digits, so those are numbers
- * (with their own digits: `12.50`), and longer ones strings. NaN and the infinities are strings, bytes `\x…` hex,
+ * (with their own digits: `12.50`). Of longer ones those are numbers that survive without the zeros at their end; the
+ * others are strings. NaN and the infinities are strings, bytes `\x…` hex,
  * times ISO 8601, JSON and arrays themselves, everything else PostgreSQL's text.
  */
 import { formatFloat32 } from "../../../engine/types/scalar_text.ts";
@@ -87,9 +88,16 @@ function writeFloat(buffer: JsonBuffer, value: number, text: string): void {
 }
 
 function writeDecimalText(buffer: JsonBuffer, text: string): void {
-  const digits = text.replace(/^-?0*\.?0*/, "").replace(".", "");
-  if (/^-?\d/.test(text) && digits.length <= EXACT_DIGITS) buffer.text(text);
-  else buffer.string(text);
+  if (!/^-?\d/.test(text)) return buffer.string(text);
+  if (significantDigits(text) <= EXACT_DIGITS) return buffer.text(text);
+  const shortest = text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+  if (significantDigits(shortest) <= EXACT_DIGITS || String(Number(shortest)) === shortest) {
+    buffer.text(shortest);
+  } else buffer.string(text);
+}
+
+function significantDigits(text: string): number {
+  return text.replace(/^-?0*\.?0*/, "").replace(".", "").length;
 }
 
 /** `2024-02-29 12:00:00+00` as ISO 8601; infinities and years before Christ stay as PostgreSQL writes them. */
