@@ -46,7 +46,6 @@ import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts"
 import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "../settings/settings.ts";
-import { errorPosition } from "../sql/parser/source_text.ts";
 import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "../statements/statement_kind.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
@@ -444,11 +443,6 @@ export class Session implements SessionHost {
   /** The same, for statements that want a table. Raises 42809 for others. */
   resolveTable(name: ObjectName): TableDefinition {
     return findNamedTable(this.catalog, this.evaluation.searchPath, name, this.currentText);
-  }
-
-  /** The position, in characters from 1, of an offset into the text that runs. */
-  positionOf(offset: number): number {
-    return errorPosition(this.currentText, offset);
   }
 
   // ---------------------------------------------------------------- running

@@ -39,8 +39,8 @@ export interface StatementHost {
   resolveRelation(name: ObjectName): Relation;
   /** The same, for statements that want a table. Raises 42809 for others. */
   resolveTable(name: ObjectName): TableDefinition;
-  /** The position, in characters from 1, of an offset into the text that runs. */
-  positionOf(offset: number): number;
+  /** The text that runs, for positions of errors. */
+  readonly currentText: string;
   /** Raises 25006 when the transaction refuses writes. */
   requireWritable(command: string): void;
   /** Runs work within the block or in a transaction of its own, with waits and retries like any statement. */

@@ -6,6 +6,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { closest } from "../../base/suggest.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Copy, CopyOptions } from "../../sql/parser/ast.ts";
+import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { StatementHost } from "../statement_host.ts";
 
 /** The options as they apply. Delimiter, quote and escape are ASCII codes. */
@@ -34,7 +35,7 @@ function oneByte(text: string, what: string): number {
 }
 
 /** Checks the options of a COPY. */
-export function copySettings(session: Pick<StatementHost, "positionOf">, statement: Copy): CopySettings {
+export function copySettings(session: Pick<StatementHost, "currentText">, statement: Copy): CopySettings {
   const { options, direction } = statement;
   const format = formatOf(options);
   refuseUnserved(session, options);
@@ -95,11 +96,11 @@ function formatOf(options: CopyOptions): CopySettings["format"] {
   return fail(SQLSTATE.invalidParameterValue, `COPY format "${format}" not recognized`);
 }
 
-function refuseUnserved(session: Pick<StatementHost, "positionOf">, options: CopyOptions): void {
+function refuseUnserved(session: Pick<StatementHost, "currentText">, options: CopyOptions): void {
   const [unknown] = options.unknown;
   if (unknown !== undefined) {
     throw new DatabaseError(SQLSTATE.syntaxError, `option "${unknown.name}" not recognized`, {
-      position: session.positionOf(unknown.position),
+      position: errorPosition(session.currentText, unknown.position),
     });
   }
   if (options.default !== null) fail(SQLSTATE.featureNotSupported, "COPY DEFAULT is not supported");

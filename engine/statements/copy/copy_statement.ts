@@ -17,6 +17,7 @@ import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowBuffer } from "../row_buffer.ts";
+import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { StatementHost } from "../statement_host.ts";
 import { BatchBuilder } from "./batch_builder.ts";
 import { BinaryFormatReader } from "./binary_reader.ts";
@@ -60,7 +61,7 @@ async function runCopyFrom(
     throw new DatabaseError(
       SQLSTATE.wrongObjectType,
       `cannot copy to ${relation.kind} "${name.name}"`,
-      { position: session.positionOf(name.position) },
+      { position: errorPosition(session.currentText, name.position) },
     );
   }
   const { table } = relation;

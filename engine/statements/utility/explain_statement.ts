@@ -15,6 +15,7 @@ import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
+import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { PreparedHost, StatementHost } from "../statement_host.ts";
 import { isPlannable } from "../statement_kind.ts";
 import { executed } from "./prepared_statements.ts";
@@ -37,7 +38,7 @@ const OPTIONS = [
 
 /** Columns of EXPLAIN. */
 export function explainColumns(
-  session: Pick<StatementHost, "positionOf">,
+  session: Pick<StatementHost, "currentText">,
   statement: Explain,
 ): readonly ResultColumn[] {
   const { isJson } = readOptions(session, statement.options);
@@ -139,7 +140,7 @@ interface ExplainChoices extends ExplainFormatOptions {
 }
 
 function readOptions(
-  session: Pick<StatementHost, "positionOf">,
+  session: Pick<StatementHost, "currentText">,
   list: readonly NamedOption[],
 ): ExplainChoices {
   const isOn = (name: string, otherwise: boolean): boolean => {
@@ -150,7 +151,7 @@ function readOptions(
   for (const option of list) {
     if (!OPTIONS.includes(option.name)) {
       throw new DatabaseError(SQLSTATE.syntaxError, `unrecognized EXPLAIN option "${option.name}"`, {
-        position: session.positionOf(option.position),
+        position: errorPosition(session.currentText, option.position),
       });
     }
     if (option.name !== "format") continue;
